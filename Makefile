@@ -1,0 +1,86 @@
+# The whole developer interface. Every target sets up what it needs.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help venv proto demo demo-node demo-node-down test test-all check bench bench-cluster engines image image-check docs cluster cluster-down constraints clean
+
+help: ## Show the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | column -ts $$'\t'
+
+.venv/ready: pyproject.toml hatch_build.py constraints.txt tools/protogen.py tools/errorgen.py $(wildcard proto/slipway/v1alpha1/*) $(wildcard proto/slipway/conformance/v1alpha1/*)
+	@echo "setting up .venv (once)"
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) has no venv: apt-get install python3-venv" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+venv: .venv/ready ## Make the virtual environment .venv with everything in it
+
+demo-node: .venv/ready ## Boot three real nodes from nothing but user data, and leave them running
+	@echo "building what a node consists of: a quarter of an hour the first time, then nothing"
+	@$(BIN)/python -m tools.engines.build node-1.34
+	@$(BIN)/python -m tools.node.demo
+
+demo-node-down: .venv/ready ## Switch the nodes of the demo off; nothing of them is left
+	@$(BIN)/python -m tools.node.demo down
+
+proto: .venv/ready ## Generate the protobuf code again
+	@$(BIN)/python tools/protogen.py
+
+demo: .venv/ready ## Run the main job: four provisioners, every example machine
+	@$(BIN)/python -m tools.demo
+
+test: .venv/ready ## Run the tests, with the engines that are already built
+	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+
+engines: .venv/ready ## Build the real engines (Debian packages, Go)
+	@$(BIN)/python -m tools.engines.build
+
+image: .venv/ready ## Build the image of all services with podman, and the real docker compose
+	@$(BIN)/python -m tools.image build
+
+image-check: image ## Run the compose file with it, try what it promises, take everything down
+	@$(BIN)/python -m tools.image check
+
+test-all: engines image ## Run the tests with every engine; a missing one is a failure
+	@SLIPWAY_REQUIRE_ENGINES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+
+check: .venv/ready ## Lint, types, import rules, contract
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/buf lint
+	@$(BIN)/buf breaking --against proto/baseline.binpb
+
+bench: .venv/ready ## Measure speed and size
+	@$(BIN)/python -m tools.bench
+
+bench-cluster: .venv/ready ## Measure bootstrap providers in a real management cluster
+	@$(BIN)/python -m tools.engines.build cluster cluster-api-1.14-kubeadm-bootstrap
+	@$(BIN)/python -m tools.bench.cluster
+
+docs: .venv/ready ## Generate the reference pages and the custom resource definitions again
+	@$(BIN)/python -m tools.docgen
+	@$(BIN)/python -m tools.crdgen
+
+cluster: .venv/ready ## Start a management cluster with Cluster API on loopback, in the background
+	@$(BIN)/python -m tools.cluster up
+
+cluster-down: .venv/ready ## End it
+	@$(BIN)/python -m tools.cluster down
+
+conformance: .venv/ready ## Run the conformance suite on our provisioners, and keep their reports
+	@$(BIN)/python -m tools.conformance_reports
+
+constraints: .venv/ready ## Pin the newest versions that pyproject.toml allows, with hashes
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-annotate --no-header --quiet --upgrade --output-file constraints.txt
+	@$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-annotate --no-header --quiet --constraint constraints.txt --output-file runtime.txt
+
+clean: ## Remove everything that was generated
+	rm -rf .venv build dist out

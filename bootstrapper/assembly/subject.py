@@ -1,0 +1,91 @@
+"""Checks the three parts of a question (spec, cluster, machine) before anything is made of them."""
+
+from dataclasses import dataclass
+
+from bootstrapper.assembly import paths, structure
+from bootstrapper.assembly.origins import with_origins
+from bootstrapper.assembly.overrides import effective_spec
+from bootstrapper.field_index import FieldIndex, item_index
+from services.contract import validation
+from services.contract.errors import SpecInvalid, Violation
+from services.contract.unknown import unknown_fields
+from services.contract.walk import Item
+from services.contract.yaml_names import person_path
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSubject:
+    """A machine whose spec is sound, with the overrides of its role applied."""
+
+    spec: specpb.MachineBootstrapSpec
+    cluster: clusterpb.Cluster
+    machine: clusterpb.Machine
+
+    @property
+    def kubernetes_version(self) -> str:
+        """Version of Kubernetes that the machine will run, with a leading "v"."""
+        version = self.machine.kubernetes_version or self.cluster.kubernetes_version
+        return version if version.startswith("v") else f"v{version}"
+
+
+def check(subject: bootstrappb.Subject) -> CheckedSubject:
+    """Check spec, cluster and machine, and apply the role's overrides.
+
+    Raises:
+        SpecInvalid: with every rule that is broken. Fields are named as the user wrote them where the origin is known.
+    """
+    spec, cluster, machine = subject.spec, subject.cluster, subject.machine
+    found = [*rule_violations(spec), *_prefixed("spec", structure.violations(spec))]
+    found += validation.violations(cluster, path="cluster")
+    found += validation.violations(machine, path="machine")
+    for name, part in (("spec", spec), ("cluster", cluster), ("machine", machine)):
+        found += unknown_fields(part, path=name)
+    if not (machine.kubernetes_version or cluster.kubernetes_version):
+        found.append(Violation("machine.kubernetes_version", "is required here or in cluster.kubernetes_version"))
+    if not cluster.HasField("endpoint"):
+        found.append(Violation("cluster.endpoint", "is required"))
+    effective = effective_spec(with_origins(spec), machine.role)
+    if not found:
+        # Two parts that are sound each may exclude each other once they are merged.
+        found += _prefixed("spec", structure.violations(effective))
+        found += _prefixed("spec", paths.reserved(effective.os))
+        found += [
+            Violation(f"spec.{later.where}", f"claims the same path as {paths.describe(earlier.origin)}")
+            for earlier, later in paths.collisions(effective.os)
+        ]
+    if found:
+        index = item_index(spec)
+        raise SpecInvalid(
+            "the spec of the machine is not valid",
+            violations=[Violation(_named(index, one.path), one.description) for one in found],
+        )
+    return CheckedSubject(effective, cluster, machine)
+
+
+def rule_violations(spec: specpb.MachineBootstrapSpec) -> list[Violation]:
+    """Give the contract's rules that a spec breaks.
+
+    Texts of an imported spec that is bound to its format need fit no grammar yet: a command of the config completes
+    them on the machine, in a file whose place it knows.
+    """
+    found = list(validation.violations(spec, path="spec"))
+    return [one for one in found if not (spec.imported.bound_by and one.path.endswith(".segments"))]
+
+
+def _prefixed(prefix: str, found: object) -> list[Violation]:
+    return [Violation(f"{prefix}.{one.path}", one.description) for one in found]  # type: ignore[attr-defined]
+
+
+def _named(index: FieldIndex[Item], path: str) -> str:
+    """Give the user's own name for a field path: that of the item's origin, and the rest in the user's spelling."""
+    inner = path.removeprefix("spec.")
+    if inner != path:
+        item = index.holder(inner)
+        if item is not None and item.message.origin.path:
+            origin = item.message.origin
+            rest = person_path(inner[len(item.path) :])
+            return f"{origin.document}: {origin.path}{rest}" if origin.document else f"{origin.path}{rest}"
+    return person_path(path)

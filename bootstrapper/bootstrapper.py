@@ -1,0 +1,304 @@
+"""The bootstrapper: from a machine's spec to its user data.
+
+One class behind the gRPC service, the embedded command line and, in a management cluster, the controller: they all get
+the same answer since they call the same code.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import TypeVar
+
+from bootstrapper.assembly.neutral import neutral_bundle
+from bootstrapper.assembly.secrets import collect
+from bootstrapper.assembly.subject import CheckedSubject, check
+from bootstrapper.compilation import Compiled, Compiler
+from bootstrapper.credentials.request_store import RequestStore
+from bootstrapper.credentials.roles import secrets_for_role
+from bootstrapper.credentials.store import ClusterKey, CredentialStore
+from bootstrapper.delivery.fitting import fit
+from bootstrapper.delivery.infrastructure import check_carried, infrastructure
+from bootstrapper.key_settings import key_settings
+from bootstrapper.needs import needed, user_secrets
+from bootstrapper.policy import Policy, check_declarations
+from bootstrapper.provisioning.provisioners import Provisioners
+from bootstrapper.provisioning.rendering import RENDER_TIMEOUT, render
+from bootstrapper.provisioning.selection import Candidate, Wish, choose
+from bootstrapper.refusals import bundle_path, check_bound, omissions, refused, said
+from bootstrapper.target import resolve, stated
+from services.contract.errors import (
+    BundleTooLarge,
+    ProvisionerFailed,
+    SecretExpired,
+    UnsupportedFeature,
+    Violation,
+)
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+T = TypeVar("T")
+
+TRUNCATED = "truncated"
+"""Metadata key of a status that had to leave field violations out (errors.yaml)."""
+
+MAX_RENDERS = 64
+"""Most calls of Render for one bundle; each but the last lowers up to 20 fields, and a bundle has fewer items."""
+
+LARGE = 8 * 1024
+"""What has more bytes than this is worked on in a thread: its items may be many, and the work with them."""
+
+MAX_BUNDLE = 2 * 1024 * 1024
+"""Most bytes of a serialised bundle (design 5.7)."""
+
+
+def utc_now() -> datetime:
+    """Give the time: the only clock of the bootstrapper, used to tell expired secrets."""
+    return datetime.now(UTC)
+
+
+async def beside(size: int, work: Callable[[], T]) -> T:
+    """Do work on something of so many bytes; much of it beside the event loop, which answers others meanwhile."""
+    return await asyncio.to_thread(work) if size > LARGE else work()
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A machine whose provisioner is chosen and whose bundle is lowered for it."""
+
+    subject: CheckedSubject
+    candidate: Candidate
+    compiled: Compiled
+    available: Sequence[secretpb.Secret]
+    diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrapper:
+    """All that a bootstrapper depends on. `store` None means that a request must carry the cluster's secrets."""
+
+    provisioners: Provisioners
+    compiler: Compiler
+    version: str
+    store: CredentialStore | None = None
+    policy: Policy = field(default_factory=Policy)
+    clock: Callable[[], datetime] = utc_now
+    render_timeout: float = RENDER_TIMEOUT
+
+    async def user_data(self, request: bootstrappb.GetUserDataRequest) -> bootstrappb.GetUserDataResponse:
+        """Give the machine's user data.
+
+        Raises:
+            SlipwayError: any reason of the error table that is not the registry's; fields are named as the user wrote.
+        """
+        prepared = await self.prepare(request.subject, request.credentials)
+        target = prepared.compiled.bundle.machine.target
+        row = infrastructure(target.infrastructure, secret_format=prepared.candidate.format.secret_format)
+        check_carried(prepared.candidate.format, target)
+        response, instance = await self.render(prepared, accept_attachments=request.accept_attachments)
+        fit_it = partial(
+            fit,
+            response.user_data,
+            prepared.compiled.bundle,
+            row=row,
+            limit=request.max_user_data_bytes,
+            may_compress=request.accept_gzip and prepared.candidate.format.accepts_gzip,
+        )
+        fitted = await beside(len(response.user_data), fit_it)
+        return self._answer(prepared, response, instance, fitted.data, fitted.encoding, fitted.size)
+
+    async def prepare(
+        self,
+        given: bootstrappb.Subject,
+        credentials: secretpb.SecretMaterial,
+        *,
+        store: CredentialStore | None = None,
+    ) -> Prepared:
+        """Check the spec, choose the provisioner and lower the bundle for it; refuse what can not be honoured."""
+        subject = await beside(given.ByteSize(), partial(check, given))
+        said = stated(subject.spec.target, subject.machine.target)
+        candidate = choose(
+            self.provisioners.instances(), Wish.of(subject.spec, said), allowed=self.policy.allowed_provisioners
+        )
+        return await self.prepare_for(subject, candidate, credentials, store=store)
+
+    async def prepare_for(
+        self,
+        subject: CheckedSubject,
+        candidate: Candidate,
+        credentials: secretpb.SecretMaterial,
+        *,
+        store: CredentialStore | None = None,
+    ) -> Prepared:
+        """Lower the bundle for a candidate.
+
+        Raises:
+            SlipwayError: FEATURE_DENIED, UNSUPPORTED_FEATURE, CREDENTIALS_MISSING, SECRET_* and the like.
+        """
+        check_bound(subject.spec, candidate)
+        neutral, available, diagnostics = await self.neutral(subject, candidate, credentials, store=store)
+        optional = frozenset(subject.spec.optional_features)
+        neutral.provenance.provisioner = f"{candidate.name}/{candidate.version}"
+        compiled = await self.compile(neutral, candidate, optional_features=optional)
+        if compiled.refusals:
+            raise refused(compiled.refusals, candidate)
+        self.seal(compiled.bundle, available)
+        return Prepared(subject, candidate, compiled, available, diagnostics)
+
+    async def compile(
+        self, neutral: bundlepb.BootstrapBundle, candidate: Candidate, *, optional_features: frozenset[str]
+    ) -> Compiled:
+        """Lower a neutral bundle."""
+        work = partial(self.compiler.compile, neutral, candidate.format, optional_features=optional_features)
+        return await beside(neutral.ByteSize(), work)
+
+    async def neutral(
+        self,
+        subject: CheckedSubject,
+        candidate: Candidate | None,
+        credentials: secretpb.SecretMaterial,
+        *,
+        store: CredentialStore | None = None,
+    ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret], list[diagnosticpb.Diagnostic]]:
+        """Give the neutral bundle, the secrets that are available to it, and remarks."""
+        said = stated(subject.spec.target, subject.machine.target)
+        diagnostics: list[diagnosticpb.Diagnostic] = []
+        target = said
+        declared: list[secretpb.SecretDeclaration] = []
+        if candidate is not None:
+            check_declarations(candidate.name, candidate.format)
+            target, diagnostics = resolve(said, candidate.format)
+            declared = list(candidate.format.secrets)
+        declarations = needed(subject, declared)
+        source = RequestStore(credentials, otherwise=store or self.store)
+        key = ClusterKey(subject.cluster.name, subject.cluster.namespace)
+        kept = await asyncio.to_thread(source.ensure, key, declarations, key_settings(subject.spec))
+        diagnostics += [
+            diagnosticpb.Diagnostic(severity=diagnosticpb.SEVERITY_WARNING, code="CREDENTIALS", message=warning)
+            for warning in kept.warnings
+        ]
+        secrets = secrets_for_role(kept.secrets, declarations, subject.machine.role)
+        theirs = user_secrets(subject, credentials.secrets)
+        clusters_own = [*secrets, *(one for one in theirs if "/" in one.name)]
+
+        def assemble() -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
+            bundle, inline = neutral_bundle(
+                subject, target=target, secrets=clusters_own, declared=declared, version=self.version
+            )
+            self.policy.check_features(bundle)
+            available = [*secrets, *theirs, *inline]
+            collect(bundle, available)
+            return bundle, available
+
+        bundle, available = await beside(subject.spec.ByteSize(), assemble)
+        return bundle, available, diagnostics
+
+    def seal(self, bundle: bundlepb.BootstrapBundle, available: Sequence[secretpb.Secret]) -> None:
+        """Put the secrets in that are referred to, and no others; refuse expired ones and oversize."""
+        collect(bundle, available)
+        now = self.clock()
+        expired = [
+            Violation(f"secrets[{index}]", "has expired")
+            for index, one in enumerate(bundle.secrets.secrets)
+            if one.HasField("expire_time") and one.expire_time.ToDatetime(tzinfo=UTC) <= now
+        ]
+        if expired:
+            raise SecretExpired("a secret of the bundle has expired: obtain a fresh one", violations=expired)
+        size = bundle.ByteSize()
+        if size > MAX_BUNDLE:
+            raise BundleTooLarge(
+                f"the bundle has {size} bytes; at most {MAX_BUNDLE} are allowed",
+                metadata={"size": str(size), "limit": str(MAX_BUNDLE)},
+            )
+
+    async def render(
+        self, prepared: Prepared, *, accept_attachments: bool, validate_only: bool = False
+    ) -> tuple[provisionerpb.RenderResponse, registrypb.ProvisionerInstance]:
+        """Have the bundle rendered, or only checked.
+
+        When the provisioner refuses items although it declares their features, those are lowered and it is asked once
+        more; `prepared.compiled` is then what was sent the second time.
+
+        Raises:
+            SlipwayError: the provisioner's refusal, its fields named as the user wrote them, or its failure.
+        """
+        again = True
+        for _ in range(MAX_RENDERS):
+            try:
+                return await self._ask(prepared, accept_attachments=accept_attachments, validate_only=validate_only)
+            except UnsupportedFeature as error:
+                rejected = {bundle_path(one.path): one for one in error.violations}
+                if not rejected or prepared.compiled.draft is None:
+                    raise
+                if not again:
+                    raise refused(said(error, prepared.compiled.bundle), prepared.candidate) from None
+                # A status holds only so many fields: what it left out is told by the next one.
+                again = TRUNCATED in error.metadata
+            await beside(prepared.compiled.bundle.ByteSize(), partial(self._lower_again, prepared, rejected))
+        raise ProvisionerFailed(
+            "the provisioner refuses fields without end", metadata={"provisioner": prepared.candidate.name}
+        )
+
+    def _lower_again(self, prepared: Prepared, rejected: dict[str, Violation]) -> None:
+        """Lower what the provisioner has refused; `rejected` is what it said, by bundle field path."""
+        prepared.compiled = self.compiler.lower_again(
+            prepared.compiled,
+            prepared.candidate.format,
+            rejected=rejected,
+            optional_features=frozenset(prepared.subject.spec.optional_features),
+        )
+        if prepared.compiled.refusals:
+            raise refused(prepared.compiled.refusals, prepared.candidate)
+        self.seal(prepared.compiled.bundle, prepared.available)
+
+    async def _ask(
+        self, prepared: Prepared, *, accept_attachments: bool, validate_only: bool
+    ) -> tuple[provisionerpb.RenderResponse, registrypb.ProvisionerInstance]:
+        return await render(
+            self.provisioners,
+            prepared.candidate,
+            prepared.compiled.bundle,
+            accept_attachments=accept_attachments,
+            validate_only=validate_only,
+            timeout=self.render_timeout,
+        )
+
+    def _answer(  # noqa: PLR0913, PLR0917  # the parts of an answer
+        self,
+        prepared: Prepared,
+        response: provisionerpb.RenderResponse,
+        instance: registrypb.ProvisionerInstance,
+        data: bytes,
+        encoding: str,
+        size: bootstrappb.Size,
+    ) -> bootstrappb.GetUserDataResponse:
+        info = prepared.candidate.format
+        answer = bootstrappb.GetUserDataResponse(
+            user_data=data,
+            encoding=encoding,
+            format=info.format,
+            secret_format=info.secret_format,
+            media_type=response.media_type or info.media_type,
+            file_extension=info.file_extension,
+            sha256=hashlib.sha256(data).digest(),
+            attachments=response.attachments,
+            provisioner=bootstrappb.ChosenProvisioner(
+                name=prepared.candidate.name, version=prepared.candidate.version, instance_id=instance.instance_id
+            ),
+            lowered=prepared.compiled.lowered,
+            size=size,
+            bundle_id=prepared.compiled.bundle.id,
+        )
+        if response.HasField("expire_time"):
+            answer.expire_time.CopyFrom(response.expire_time)
+        answer.diagnostics.extend(prepared.diagnostics)
+        answer.diagnostics.extend(prepared.compiled.diagnostics)
+        answer.diagnostics.extend(omissions(prepared.compiled.omitted))
+        answer.diagnostics.extend(response.diagnostics)
+        return answer

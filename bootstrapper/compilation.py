@@ -1,0 +1,268 @@
+"""From the neutral bundle to the one that a format takes: engine, lowering, and a last look.
+
+Everything here is pure. The same function answers GetUserData, GetBundle and explain, so that what is explained is what
+happens.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bootstrapper.assembly import paths
+from bootstrapper.causes import at_their_causes
+from bootstrapper.engines.engine import Engine
+from bootstrapper.engines.result import EngineRefusal
+from bootstrapper.field_index import item_index
+from bootstrapper.lowering.draft import Draft, Refusal
+from bootstrapper.lowering.finish import RUNNER, finish
+from bootstrapper.lowering.legalise import legalise
+from bootstrapper.lowering.omission import omit, take_out
+from bootstrapper.lowering.passes import PassTable
+from bootstrapper.lowering.provenance import provenance_file
+from bootstrapper.os_profiles import OsProfile, ProfileTable
+from services.contract.errors import SlipwayError, Violation
+from services.contract.features import Unsupported, compute_features, unsupported
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+ENGINE_NAMESPACES = ("kubernetes.", "engine_options.")
+
+
+@dataclass(slots=True)
+class Compiled:
+    """What became of a neutral bundle.
+
+    Attributes:
+        bundle: the lowered bundle, features computed; its SecretMaterial is not collected yet.
+        lowered: what was lowered.
+        refusals: what can not be honoured; with any of them the bundle must not be rendered.
+        omitted: what was left out because the spec allows it.
+        diagnostics: remarks.
+        draft: the state before the execution was lowered, to go on from when the provisioner refuses items.
+    """
+
+    bundle: bundlepb.BootstrapBundle
+    lowered: list[bootstrappb.Lowered] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    omitted: list[Refusal] = field(default_factory=list)
+    diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
+    draft: Draft | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """Engine, profiles and passes: all that compilation depends on."""
+
+    engine: Engine
+    profiles: ProfileTable
+    passes: PassTable
+
+    def compile(
+        self,
+        neutral: bundlepb.BootstrapBundle,
+        info: provisionerpb.FormatInfo,
+        *,
+        optional_features: Collection[str] = (),
+    ) -> Compiled:
+        """Lower a neutral bundle for a format. Refusals are collected, never raised."""
+        bundle = bundlepb.BootstrapBundle()
+        bundle.CopyFrom(neutral)
+        result = Compiled(bundle)
+        result.bundle.provenance.format = info.format
+        if info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN and not self._plan(result, optional_features):
+            return result
+        takes_intent = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_INTENT
+        profile = None if takes_intent else self._profile(result)
+        if profile is None and not takes_intent:
+            return result
+        draft = Draft(bundle=bundle, known_profile=profile, target=bundle.machine.target)
+        lowered = self._lower(draft, result, info, optional_features, rejected={})
+        lowered.refusals = list(at_their_causes(lowered.refusals, neutral))
+        return lowered
+
+    def lower_again(
+        self,
+        earlier: Compiled,
+        info: provisionerpb.FormatInfo,
+        *,
+        rejected: Mapping[str, Violation],
+        optional_features: Collection[str] = (),
+    ) -> Compiled:
+        """Lower the items that a provisioner refused after all.
+
+        `rejected` are field paths of the lowered bundle, each with what the provisioner said of it.
+        """
+        if earlier.draft is None:
+            raise AssertionError("there is nothing to go on from")
+        draft = earlier.draft.copy()
+        result = Compiled(draft.bundle, omitted=list(earlier.omitted), diagnostics=list(earlier.diagnostics))
+        return self._lower(draft, result, info, optional_features, rejected=rejected)
+
+    def _lower(
+        self,
+        draft: Draft,
+        result: Compiled,
+        info: provisionerpb.FormatInfo,
+        optional_features: Collection[str],
+        *,
+        rejected: Mapping[str, Violation],
+    ) -> Compiled:
+        supports: Sequence[provisionerpb.FeatureSupport] = info.features
+        table = self.passes if draft.known_profile is not None else PassTable(())
+        legalised = legalise(
+            draft, supports, table=table, optional_features=optional_features, rejected=rejected
+        )
+        result.draft = draft.copy()
+        result.refusals += legalised.refusals
+        result.omitted += legalised.omitted
+        if info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN:
+            draft.bundle.provenance.passes[:] = [*draft.passes, RUNNER]
+            draft.bundle.os.files.append(provenance_file(draft.bundle))
+            try:
+                finish(draft, supports)
+            except SlipwayError as error:
+                result.refusals += _of_error(error, draft.bundle)
+                result.lowered = draft.lowered
+                return result
+        told = {one.path for one in result.refusals}
+        result.refusals += [
+            _unsupported(one)
+            for one in unsupported(draft.bundle, supports)
+            if one.use.path not in told
+        ]
+        result.refusals += _collisions(draft.bundle)
+        result.bundle = draft.bundle
+        result.lowered = draft.lowered
+        compute_features(result.bundle)
+        return result
+
+    def _plan(self, result: Compiled, optional_features: Collection[str]) -> bool:
+        """Have the engine make a plan of the intent; False when it refuses."""
+        bundle = result.bundle
+        wrong = [
+            one for one in unsupported(bundle, self.engine.features) if one.use.id.startswith(ENGINE_NAMESPACES)
+        ]
+        omitted, wrong = omit(bundle, wrong, optional_features)
+        result.omitted += omitted
+        result.refusals += [
+            Refusal(
+                one.use.id,
+                one.use.path,
+                getattr(one.use.item, "origin", diagnosticpb.Origin()),
+                f"the bootstrap engine {self.engine.name} does not take {one.use.id}: it {one.why}",
+            )
+            for one in wrong
+        ]
+        if wrong:
+            return False
+        try:
+            made = self.engine.build_plan(bundle)
+            while _without(bundle, made.refusals, optional_features, result):
+                made = self.engine.build_plan(bundle)
+        except SlipwayError as error:
+            result.refusals += _of_error(error, bundle)
+            return False
+        if made.refusals:
+            result.refusals += _of_engine(made.refusals, bundle)
+            return False
+        bundle.ClearField("intent")
+        bundle.ClearField("engine_options")
+        bundle.plan.SetInParent()
+        bundle.os.files.extend(made.files)
+        bundle.plan.steps.extend(steps_of(bundle.commands.pre, phase=planpb.PHASE_PRE, prefix="pre"))
+        bundle.plan.steps.extend(made.steps)
+        bundle.plan.steps.extend(steps_of(bundle.commands.post, phase=planpb.PHASE_POST, prefix="post"))
+        bundle.commands.ClearField("pre")
+        bundle.commands.ClearField("post")
+        if not bundle.commands.ListFields():
+            bundle.ClearField("commands")
+        bundle.provenance.engine = f"{self.engine.name}/{self.engine.version}"
+        result.diagnostics += made.diagnostics
+        _user_files_win(result)
+        return True
+
+    def _profile(self, result: Compiled) -> OsProfile | None:
+        try:
+            return self.profiles.find(result.bundle.machine.target)
+        except SlipwayError as error:
+            result.refusals += _of_error(error, result.bundle)
+            return None
+
+
+def _without(
+    bundle: bundlepb.BootstrapBundle, refusals: Sequence[EngineRefusal], optional: Collection[str], result: Compiled
+) -> bool:
+    """Take out what an engine has refused and the spec says may be left out; tell whether there was any."""
+    told = _of_engine([one for one in refusals if one.feature in optional], bundle)
+    gone = [one for one in reversed(told) if take_out(bundle, one.path)]
+    result.omitted += reversed(gone)
+    return bool(gone)
+
+
+def _user_files_win(result: Compiled) -> None:
+    """An imported user file takes the place of an engine's file of the same path, as it does today, with a warning."""
+    bundle = result.bundle
+    for earlier, later in list(paths.collisions(bundle.os)):
+        if later.origin.made_by and not earlier.origin.made_by and bundle.HasField("execution"):
+            index = next(
+                number
+                for number, file in enumerate(bundle.os.files)
+                if paths.comparable(file.path) == later.path and file.origin.made_by
+            )
+            del bundle.os.files[index]
+            result.diagnostics.append(
+                diagnosticpb.Diagnostic(
+                    severity=diagnosticpb.SEVERITY_WARNING,
+                    code="ENGINE_FILE_REPLACED",
+                    message="a file of the spec takes the place of one that the bootstrap engine writes",
+                    field_path=earlier.where,
+                    origin=earlier.origin,
+                )
+            )
+
+
+def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
+    return [
+        Refusal(
+            "os.files",
+            later.where,
+            earlier.origin if later.origin.made_by else later.origin,
+            f"{paths.describe(earlier.origin)} and {paths.describe(later.origin)} claim the same path",
+            "Leave the path to one of them",
+        )
+        for earlier, later in paths.collisions(bundle.os)
+    ]
+
+
+def _of_error(error: SlipwayError, bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
+    """Give a refusal for every field that an error names, or one for the whole."""
+    feature = error.metadata.get("features", "").split(",")[0] or error.reason
+    if not error.violations:
+        return [Refusal(feature, "", diagnosticpb.Origin(), error.message)]
+    named = [EngineRefusal(one.feature or feature, one.path, one.description, one.remedy) for one in error.violations]
+    return _of_engine(named, bundle)
+
+
+def _of_engine(refusals: Iterable[EngineRefusal], bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
+    index = item_index(bundle)
+    found = []
+    for one in refusals:
+        item = index.holder(one.path)
+        origin = diagnosticpb.Origin() if item is None else item.message.origin
+        found.append(Refusal(one.feature, one.path, origin, one.reason, one.remedy))
+    return found
+
+
+def _unsupported(one: Unsupported) -> Refusal:
+    origin = getattr(one.use.item, "origin", diagnosticpb.Origin())
+    return Refusal(one.use.id, one.use.path, origin, f"{one.use.id} {one.why}")
+
+
+def steps_of(commands: Sequence[planpb.Command], *, phase: planpb.Phase.ValueType, prefix: str) -> list[planpb.Step]:
+    """Make steps of the user's own commands, numbered in their order."""
+    return [
+        planpb.Step(id=f"{prefix}-{number:02d}", phase=phase, command=command)
+        for number, command in enumerate(commands)
+    ]

@@ -1,0 +1,1 @@
+"""Brings user data into the shape and size in which an infrastructure takes it."""

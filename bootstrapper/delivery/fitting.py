@@ -1,0 +1,94 @@
+"""Makes user data fit: as it is, or compressed as a whole; else a refusal that says what is so large.
+
+Source of the strategy: design 5.7.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from google.protobuf.message import Message
+
+from bootstrapper.assembly.paths import describe
+from bootstrapper.assembly.secrets import references
+from bootstrapper.delivery.compression import compress
+from bootstrapper.delivery.infrastructure import Infrastructure
+from services.contract.errors import UserDataTooLarge
+from services.contract.walk import items
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+
+IDENTITY = "identity"
+GZIP = "gzip"
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """User data as it must reach the machine."""
+
+    data: bytes
+    encoding: str
+    size: bootstrappb.Size
+
+
+def fit(
+    data: bytes,
+    bundle: bundlepb.BootstrapBundle,
+    *,
+    row: Infrastructure,
+    limit: int,
+    may_compress: bool,
+) -> Fitted:
+    """Give user data that the infrastructure takes.
+
+    Args:
+        data: the user data as rendered.
+        bundle: the bundle it was made of, for the breakdown.
+        row: the infrastructure.
+        limit: the caller's own limit, counted as the infrastructure counts; 0 for the table's.
+        may_compress: format and caller can both take gzip.
+
+    Raises:
+        UserDataTooLarge: it does not fit even compressed; names the largest items by origin.
+    """
+    most = limit or row.limit_bytes
+    squeezed = compress(data)
+    size = bootstrappb.Size(
+        raw_bytes=len(data),
+        gzip_bytes=len(squeezed),
+        limit_bytes=most,
+        counted_bytes=row.count(data),
+        items=item_sizes(bundle),
+    )
+    if size.counted_bytes <= most:
+        return Fitted(data, IDENTITY, size)
+    if may_compress and row.gzip:
+        size.counted_bytes = row.count(squeezed)
+        if size.counted_bytes <= most:
+            return Fitted(squeezed, GZIP, size)
+    largest = size.items[:_SHOWN]
+    shown = "; ".join(f"{describe(one.origin)} has {one.bytes} bytes" for one in largest)
+    raise UserDataTooLarge(
+        f"the user data has {size.counted_bytes} bytes and the infrastructure takes {most}; the largest parts: "
+        f"{shown}. Move content into remote files or into the image",
+        metadata={
+            "size": str(size.counted_bytes),
+            "limit": str(most),
+            "breakdown": ",".join(f"{one.field_path}={one.bytes}" for one in largest),
+        },
+    )
+
+
+def item_sizes(bundle: bundlepb.BootstrapBundle) -> Sequence[bootstrappb.ItemSize]:
+    """Give what each item adds to the bundle, in bytes with the secrets that it refers to, largest first."""
+    secrets = {(one.name, one.key): len(one.value) for one in bundle.secrets.secrets}
+    sizes = [
+        bootstrappb.ItemSize(origin=item.message.origin, field_path=item.path, bytes=_bytes(item.message, secrets))
+        for item in items(bundle)
+    ]
+    return sorted(sizes, key=lambda one: (-one.bytes, one.field_path))
+
+
+def _bytes(message: Message, secrets: dict[tuple[str, str], int]) -> int:
+    size: int = message.ByteSize()
+    return size + sum(secrets.get((reference.name, reference.key), 0) for _, reference in references(message))

@@ -1,0 +1,157 @@
+"""The features that this engine takes, stated one by one.
+
+The list is written out, not derived from the contract: a field that is added to the contract is refused until
+somebody has taught the engine what it means.
+"""
+
+from collections.abc import Iterator, Mapping
+
+_FACTS = (
+    "hostname",
+    "local_hostname",
+    "instance_id",
+    "provider_id",
+    "private_ipv4",
+    "ipv6",
+    "public_ipv4",
+    "region",
+    "availability_zone",
+    "instance_type",
+    "short_hostname",
+)
+_CONTROL_PLANE = "kubernetes.control_plane"
+_COMPONENTS = tuple(f"{_CONTROL_PLANE}.{name}" for name in ("api_server", "controller_manager", "scheduler"))
+
+_EVERY_ROLE = (
+    "kubernetes.role",
+    "kubernetes.role.worker",
+    "kubernetes.version",
+    "kubernetes.cluster",
+    "kubernetes.cluster.name",
+    "kubernetes.cluster.endpoint",
+    "kubernetes.cluster.pod_cidrs",
+    "kubernetes.cluster.service_cidrs",
+    "kubernetes.cluster.service_domain",
+    "kubernetes.cluster.control_plane",
+    "kubernetes.credentials",
+    "kubernetes.node.labels",
+    "kubernetes.node.taints",
+    "kubernetes.node.kubelet_configuration",
+    "kubernetes.node.cri_socket",
+    "kubernetes.node.image_pull_policy",
+    "kubernetes.node.image_pull_serial",
+    "kubernetes.discovery",
+    "kubernetes.discovery.token",
+    "kubernetes.discovery.token.endpoint",
+    "kubernetes.discovery.token.unsafe_skip_ca_verification",
+    "kubernetes.discovery.file",
+    "kubernetes.discovery.tls_bootstrap_token",
+    "kubernetes.discovery.ca_path",
+    "kubernetes.images",
+    "kubernetes.images.repository",
+    "kubernetes.feature_gates",
+    "kubernetes.certificates",
+    "kubernetes.certificates.directory",
+    "kubernetes.certificates.validity",
+    "kubernetes.certificates.ca_validity",
+    "kubernetes.certificates.key_algorithm",
+    "kubernetes.timeouts",
+    "kubernetes.timeouts.control_plane_component",
+    "kubernetes.timeouts.kubelet",
+    "kubernetes.timeouts.kubernetes_api",
+    "kubernetes.timeouts.etcd_api",
+    "kubernetes.timeouts.tls_bootstrap",
+    "kubernetes.timeouts.discovery",
+    "kubernetes.bootstrap_tokens",
+    _CONTROL_PLANE,
+    *_COMPONENTS,
+    *(f"{component}.volumes" for component in _COMPONENTS),
+    *(f"{component}.environment" for component in _COMPONENTS),
+    f"{_CONTROL_PLANE}.api_server_sans",
+    f"{_CONTROL_PLANE}.bind_port",
+    f"{_CONTROL_PLANE}.audit.log_path",
+    f"{_CONTROL_PLANE}.audit.rotation",
+    f"{_CONTROL_PLANE}.authentication_webhook.cache_ttl",
+    f"{_CONTROL_PLANE}.authentication_webhook.version",
+    f"{_CONTROL_PLANE}.dns",
+    f"{_CONTROL_PLANE}.dns.disabled",
+    f"{_CONTROL_PLANE}.dns.image_repository",
+    f"{_CONTROL_PLANE}.dns.image_tag",
+    f"{_CONTROL_PLANE}.kube_proxy",
+    f"{_CONTROL_PLANE}.kube_proxy.disabled",
+    "kubernetes.etcd",
+    "kubernetes.etcd.local",
+    "kubernetes.etcd.local.image_repository",
+    "kubernetes.etcd.local.image_tag",
+    "kubernetes.etcd.local.data_dir",
+    "kubernetes.etcd.local.environment",
+    "kubernetes.etcd.local.server_sans",
+    "kubernetes.etcd.local.peer_sans",
+    "kubernetes.etcd.external",
+    "engine_options.kubeadm.version",
+)
+_MAY_HOLD_FACTS = (
+    "kubernetes.node.name",
+    "kubernetes.node.kubelet_arguments",
+    "kubernetes.node.provider_id",
+    "kubernetes.node.node_ip",
+    "kubernetes.static_pods",
+    "kubernetes.discovery.file.kubeconfig",
+    *(f"{component}.arguments" for component in _COMPONENTS),
+    f"{_CONTROL_PLANE}.advertise_address",
+    f"{_CONTROL_PLANE}.audit",
+    f"{_CONTROL_PLANE}.encryption",
+    f"{_CONTROL_PLANE}.authentication_webhook",
+    f"{_CONTROL_PLANE}.files",
+    "kubernetes.etcd.local.arguments",
+    "engine_options.kubeadm",
+)
+CONTROL_PLANE_ROLES = ("kubernetes.role.init", "kubernetes.role.control_plane")
+
+
+def _with_facts(feature: str) -> Iterator[str]:
+    yield feature
+    yield f"{feature}.facts"
+    yield from (f"{feature}.facts.{fact}" for fact in _FACTS)
+    yield f"{feature}.templates"
+    yield f"{feature}.templates.jinja"
+
+
+FEATURES = frozenset(
+    (*_EVERY_ROLE, *CONTROL_PLANE_ROLES, *(one for feature in _MAY_HOLD_FACTS for one in _with_facts(feature)))
+)
+"""Ids of all features that the engine takes. On Windows it takes no control plane."""
+
+REMEDIES: Mapping[str, str] = {
+    f"{_CONTROL_PLANE}.kube_proxy.image_repository": "set kubernetes.images.repository, which holds for kube-proxy too",
+    f"{_CONTROL_PLANE}.kube_proxy.image_tag": "leave it out: the image follows the Kubernetes version",
+}
+"""What to do about features that kubeadm has no place for."""
+
+V1BETA3_LACKS: Mapping[str, str] = {
+    **dict.fromkeys((f"{component}.environment" for component in _COMPONENTS), "use a patch of kubeadm's"),
+    "kubernetes.etcd.local.environment": "use a patch of kubeadm's",
+    "kubernetes.certificates.validity": "leave it out: certificates are valid for a year",
+    f"{_CONTROL_PLANE}.dns.disabled": "skip kubeadm's phase addon/coredns",
+    f"{_CONTROL_PLANE}.kube_proxy.disabled": "skip kubeadm's phase addon/kube-proxy",
+}
+"""What a cluster that is created through v1beta3 cannot have, and what to do about it."""
+
+V1BETA3_LACKS_ON_NODES: Mapping[str, str] = {
+    "kubernetes.node.image_pull_serial": "leave it out: images are pulled one after another",
+    "kubernetes.timeouts.kubelet": "leave it out: kubeadm's own limit holds",
+    "kubernetes.timeouts.kubernetes_api": "leave it out: kubeadm's own limit holds",
+    "kubernetes.timeouts.etcd_api": "leave it out: kubeadm's own limit holds",
+    "kubernetes.timeouts.discovery": "leave it out: kubeadm's own limit holds",
+}
+"""What no machine can have through v1beta3, and what to do about it."""
+
+UNUSED_BY_WORKERS = (
+    _CONTROL_PLANE,
+    "kubernetes.etcd",
+    "kubernetes.images",
+    "kubernetes.feature_gates",
+    "kubernetes.certificates",
+    "kubernetes.bootstrap_tokens",
+)
+"""What a worker's spec may hold, as it may share it with its control plane, without effect on the worker."""

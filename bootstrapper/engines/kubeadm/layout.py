@@ -1,0 +1,84 @@
+"""Where the engine puts what it needs on the machine: Slipway's own places, or those of the kubeadm provider.
+
+Source of the provider's paths: the templates of Cluster API's bootstrap/kubeadm/pkg/{cloudinit,ignition}.
+"""
+
+from dataclasses import dataclass
+
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+PRIVATE = 0o600
+GROUP_READABLE = 0o640
+PKI_DIRECTORY = "/etc/kubernetes/pki"
+
+_MANIFESTS = "/etc/kubernetes/manifests"
+_COMPONENT_FILES = "/etc/kubernetes/slipway"
+_OWN = "/etc/slipway"
+_OWN_WINDOWS = "C:\\ProgramData\\slipway"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Paths on the machine.
+
+    Attributes:
+        windows: paths have a drive and backslashes.
+        config: kubeadm's configuration file.
+        config_mode: its permission bits.
+        leading_separator: the file begins with `---`.
+        manifests: folder of static pods.
+        component_files: folder of files for control-plane components.
+        patches: folder of kubeadm patches, where the user names none.
+    """
+
+    windows: bool
+    config: str
+    config_mode: int
+    leading_separator: bool
+    manifests: str
+    component_files: str
+    patches: str
+
+    def below(self, folder: str, *names: str) -> str:
+        """Give a path below a folder."""
+        separator = "\\" if self.windows and "/" not in folder else "/"
+        return separator.join((folder.rstrip("/\\"), *names))
+
+
+def own_layout(*, windows: bool) -> Layout:
+    """Give Slipway's own layout, the same for every format."""
+    own = _OWN_WINDOWS if windows else _OWN
+    separator = "\\" if windows else "/"
+    return Layout(
+        windows=windows,
+        config=f"{own}{separator}kubeadm.yaml",
+        config_mode=PRIVATE,
+        leading_separator=True,
+        manifests=_drive(_MANIFESTS, windows=windows),
+        component_files=_COMPONENT_FILES,
+        patches=f"{own}{separator}kubeadm-patches",
+    )
+
+
+def provider_layout(*, windows: bool, ignition: bool, role: clusterpb.Role.ValueType) -> Layout:
+    """Give the layout of the kubeadm provider for the format that it would have rendered."""
+    own = own_layout(windows=windows)
+    if ignition:
+        config, mode = "/etc/kubeadm.yml", PRIVATE
+    elif role == clusterpb.ROLE_INIT:
+        config, mode = "/run/kubeadm/kubeadm.yaml", GROUP_READABLE
+    else:
+        config, mode = "/run/kubeadm/kubeadm-join-config.yaml", GROUP_READABLE
+    return Layout(
+        windows=windows,
+        config=_drive(config, windows=windows),
+        config_mode=mode,
+        leading_separator=ignition or role != clusterpb.ROLE_CONTROL_PLANE,
+        manifests=own.manifests,
+        component_files=own.component_files,
+        patches=own.patches,
+    )
+
+
+def _drive(path: str, *, windows: bool) -> str:
+    return "C:" + path.replace("/", "\\") if windows else path

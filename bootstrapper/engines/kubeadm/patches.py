@@ -1,0 +1,92 @@
+"""Patches for what kubeadm writes: the user's own, and the one that carries a kubelet configuration.
+
+kubeadm has no field for the kubelet configuration of one machine. Its patch of the target
+kubeletconfiguration (kubeadm 1.25 and newer) overrides the cluster's configuration on this machine only,
+which is what the spec means.
+"""
+
+import json
+from typing import Any
+
+import yaml
+
+from bootstrapper.engines.kubeadm.layout import PRIVATE
+from bootstrapper.engines.kubeadm.node import NODE
+from bootstrapper.engines.kubeadm.request import EngineRequest, root_file
+from services.contract.errors import BundleInvalid, Violation
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1.content_pb2 import Content
+
+KUBELET_PATCH = "kubeletconfigurationslipway+merge"
+_KUBELET = "kubernetes.node.kubelet_configuration"
+_OWN_KEYS = ("apiVersion", "kind")
+
+
+def patch_files(request: EngineRequest) -> list[ospb.File]:
+    """Give the files of all patches."""
+    folder = patch_folder(request)
+    options = request.options
+    files = [
+        root_file(request.layout.below(folder, patch.name), patch.content, mode=PRIVATE, source=options.origin)
+        for patch in options.patches
+    ]
+    if _patches_kubelet(request):
+        node = request.kubernetes.node
+        data = _document(node.kubelet_configuration)
+        path = request.layout.below(folder, f"{KUBELET_PATCH}.json")
+        files.append(root_file(path, Content(data=data), mode=PRIVATE, source=node.origin))
+    return files
+
+
+def patch_folder(request: EngineRequest) -> str:
+    """Give the folder of patches; "" where there are none."""
+    if request.options.patches_directory:
+        return request.options.patches_directory
+    return request.layout.patches if request.options.patches or _patches_kubelet(request) else ""
+
+
+def check_kubelet_configuration(request: EngineRequest) -> None:
+    """Say so when kubeadm of this version has no way for a kubelet configuration."""
+    if request.kubernetes.node.HasField("kubelet_configuration") and not _patches_kubelet(request):
+        request.remarks.drop(
+            _KUBELET,
+            f"{NODE}.kubelet_configuration",
+            "kubeadm takes the kubelet configuration of one machine since Kubernetes 1.25",
+            remedy="use kubelet arguments",
+        )
+
+
+def _patches_kubelet(request: EngineRequest) -> bool:
+    has = request.kubernetes.node.HasField("kubelet_configuration")
+    return has and request.version.series >= (1, 25)
+
+
+def _document(document: kubernetespb.OpaqueDocument) -> bytes:
+    """Give the user's document as a JSON merge patch, without what only names its type.
+
+    Raises:
+        BundleInvalid: it is not one KubeletConfiguration in YAML or JSON.
+    """
+    text = document.text if document.WhichOneof("source") == "text" else document.data
+    try:
+        tree: Any = yaml.load(text, Loader=_PlainLoader)  # noqa: S506 - a SafeLoader
+        if isinstance(tree, dict) and tree.get("kind", "KubeletConfiguration") == "KubeletConfiguration":
+            patch = {key: value for key, value in tree.items() if key not in _OWN_KEYS}
+            return json.dumps(patch, ensure_ascii=False, allow_nan=False, indent=1).encode() + b"\n"
+    except (yaml.YAMLError, UnicodeError, TypeError, ValueError):
+        pass
+    raise BundleInvalid(
+        "the kubelet configuration cannot be used",
+        violations=[Violation(f"{NODE}.kubelet_configuration", "must be one KubeletConfiguration in YAML or JSON")],
+    )
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Reads what JSON can hold: a time stamp is text, as it is for Kubernetes."""
+
+
+_PlainLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}

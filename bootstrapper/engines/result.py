@@ -1,0 +1,43 @@
+"""What every bootstrap engine gives back: a plan's material, or every reason why there can be none."""
+
+from dataclasses import dataclass
+
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import plan_pb2 as planpb
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRefusal:
+    """Something in the bundle that the engine cannot honour.
+
+    Attributes:
+        feature: id of the feature.
+        path: the bundle's field path.
+        reason: why, as the end of a sentence that begins with the field.
+        remedy: what the user can do; may be empty.
+    """
+
+    feature: str
+    path: str
+    reason: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineResult:
+    """Files and steps that make the host a node. With any refusal there are neither.
+
+    Attributes:
+        engine: name of the engine, for provenance.
+        files: for the bundle's files; owner, group and mode are said, literals are `data`.
+        steps: for the plan, in order; all of the phase BOOTSTRAP.
+        diagnostics: remarks with bundle field paths; their origin is left to the caller.
+        refusals: everything that keeps the engine from making a plan, in the order of the fields.
+    """
+
+    engine: str
+    files: tuple[ospb.File, ...] = ()
+    steps: tuple[planpb.Step, ...] = ()
+    diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()
+    refusals: tuple[EngineRefusal, ...] = ()

@@ -1,0 +1,143 @@
+"""Says for every field of a spec what each format would make of it, before any machine exists.
+
+It is the same compilation as GetUserData's, with placeholders in place of secrets, and with the provisioner's own
+verdict at the end. Nothing is created.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from bootstrapper.assembly.subject import CheckedSubject, check
+from bootstrapper.bootstrapper import Bootstrapper, Prepared, beside
+from bootstrapper.credentials.placeholder_store import PlaceholderStore
+from bootstrapper.delivery.infrastructure import check_carried
+from bootstrapper.placeholders import user_placeholders
+from bootstrapper.provisioning.selection import Candidate, all_candidates
+from bootstrapper.refusals import bare_place, bound
+from bootstrapper.verdicts import Column, Verdicts
+from services.contract.errors import SlipwayError
+from services.contract.walk import Use, uses
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+
+HIDDEN = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials")
+"""Features that every machine uses: they are facts, not fields of the spec."""
+
+
+MAX_ROWS_BYTES = 3 * 1024 * 1024
+"""Most bytes of the rows of an answer: with the rest of it they stay below what one message may have (4 MiB)."""
+
+
+async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainRequest) -> bootstrappb.ExplainResponse:
+    """Give the matrix of the spec's fields and all formats that are ready.
+
+    The rows that are too many for one message are left out at the end, and a diagnostic says how many.
+
+    Raises:
+        SpecInvalid: the spec itself is not sound.
+    """
+    subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
+    candidates = all_candidates(bootstrapper.provisioners.instances(), allowed=bootstrapper.policy.allowed_provisioners)
+    columns = [await _column(bootstrapper, subject, candidate) for candidate in candidates]
+    neutral = await _neutral(bootstrapper, subject, None)
+    response = await asyncio.to_thread(_matrix, neutral, columns)
+    if not columns:
+        response.diagnostics.add(
+            severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
+        )
+    return response
+
+
+async def _neutral(
+    bootstrapper: Bootstrapper, subject: CheckedSubject, candidate: Candidate | None
+) -> bundlepb.BootstrapBundle:
+    bundle, _, _ = await bootstrapper.neutral(
+        subject, candidate, user_placeholders(subject.spec), store=PlaceholderStore()
+    )
+    return bundle
+
+
+async def _column(bootstrapper: Bootstrapper, subject: CheckedSubject, candidate: Candidate) -> Column:
+    column = Column(candidate)
+    column.rejected += bound(subject.spec, candidate)
+    optional = frozenset(subject.spec.optional_features)
+    try:
+        neutral, available, _ = await bootstrapper.neutral(
+            subject, candidate, user_placeholders(subject.spec), store=PlaceholderStore()
+        )
+        column.compiled = await bootstrapper.compile(neutral, candidate, optional_features=optional)
+        if not column.compiled.refusals and not column.rejected:
+            check_carried(candidate.format, column.compiled.bundle.machine.target)
+            bootstrapper.seal(column.compiled.bundle, available)
+            await _check(bootstrapper, Prepared(subject, candidate, column.compiled, available), column)
+    except SlipwayError as error:
+        column.error = error
+    return column
+
+
+async def _check(bootstrapper: Bootstrapper, prepared: Prepared, column: Column) -> None:
+    """Ask the provisioner itself. What it refuses is lowered, as for GetUserData."""
+    try:
+        await bootstrapper.render(prepared, accept_attachments=True, validate_only=True)
+    finally:
+        column.compiled = prepared.compiled
+
+
+def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> Sequence[Use]:
+    """Give the fields of the spec, and of the facts those that somebody refuses."""
+    return [
+        use
+        for use in uses(neutral)
+        if not use.id.startswith(HIDDEN)
+        or any(one.cell(use).verdict == bootstrappb.VERDICT_REFUSED for one in verdicts if one.names_fields)
+    ]
+
+
+def _head(column: Column) -> bootstrappb.ExplainColumn:
+    refusals = column.refusals
+    reason = column.error.message if column.error else ""
+    if not reason and refusals:
+        reason = "1 field can not be honoured" if len(refusals) == 1 else f"{len(refusals)} fields can not be honoured"
+    return bootstrappb.ExplainColumn(
+        provisioner=column.candidate.name,
+        version=column.candidate.version,
+        format=column.candidate.format.format,
+        renderable=not reason,
+        refusal=reason,
+    )
+
+
+def _matrix(neutral: bundlepb.BootstrapBundle, columns: Sequence[Column]) -> bootstrappb.ExplainResponse:
+    """Give the answer; the work is bounded as the answer is: what is left out is not looked at."""
+    response = bootstrappb.ExplainResponse(columns=[_head(column) for column in columns])
+    verdicts = [Verdicts(column) for column in columns]
+    fields = _fields(neutral, verdicts)
+    size = 0
+    for number, use in enumerate(fields):
+        row = _row(use, verdicts)
+        size += row.ByteSize()
+        if size > MAX_ROWS_BYTES:
+            response.diagnostics.append(_left_out(len(fields) - number))
+            break
+        response.rows.append(row)
+    return response
+
+
+def _left_out(rows: int) -> diagnosticpb.Diagnostic:
+    return diagnosticpb.Diagnostic(
+        severity=diagnosticpb.SEVERITY_WARNING,
+        code="ROWS_LEFT_OUT",
+        message=f"{rows} more rows are not shown: the answer would be larger than one message may be; "
+        "ask for a part of the spec to see them",
+    )
+
+
+def _row(use: Use, verdicts: Iterable[Verdicts]) -> bootstrappb.ExplainRow:
+    row = bootstrappb.ExplainRow(feature=use.id, cells=[one.cell(use) for one in verdicts])
+    if use.item is not None:
+        row.origin.CopyFrom(getattr(use.item, "origin"))  # noqa: B009  # items have one
+    if not row.origin.path:
+        row.origin.path = bare_place(use.path)
+    return row

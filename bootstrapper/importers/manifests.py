@@ -1,0 +1,240 @@
+"""From files, as they stand in a template's repository, to machines that can be rendered.
+
+Variables are filled in, documents read, machines found, and the config of each carried over. Whatever is wrong in
+any of the files is told in one error; whatever is left aside is told in a note.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from bootstrapper.importers.cluster_api.clusters import Clusters
+from bootstrapper.importers.cluster_api.infrastructure import infrastructure_of, target
+from bootstrapper.importers.cluster_api.machine_sets import CONFIG_PATHS, NATIVE_CONFIGS, MachineSet, MachineSets
+from bootstrapper.importers.cluster_api.objects import ManifestObject, ManifestObjects, manifest_objects
+from bootstrapper.importers.cluster_api.user_secrets import (
+    config_map_values,
+    references,
+    secret_material,
+    secret_values,
+)
+from bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
+from bootstrapper.importers.kubeadm_import import import_config
+from bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
+from bootstrapper.importers.substitution import expand_all
+from services.contract.source_position import Position, SourceError, SourceProblem
+from services.contract.yaml_source import Document, load_documents
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+_READ = frozenset(
+    {
+        *("Cluster", "ClusterClass", "Secret", "ConfigMap"),
+        *("MachineDeployment", "MachineSet", "MachinePool", "Machine"),
+        *CONFIG_PATHS,
+    }
+)
+
+DEFAULT_PORT = 6443
+
+
+def read_manifests(
+    files: Mapping[str, str],
+    *,
+    variables: Mapping[str, str] | None = None,
+    set_missing: bool = False,
+    substitute: bool = True,
+    infrastructure: str = "",
+) -> ManifestSet:
+    """Read a set of manifests.
+
+    Args:
+        files: the texts by file name.
+        variables: values of the variables.
+        set_missing: fill in plausible placeholders for variables, endpoint, versions and secrets that are missing.
+        substitute: fill in variables at all; off for what has already gone through clusterctl.
+        infrastructure: where machines run of which the manifests do not tell it.
+
+    Raises:
+        SourceError: something in any of the files is wrong; everything that was found is in it.
+    """
+    notes, documents = _documents(files, variables or {}, set_missing=set_missing, substitute=substitute)
+    objects = manifest_objects(documents)
+    return _Reader(objects, set_missing=set_missing, infrastructure=infrastructure).read(notes)
+
+
+def _documents(
+    files: Mapping[str, str], variables: Mapping[str, str], *, set_missing: bool, substitute: bool
+) -> tuple[list[SourceProblem], list[Document]]:
+    notes: list[SourceProblem] = []
+    documents: list[Document] = []
+    problems: list[SourceProblem] = []
+    expansions = expand_all(files, variables=variables, set_missing=set_missing) if substitute else {}
+    for file, text in files.items():
+        expansion = expansions.get(file)
+        notes.extend(expansion.notes if expansion else ())
+        try:
+            if expansion is None:
+                documents.extend(load_documents(text, file=file))
+            else:
+                documents.extend(load_documents(expansion.text, file=file, original=expansion.original))
+        except SourceError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise SourceError(problems)
+    return notes, documents
+
+
+class _Reader:
+    def __init__(self, objects: ManifestObjects, *, set_missing: bool, infrastructure: str) -> None:
+        self.objects = objects
+        self.set_missing = set_missing
+        self.infrastructure = infrastructure
+        self.imported: dict[tuple[int, int, str, str], ImportResult] = {}
+        self.secrets = secret_values(objects)
+        self.config_maps = config_map_values(objects)
+        self.references: list[tuple[ManifestObject, secretpb.SecretReference]] = []
+
+    def read(self, notes: list[SourceProblem]) -> ManifestSet:
+        clusters = Clusters(self.objects, set_missing=self.set_missing)
+        found = list(_with_own_names(MachineSets(self.objects, clusters).all()))
+        native = [self._native(each) for each in found if each.config.kind in NATIVE_CONFIGS]
+        others = (each for each in found if each.config.kind not in NATIVE_CONFIGS)
+        machines = [machine for each in others if (machine := self._machine(each)) is not None]
+        if self.objects.problems:
+            raise SourceError(dict.fromkeys(self.objects.problems))
+        self._note_the_rest()
+        material = secret_material(self.references, self.secrets, self.objects, set_missing=self.set_missing)
+        return ManifestSet(
+            machines=tuple(machines),
+            native=tuple(native),
+            clusters=tuple(cluster.facts for cluster in clusters.all()),
+            secrets=material,
+            secret_values=dict(self.secrets),
+            config_map_values=self.config_maps,
+            notes=tuple(dict.fromkeys([*notes, *self.objects.notes])),
+        )
+
+    def _target(self, each: MachineSet) -> clusterpb.Target:
+        where = target(self.objects, each.infrastructure, near=each.owner)
+        if not where.infrastructure and (each.cluster.infrastructure or self.infrastructure):
+            where.infrastructure = each.cluster.infrastructure or self.infrastructure
+        return where
+
+    def _native(self, each: MachineSet) -> NativeMachine:
+        machine = clusterpb.Machine(name=each.name, role=each.role, target=self._target(each))
+        if each.version:
+            machine.kubernetes_version = each.version
+        return NativeMachine(
+            machine=machine,
+            cluster=each.cluster.facts,
+            kind=each.config.kind,
+            config=each.config.name,
+            namespace=each.config.header.metadata.namespace,
+            owner=each.owner.document,
+            file=each.owner.source.file,
+            position=each.owner.source.position(("metadata", "name")),
+            replicas=each.replicas,
+        )
+
+    def _machine(self, each: MachineSet) -> ManifestMachine | None:
+        where = self._target(each)
+        try:
+            result = self._imported(each, where)
+        except SourceError as error:
+            self.objects.problems.extend(error.problems)
+            return None
+        machine = clusterpb.Machine(name=each.name, role=each.role, target=where)
+        if result.spec.target.os_family:
+            machine.target.os_family = result.spec.target.os_family
+        if each.version:
+            machine.kubernetes_version = each.version
+        path = CONFIG_PATHS[each.config.kind]
+        place = each.config.problem(path, "")
+        return ManifestMachine(
+            machine=machine,
+            cluster=_cluster_of(each, result),
+            spec=_spec_of(each, result),
+            diagnostics=result.diagnostics,
+            origin=diagnosticpb.Origin(document=each.config.document, path=place.path),
+            file=place.file,
+            position=place.position or Position(1, 1),
+            replicas=each.replicas,
+        )
+
+    def _imported(self, each: MachineSet, where: clusterpb.Target) -> ImportResult:
+        """Carry over a config; those that differ by role only are carried over once."""
+        worker = each.role == clusterpb.ROLE_WORKER
+        key = (id(each.config), int(worker), where.SerializeToString(deterministic=True).hex(), each.cluster.facts.name)
+        if key not in self.imported:
+            path = CONFIG_PATHS[each.config.kind]
+            config = ForeignConfig(
+                kind=each.config.kind,
+                name=each.config.name,
+                api_version=each.config.header.api_version,
+                tree=each.config.part(*map(str, path)),
+                source=each.config.source,
+                path=path,
+            )
+            surroundings = Surroundings(
+                role=each.role,
+                target=where,
+                cluster=each.cluster.facts,
+                control_plane_version=each.cluster.facts.kubernetes_version or (each.version if not worker else ""),
+                secrets=self.secrets,
+                set_missing=self.set_missing,
+                whole=True,
+            )
+            self.imported[key] = import_config(config, surroundings)
+            result = self.imported[key]
+            self.secrets |= {(secret.name, secret.key): secret.value for secret in result.secrets}
+            self.references.extend((each.config, reference) for reference in references(result.spec))
+        return self.imported[key]
+
+    def _note_the_rest(self) -> None:
+        for each in self.objects.all:
+            ours = each.header.api_version.startswith("bootstrap.slipway.dev/")
+            if each.kind not in _READ and not infrastructure_of(each.kind) and not ours:
+                self.objects.note(each, "says nothing about the bootstrap of machines, and is left alone")
+
+
+def _with_own_names(found: list[MachineSet]) -> Iterator[MachineSet]:
+    """Give every machine set a name that no other has."""
+    seen: set[str] = set()
+    for each in found:
+        name, number = each.name, 1
+        while name in seen:
+            number += 1
+            name = f"{each.name}-{number}"
+        seen.add(name)
+        if name == each.name:
+            yield each
+        else:
+            yield MachineSet(**{**vars(each), "name": name})
+
+
+def _cluster_of(each: MachineSet, result: ImportResult) -> clusterpb.Cluster:
+    """Give the cluster's facts; an endpoint of kubeadm's own wins on control planes, as it does today."""
+    cluster = clusterpb.Cluster()
+    cluster.CopyFrom(each.cluster.facts)
+    if result.cluster.HasField("endpoint"):
+        endpoint = cluster.endpoint
+        port = result.cluster.endpoint.port or endpoint.port
+        if each.role != clusterpb.ROLE_WORKER or not endpoint.host:
+            endpoint.CopyFrom(result.cluster.endpoint)
+            if port:
+                endpoint.port = port
+    return cluster
+
+
+def _spec_of(each: MachineSet, result: ImportResult) -> specpb.MachineBootstrapSpec:
+    """Give the spec; with an endpoint of kubeadm's own, discovery still goes to the cluster's, as it does today."""
+    spec = specpb.MachineBootstrapSpec()
+    spec.CopyFrom(result.spec)
+    known, own = each.cluster.facts.endpoint, result.cluster.endpoint
+    if each.role == clusterpb.ROLE_CONTROL_PLANE and known.host and own.host and known != own:
+        discovery = spec.join.kubernetes.discovery
+        if not discovery.HasField("file") and not discovery.token.endpoint:
+            host = f"[{known.host}]" if ":" in known.host else known.host
+            discovery.token.endpoint = f"{host}:{known.port or DEFAULT_PORT}"
+    return spec

@@ -1,0 +1,1 @@
+"""A checked KubeadmConfigSpec becomes a neutral spec here, item by item, each with the place where it was written."""

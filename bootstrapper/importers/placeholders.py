@@ -1,0 +1,45 @@
+"""A first look at a template must not need its variables: a name says well enough what a plausible value is.
+
+The values are obviously not real: documentation addresses (RFC 5737), reserved names (RFC 2606), a key that
+is all zeros. Nothing here is a default of the product.
+"""
+
+import re
+
+SSH_KEY = f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{'A' * 43} placeholder@example.com"
+KUBERNETES_VERSION = "v1.34.0"
+ADDRESS = "192.0.2.10"
+
+_RULES = [
+    (r"KUBERNETES(?!.*_(NAME|URL)).*_VERSION", KUBERNETES_VERSION),
+    (r".*_?(B64|BASE64)(_.*)?", "cGxhY2Vob2xkZXI="),
+    (r"(ENABLE|DISABLE|USE)_.*|.*_(ENABLED?|DISABLED?)", "false"),
+    (r".*SSH.*KEY.*NAME|.*KEY_PAIR.*|.*KEYPAIR.*", "placeholder"),
+    (r".*(AUTHORIZED_KEY|PUBLIC_KEY|SSH_KEY|SSHKEY|SSH_PUB_KEY).*", SSH_KEY),
+    (r".*(CONTROL_PLANE|CONTROLPLANE|MASTER).*(COUNT|REPLICAS)", "3"),
+    (r".*(COUNT|REPLICAS)", "1"),
+    (r".*POD.*CIDR.*", "192.168.0.0/16"),
+    (r".*(SERVICE|SVC).*CIDR.*", "10.96.0.0/12"),
+    (r".*CIDR.*", "10.0.0.0/16"),
+    (r".*(SERVICE|DNS|CLUSTER)_DOMAIN.*", "cluster.local"),
+    (r".*PORT", "6443"),
+    (r".*(NAMESERVERS?|_DNS|DNS_SERVERS?|GATEWAY|NETMASK).*", "192.0.2.1"),
+    (r".*(_IPS?|_VIP|IP_ADDRESS|IPADDR|ADDRESS|ENDPOINT|ENDPOINT_HOST)", ADDRESS),
+    (r".*(URL|URI)", "https://placeholder.example.com"),
+    (r".*(HOST|SERVER|DOMAIN|FQDN)(_NAME)?", "placeholder.example.com"),
+    (r".*NAMESPACE", "default"),
+    (r".*REGION", "region-1"),
+    (r".*(ZONE|FAILURE_DOMAIN)", "region-1a"),
+    (r".*(INTERFACE|NIC)", "eth0"),
+    (r".*THUMBPRINT", ":".join(["00"] * 20)),
+    (r".*(GIB|MIB|SIZE|CPUS|MEMORY|SECONDS)", "20"),
+    (r".*_VERSION", "1.0.0"),
+]
+
+
+def placeholder(name: str) -> str:
+    """Give a plausible value for a variable of this name."""
+    for pattern, value in _RULES:
+        if re.fullmatch(pattern, name, re.IGNORECASE):
+            return value
+    return "placeholder"

@@ -1,0 +1,254 @@
+"""Lower a bundle until every feature in use is one that the format declares, as a compiler's back end legalises.
+
+The same function serves GetUserData and explain: it never stops at the first refusal.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bootstrapper.field_index import by_outer, enclosing
+from bootstrapper.lowering.dependencies import OWNED, dependents
+from bootstrapper.lowering.draft import CannotLower, Draft, Refusal
+from bootstrapper.lowering.entry_unit import adopt_drop_ins
+from bootstrapper.lowering.omission import left_out, omit, take_out
+from bootstrapper.lowering.passes import Pass, PassTable
+from services.contract.errors import Violation
+from services.contract.features import Unsupported, unsupported
+from services.contract.walk import Item, items
+from services.contract.yaml_names import person_path
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+FINISHED = ("plan.steps", "plan.entrypoint")
+"""Features that stand for the execution itself. They are lowered last of all, by finish()."""
+
+EXTENSION = "ext."
+"""With it begin the features of extensions, each of which is one whole item."""
+
+_MAX_ROUNDS = 32
+
+_DEFAULT_USER = {
+    ospb.DEFAULT_USER_KEEP: "os.default_user",
+    ospb.DEFAULT_USER_OMIT: "os.default_user.omit",
+}
+
+
+@dataclass(slots=True)
+class Legalised:
+    """What became of a draft: refusals, and items that were left out because the spec allows it."""
+
+    refusals: list[Refusal] = field(default_factory=list)
+    omitted: list[Refusal] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Work:
+    """One call of legalise()."""
+
+    draft: Draft
+    table: PassTable
+    optional_features: frozenset[str]
+    result: Legalised
+
+    def give_up(self, item: Item, reason: str, remedy: str = "", *, feature: str = "") -> None:
+        name = item.feature or feature or item.path
+        self.refuse(Refusal(name, item.path, item.message.origin, reason, remedy))
+
+    def refuse(self, refusal: Refusal) -> None:
+        optional = refusal.feature in self.optional_features
+        (self.result.omitted if optional else self.result.refusals).append(refusal)
+
+    def pass_on(self, item: Item, said: Mapping[str, Violation], remedy: str) -> None:
+        """Refuse an item for all that the provisioner has said of it; `said` is by field path."""
+        for path, one in said.items():
+            inner = person_path(path[len(item.path) :].removeprefix("."))
+            why = f"{inner} {one.description}".lstrip() + ", and nothing simpler can stand for it"
+            name = item.feature or one.feature or item.path
+            refusal = Refusal(name, item.path, item.message.origin, why, one.remedy or remedy)
+            # An item without a feature of its own is more than what was refused in it: it can not be left out for that.
+            if item.feature:
+                self.refuse(refusal)
+            else:
+                self.result.refusals.append(refusal)
+
+
+def legalise(
+    draft: Draft,
+    supports: Sequence[provisionerpb.FeatureSupport],
+    *,
+    table: PassTable,
+    optional_features: Collection[str] = (),
+    rejected: Mapping[str, Violation] | None = None,
+) -> Legalised:
+    """Lower the draft in place for a format that declares `supports`; all but the execution itself.
+
+    Every item that is lowered or refused leaves the bundle.
+
+    Args:
+        draft: the draft; its bundle is changed.
+        supports: features that the format declares.
+        table: the passes.
+        optional_features: features whose items may be left out when they can be neither taken nor lowered.
+        rejected: bundle field paths of items that the provisioner has refused although it declares their features,
+            each with what it said of it.
+    """
+    work = _Work(draft, table, frozenset(optional_features), Legalised())
+    declared = {support.id for support in supports}
+    _settle_default_user(work, declared)
+    for refusal in list(adopt_drop_ins(draft, declared)):
+        work.refuse(refusal)
+    reasons = dict(rejected or {})
+    for _ in range(_MAX_ROUNDS):
+        wrong = [one for one in unsupported(draft.bundle, supports) if not one.use.id.startswith(FINISHED)]
+        if _without_fields(work, wrong):
+            continue
+        affected = _affected(draft, wrong, reasons)
+        if not affected:
+            break
+        _round(work, affected, wrong, reasons)
+        reasons = {}
+        _drop_empty(draft)
+    else:
+        raise AssertionError("lowering does not end: the table of passes is not a DAG")
+    omitted, wrong = omit(draft.bundle, wrong, work.optional_features)
+    work.result.omitted += omitted
+    work.result.refusals += [left_out(one) for one in wrong]
+    return work.result
+
+
+def _settle_default_user(work: _Work, declared: Collection[str]) -> None:
+    """Take out a wish for the distribution's user that the format does not take; it is a plain value and no item.
+
+    KEEP is what happens without anybody's help. OMIT is refused: after the first-boot system has made the user nobody
+    can tell any more what belongs to it.
+    """
+    system = work.draft.bundle.os
+    wanted = _DEFAULT_USER.get(system.default_user, _DEFAULT_USER[ospb.DEFAULT_USER_KEEP])
+    if not system.HasField("default_user") or wanted in declared:
+        return
+    if system.default_user == ospb.DEFAULT_USER_OMIT:
+        optional = not work.optional_features.isdisjoint({wanted, "os.default_user"})
+        (work.result.omitted if optional else work.result.refusals).append(
+            Refusal(
+                wanted,
+                "os.default_user",
+                diagnosticpb.Origin(),
+                f"{wanted} is not supported, and nothing simpler can stand for it",
+                "choose a first-boot system that can leave the user out, or an image without it",
+            )
+        )
+    system.ClearField("default_user")
+
+
+def _round(work: _Work, affected: list[Item], wrong: list[Unsupported], rejected: Mapping[str, Violation]) -> None:
+    """Lower or refuse every affected item: each of them leaves the bundle, so the rounds come to an end."""
+    family = work.draft.target.os_family
+    groups: dict[str, list[Item]] = {}
+    # What the user puts at a path comes first: a pass that would write there, too, must see it.
+    for item in sorted(affected, key=lambda item: item.feature not in OWNED):
+        groups.setdefault(item.feature, []).append(item)
+    # All leave the bundle before any pass runs: one that gives up sets the bundle back, which replaces all items in it.
+    taken = {feature: [item.take() for item in group] for feature, group in groups.items()}
+    wrong_in = by_outer((one.use.path, one) for one in wrong)
+    rejected_in = by_outer((path, (path, one)) for path, one in rejected.items())
+    for feature, group in taken.items():
+        found = work.table.find(feature, family)
+        if found is not None:
+            _run(work, found, group)
+        else:
+            remedy = work.table.remedy(feature, family)
+            for item in group:
+                if item.path in rejected_in and item.path not in wrong_in:
+                    work.pass_on(item, dict(rejected_in[item.path]), remedy)
+                    continue
+                id_, reason = _why(item, wrong_in)
+                work.give_up(item, reason, remedy, feature=id_)
+    work.draft.gone += [item for group in taken.values() for item in group]
+
+
+def _without_fields(work: _Work, wrong: list[Unsupported]) -> bool:
+    """Take optional fields out of items that no pass takes, where nothing else keeps the item from being native."""
+    before = len(work.result.omitted)
+    wrong_in = by_outer((one.use.path, one) for one in wrong)
+    for item in items(work.draft.bundle):
+        inside = wrong_in.get(item.path, [])
+        if not inside or work.table.find(item.feature, work.draft.target.os_family) is not None:
+            continue
+        whole = any(one.use.path == item.path or one.use.id.startswith(EXTENSION) for one in inside)
+        if not whole and all(one.use.id in work.optional_features for one in inside):
+            for one in reversed(inside):
+                take_out(item.message, one.use.path[len(item.path) :])
+            work.result.omitted += [left_out(one) for one in inside]
+    return len(work.result.omitted) > before
+
+
+def _run(work: _Work, one: Pass, group: list[Item]) -> None:
+    """Run a pass; an item that it can not do is given up, and the pass runs again for the others."""
+    draft, remaining = work.draft, group
+    before = draft.copy()
+    draft.forget_paths()
+    while remaining:
+        try:
+            one.lower(remaining, draft)
+        except CannotLower as cannot:
+            draft.restore(before)
+            given_up = {id(each.item.message): each for each in (cannot, *cannot.others)}
+            remaining = [item for item in remaining if id(item.message) not in given_up]
+            for each in given_up.values():
+                work.give_up(each.item, each.reason, each.remedy)
+            continue
+        into = sorted(_emitted(draft, before))
+        draft.passes.append(one.id)
+        draft.lowered += [
+            bootstrappb.Lowered(feature=item.feature, field_path=item.path, origin=item.message.origin, into=into)
+            for item in remaining
+        ]
+        return
+
+
+def _emitted(draft: Draft, before: Draft) -> set[str]:
+    more = _count(draft) - _count(before)
+    found = set(more)
+    if len(draft.staged) > len(before.staged):
+        found.add("os.files")
+    if len(draft.prepared) > len(before.prepared):
+        found.add("plan.steps")
+    return found
+
+
+def _count(draft: Draft) -> Counter[str]:
+    return Counter(item.feature for item in items(draft.bundle) if item.feature)
+
+
+def _affected(draft: Draft, wrong: list[Unsupported], rejected: Collection[str]) -> list[Item]:
+    """Give the items to be lowered now: those with unsupported uses, rejected ones, and whatever depends on them."""
+    paths = {one.use.item_path for one in wrong if one.use.item is not None} | set(rejected)
+    holders = {outer for path in paths for outer in enclosing(path)}
+    present = [item for item in items(draft.bundle) if not item.feature.startswith(FINISHED)]
+    chosen = [item for item in present if item.path in holders]
+    remaining = [item for item in present if item.path not in holders]
+    news: list[Item] = [*chosen, *draft.gone]
+    while news:
+        # Only what is new can bring more along: what depends on the earlier ones has come already.
+        news = dependents(news, remaining)
+        taken = {item.path for item in news}
+        remaining = [item for item in remaining if item.path not in taken]
+        chosen += news
+    return chosen
+
+
+def _why(item: Item, wrong_in: Mapping[str, list[Unsupported]]) -> tuple[str, str]:
+    """Give the feature that can not be honoured, and the reason; `wrong_in` is by outer path."""
+    if item.path in wrong_in:
+        one = wrong_in[item.path][0]
+        return one.use.id, f"{one.use.id} {one.why}, and nothing simpler can stand for it"
+    return item.feature, "it depends on something that the format does not take, and nothing simpler can stand for it"
+
+
+def _drop_empty(draft: Draft) -> None:
+    """Clear messages that only held items which are gone, so that they use no feature any more."""
+    if draft.bundle.HasField("commands") and not draft.bundle.commands.ListFields():
+        draft.bundle.ClearField("commands")

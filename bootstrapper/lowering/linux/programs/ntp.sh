@@ -1,0 +1,26 @@
+f=
+# client EXECUTABLE SERVICE FILE TEXT: unless an earlier client was found, this one runs, with TEXT (if any) as its FILE.
+client() {
+  [ -z "$f" ] && [ -x "$1" ] || return 0
+  f=1
+  if [ -n "$4" ]; then
+    mkdir -p "${3%/*}"
+    printf %s "$4" >"$3"
+    chmod 644 "$3"
+    ! command -v restorecon >/dev/null || restorecon "$3"
+  fi
+  systemctl enable "$2"
+  systemctl restart "$2"
+}
+# off EXECUTABLE SERVICE: this client does not run, now and later.
+off() {
+  [ -x "$1" ] || return 0
+  systemctl disable --now "$2"
+}
+# found: one of the clients is there.
+found() {
+  [ -n "$f" ] || {
+    echo "no program for time synchronisation is installed" >&2
+    return 1
+  }
+}

@@ -1,0 +1,58 @@
+"""Programs of functions, of which a script takes only those that it calls.
+
+User data has a few kilobytes on some infrastructures, so nothing is sent that nobody runs. The programs are ordinary
+files in their own language, which linters and people can read; comments and indentation are taken off.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_FUNCTION = re.compile(r"(?:function )?([A-Za-z][A-Za-z-]*)(?:\(\))? \{")
+_WORD = re.compile(r"[A-Za-z][A-Za-z-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramText:
+    """A program: functions, which begin and end at the margin, and the lines that stand outside of them."""
+
+    functions: dict[str, tuple[str, ...]]
+    outside: tuple[str, ...]
+
+    @classmethod
+    def parsed(cls, text: str) -> "ProgramText":
+        """Take a file apart. It has no text that spans lines, and no comment behind code."""
+        functions: dict[str, tuple[str, ...]] = {}
+        outside: list[str] = []
+        name, body = "", list[str]()
+        for line in text.splitlines():
+            bare = line.strip()
+            if not bare or bare.startswith("#"):
+                continue
+            begins = _FUNCTION.fullmatch(line)
+            if begins:
+                name, body = begins[1], []
+            (body if name else outside).append(bare)
+            if line == "}":
+                functions[name] = tuple(body)
+                name = ""
+        return cls(functions, tuple(outside))
+
+    def lines(self, called: Iterable[str]) -> list[str]:
+        """Give what has to be sent for these functions to be called, in the order of the file."""
+        wanted: set[str] = set()
+        left = [name for name in called if name in self.functions]
+        while left:
+            name = left.pop()
+            if name not in wanted:
+                wanted.add(name)
+                words = {word for line in self.functions[name] for word in _WORD.findall(line)}
+                left += words & self.functions.keys()
+        chosen = [line for name, body in self.functions.items() if name in wanted for line in body]
+        return [*self.outside, *chosen] if wanted else []
+
+
+def script_lines(programs: Sequence[ProgramText], called: Iterable[str]) -> list[str]:
+    """Give the lines of all programs that a script needs which calls these functions."""
+    names = list(called)
+    return [line for program in programs for line in program.lines(names)]

@@ -1,0 +1,156 @@
+# Installs one wave of staged items: sh install WAVE. It is static: what it installs stands in the wave's list.
+#
+# stage/WAVE/list holds one order a line, a letter, a space and the rest of the line as it is:
+#   p N       append part N of the wave to the content that is being put together
+#   r|j|b F   append machine fact F: raw, as a JSON string, in base64 (no fact holds a quote, a backslash or a space)
+#   g ALG HASH URL    unless an earlier URL served: download the content and verify it
+#   o OWNER:GROUP     owner of the next item; root:root without it
+#   t TARGET          target of the next link
+#   f|a MODE PATH     put the content there as a file, or behind what the file holds
+#   d MODE PATH       directory      s|h - PATH   symbolic or hard link
+#
+# It may be stopped at any point and started again: what an append finds is saved before it is changed.
+# Comments and indentation are stripped before it is sent. It runs in dash, bash and busybox.
+# shellcheck disable=SC2015
+set -euf
+umask 077
+d=/var/lib/slipway
+read -r b <$d/plan
+e=$d/state/$b/$1.installed
+w=$d/stage/$1
+if [ -e "$e" ]; then
+  rm -rf "$w"
+  exit 0
+fi
+mkdir -p "${e%/*}"
+cd "$w"
+label() {
+  ! command -v restorecon >/dev/null || restorecon "$@"
+}
+parents() {
+  q=$p
+  top=
+  while q=${q%/*} && [ -n "$q" ] && [ ! -d "$q" ]; do top=$q; done
+  [ -z "$top" ] || {
+    (umask 022 && mkdir -p "${p%/*}")
+    label -R "$top"
+  }
+}
+own() {
+  chown "$o" "$1"
+  chmod "$m" "$1"
+}
+# The rename shows readers the old file or the new one. It fails on a bind mount, which can only be written in place.
+place() {
+  if [ -d "$p" ] && [ ! -L "$p" ]; then
+    echo "a directory is in the way of a file" >&2
+    exit 1
+  fi
+  parents
+  u=${p%/*}/.slipway-new
+  rm -f "$u"
+  cat new >"$u"
+  own "$u"
+  [ ! -L "$p" ] || rm -f "$p"
+  mv -f "$u" "$p" 2>/dev/null || {
+    own "$p"
+    cat new >"$p"
+    rm -f "$u"
+  }
+}
+behind() {
+  if [ ! -e "$i.old" ] && [ ! -e "$i.none" ]; then
+    if [ -e "$p" ]; then
+      cat "$p" >old
+      mv old "$i.old"
+    else
+      : >"$i.none"
+    fi
+  fi
+  if [ -e "$i.none" ]; then
+    place
+  else
+    cat "$i.old" new >"$p"
+  fi
+}
+get() {
+  if command -v curl >/dev/null; then
+    curl -fsSL --retry 5 --retry-delay 2 --connect-timeout 10 -o got.new "$1"
+  else
+    wget -q -O got.new "$1"
+  fi
+}
+download() {
+  h=${1#* }
+  if get "${h#* }" && [ "$("${1%% *}sum" <got.new)" = "${h%% *}  -" ]; then
+    cat got.new >>new
+    : >got
+  fi
+}
+begin() {
+  rm -f got need
+  : >new
+  o=root:root
+  t=
+  i=$((i + 1))
+}
+i=0
+begin
+while IFS= read -r line; do
+  v=${line#* }
+  m=${v%% *}
+  p=${v#* }
+  case $line in
+    p*) cat "$v" >>new ;;
+    [rjb]*)
+      x=$(cat "$d/facts/$v")
+      case $line in
+        r*) printf %s "$x" ;;
+        j*) printf '"%s"' "$x" ;;
+        *) printf %s "$x" | base64 | tr -d '\n' ;;
+      esac >>new
+      ;;
+    g*)
+      : >need
+      [ -e got ] || download "$v"
+      ;;
+    o*) o=$v ;;
+    t*) t=$v ;;
+    *)
+      if [ -e need ] && [ ! -e got ]; then
+        echo "no URL gave the content with the right hash" >&2
+        exit 1
+      fi
+      case $line in
+        f*) place ;;
+        a*) behind ;;
+        d*)
+          parents
+          [ -d "$p" ] || mkdir "$p"
+          own "$p"
+          ;;
+        *)
+          if [ -d "$p" ] && [ ! -L "$p" ]; then
+            echo "a directory is in the way of a link" >&2
+            exit 1
+          fi
+          parents
+          rm -f "$p"
+          case $line in
+            s*)
+              ln -s -- "$t" "$p"
+              chown -h "$o" "$p"
+              ;;
+            h*) ln -- "$t" "$p" ;;
+            *) exit 1 ;;
+          esac
+          ;;
+      esac
+      label "$p"
+      begin
+      ;;
+  esac
+done <list
+: >"$e"
+cd /
+rm -rf "$w"

@@ -1,0 +1,159 @@
+# The runner of Windows. It is static: what it runs stands in the manifest "plan.json", never in its own text.
+#
+# plan.json  {"id": bundle id, "steps": [{"id", "phase", "program", "arguments", "timeout", "retries", "flags"},
+#            {"sentinel": true}, ...]}; the flags are those of the Linux runner.
+# state\     by bundle: ID.done, ID.failed = failure record (a JSON line, then the tail of the output), ID.stop = the
+#            failure is final, or final for the boot that it names.
+#
+# One statement a line, so that a parser without PowerShell can check it. Windows PowerShell 5.1 and later.
+$ErrorActionPreference = 'Stop'
+$root = 'C:\ProgramData\slipway'
+$logs = "$root\log"
+$sentinel = 'C:\run\cluster-api\bootstrap-success.complete'
+$mutex = New-Object System.Threading.Mutex($false, 'Global\slipway')
+try {
+  $null = $mutex.WaitOne()
+} catch [System.Threading.AbandonedMutexException] {
+  $null = $true
+}
+# Only Administrators and SYSTEM may look into what holds secrets.
+$null = & icacls.exe $root /inheritance:r /grant:r '*S-1-5-32-544:(OI)(CI)F' '*S-1-5-18:(OI)(CI)F'
+if ($LASTEXITCODE -ne 0) {
+  exit 1
+}
+$plan = [System.IO.File]::ReadAllText("$root\plan.json") | ConvertFrom-Json
+$state = "$root\state\" + $plan.id
+$null = New-Item -ItemType Directory -Force -Path $state
+$null = New-Item -ItemType Directory -Force -Path $logs
+$boot = (Get-CimInstance -ClassName Win32_OperatingSystem).LastBootUpTime.ToUniversalTime().Ticks.ToString()
+# Between the order to reboot and the end of the system nothing more may start.
+if (Test-Path -LiteralPath "$root\reboot") {
+  if ([System.IO.File]::ReadAllText("$root\reboot") -eq $boot) {
+    exit 0
+  }
+}
+function Get-Tail {
+  $tail = ''
+  foreach ($name in @('out', 'err')) {
+    if (Test-Path -LiteralPath "$logs\$name") {
+      $lines = @(Get-Content -LiteralPath "$logs\$name" -Tail 50)
+      $tail += $lines -join "`n"
+      $tail += "`n"
+    }
+  }
+  if ($tail.Length -gt 4096) {
+    $tail = $tail.Substring($tail.Length - 4096)
+  }
+  return $tail
+}
+function Write-Serial {
+  param([string]$Line)
+  try {
+    $port = New-Object System.IO.Ports.SerialPort('COM1', 115200)
+    $port.WriteTimeout = 5000
+    $port.Open()
+    $port.WriteLine($Line)
+    $port.Close()
+  } catch {
+    Write-Verbose 'no serial console'
+  }
+}
+function Invoke-Step {
+  param($Step)
+  $start = @{}
+  $start.FilePath = $Step.program
+  $start.NoNewWindow = $true
+  $start.PassThru = $true
+  $start.RedirectStandardOutput = "$logs\out"
+  $start.RedirectStandardError = "$logs\err"
+  if ($Step.arguments) {
+    $start.ArgumentList = $Step.arguments
+  }
+  try {
+    $process = Start-Process @start
+  } catch {
+    [System.IO.File]::WriteAllText("$logs\err", 'the program could not be started')
+    return 127
+  }
+  # Without its handle a process forgets its exit code.
+  $null = $process.Handle
+  $limit = -1
+  if ($Step.timeout) {
+    $limit = 1000 * $Step.timeout
+  }
+  if ($process.WaitForExit($limit)) {
+    return $process.ExitCode
+  }
+  $null = & taskkill.exe /T /F /PID $process.Id
+  return 124
+}
+$complete = $false
+$bootstrapFailed = $false
+foreach ($step in $plan.steps) {
+  if ($step.sentinel) {
+    if ($bootstrapFailed) {
+      continue
+    }
+    $null = New-Item -ItemType Directory -Force -Path (Split-Path -Parent $sentinel)
+    [System.IO.File]::WriteAllText($sentinel, "success`n")
+    $complete = $true
+    continue
+  }
+  $mark = "$state\" + $step.id
+  if (Test-Path -LiteralPath "$mark.done") {
+    continue
+  }
+  $final = $false
+  if (Test-Path -LiteralPath "$mark.stop") {
+    $final = $true
+    if ($step.flags.Contains('b')) {
+      $final = [System.IO.File]::ReadAllText("$mark.stop") -eq $boot
+    }
+  }
+  if (-not $final) {
+    $left = $step.retries
+    $code = Invoke-Step $step
+    while ($code -ne 0 -and $left -gt 0) {
+      $left -= 1
+      Start-Sleep -Seconds 10
+      $code = Invoke-Step $step
+    }
+    $tail = ''
+    if (-not $step.flags.Contains('x')) {
+      $tail = Get-Tail
+    }
+    Remove-Item -Recurse -Force -ErrorAction SilentlyContinue -Path "$logs\*"
+    if ($code -eq 0) {
+      [System.IO.File]::WriteAllText("$mark.done", '')
+      Remove-Item -Force -ErrorAction SilentlyContinue -LiteralPath "$mark.failed"
+      if ($step.flags.Contains('r')) {
+        [System.IO.File]::WriteAllText("$root\reboot", $boot)
+        & shutdown.exe /r /f /t 0
+        exit $LASTEXITCODE
+      }
+      continue
+    }
+    $record = [ordered]@{}
+    $record.slipway = 'failed'
+    $record.run = $plan.id
+    $record.phase = $step.phase
+    $record.step = $step.id
+    $record.exit = $code
+    $line = $record | ConvertTo-Json -Compress
+    [System.IO.File]::WriteAllText("$mark.failed", "$line`n$tail")
+    [System.IO.File]::WriteAllText("$mark.stop", $boot)
+    Write-Serial $line
+  }
+  if ($step.flags.Contains('c')) {
+    continue
+  }
+  if ($step.flags.Contains('s')) {
+    $bootstrapFailed = $true
+    continue
+  }
+  exit 1
+}
+if ($complete) {
+  exit 0
+}
+exit 1

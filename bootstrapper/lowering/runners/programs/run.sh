@@ -1,0 +1,93 @@
+# The runner of systemd Linux. It is static: what it runs stands in the manifest "plan", never in its own text.
+#
+# plan    line 1: the bundle's id. Then one line a step, ID PHASE FLAGS RETRIES TIMEOUT, and a line "-" where the
+#         success sentinel is due. Words are of [A-Za-z0-9._-] only; trailing ones may be missing. FLAGS: r reboot,
+#         x keep no output, b try again on the next boot, c go on after a failure, s as c but without the sentinel.
+# steps/  ID = the step's script.
+# state/  by bundle: ID = done, ID.failed = failure record (a JSON line, then the tail of the output), ID.stop = the
+#         failure is final.
+#
+# Comments and indentation are stripped before it is sent. It runs in dash, bash and busybox.
+# shellcheck disable=SC2086,SC2015,SC2174
+set -eu
+umask 022
+cd /
+PATH=$PATH:/usr/sbin:/sbin:/opt/bin
+d=/var/lib/slipway
+r=/run/slipway
+mkdir -pm 700 $r $d/state
+exec 9>$r/lock
+# A lock dies with its holder. Steps do not inherit it: a daemon that a step leaves behind can not hold it.
+if command -v flock >&9; then
+  flock 9
+else
+  until ln -s $$ $r/pid; do
+    kill -0 "$(readlink $r/pid)" || rm -f $r/pid
+    sleep 1
+  done 2>&9
+  trap 'rm $r/pid' EXIT
+fi
+# Between the order to reboot and the end of the system nothing more may start.
+[ ! -e $r/reboot ] || exit 0
+e=0
+k=1
+{
+  read -r b
+  mkdir -p $r/$b $d/state/$b
+  while read -r i p f n t; do
+    if [ $i = - ]; then
+      k=$e
+      [ $e != 0 ] || {
+        mkdir -p /run/cluster-api
+        echo success >/run/cluster-api/bootstrap-success.complete
+      }
+      continue
+    fi
+    s=$d/state/$b/$i
+    [ ! -e $s ] || continue
+    m=$s
+    case $f in
+      *b*) m=$r/$b/$i ;;
+    esac
+    if [ ! -e $m.stop ]; then
+      l=$r/log
+      case $f in
+        *x*) l=/dev/null ;;
+      esac
+      while
+        x=0
+        ${t:+timeout -k 9 $t} sh $d/steps/$i >$l 2>&1 </dev/null 9>&- || x=$?
+        [ $x != 0 ] && [ ${n:-0} != 0 ]
+      do
+        n=$((n - 1))
+        sleep 10
+      done
+      # On a full disk no step is done; the line is sent all the same, since the record may not find room.
+      [ $x != 0 ] || true >$s || x=74
+      if [ $x = 0 ]; then
+        rm -f $s.failed
+        sync
+        case $f in
+          *r*)
+            : >$r/reboot
+            exec reboot
+            ;;
+        esac
+        continue
+      fi
+      umask 077
+      printf '{"slipway":"failed","run":"%s","phase":"%s","step":"%s","exit":%s}\n' $b $p $i $x >$r/f
+      [ ! -w /dev/console ] || cat $r/f >/dev/console || :
+      tail -c 4096 $l >>$r/f
+      cp $r/f $s.failed || :
+      umask 022
+      true >$m.stop || :
+    fi
+    case $f in
+      *c*) ;;
+      *s*) e=1 ;;
+      *) exit 1 ;;
+    esac
+  done
+} <$d/plan
+exit $k

@@ -1,0 +1,98 @@
+"""Every pass there is, and what can be done about the features that have none."""
+
+from bootstrapper.lowering.linux import (
+    boot_commands,
+    containerd,
+    files,
+    groups,
+    hostname,
+    kernel_modules,
+    mounts,
+    ntp,
+    packages,
+    proxy,
+    swap,
+    sysctls,
+    systemd_units,
+    time_zone,
+    trusted_certificates,
+    users,
+)
+from bootstrapper.lowering.passes import Lower, Pass, PassTable
+from bootstrapper.lowering.windows import accounts, services, system
+from bootstrapper.lowering.windows import files as windows_files
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+_FILES = ("os.files",)
+
+_LINUX: dict[str, tuple[str, Lower, tuple[str, ...]]] = {
+    "os.commands.boot": (boot_commands.ID, boot_commands.lower, _FILES),
+    "os.containerd": (containerd.ID, containerd.lower, _FILES),
+    "os.proxy": (proxy.ID, proxy.lower, _FILES),
+    "os.systemd.units": (systemd_units.ID, systemd_units.lower, _FILES),
+    "os.ntp": (ntp.ID, ntp.lower, ()),
+    "os.time_zone": (time_zone.ID, time_zone.lower, ()),
+    "os.sysctls": (sysctls.ID, sysctls.lower, _FILES),
+    "os.kernel.modules": (kernel_modules.ID, kernel_modules.lower, _FILES),
+    "os.storage.swap": (swap.ID, swap.lower, ()),
+    "os.storage.mounts": (mounts.ID, mounts.lower, ()),
+    "os.users": (users.ID, users.lower, _FILES),
+    "os.groups": (groups.ID, groups.lower, ()),
+    "os.packages": (packages.ID, packages.lower, ()),
+    "os.trusted_certificates": (trusted_certificates.ID, trusted_certificates.lower, _FILES),
+    "os.hostname": (hostname.ID, hostname.lower, _FILES),
+    "os.links": (files.LINKS, files.lower_links, ()),
+    "os.directories": (files.DIRECTORIES, files.lower_directories, ()),
+    "os.files": (files.FILES, files.lower_files, ()),
+}
+"""Feature -> id of its pass, the pass, and what it emits besides staged entries and steps: something further down."""
+
+_WINDOWS: dict[str, tuple[str, Lower, tuple[str, ...]]] = {
+    "os.containerd": (services.CONTAINERD, services.lower_containerd, _FILES),
+    "os.proxy": (services.PROXY, services.lower_proxy, ()),
+    "os.ntp": (system.NTP, system.lower_ntp, ()),
+    "os.time_zone": (system.TIME_ZONE, system.lower_time_zone, ()),
+    "os.users": (accounts.USERS, accounts.lower_users, ()),
+    "os.groups": (accounts.GROUPS, accounts.lower_groups, ()),
+    "os.trusted_certificates": (system.CERTIFICATES, system.lower_certificates, _FILES),
+    "os.hostname": (system.HOSTNAME, system.lower_hostname, ()),
+    "os.links": (windows_files.LINKS, windows_files.lower_links, ()),
+    "os.directories": (windows_files.DIRECTORIES, windows_files.lower_directories, ()),
+    "os.files": (windows_files.FILES, windows_files.lower_files, ()),
+}
+
+_NATIVE_STORAGE = "choose a first-boot system that takes it natively (cloud-init, Ignition), or partition in the image"
+_LINUX_REMEDIES = {
+    "os.storage.disks": _NATIVE_STORAGE,
+    "os.storage.filesystems": _NATIVE_STORAGE,
+    "os.kernel.arguments": "choose a first-boot system that sets them before the bootstrap (Ignition 3), "
+    "or build them into the image",
+}
+
+_LINUX_ONLY = "it means nothing on Windows: drop it from the machines that run Windows"
+_WINDOWS_REMEDIES = {
+    "os.storage.disks": "partition the disks in the image, or by a command of the phase pre",
+    "os.storage.filesystems": "format the disks in the image, or by a command of the phase pre",
+    "os.storage.mounts": "mount by a command of the phase pre",
+    "os.storage.swap": "set the page file in the image, or by a command of the phase pre",
+    "os.systemd.units": _LINUX_ONLY,
+    "os.sysctls": _LINUX_ONLY,
+    "os.kernel.modules": _LINUX_ONLY,
+    "os.kernel.arguments": _LINUX_ONLY,
+    "os.packages": "Windows has no packages of the distribution: build an image that has the programs",
+    "os.commands.boot": "make it a command of the phase pre, or a scheduled task of the image",
+}
+
+
+def all_passes() -> PassTable:
+    """Give the table of all passes."""
+    families = ((clusterpb.OS_FAMILY_LINUX, _LINUX), (clusterpb.OS_FAMILY_WINDOWS, _WINDOWS))
+    passes = [
+        Pass(id_, feature, family, frozenset(emits), lower)
+        for family, rows in families
+        for feature, (id_, lower, emits) in rows.items()
+    ]
+    remedies = {(feature, clusterpb.OS_FAMILY_LINUX): text for feature, text in _LINUX_REMEDIES.items()} | {
+        (feature, clusterpb.OS_FAMILY_WINDOWS): text for feature, text in _WINDOWS_REMEDIES.items()
+    }
+    return PassTable(passes, remedies)

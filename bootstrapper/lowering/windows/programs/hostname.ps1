@@ -1,0 +1,6 @@
+function Set-Name {
+  param([string]$Name)
+  if ($env:COMPUTERNAME -ne $Name) {
+    Rename-Computer -NewName $Name -Force
+  }
+}

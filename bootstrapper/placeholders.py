@@ -1,0 +1,18 @@
+"""Stand-ins for a user's secrets, for questions that must need none: explain, validate, size, diff."""
+
+from bootstrapper.assembly.secrets import references
+from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+PLACEHOLDER = b"placeholder"
+
+
+def user_placeholders(spec: specpb.MachineBootstrapSpec) -> secretpb.SecretMaterial:
+    """Give a value for every secret that a spec refers to."""
+    found = {(one.name, one.key) for _, one in references(spec)}
+    return secretpb.SecretMaterial(
+        secrets=[
+            secretpb.Secret(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=PLACEHOLDER)
+            for name, key in sorted(found)
+        ]
+    )

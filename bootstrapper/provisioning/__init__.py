@@ -1,0 +1,1 @@
+"""Chooses a provisioner and has it render, whatever it does wrong."""

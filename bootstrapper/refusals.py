@@ -1,0 +1,99 @@
+"""Turns what could not be honoured into one error that people can act on."""
+
+from collections.abc import Sequence
+
+from bootstrapper.assembly.paths import describe
+from bootstrapper.field_index import item_index
+from bootstrapper.lowering.draft import Refusal
+from bootstrapper.provisioning.selection import Candidate
+from services.contract.errors import UnsupportedFeature, Violation
+from services.contract.yaml_names import person_path
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+
+def place(refusal: Refusal) -> str:
+    """Name the field as the user wrote it, or else by its path in a spec."""
+    return describe(refusal.origin) if refusal.origin.path else bare_place(refusal.path)
+
+
+def bare_place(path: str) -> str:
+    """Name a bundle's field as a person knows it: facts are the machine's, the rest of the intent is the spec's."""
+    if path in {"intent.role", "intent.kubernetes_version"}:
+        return person_path(path.replace("intent.", "machine."))
+    return person_path(path.removeprefix("intent."))
+
+
+def bound(spec: specpb.MachineBootstrapSpec, candidate: Candidate) -> list[Refusal]:
+    """Give a refusal for everything that binds an imported spec to another format than the candidate's."""
+    if candidate.format.secret_format == spec.imported.format:
+        return []
+    return [
+        Refusal(
+            "plan.layout",
+            "",
+            origin,
+            f"edits files of the layout of format {spec.imported.format}, so the config works with that format only",
+            "Remove what edits those files, or choose a provisioner of that format",
+        )
+        for origin in spec.imported.bound_by
+    ]
+
+
+def check_bound(spec: specpb.MachineBootstrapSpec, candidate: Candidate) -> None:
+    """Refuse an imported spec that is bound to another format.
+
+    Raises:
+        UnsupportedFeature: naming what binds it.
+    """
+    refusals = bound(spec, candidate)
+    if refusals:
+        raise refused(refusals, candidate)
+
+
+def bundle_path(path: str) -> str:
+    """Give the bundle's field path of what a provisioner names: it may name fields of the bundle or of the request."""
+    return path.removeprefix("bundle.")
+
+
+def said(error: UnsupportedFeature, bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
+    """Give what a provisioner has refused in a bundle, with the origins that the bundle's items have."""
+    feature = error.metadata.get("features", "").split(",")[0]
+    refusals = []
+    index = item_index(bundle)
+    for one in error.violations:
+        path = bundle_path(one.path)
+        item = index.holder(path)
+        origin = diagnosticpb.Origin() if item is None else item.message.origin
+        refusals.append(Refusal(one.feature or feature, path, origin, one.description, one.remedy))
+    return refusals or [Refusal(feature, "", diagnosticpb.Origin(), error.message)]
+
+
+def sentence(refusal: Refusal) -> str:
+    """Say why, and what to do."""
+    return f"{refusal.reason}. {refusal.remedy}" if refusal.remedy else refusal.reason
+
+
+def refused(refusals: Sequence[Refusal], candidate: Candidate) -> UnsupportedFeature:
+    """Make the error of a machine that a format can not give."""
+    features = sorted({one.feature for one in refusals if one.feature})
+    return UnsupportedFeature(
+        f"{candidate.name} {candidate.version}, format {candidate.format.format}, can not honour {', '.join(features)}",
+        violations=[Violation(place(one), one.reason, one.feature, one.remedy) for one in refusals],
+        metadata={"features": ",".join(features), "provisioner": candidate.name},
+    )
+
+
+def omissions(omitted: Sequence[Refusal]) -> list[diagnosticpb.Diagnostic]:
+    """Warn of every item that was left out because the spec lists its feature as optional."""
+    return [
+        diagnosticpb.Diagnostic(
+            severity=diagnosticpb.SEVERITY_WARNING,
+            code="OPTIONAL_FEATURE_OMITTED",
+            message=f"{one.feature} was left out, since the spec lists it as optional: {sentence(one)}",
+            field_path=one.path,
+            origin=one.origin,
+        )
+        for one in omitted
+    ]

@@ -1,0 +1,69 @@
+"""Read Bottlerocket's user data, and tell what it says: for `slipway conformance run --decode-cmd`.
+
+It reads the settings with Python's own TOML parser and shares no line with the provisioner, so that the two can not be
+wrong in the same way. User data comes on standard input; a MachineState goes to standard output, as JSON. The version
+of Kubernetes is the image's, so nobody can find it here.
+"""
+
+import base64
+import json
+import sys
+import tomllib
+from urllib.parse import urlsplit
+
+FEATURES = [
+    "kubernetes.role", "kubernetes.cluster.endpoint", "kubernetes.credentials", "kubernetes.node.name",
+    "kubernetes.node.labels", "kubernetes.node.taints", "os.sysctls", "os.kernel.modules", "os.hostname", "os.ntp",
+    "os.ntp.enabled", "os.ntp.servers", "os.proxy", "os.trusted_certificates", "os.containerd",
+    "os.containerd.registries", "os.containerd.registries.credentials",
+]  # fmt: skip
+EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
+
+
+def node(cluster):
+    endpoint = urlsplit(cluster["api-server"])
+    taints = [(key, *one.split(":")) for key, values in cluster.get("node-taints", {}).items() for one in values]
+    return {
+        "role": "ROLE_WORKER",  # Bottlerocket runs no control plane
+        "name": cluster.get("hostname-override", ""),
+        "endpoint": {"host": endpoint.hostname, "port": endpoint.port},
+        "clusterCa": cluster["cluster-certificate"],
+        "bootstrapToken": cluster["bootstrap-token"],
+        "labels": [{"name": key, "value": value} for key, value in cluster.get("node-labels", {}).items()],
+        "taints": [
+            {"key": key, "value": value, "effect": f"TAINT_EFFECT_{EFFECTS[effect]}"} for key, value, effect in taints
+        ],
+    }
+
+
+def registries(settings):
+    found = {}
+    for mirror in settings.get("mirrors", []):
+        host = "_default" if mirror["registry"] == "*" else mirror["registry"]
+        found.setdefault(host, {"host": host})["endpoints"] = [{"url": url} for url in mirror["endpoint"]]
+    for login in settings.get("credentials", []):
+        one = found.setdefault(login["registry"], {"host": login["registry"]})
+        one["credentials"] = {"username": login["username"], "password": {"value": login["password"]}}
+    return list(found.values())
+
+
+def system(settings):
+    kernel, network = settings.get("kernel", {}), settings.get("network", {})
+    modules = kernel.get("modules", {}).items()
+    return {
+        "sysctls": [{"name": name, "value": value} for name, value in kernel.get("sysctl", {}).items()],
+        "kernelModules": [{"name": name} for name, one in modules if one["allowed"] and one["autoload"]],
+        "hostname": {"name": {"value": network.get("hostname", "")}},
+        "ntp": {"enabled": True, "servers": settings.get("ntp", {}).get("time-servers", [])},
+        "proxy": {"httpsProxy": network.get("https-proxy", ""), "noProxy": network.get("no-proxy", [])},
+        "trustedCertificates": [
+            {"name": name, "certificate": {"data": base64.b64encode(base64.b64decode(one["data"])).decode()}}
+            for name, one in settings.get("pki", {}).items()
+            if one["trusted"]
+        ],
+        "containerd": {"registries": registries(settings.get("container-registry", {}))},
+    }
+
+
+found = tomllib.loads(sys.stdin.buffer.read().decode())["settings"]
+json.dump({"features": FEATURES, "node": node(found["kubernetes"]), "os": system(found)}, sys.stdout)

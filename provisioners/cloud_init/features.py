@@ -1,0 +1,55 @@
+"""What the format cloud-config takes natively.
+
+What is not here is lowered, for a reason: sysctls and modules are files that cloud-init does not bring into
+effect on this boot; directories and links have no module; `append` resets mode and owner of a file that
+exists; downloads are not verified; NTP and trusted certificates fail in silence where the image has no
+client or another tool; a group's number and an account's expiry are ignored.
+"""
+
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+FORMAT = "cloud-config"
+
+# Each id with the ids below it.
+_NATIVE = {
+    "os.commands": ("", ".boot", ".boot.interpreter", ".boot.interpreter.sh", ".boot.script"),
+    "os.commands.boot.script.templates": ("", ".jinja"),
+    "os.default_user": ("", ".omit"),
+    "os.files": ("", ".templates", ".templates.jinja"),
+    "os.groups": ("",),
+    "os.hostname": ("",),
+    "os.packages": ("", ".install", ".install.version", ".upgrade"),
+    "os.storage.disks": ("", ".mbr", ".overwrite", ".partitions", ".partitions.percentage", ".partitions.type"),
+    "os.storage.filesystems": ("", ".label", ".options", ".overwrite", ".partition", ".replace_format"),
+    "os.storage.mounts": ("", ".dump", ".pass"),
+    "os.time_zone": ("",),
+    "os.users": ("", ".gecos", ".home", ".lock_password", ".no_create_home", ".password"),
+    "os.users.": ("primary_group", "shell", "sudo", "system", "uid"),
+    "plan.entrypoint": ("", ".commands", ".templates", ".templates.jinja"),
+}
+
+
+def cloud_config() -> provisionerpb.FormatInfo:
+    """Give what the format is and takes."""
+    supports = [provisionerpb.FeatureSupport(id=id_ + below) for id_, more in _NATIVE.items() for below in more]
+    # It refreshes the index before it installs, whatever the key says.
+    supports.append(provisionerpb.FeatureSupport(id="os.packages.update", allowed_values=["true"]))
+    # cloud-init's key `swap` is one file.
+    supports.append(provisionerpb.FeatureSupport(id="os.storage.swap", max_items=1))
+    return provisionerpb.FormatInfo(
+        format=FORMAT,
+        secret_format=FORMAT,
+        media_type="text/cloud-config",
+        file_extension="yaml",
+        kubernetes_input=provisionerpb.KUBERNETES_INPUT_PLAN,
+        features=sorted(supports, key=lambda support: support.id),
+        default_target=clusterpb.Target(
+            os_family=clusterpb.OS_FAMILY_LINUX,
+            distribution="ubuntu",
+            os_version="24.04",
+            architecture="amd64",
+        ),
+        os_families=[clusterpb.OS_FAMILY_LINUX],
+        accepts_gzip=True,
+    )

@@ -1,0 +1,140 @@
+"""Disks, filesystems, mounts and swap: cloud-init's disk_setup, fs_setup, mounts and swap."""
+
+import re
+
+from provisioners.cloud_init.document import Value
+from provisioners.sdk import RenderContext
+from slipway.v1alpha1 import os_pb2 as ospb
+
+_MBR_MOST = 4
+# Options that say no more than a row without options.
+_LEFT_OUT: tuple[list[str], ...] = ([], ["defaults", "nofail"])
+_WHOLE = 100
+# cloud-init says -L to every program that makes a filesystem; these know another option, and would make none.
+_LABEL_OPTIONS = {"vfat": "-n", "msdos": "-n", "fat": "-n", "f2fs": "-l"}
+# cloud-init's own name for a partition of a disk that the cloud attaches, e.g. Azure's "ephemeral0.1".
+_ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
+# Codes of sgdisk and sfdisk; a GUID is passed as it is.
+_TYPES: dict[str, Value] = {
+    "linux": 83,
+    "swap": 82,
+    "raid": "fd",
+    "lvm": "8e",
+    "fat32": "0c",
+    "ntfs": "07",
+    "extended": "85",
+}
+
+
+def disk_setup(system: ospb.OperatingSystem, ctx: RenderContext) -> dict[str, Value]:
+    """Give the key `disk_setup`."""
+    disks: dict[str, Value] = {}
+    for index, disk in enumerate(system.disks):
+        path = f"os.disks[{index}]"
+        problem = _problem(disk)
+        if problem:
+            ctx.refuse(path, "os.storage.disks", problem)
+            continue
+        *first, last = disk.partitions
+        rest = _WHOLE - sum(partition.percentage for partition in first)
+        if last.percentage and last.percentage < rest:
+            ctx.remark(
+                "LAST_PARTITION_TAKES_REST",
+                "cloud-init gives all that is left of the disk to the last partition",
+                path=f"{path}.partitions[{len(first)}].percentage",
+            )
+        shares = [*(partition.percentage for partition in first), rest]
+        layout = [_share(share, partition.type) for share, partition in zip(shares, disk.partitions, strict=True)]
+        disks[disk.device] = {
+            "table_type": "mbr" if disk.table_type == ospb.PARTITION_TABLE_TYPE_MBR else "gpt",
+            "layout": True if layout == [_WHOLE] else layout,
+            **({"overwrite": disk.overwrite} if disk.HasField("overwrite") else {}),
+        }
+    return disks
+
+
+def _problem(disk: ospb.Disk) -> str:
+    if not disk.partitions:
+        return "cloud-init can not make a partition table without partitions"
+    if disk.table_type == ospb.PARTITION_TABLE_TYPE_MBR and len(disk.partitions) > _MBR_MOST:
+        return "a DOS partition table has at most 4 partitions"
+    *first, last = disk.partitions
+    if not all(partition.percentage for partition in first):
+        return "only the last partition may take the rest of the disk"
+    if sum(partition.percentage for partition in first) + max(last.percentage, 1) > _WHOLE:
+        return "the partitions have more than 100 percent"
+    return ""
+
+
+def _share(percentage: int, kind: str) -> Value:
+    return [percentage, _TYPES.get(kind, kind)] if kind else percentage
+
+
+def fs_setup(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
+    """Give the key `fs_setup`."""
+    entries: list[Value] = []
+    for index, filesystem in enumerate(system.filesystems):
+        if "." in filesystem.device and not _ALIAS.fullmatch(filesystem.device):
+            # cloud-init takes what stands behind the last dot for a partition.
+            ctx.refuse(f"os.filesystems[{index}]", "os.storage.filesystems", "the device's name has a dot")
+            continue
+        entry: dict[str, Value] = {"device": filesystem.device, "filesystem": filesystem.format}
+        options = list(filesystem.options)
+        if filesystem.HasField("label") and filesystem.format in _LABEL_OPTIONS:
+            options = [_LABEL_OPTIONS[filesystem.format], filesystem.label, *options]
+        elif filesystem.HasField("label"):
+            entry["label"] = filesystem.label
+        if filesystem.HasField("partition"):
+            entry |= _partition(filesystem)
+        if filesystem.HasField("overwrite"):
+            entry["overwrite"] = filesystem.overwrite
+        if filesystem.HasField("replace_format"):
+            entry["replace_fs"] = filesystem.replace_format
+        if options:
+            entry["extra_opts"] = options
+        entries.append(entry)
+    return entries
+
+
+def _partition(filesystem: ospb.Filesystem) -> dict[str, Value]:
+    """Say which partition. cloud-init only appends a number, which is wrong for NVMe and stable names."""
+    number, device = filesystem.partition, filesystem.device
+    if not number.isdecimal():
+        return {"partition": number}
+    if re.fullmatch(r"/dev/[a-z]+", device):
+        return {"partition": int(number)}
+    infix = "-part" if device.startswith("/dev/disk/") else "p"
+    # "auto" leaves a filesystem alone that is there already; "none" never does.
+    return {"device": f"{device}{infix}{number}", "partition": "none" if filesystem.overwrite else "auto"}
+
+
+def mounts(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
+    """Give the key `mounts`. Whatever a row leaves out cloud-init fills in, and better than we could.
+
+    To a row without options it gives "nofail" and, by its version, what keeps systemd from mounting before cloud-init
+    itself has made the filesystem; to one without the last fields a check at boot.
+    """
+    rows: list[Value] = []
+    folders = {mount.path.rstrip("/") for mount in system.mounts} - {""}
+    for index, mount in enumerate(system.mounts):
+        if re.search(r"[\s\\#]", mount.path):
+            ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", "the path has a character that fstab escapes")
+            continue
+        if any(mount.path.rstrip("/").startswith(f"{folder}/") for folder in folders):
+            # cloud-init makes all folders, then mounts: this one's is hidden by then, and the mount fails in silence.
+            ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", "the path is below another mount")
+            continue
+        row = [mount.source, mount.path]
+        numbers = mount.HasField("dump") or mount.HasField("pass")
+        if numbers or list(mount.options) not in _LEFT_OUT:
+            row += [mount.type or "auto", ",".join(mount.options) or "defaults"]
+            row += [str(mount.dump), str(getattr(mount, "pass"))] if numbers else []
+        elif mount.type:
+            row.append(mount.type)
+        rows.append(row)
+    return rows
+
+
+def swap(system: ospb.OperatingSystem) -> dict[str, Value]:
+    """Give the key `swap`; the format declares that there is at most one."""
+    return {"filename": system.swaps[0].path, "size": f"{system.swaps[0].size_mib}M"} if system.swaps else {}

@@ -1,0 +1,1 @@
+"""What every server shares, and the services that are neither bootstrapper nor provisioner."""

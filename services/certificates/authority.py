@@ -1,0 +1,117 @@
+"""A certificate authority for the services, and a certificate for each of them.
+
+A process proves itself by a SPIFFE id in its certificate; a provisioner's also carries the DNS name that gRPC clients,
+which can compare host names only, demand of it.
+"""
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+PROVISIONER = "provisioner"
+_SKEW = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Issued:
+    """A certificate and its key, PEM."""
+
+    certificate: bytes
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Who gets a certificate.
+
+    Attributes:
+        role: "provisioner", "registry", "bootstrapper", "client" ...
+        name: name of the process.
+        hosts: names and addresses under which it is reached.
+    """
+
+    role: str
+    name: str
+    hosts: tuple[str, ...] = ()
+
+
+class Authority:
+    """Signs certificates. Its own key never leaves the object unless asked for."""
+
+    def __init__(self, *, trust_domain: str, now: datetime, validity: timedelta) -> None:
+        """Make a new authority; everything it signs is valid from `now` on, for `validity`."""
+        self.trust_domain = trust_domain
+        self._now, self._validity = now, validity
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"{trust_domain} service authority")])
+        usage = x509.KeyUsage(
+            digital_signature=True, key_cert_sign=True, crl_sign=True, content_commitment=False, key_encipherment=False,
+            data_encipherment=False, key_agreement=False, encipher_only=False, decipher_only=False,
+        )  # fmt: skip
+        # Every authority of a trust domain has the same name: only these ids tell an old one from its successor.
+        subject_key = x509.SubjectKeyIdentifier.from_public_key(self._key.public_key())
+        self._authority_key = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(subject_key)
+        self._certificate = (
+            self._builder(self._name, self._key.public_key())
+            .add_extension(subject_key, critical=False)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(usage, critical=True)
+            .sign(self._key, hashes.SHA256())
+        )
+
+    @property
+    def certificate(self) -> bytes:
+        """The authority's certificate, PEM."""
+        return self._certificate.public_bytes(Encoding.PEM)
+
+    def issue(self, subject: Subject) -> Issued:
+        """Make a key and a certificate for server and client use."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, subject.name)])
+        uses = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH])
+        certificate = (
+            self._builder(name, key.public_key())
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(x509.SubjectAlternativeName(self._names(subject)), critical=False)
+            .add_extension(uses, critical=False)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .add_extension(self._authority_key, critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+        return Issued(
+            certificate.public_bytes(Encoding.PEM),
+            key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+        )
+
+    def _names(self, subject: Subject) -> Sequence[x509.GeneralName]:
+        names: list[x509.GeneralName] = [
+            x509.UniformResourceIdentifier(f"spiffe://{self.trust_domain}/{subject.role}/{subject.name}")
+        ]
+        if subject.role == PROVISIONER:
+            names.append(x509.DNSName(f"{subject.name}.{PROVISIONER}.{self.trust_domain}"))
+        return names + [_host(host) for host in subject.hosts]
+
+    def _builder(self, name: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+        return (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(self._name)
+            .public_key(key)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(self._now - _SKEW)
+            .not_valid_after(self._now + self._validity)
+        )
+
+
+def _host(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)

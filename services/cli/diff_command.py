@@ -1,0 +1,111 @@
+"""slipway diff."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bootstrapper.assembly.subject import check
+from bootstrapper.credentials.placeholder_store import PlaceholderStore
+from bootstrapper.placeholders import user_placeholders
+from services.cli.embedded import embedded_bootstrapper
+from services.cli.exit_codes import FAILED
+from services.cli.failures import reported
+from services.cli.loading import load
+from services.cli.options import inputs_from, output_option, variable_options
+from services.cli.output import emit, say, show, table
+from services.cli.remarks import note_files
+from services.contract.walk import items
+from services.contract.yaml_encode import encode
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+
+_KEYS = ("path", "name", "device", "argument", "host", "id")
+
+
+@click.command("diff", short_help="Show what changes on the machines between two files, in neutral terms.")
+@click.argument("before", type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("after", type=click.Path(path_type=Path, allow_dash=True))
+@variable_options
+@click.option("--exit-code", is_flag=True, help="End with 1 when something changes, as diff does.")
+@output_option()
+@reported
+def diff(before: Path, after: Path, exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
+    """Show what changes on the machines when the specs of BEFORE become those of AFTER.
+
+    Files, users, sysctls, node settings and so on, each by its name; secrets and file contents are compared but never
+    shown. Machines are told apart by their names. Nothing is created.
+
+    \b
+    Examples:
+      slipway diff old.yaml new.yaml
+      slipway diff cluster.yaml imported.yaml --set-missing -o json
+
+    \b
+    Exit codes:
+      0  done; with --exit-code: nothing changes
+      1  a file is invalid; with --exit-code also: something changes
+      2  the command line is wrong
+    """  # noqa: D301  # click's mark for lines that stay
+    old, new = (asyncio.run(_bundles(path, dict(values))) for path in (before, after))
+    changes = list(compare(old, new))
+    if output != "table":
+        emit([{"machine": one[0], "change": one[1], "what": one[2], "fields": one[3]} for one in changes], output)
+    elif changes:
+        rows = [[machine, change, what, ", ".join(fields)] for machine, change, what, fields in changes]
+        show(table("", ["machine", "change", "what", "fields"], rows))
+    else:
+        say("nothing changes")
+    if changes and exit_code:
+        sys.exit(FAILED)
+
+
+async def _bundles(path: Path, values: dict[str, Any]) -> dict[str, bundlepb.BootstrapBundle]:
+    """Give the neutral bundle of every machine of a file, with placeholders for secrets; none leaves this process."""
+    loaded = load(inputs_from(values, files=(path,)))
+    note_files(loaded)
+    bootstrapper = embedded_bootstrapper(store=PlaceholderStore())
+    found = {}
+    for question in loaded.questions:
+        secrets = user_placeholders(question.subject.spec)
+        bundle, _, _ = await bootstrapper.neutral(check(question.subject), None, secrets)
+        found[question.name] = bundle
+    return found
+
+
+def compare(
+    old: dict[str, bundlepb.BootstrapBundle], new: dict[str, bundlepb.BootstrapBundle]
+) -> Iterator[tuple[str, str, str, list[str]]]:
+    """Give each change: machine, "added", "removed" or "changed", what, and the names of the fields that differ."""
+    for machine in sorted(old.keys() | new.keys()):
+        if machine not in new or machine not in old:
+            yield machine, "removed" if machine not in new else "added", "the machine", []
+            continue
+        before, after = dict(_parts(old[machine])), dict(_parts(new[machine]))
+        for what in sorted(before.keys() | after.keys()):
+            if what not in after or what not in before:
+                yield machine, "removed" if what not in after else "added", what, []
+            elif before[what] != after[what]:
+                yield machine, "changed", what, _fields(before[what], after[what])
+
+
+def _parts(bundle: bundlepb.BootstrapBundle) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give the items of a bundle by a name that does not depend on their place in a list."""
+    seen: dict[str, int] = {}
+    for item in items(bundle):
+        tree = encode(item.message)
+        key = next((str(tree[name]) for name in _KEYS if isinstance(tree.get(name), str)), "")
+        what = f"{item.feature or item.path.removeprefix('intent.')} {key}".strip()
+        seen[what] = seen.get(what, 0) + 1
+        yield what if seen[what] == 1 else f"{what} #{seen[what]}", tree
+    yield "cluster", {name: value for name, value in encode(bundle.cluster).items() if name != "kubernetesVersion"}
+    yield "kubernetes version", {"version": bundle.intent.kubernetes_version}
+    rest = encode(bundle.intent.kubernetes)
+    for name in ("images", "featureGates"):
+        yield f"kubernetes.{name}", {name: rest.get(name)}
+
+
+def _fields(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))

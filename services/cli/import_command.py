@@ -1,0 +1,136 @@
+"""slipway import."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+from google.protobuf.message import Message
+
+from bootstrapper.documents.machines import MachineQuestion
+from bootstrapper.documents.native import API_VERSION, CLUSTER, write_config
+from services.cli.connecting import connected
+from services.cli.failures import reported
+from services.cli.loading import Loaded, load
+from services.cli.options import Connection, connection_from, connection_options, inputs_from, variable_options
+from services.cli.output import OUTPUTS, say, show, table
+from services.cli.remarks import note_files, note_questions
+from services.cli.rendering import role_name
+from services.contract.walk import plan
+from services.contract.yaml_encode import dump, encode
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+_SUBSTITUTED = re.compile(r"\$(?=[${])")
+"""A dollar sign that whoever fills in variables would not take for text; doubled it is one."""
+
+_LONE_KINDS = frozenset({"KubeadmConfig", "KubeadmConfigTemplate"})
+
+
+@click.command("import", short_help="Turn KubeadmConfigs into SlipwayConfigs.")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@variable_options
+@click.option("--show-secrets", is_flag=True, help="Print passwords that stand in the file; else their size.")
+@click.option(
+    "-o", "--output", type=click.Choice(OUTPUTS), default="yaml", show_default=True,
+    help="How to print it; table lists the machines only.",
+)  # fmt: skip
+@connection_options
+@reported
+def import_(file: Path, show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FBT001
+    """Print the native documents for a Cluster API manifest: a SlipwayCluster and a SlipwayConfig for every machine.
+
+    A single KubeadmConfig or KubeadmConfigTemplate becomes a single SlipwayConfig; with --server the server does that.
+
+    The machines behave as today: execution policy and layout of the kubeadm provider are kept until you remove
+    `spec.execution` and `spec.imported`. Remarks on what is understood differently go to standard error.
+
+    What is printed is a template again, as what was read: ${ stands as $${ in it. With --no-substitution neither is.
+
+    \b
+    Examples:
+      slipway import cluster.yaml --set-missing > spec.yaml
+      slipway import config.yaml --show-secrets
+
+    \b
+    Exit codes:
+      0  everything was carried over, with remarks
+      1  something can not be carried over; it is named with file, line, column and field path
+      2  the command line is wrong
+    """  # noqa: D301  # click's mark for lines that stay
+    inputs = inputs_from(values, files=(file,))
+    loaded = load(inputs)
+    lone = asyncio.run(_by_backend(loaded, connection_from(values)))
+    note_files(loaded)
+    note_questions(loaded)
+    if output == "table":
+        columns = ("machine", "role", "config", "kubernetes", "infrastructure")
+        show(table("", columns, [_row(question) for question in loaded.questions]))
+        return
+    documents = _documents(loaded.questions, show_secrets=show_secrets, with_clusters=not lone)
+    as_json = output == "json"
+    text = json.dumps(documents, indent=2, ensure_ascii=False) if as_json else dump(*documents).rstrip("\n")
+    say(_SUBSTITUTED.sub("$$", text) if inputs.substitute else text)
+
+
+async def _by_backend(loaded: Loaded, connection: Connection) -> bool:
+    """Have a lone config carried over by whom the person chose, and tell whether there is one."""
+    kinds = [question.standing.config.partition("/")[0] for question in loaded.questions]
+    async with connected(connection, dry=True) as backend:
+        if not loaded.lone or kinds[0] not in _LONE_KINDS:
+            return False
+        question = loaded.questions[0]
+        request = bootstrappb.ImportKubeadmConfigRequest(
+            document=loaded.lone.encode(), control_plane_version=question.subject.cluster.kubernetes_version
+        )
+        answer = await backend.import_config(request)
+    question.subject.spec.CopyFrom(answer.spec)
+    question.diagnostics[:] = answer.diagnostics
+    return True
+
+
+def _row(question: MachineQuestion) -> list[str]:
+    machine, cluster = question.subject.machine, question.subject.cluster
+    version = machine.kubernetes_version or cluster.kubernetes_version
+    return [machine.name, role_name(machine.role), question.standing.config, version, machine.target.infrastructure]
+
+
+def _documents(questions: list[MachineQuestion], *, show_secrets: bool, with_clusters: bool) -> list[dict[str, Any]]:
+    """Give the documents: a cluster for each that is named, and a config for each that differs."""
+    configs: dict[bytes, tuple[str, MachineQuestion]] = {}
+    clusters: dict[str, clusterpb.SlipwayClusterSpec] = {}
+    for question in questions:
+        if not show_secrets:
+            _hide(question.subject.spec)
+        key = question.subject.spec.SerializeToString(deterministic=True)
+        name = configs.setdefault(key, (question.name, question))[0]
+        cluster = question.subject.cluster
+        spec = clusters.setdefault(cluster.name, clusterpb.SlipwayClusterSpec(cluster=cluster))
+        machine = question.subject.machine
+        entry = spec.machines.add(name=machine.name, role=machine.role, config=name)
+        if machine.kubernetes_version and machine.kubernetes_version != cluster.kubernetes_version:
+            entry.kubernetes_version = machine.kubernetes_version
+        if machine.target.ListFields():
+            entry.target.CopyFrom(machine.target)
+    heads = [
+        {"apiVersion": API_VERSION, "kind": CLUSTER, "metadata": {"name": name}, "spec": encode(spec)}
+        for name, spec in clusters.items()
+        if with_clusters
+    ]
+    return heads + [write_config(name, question.subject.spec) for name, question in configs.values()]
+
+
+def _hide(message: Message) -> None:
+    """Replace every secret that is written in place by its size."""
+    for descriptor, value in message.ListFields():
+        field = plan(message.DESCRIPTOR)[descriptor.number]
+        if field.message is None:
+            continue
+        for entry in value if field.repeated else [value]:
+            if isinstance(entry, secretpb.SecretValue) and entry.HasField("value"):
+                entry.value = f"<{len(entry.value.encode())} bytes; --show-secrets prints them>"
+            else:
+                _hide(entry)

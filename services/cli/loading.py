@@ -1,0 +1,100 @@
+"""From the files of a command to its machines. Documents are read elsewhere; here is what a person does about them."""
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from bootstrapper.documents.document_set import read_document_set
+from bootstrapper.documents.machines import MachineQuestion
+from bootstrapper.documents.places import Places
+from services.cli.options import Inputs
+from services.contract.source_position import SourceError, SourceProblem, did_you_mean
+
+STDIN = Path("-")
+
+
+@dataclass(slots=True)
+class Loaded:
+    """Everything that the files hold.
+
+    Attributes:
+        questions: the machines.
+        notes: remarks on the files as a whole, for people.
+        places: where each field of each document stands.
+        lone: the text of the only document, variables filled in; "" when there are several.
+    """
+
+    questions: list[MachineQuestion] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    places: Places = field(default_factory=Places)
+    lone: str = field(default="", repr=False)
+
+
+def load(inputs: Inputs) -> Loaded:
+    """Read all files.
+
+    Raises:
+        SourceError: undefined variables, or anything that is wrong with a document, with file, line and column; or
+            there is no machine in the files.
+        click.UsageError: a file can not be read, or no machine has the wanted name.
+    """
+    texts = _texts(inputs.files)
+    variables = {**os.environ, **inputs.variables}
+    found = read_document_set(
+        texts,
+        variables=variables,
+        set_missing=inputs.set_missing,
+        substitute=inputs.substitute,
+        infrastructure=inputs.target,
+    )
+    if not found.questions:
+        raise SourceError([SourceProblem(", ".join(texts), None, "", _no_machine(found.notes))])
+    questions = _chosen(found.questions, inputs.machines)
+    return Loaded(questions, [str(one) for one in found.notes], found.places, found.lone)
+
+
+def _texts(files: Sequence[Path]) -> dict[str, str]:
+    """Read files, by the name that the person gave.
+
+    Raises:
+        SourceError: one is not text in UTF-8.
+        click.UsageError: one can not be read.
+    """
+    return {_name(path): _text(path) for path in files}
+
+
+def _no_machine(notes: Sequence[SourceProblem]) -> str:
+    kinds = "KubeadmControlPlane, KubeadmConfig, SlipwayConfig, their templates, or machines that name one"
+    return "\n".join([f"there is no machine here: no {kinds}", *(str(one) for one in notes)])
+
+
+def _chosen(questions: Sequence[MachineQuestion], names: Sequence[str]) -> list[MachineQuestion]:
+    known = [one.name for one in questions]
+    for name in names:
+        if name not in known:
+            meant = did_you_mean(name, known)
+            hint = f"did you mean {meant}?" if meant else f"there are {', '.join(known)}"
+            raise click.UsageError(f"no machine {name}; {hint}")
+    return [one for one in questions if not names or one.name in names]
+
+
+def _text(path: Path) -> str:
+    try:
+        data = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+    except OSError as error:
+        raise click.UsageError(f"{_name(path)}: {error.strerror or 'can not be read'}") from None
+    except AttributeError:
+        raise click.UsageError("standard input is closed") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise SourceError([SourceProblem(_name(path), None, "", f"not text in UTF-8 (line {line})")]) from None
+
+
+def _name(path: Path) -> str:
+    return "<stdin>" if path == STDIN else str(path)

@@ -1,0 +1,83 @@
+"""slipway validate."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from bootstrapper.assembly.subject import check
+from bootstrapper.documents.consistency import inconsistencies
+from bootstrapper.documents.machines import MachineQuestion
+from services.cli.exit_codes import FAILED
+from services.cli.failures import reported
+from services.cli.loading import Loaded, load
+from services.cli.options import input_options, inputs_from, output_option
+from services.cli.output import emit, note, show, table
+from services.cli.remarks import error_lines, note_files, note_questions
+from services.cli.rendering import role_name
+from services.contract.errors import SlipwayError
+
+
+@click.command("validate", short_help="Check specs and manifests, and that their machines go together.")
+@input_options
+@output_option()
+@reported
+def validate(output: str, **values: Any) -> None:
+    """Check every document and every machine: keys, types, rules, paths. Nothing is rendered.
+
+    Machines of one cluster are also checked beside each other, from whichever files they come: names, who begins the
+    cluster, networks, and Kubernetes versions that are too far apart. Whether a provisioner can honour the specs is
+    another question: slipway explain answers it.
+
+    \b
+    Examples:
+      slipway validate -f spec.yaml
+      slipway validate -f cluster.yaml -f pools.yaml --set CLUSTER_NAME=a -o json
+
+    \b
+    Exit codes:
+      0  everything is valid
+      1  something is not; problems are told with file, line, column and field path
+      2  the command line is wrong
+    """  # noqa: D301  # click's mark for lines that stay
+    loaded = load(inputs_from(values))
+    note_files(loaded)
+    note_questions(loaded)
+    trees = [_tree(loaded, question) for question in loaded.questions]
+    together = [str(problem) for problem in inconsistencies(loaded.questions)]
+    for line in dict.fromkeys([*(problem for tree in trees for problem in tree["problems"]), *together]):
+        note(line, "invalid")
+    if output == "table":
+        rows = [[str(tree[name]) for name in _COLUMNS] for tree in trees]
+        show(table("", _COLUMNS, rows))
+    else:
+        emit({"machines": trees, "problems": together}, output)
+    if together or any(tree["problems"] for tree in trees):
+        sys.exit(FAILED)
+
+
+_COLUMNS = ("machine", "role", "cluster", "kubernetes", "infrastructure", "config", "verdict")
+
+
+def _tree(loaded: Loaded, question: MachineQuestion) -> dict[str, Any]:
+    machine, cluster, spec = question.subject.machine, question.subject.cluster, question.subject.spec
+    problems = list(_problems(loaded, question))
+    return {
+        "machine": machine.name,
+        "role": role_name(machine.role),
+        "cluster": cluster.name,
+        "kubernetes": machine.kubernetes_version or cluster.kubernetes_version,
+        "infrastructure": spec.target.infrastructure or machine.target.infrastructure,
+        "config": question.standing.config,
+        "replicas": question.replicas,
+        "verdict": "invalid" if problems else "valid",
+        "problems": problems,
+    }
+
+
+def _problems(loaded: Loaded, question: MachineQuestion) -> Iterator[str]:
+    try:
+        check(question.subject)
+    except SlipwayError as error:
+        yield from error_lines(loaded.places, question, error)

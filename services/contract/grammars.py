@@ -1,0 +1,237 @@
+"""The grammars that options.proto names: what the text of a field may look like.
+
+A value that passes here is safe to hand to every encoder further on, and means what the user thinks it means. The
+grammars say *what is wrong* without ever repeating the value.
+"""
+
+import ipaddress
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from cryptography import x509
+
+Check = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A grammar: how it is described to people, and how it is checked.
+
+    `expression` is the regular expression that a whole text must match, where that is all there is to it, else "".
+    """
+
+    name: str
+    description: str
+    check: Check
+    expression: str = ""
+
+
+_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_NAME = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
+_VERSION = r"v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NETWORK = re.compile(r"[0-9a-fA-F.:]+/[0-9]{1,3}")
+_PORT = re.compile(r"[1-9][0-9]{0,4}")
+_DEVICE_PART = r"(?!\.{1,2}(/|$))[A-Za-z0-9._:+-]+"
+_WINDOWS = re.compile(r'[A-Za-z]:[\\/][^<>:"|?*\x00-\x1f]*')
+_WINDOWS_DEVICES = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])(\..*)?")
+_UNIT_TYPES = "service|socket|device|mount|automount|swap|target|path|timer|slice|scope"
+_PEM_BLOCK = re.compile(r"^-----BEGIN (.*)-----\s*$", re.MULTILINE)
+
+
+def _regular(name: str, description: str, expression: str) -> Grammar:
+    # Without the flag \d takes the digits of all scripts, and (?i) takes signs that only look like letters.
+    compiled = re.compile(expression, re.ASCII)
+    return Grammar(name, description, lambda text: compiled.fullmatch(text) is not None, expression)
+
+
+def absolute_path(text: str) -> bool:
+    """Tell whether the text is an absolute path of Linux or Windows without "." and ".." parts or control signs."""
+    if _CONTROL.search(text):
+        return False
+    if _WINDOWS.fullmatch(text):
+        parts = re.split(r"[\\/]", text[3:])
+        return not any(
+            part in {"", ".", ".."} or part != part.rstrip(" .") or _WINDOWS_DEVICES.fullmatch(part) for part in parts
+        )
+    if not text.startswith("/") or text == "/":
+        return False
+    return all(part not in {"", ".", ".."} for part in text[1:].split("/"))
+
+
+def is_windows_path(text: str) -> bool:
+    """Tell whether an absolute path is one of Windows."""
+    return not text.startswith("/")
+
+
+def _cidr(text: str) -> bool:
+    if not _NETWORK.fullmatch(text):
+        return False
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _address(text: str) -> bool:
+    """Tell whether the text is an IP address; one with a zone (which may hold anything) means nothing elsewhere."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return "%" not in text
+
+
+def _host(text: str) -> bool:
+    if text.startswith("[") and text.endswith("]"):
+        return ":" in text and _address(text[1:-1])
+    return _address(text) or _name(text)
+
+
+def _name(text: str) -> bool:
+    return len(text) <= 253 and re.fullmatch(rf"(\*\.)?({_NAME})", text) is not None and ".." not in text  # noqa: PLR2004
+
+
+def _host_port(text: str) -> bool:
+    host, separator, port = text.rpartition(":")
+    # An IPv6 address without brackets can not be told from one with a port.
+    known = bool(separator) and (":" not in host or host.startswith("[")) and _host(host)
+    return known and _PORT.fullmatch(port) is not None and int(port) < 65536  # noqa: PLR2004
+
+
+def _pem_certificate(text: str) -> bool:
+    # Nothing else may stand beside the certificates: what is trusted is public, and a private key is not.
+    if set(_PEM_BLOCK.findall(text)) != {"CERTIFICATE"}:
+        return False
+    try:
+        return bool(x509.load_pem_x509_certificates(text.encode()))
+    except (ValueError, x509.InvalidVersion):
+        return False
+
+
+def _one_line(text: str) -> bool:
+    return not _CONTROL.search(text) and not any(char in "\u0085\u2028\u2029" for char in text)
+
+
+def _one_word(text: str) -> bool:
+    return bool(text) and _one_line(text) and not any(char.isspace() for char in text)
+
+
+_GRAMMARS = [
+    Grammar(
+        "absolute-path",
+        'an absolute path without empty, "." or ".." parts, such as /etc/hosts or C:\\k\\config',
+        absolute_path,
+    ),
+    _regular(
+        "account-name",
+        "the name of a user or group",
+        r"[A-Za-z_][A-Za-z0-9_.@ -]{0,254}\$?|[0-9]{1,10}",
+    ),
+    _regular("argument-name", "an argument's name without leading dashes", r"[A-Za-z0-9][A-Za-z0-9._-]*"),
+    _regular("ca-hash", '"sha256:" and 64 hexadecimal digits', r"sha256:[0-9a-fA-F]{64}"),
+    Grammar("cidr", "a network in CIDR notation without host bits, such as 10.0.0.0/16", _cidr),
+    _regular(
+        "component",
+        '"api-server", "controller-manager" or "scheduler"',
+        "api-server|controller-manager|scheduler",
+    ),
+    _regular(
+        "device",
+        "a device below /dev",
+        rf"/dev/{_DEVICE_PART}(/{_DEVICE_PART})*|[a-z][a-z0-9]*(\.[0-9]+)?",
+    ),
+    _regular("dns-label", "lower-case letters, digits and dashes, at most 63", _LABEL),
+    _regular(
+        "dns-subdomain",
+        "DNS labels separated by dots, at most 253 characters",
+        rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*",
+    ),
+    _regular("extension-id", "DOMAIN/NAME", rf"{_LABEL}(\.{_LABEL})+/[a-z0-9][a-z0-9._-]*"),
+    _regular("feature-id", "a feature id such as os.files.append", r"[a-z][a-z0-9_./-]*"),
+    _regular("file-mode", 'octal permission bits such as "0644"', r"0?[0-7]{3,4}|0o[0-7]{3,4}"),
+    _regular("file-name", "a file name without folder", r"[A-Za-z0-9][A-Za-z0-9._+-]*"),
+    _regular("format-id", "a format such as ignition/3.3.0", r"[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9.-]+)?"),
+    Grammar("gecos", "one line without a colon", lambda text: _one_line(text) and ":" not in text),
+    Grammar("host", "a host name or an address", _host),
+    Grammar("host-port", "HOST:PORT", _host_port),
+    _regular("hostname", "a host name", rf"(?=.{{1,253}}$)(?i:{_LABEL}(\.{_LABEL})*)"),
+    _regular("identifier", "letters, digits, dots, dashes and underscores", r"[A-Za-z0-9][A-Za-z0-9._+-]*"),
+    _regular(
+        "image",
+        "an image reference",
+        r"[A-Za-z0-9][A-Za-z0-9._-]*(:[0-9]+)?(/[A-Za-z0-9._-]+)*(:[A-Za-z0-9_][A-Za-z0-9._-]*)?"
+        r"(@sha256:[0-9a-f]{64})?",
+    ),
+    _regular("image-pull-policy", '"Always", "IfNotPresent" or "Never"', "Always|IfNotPresent|Never"),
+    _regular("image-tag", "an image tag", r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}"),
+    _regular("kernel-module", "the name of a kernel module", r"[A-Za-z0-9_-]+"),
+    _regular("kubernetes-version", "a version such as v1.34.2", _VERSION),
+    _regular(
+        "label-name",
+        "a label name such as example.com/zone",
+        rf"({_LABEL}(\.{_LABEL})*/)?(?=.{{1,63}}$){_NAME}",
+    ),
+    _regular("label-value", "at most 63 letters, digits, dots, dashes and underscores", rf"({_NAME})?"),
+    _regular(
+        "media-type",
+        "a media type such as application/yaml",
+        r"[a-z0-9.+-]+/[a-z0-9.+-]+(; ?[a-z0-9-]+=[A-Za-z0-9._-]+)?",
+    ),
+    _regular(
+        "node-name",
+        "a node name: DNS labels separated by dots",
+        rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*",
+    ),
+    Grammar(
+        "login-shell",
+        "an absolute path of Linux without a colon",
+        lambda text: absolute_path(text) and not is_windows_path(text) and ":" not in text,
+    ),
+    Grammar("one-line", "one line without control characters", _one_line),
+    Grammar("one-word", "one word without white space and control characters", _one_word),
+    _regular("package-name", "the name of a package", r"[A-Za-z0-9@][A-Za-z0-9+._:/@-]*"),
+    _regular("package-version", "the version of a package", r"[A-Za-z0-9][A-Za-z0-9+._:~-]*"),
+    _regular(
+        "partition-type",
+        '"linux", "swap", "raid", "lvm", "fat32", "ntfs", "extended" or a GPT type GUID',
+        r"linux|swap|raid|lvm|fat32|ntfs|extended|(?i:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+    ),
+    Grammar("pem-certificate", "one or more X.509 certificates in PEM", _pem_certificate),
+    _regular(
+        "registry-host",
+        'a registry\'s host, with port if need be, or "_default"',
+        rf"_default|(?i:{_LABEL}(\.{_LABEL})*)(:[0-9]+)?",
+    ),
+    _regular("secret-key", "a key of a Secret", r"[A-Za-z0-9._-]+"),
+    _regular(
+        "secret-name",
+        "the name of a Secret",
+        rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*(/[a-z0-9][a-z0-9._-]*)?",
+    ),
+    _regular("sha256", "64 hexadecimal digits", r"[0-9a-fA-F]{64}"),
+    _regular("sha512", "128 hexadecimal digits", r"[0-9a-fA-F]{128}"),
+    _regular("step-id", "lower-case letters, digits and dashes", _LABEL),
+    _regular("sysctl", "a kernel parameter such as net.ipv4.ip_forward", r"[a-z0-9_]+([./][A-Za-z0-9_*-]+)+"),
+    _regular("systemd-drop-in", 'a file name that ends in ".conf"', r"[A-Za-z0-9@][A-Za-z0-9_.@:\\-]*\.conf"),
+    _regular(
+        "systemd-unit",
+        "a unit name with suffix, such as containerd.service",
+        rf"(?!-(?!\.))[A-Za-z0-9_.@:\\-]+\.({_UNIT_TYPES})",
+    ),
+    _regular(
+        "time-zone",
+        "a name of the tz database, such as Europe/Berlin",
+        r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}",
+    ),
+    _regular("url", "an absolute URL", r"[a-z][a-z0-9+.-]*://[!#-;=?-\[\]_a-z~]+"),
+]
+
+
+@cache
+def grammars() -> dict[str, Grammar]:
+    """Give all grammars by name."""
+    return {grammar.name: grammar for grammar in _GRAMMARS}

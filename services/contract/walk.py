@@ -1,0 +1,224 @@
+"""Walk what is set in a message, as the descriptors tell.
+
+The features of a bundle, its validation, its redaction and its origins all come from the same walk, so a field that is
+added to the contract is covered by all of them on the day it is added. What a walk needs to know of a message type is
+compiled once and kept, because the walk runs on every render.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.message import Message
+
+from slipway.v1alpha1 import options_pb2 as optionspb
+
+ORIGIN = "slipway.v1alpha1.Origin"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPlan:
+    """What a walk knows of one field."""
+
+    name: str
+    repeated: bool
+    feature: str
+    feature_from_value: str
+    value_features: dict[int, str]
+    message: Descriptor | None
+    enum: EnumDescriptor | None
+    below: bool
+    rules: optionspb.FieldRules
+    redact: bool
+
+    def own_id(self, above: str) -> str:
+        """Give the feature id of this field below the id `above`, or "" when it has none of its own."""
+        return _join(self.feature, above)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a feature: where, by which value, and in which item.
+
+    `enum` is the enum that a value is of, which is then its number.
+    """
+
+    id: str
+    path: str
+    value: Any
+    item: Message | None
+    item_path: str
+    enum: EnumDescriptor | None = None
+
+
+@cache
+def plan(descriptor: Descriptor) -> dict[int, FieldPlan]:
+    """Compile what a walk needs to know of a message type, by field number."""
+    return {field.number: _field_plan(field) for field in descriptor.fields}
+
+
+@cache
+def is_item(descriptor: Descriptor) -> bool:
+    """Tell whether messages of this type are items: units that are taken, lowered or refused as a whole."""
+    origin = descriptor.fields_by_name.get("origin")
+    return origin is not None and origin.message_type is not None and origin.message_type.full_name == ORIGIN
+
+
+def uses(message: Message) -> Iterator[Use]:
+    """Give every use of a feature in `message`, in the order of the fields.
+
+    A field uses a feature when it is present and has an id; an enum value or an extension's own id uses one besides. An
+    extension's own id is the nearest id above everything else in it. Source of the rule: options.proto.
+    """
+    yield from _uses(message, above="", path="", item=None, item_path="")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item and the place that holds it, so that it can be taken out.
+
+    Attributes:
+        feature: id of the field that holds it, e.g. "os.sysctls"; "" when the field has none.
+        path: field path from the root.
+        message: the item.
+        holder: the message that has the field.
+        field: the field's name.
+        repeated: the field is a list.
+    """
+
+    feature: str
+    path: str
+    message: Any
+    holder: Message
+    field: str
+    repeated: bool
+
+    def take(self) -> "Item":
+        """Take the item out of its holder and give a copy that stands alone. Paths of later entries change."""
+        copy = type(self.message)()
+        copy.CopyFrom(self.message)
+        if not self.repeated:
+            self.holder.ClearField(self.field)
+            return replace(self, message=copy)
+        entries = getattr(self.holder, self.field)
+        for index, entry in enumerate(entries):
+            if entry is self.message:
+                del entries[index]
+                return replace(self, message=copy)
+        raise AssertionError("the item is not in its list")
+
+
+def items(message: Message) -> Iterator[Item]:
+    """Give the outermost items of `message`, in the order of the fields."""
+    yield from _items(message, above="", path="")
+
+
+def within(path: str, outer: str) -> bool:
+    """Tell whether a field path is `outer` or lies in it."""
+    return path == outer or path.startswith((outer + ".", outer + "["))
+
+
+def _items(message: Message, *, above: str, path: str) -> Iterator[Item]:
+    plans = plan(message.DESCRIPTOR)
+    for descriptor, value in message.ListFields():
+        field = plans[descriptor.number]
+        if field.message is None:
+            continue
+        own = field.own_id(above)
+        for where, entry in _entries(field, value, path):
+            if is_item(field.message):
+                yield Item(own, where, entry, message, field.name, field.repeated)
+            else:
+                yield from _items(entry, above=own or above, path=where)
+
+
+def _uses(message: Message, *, above: str, path: str, item: Message | None, item_path: str) -> Iterator[Use]:
+    plans = plan(message.DESCRIPTOR)
+    fields = message.ListFields()
+    above = _id_of_value(fields, plans) or above
+    for descriptor, value in fields:
+        field = plans[descriptor.number]
+        if not field.below:
+            continue
+        own = field.own_id(above)
+        nearest = own or above
+        for where, entry in _entries(field, value, path):
+            inner = entry if field.message is not None and is_item(field.message) else item
+            inner_path = where if inner is entry else item_path
+            if own:
+                yield Use(own, where, entry, inner, inner_path, field.enum)
+            if field.feature_from_value:
+                yield Use(field.feature_from_value + entry, where, entry, inner, inner_path)
+            if field.value_features:
+                suffix = field.value_features.get(entry)
+                if suffix and (id_ := _join(suffix, nearest)):
+                    yield Use(id_, where, entry, inner, inner_path, field.enum)
+            if field.message is not None:
+                yield from _uses(entry, above=nearest, path=where, item=inner, item_path=inner_path)
+
+
+def _id_of_value(fields: Iterable[tuple[FieldDescriptor, Any]], plans: dict[int, FieldPlan]) -> str:
+    """Give the feature id that a message has by the value of one of its fields, or ""."""
+    for descriptor, value in fields:
+        prefix = plans[descriptor.number].feature_from_value
+        if prefix:
+            return f"{prefix}{value}"
+    return ""
+
+
+def _entries(field: FieldPlan, value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    where = f"{path}.{field.name}" if path else field.name
+    if field.repeated:
+        for index, entry in enumerate(value):
+            yield f"{where}[{index}]", entry
+    else:
+        yield where, value
+
+
+def _join(feature: str, above: str) -> str:
+    if not feature.startswith("."):
+        return feature
+    return above + feature if above else ""
+
+
+def _field_plan(field: FieldDescriptor) -> FieldPlan:
+    options = field.GetOptions()
+    values: dict[int, str] = {}
+    if field.enum_type is not None:
+        for value in field.enum_type.values:
+            feature = value.GetOptions().Extensions[optionspb.value_feature]
+            if feature:
+                values[value.number] = feature
+    feature = options.Extensions[optionspb.feature]
+    from_value = options.Extensions[optionspb.feature_from_value]
+    return FieldPlan(
+        name=field.name,
+        repeated=field.is_repeated,
+        feature=feature,
+        feature_from_value=from_value,
+        value_features=values,
+        message=field.message_type,
+        enum=field.enum_type,
+        below=bool(feature or from_value or values) or _has_features(field.message_type, frozenset()),
+        rules=options.Extensions[optionspb.rules],
+        redact=options.debug_redact,
+    )
+
+
+def _has_features(descriptor: Descriptor | None, seen: frozenset[str]) -> bool:
+    if descriptor is None or descriptor.full_name in seen:
+        return False
+    seen |= {descriptor.full_name}
+    for field in descriptor.fields:
+        options = field.GetOptions()
+        if options.Extensions[optionspb.feature] or options.Extensions[optionspb.feature_from_value]:
+            return True
+        if field.enum_type is not None and any(
+            value.GetOptions().Extensions[optionspb.value_feature] for value in field.enum_type.values
+        ):
+            return True
+        if _has_features(field.message_type, seen):
+            return True
+    return False

@@ -1,0 +1,97 @@
+"""The parts of the controller put together, apart from the process that they run in."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from bootstrapper.bootstrapper import Bootstrapper
+from services.controller.control_planes import ControlPlanes
+from services.controller.controller import Controller
+from services.controller.init_lock import InitLock
+from services.controller.kubernetes.api import Api
+from services.controller.kubernetes.connection import Connection
+from services.controller.kubernetes.kubeconfig import ClusterAccess
+from services.controller.objects import Objects
+from services.controller.reconciler import Reconciler, Terms
+from services.controller.rendering import Renderer
+from services.controller.report import Reporter
+from services.controller.secret_reader import SecretReader
+from services.controller.tally import Tally
+from services.controller.watches import Watches
+from services.controller.workload import Connected, Workloads
+
+_WORKLOAD_SECONDS = 10.0
+
+
+def utc_now() -> datetime:
+    """Give the time: the controller's only clock for what objects say."""
+    return datetime.now(UTC)
+
+
+class WorkloadApi(Api):
+    """The API of a workload cluster, by a connection of its own."""
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self.connection.close()
+
+
+def connect(access: ClusterAccess) -> Connected:
+    """Connect to a workload cluster; one that does not answer costs its own machines ten seconds, nobody else."""
+    return WorkloadApi(Connection.to(access, seconds=_WORKLOAD_SECONDS))
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A controller with the parts that others ask."""
+
+    controller: Controller
+    watches: Watches
+    reader: SecretReader
+    tally: Tally
+
+
+def assemble(  # noqa: PLR0913  # keyword-only settings
+    api: Api,
+    bootstrapper: Bootstrapper,
+    *,
+    terms: Terms | None = None,
+    namespace: str = "",
+    watch_filter: str = "",
+    workers: int = 32,
+    objects: Objects | None = None,
+) -> Assembled:
+    """Put a controller together.
+
+    Args:
+        api: the management cluster, for watches.
+        bootstrapper: what renders.
+        terms: times of the reconciler.
+        namespace: the only one that is followed, or "" for all.
+        watch_filter: value of Cluster API's label that a config must have, or "".
+        workers: how many configs are worked on at a time.
+        objects: for calls that are not watches, where that is not the same as `api`.
+    """
+    calls = objects or api
+    watches = Watches.of(api, namespace=namespace, watch_filter=watch_filter)
+    reader = SecretReader(calls, watches.secrets)
+    watches.secret_gone = lambda key: reader.forget(*key)
+    tally = Tally()
+    renderer = Renderer(
+        objects=calls,
+        reader=reader,
+        bootstrapper=bootstrapper,
+        control_planes=ControlPlanes(calls),
+        clock=utc_now,
+        depends=watches.depend,
+    )
+    reconciler = Reconciler(
+        objects=calls,
+        renderer=renderer,
+        reporter=Reporter(calls, utc_now),
+        lock=InitLock(calls, watches.machines),
+        workloads=Workloads(reader, connect),
+        clock=utc_now,
+        tally=tally,
+        terms=terms or Terms(),
+    )
+    return Assembled(Controller(watches, reconciler, workers=workers), watches, reader, tally)

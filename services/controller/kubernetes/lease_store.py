@@ -1,0 +1,303 @@
+"""The registry's store on Leases: a restart loses no registration, and replicas see each other's.
+
+Reading never waits: a watch keeps the local copy. Writing is done behind, the newest state of each instance only. How
+long a lease still lasts is judged by this process's own clock since it last saw it renewed, never by the clocks of two
+machines.
+
+The id of a lease stands in the object. Whoever reads it could renew or end that lease where nobody has to prove a name;
+so the registry takes this store with TLS only, where a caller must own the name as well.
+"""
+
+import asyncio
+import base64
+import binascii
+import contextlib
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import structlog
+from google.protobuf.message import DecodeError
+
+from services.controller.kubernetes.api import Api
+from services.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound, Unreachable
+from services.controller.kubernetes.informer import Informer
+from services.controller.resources import LEASES, Json
+from services.registry.clock import Clock
+from services.registry.instance import Instance
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
+
+LABEL = "bootstrap.slipway.dev/registry"
+MEMORY = "slipway-registry"
+"""Name of the Lease whose uid is the registry's epoch: as long as it is there, nothing was forgotten."""
+
+_PREFIX = "bootstrap.slipway.dev/"
+_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
+_TRIES = 4
+_log = structlog.get_logger("services.registry")
+
+Key = tuple[str, str]
+
+
+class LeaseStore:
+    """Instances by name and instance id, in Lease objects of a namespace."""
+
+    def __init__(  # keyword-only times
+        self, api: Api, *, namespace: str, ttl: float, clock: Clock, pause: float = 1.0
+    ) -> None:
+        """Keep them there; `open` comes before everything else.
+
+        Args:
+            api: the cluster.
+            namespace: where the Leases are.
+            ttl: how long a lease lasts, in seconds.
+            clock: this process's own.
+            pause: seconds after a write that failed.
+        """
+        self._pause = pause
+        self._api = api
+        self._namespace = namespace
+        self._ttl = ttl
+        self._clock = clock
+        self._epoch = ""
+        self._instances: dict[Key, Instance] = {}
+        self._unwritten: dict[Key, Instance | None] = {}
+        self._bases: dict[Key, Json] = {}
+        self._written = asyncio.Event()
+        self._told: Callable[[], None] = lambda: None
+        self._informer = Informer(api, LEASES, namespace=namespace, selector=f"{LABEL}=instance")
+        self._informer.listen(self._observe)
+        self._writer: asyncio.Task[None] | None = None
+
+    @property
+    def epoch(self) -> str:
+        """Uid of the registry's own Lease."""
+        return self._epoch
+
+    def all(self) -> Sequence[Instance]:
+        """Give all."""
+        return list(self._instances.values())
+
+    def put(self, instance: Instance) -> None:
+        """Keep an instance; the object follows in a moment."""
+        key = (instance.name, instance.instance_id)
+        self._instances[key] = instance
+        self._unwritten[key] = instance
+        self._written.set()
+
+    def remove(self, instance: Instance) -> None:
+        """Forget it; the object follows in a moment."""
+        key = (instance.name, instance.instance_id)
+        if self._instances.pop(key, None) is not None:
+            self._unwritten[key] = None
+            self._written.set()
+
+    async def open(self, told: Callable[[], None]) -> None:
+        """Read what is there and follow it; `told` is called when another replica has changed something.
+
+        Raises:
+            ApiFailure: the API server does not answer, or forbids.
+        """
+        self._epoch = await self._memory()
+        self._told = told
+        self._informer.start()
+        await self._informer.synced.wait()
+        self._writer = asyncio.ensure_future(self._write_behind())
+
+    async def close(self) -> None:
+        """Write what is left, as far as that goes at once, and stop."""
+        await self._informer.stop()
+        if self._writer is not None:
+            self._writer.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._writer
+        with contextlib.suppress(ApiFailure):
+            await self._write()
+        await self._api.connection.close()
+
+    async def _memory(self) -> str:
+        body: Json = {
+            "apiVersion": LEASES.api_version,
+            "kind": LEASES.kind,
+            "metadata": {"name": MEMORY, "namespace": self._namespace, "labels": {LABEL: "memory"}},
+            "spec": {},
+        }
+        try:
+            found = await self._api.create(LEASES, self._namespace, body)
+        except AlreadyExists:
+            found = await self._api.get(LEASES, self._namespace, MEMORY)
+        return str(found["metadata"]["uid"])
+
+    async def _write_behind(self) -> None:
+        while True:
+            await self._written.wait()
+            self._written.clear()
+            try:
+                await self._write()
+            except ApiFailure as error:
+                _log.warning("a lease could not be written; trying again", failure=type(error).__name__)
+                self._written.set()
+                await asyncio.sleep(self._pause)
+
+    async def _write(self) -> None:
+        """Write each; one that fails keeps no other from being written, and is raised at the end.
+
+        Raises:
+            ApiFailure: the last of the failures.
+        """
+        failed: ApiFailure | None = None
+        for key in list(self._unwritten):
+            instance = self._unwritten[key]
+            try:
+                await self._write_one(key, instance)
+            except ApiFailure as error:
+                failed = error
+                # The others come first the next time.
+                self._unwritten[key] = self._unwritten.pop(key)
+                if isinstance(error, Unreachable):
+                    break
+                continue
+            if self._unwritten.get(key, instance) is instance:
+                self._unwritten.pop(key, None)
+        if failed is not None:
+            raise failed
+
+    async def _write_one(self, key: Key, instance: Instance | None) -> None:
+        if instance is None:
+            self._bases.pop(key, None)
+            with contextlib.suppress(NotFound):
+                await self._api.delete(LEASES, self._namespace, _name(key))
+            return
+        body = self._object(key, instance)
+        for _ in range(_TRIES):
+            base = self._bases.get(key)
+            try:
+                if base is None:
+                    self._bases[key] = await self._api.create(LEASES, self._namespace, body)
+                else:
+                    body["metadata"]["resourceVersion"] = base["metadata"]["resourceVersion"]
+                    self._bases[key] = await self._api.replace(LEASES, self._namespace, body)
+            except NotFound:
+                self._bases.pop(key, None)
+                body["metadata"].pop("resourceVersion", None)
+            except (AlreadyExists, Conflict):
+                if await self._is_overtaken(key, body, base):
+                    return
+            else:
+                return
+        raise Conflict("PUT", LEASES.kind, _name(key))
+
+    async def _is_overtaken(self, key: Key, body: Json, base: Json | None) -> bool:
+        """Look at what another replica wrote; tell whether it renewed the lease where we did not.
+
+        Whoever renewed knows more than whoever only judged from what was seen before; clocks are not compared.
+        """
+        try:
+            found = await self._api.get(LEASES, self._namespace, _name(key))
+        except NotFound:
+            self._bases.pop(key, None)
+            return False
+        self._bases[key] = found
+        if base is None or not _renewal(base) == _renewal(body) != _renewal(found):
+            return False
+        self._unwritten.pop(key, None)
+        self._observe(None, found)
+        return True
+
+    def _observe(self, old: Json | None, new: Json | None) -> None:
+        """Take in what an object says, unless something newer of our own is on its way to it."""
+        if new is None:
+            gone = None if old is None else self._instance(old)
+            if gone is not None:
+                self._bases.pop((gone.name, gone.instance_id), None)
+            if gone is not None and (gone.name, gone.instance_id) not in self._unwritten:
+                self._instances.pop((gone.name, gone.instance_id), None)
+                self._told()
+            return
+        found = self._instance(new)
+        if found is None:
+            return
+        key = (found.name, found.instance_id)
+        self._bases[key] = new
+        if key in self._unwritten:
+            return
+        held = self._instances.get(key)
+        if held is not None and replace(found, expires=held.expires) == held:
+            return
+        if held is not None and held.renew_time == found.renew_time:
+            found = replace(found, expires=held.expires)
+        self._instances[key] = found
+        self._told()
+
+    def _object(self, key: Key, instance: Instance) -> Json:
+        annotations = {
+            "name": instance.name,
+            "instance-id": instance.instance_id,
+            "endpoint": instance.endpoint,
+            "identity": instance.identity,
+            "state": registrypb.InstanceState.Name(instance.state),
+            "state-reason": instance.state_reason,
+            "lease-id": instance.lease_id,
+            "static": "true" if instance.is_static else "false",
+            "advertisement": base64.b64encode(instance.info.SerializeToString(deterministic=True)).decode(),
+        }
+        return {
+            "apiVersion": LEASES.api_version,
+            "kind": LEASES.kind,
+            "metadata": {
+                "name": _name(key),
+                "namespace": self._namespace,
+                "labels": {LABEL: "instance"},
+                "annotations": {f"{_PREFIX}{name}": value for name, value in annotations.items()},
+            },
+            "spec": {
+                "holderIdentity": instance.instance_id,
+                "leaseDurationSeconds": max(round(self._ttl), 1),
+                "acquireTime": instance.register_time.astimezone(UTC).strftime(_TIME),
+                "renewTime": instance.renew_time.astimezone(UTC).strftime(_TIME),
+            },
+        }
+
+    def _instance(self, lease: Json) -> Instance | None:
+        """Read an object; one that somebody has broken is as good as none."""
+        annotations = lease["metadata"].get("annotations") or {}
+        own = {key.removeprefix(_PREFIX): value for key, value in annotations.items()}
+        try:
+            info = _advertisement(own)
+            return Instance(
+                name=own["name"],
+                instance_id=own["instance-id"],
+                endpoint=own["endpoint"],
+                info=info,
+                state=registrypb.InstanceState.Value(own["state"]),
+                state_reason=own["state-reason"],
+                identity=own["identity"],
+                register_time=_moment(lease["spec"]["acquireTime"]),
+                renew_time=_moment(lease["spec"]["renewTime"]),
+                lease_id=own["lease-id"],
+                expires=None if own["static"] == "true" else self._clock.monotonic() + self._ttl,
+            )
+        except (KeyError, ValueError, binascii.Error, DecodeError):
+            _log.warning("a lease can not be read and is left out", lease=lease["metadata"]["name"])
+            return None
+
+
+def _advertisement(own: Mapping[str, str]) -> provisionerpb.GetProvisionerInfoResponse:
+    info = provisionerpb.GetProvisionerInfoResponse.FromString(base64.b64decode(own["advertisement"], validate=True))
+    if info.name != own["name"]:
+        raise ValueError("the advertisement is another provisioner's")
+    return info
+
+
+def _name(key: Key) -> str:
+    return f"{MEMORY}-{hashlib.sha256('/'.join(key).encode()).hexdigest()[:20]}"
+
+
+def _renewal(lease: Json) -> str:
+    return str((lease.get("spec") or {}).get("renewTime"))
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)

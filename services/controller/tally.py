@@ -1,0 +1,76 @@
+"""What the controller counts, and how Prometheus reads it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Plain counters; reading them costs nothing where nobody does.
+
+    Attributes:
+        renders: renders whose Secret was stored.
+        halts: how often a config could not go on, by reason.
+        reconciles: durations of reconciles in seconds, as counts by upper bound of BUCKETS, the last one without bound.
+        seconds: their sum.
+        leading: whether this replica writes.
+    """
+
+    renders: int = 0
+    halts: dict[str, int] = field(default_factory=dict)
+    reconciles: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
+    seconds: float = 0.0
+    leading: bool = False
+
+    def reconciled(self, seconds: float) -> None:
+        """Count one reconcile."""
+        place = next((index for index, bound in enumerate(BUCKETS) if seconds <= bound), len(BUCKETS))
+        self.reconciles[place] += 1
+        self.seconds += seconds
+
+
+Calls = Callable[[], dict[tuple[str, str, int], int]]
+
+
+class TallyCollector:
+    """The tally as metrics. It has the shape of prometheus_client's collectors, which is loaded only when one reads."""
+
+    def __init__(self, tally: Tally, *, waiting: Callable[[], int], calls: Calls) -> None:
+        """Show a tally, the number of waiting configs, and the calls of the management cluster."""
+        self._tally = tally
+        self._waiting = waiting
+        self._calls = calls
+
+    def collect(self) -> Iterator[Any]:
+        """Give the metrics as they are now."""
+        from prometheus_client.core import (  # noqa: PLC0415  # costs memory
+            CounterMetricFamily,
+            GaugeMetricFamily,
+            HistogramMetricFamily,
+        )
+
+        yield GaugeMetricFamily("slipway_controller_leading", "1 where this replica writes.", int(self._tally.leading))
+        yield GaugeMetricFamily("slipway_controller_queue_length", "Configs that wait for a worker.", self._waiting())
+        yield CounterMetricFamily("slipway_controller_renders", "Renders that were stored.", self._tally.renders)
+        halts = CounterMetricFamily(
+            "slipway_controller_halts", "How often a config could not go on.", labels=["reason"]
+        )
+        for reason, count in sorted(self._tally.halts.items()):
+            halts.add_metric([reason], count)
+        yield halts
+        calls = CounterMetricFamily(
+            "slipway_controller_api_calls", "Calls of the management cluster.", labels=["verb", "kind", "status"]
+        )
+        for (verb, kind, status), count in sorted(self._calls().items()):
+            calls.add_metric([verb, kind, str(status)], count)
+        yield calls
+        durations = HistogramMetricFamily("slipway_controller_reconcile_seconds", "Time of one reconcile.")
+        total, buckets = 0, []
+        for bound, count in zip([*map(str, BUCKETS), "+Inf"], self._tally.reconciles, strict=True):
+            total += count
+            buckets.append((bound, total))
+        durations.add_metric([], buckets, self._tally.seconds)
+        yield durations

@@ -1,0 +1,65 @@
+"""What an address may look like, and which of them stay on this machine.
+
+Without TLS no other is listened on, nor called.
+"""
+
+import ipaddress
+import re
+
+SCHEMES = ("ipv4:", "ipv6:", "dns:")
+
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?\.?", re.ASCII)
+_TARGET = re.compile(r"(?:dns:(?:///)?|ipv4:|ipv6:)?(\[[0-9A-Fa-f:.]+\]|[^\[\]:/]+):[0-9]{1,5}", re.ASCII)
+
+
+def is_endpoint(target: str) -> bool:
+    """Whether it is one host and one port: "host:port", or as gRPC writes it, "dns:///host:port", "ipv6:[::1]:1".
+
+    gRPC's targets can do more: name sockets of this machine, other name servers, several hosts at once. None of that is
+    an address that somebody else may give to us.
+    """
+    match = _TARGET.fullmatch(target)
+    if match is None or port_of(target) is None:
+        return False
+    host = match[1]
+    if host.startswith("["):
+        try:
+            return ipaddress.ip_address(host[1:-1]).version == 6  # noqa: PLR2004  # IPv6
+        except ValueError:
+            return False
+    return _HOST.fullmatch(host) is not None
+
+
+def host_of(target: str) -> str:
+    """Give the host of "host:port" or of a gRPC target ("dns:///host:port", "ipv6:[::1]:1"); "" if none."""
+    text = target
+    for scheme in SCHEMES:
+        if text.startswith(scheme):
+            text = text.removeprefix(scheme)
+            break
+    if text.startswith("//"):
+        text = text[2:].partition("/")[2]
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.rpartition(":")[0] if ":" in text else text
+
+
+def port_of(target: str) -> int | None:
+    """Give the port of an address or target; None where there is none from 1 to 65535."""
+    digits = target.rpartition(":")[2]
+    if not digits.isascii() or not digits.isdigit():
+        return None
+    return int(digits) if 0 < int(digits) <= 65535 else None  # noqa: PLR2004  # the largest port
+
+
+def is_loopback(target: str) -> bool:
+    """Whether an address can only be reached from this machine."""
+    if target.startswith(("unix:", "unix-abstract:")):
+        return True
+    host = host_of(target)
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,91 @@
+"""Tests of the differences by role: what is merged, what is replaced, and what excludes each other then."""
+
+from typing import Any
+
+import pytest
+from google.protobuf import text_format
+from hypothesis import HealthCheck, given, settings
+
+from bootstrapper.assembly.overrides import effective_spec
+from bootstrapper.assembly.subject import check
+from services.contract.errors import SpecInvalid
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import spec_pb2 as specpb
+from tests.services.contract.messages import messages
+
+
+def merged(text: str, role: clusterpb.Role.ValueType = clusterpb.ROLE_INIT) -> specpb.MachineBootstrapSpec:
+    """Give the spec of a role."""
+    return effective_spec(text_format.Parse(text, specpb.MachineBootstrapSpec()), role)
+
+
+@pytest.mark.parametrize(
+    ("reason", "base", "over", "expected"),
+    [
+        ("a scalar is replaced", 'time_zone {name: "UTC"}', 'time_zone {name: "CET"}', 'time_zone {name: "CET"}'),
+        ("a default that is set replaces, too", "ntp {enabled: true}", "ntp {enabled: false}", "ntp {enabled: false}"),
+        ("messages are merged", 'ntp {servers: "a"}', "ntp {enabled: true}", 'ntp {servers: "a" enabled: true}'),
+        ("an empty message is set", "", "ntp {}", "ntp {}"),
+        ("lists are replaced", 'ntp {servers: "a" servers: "b"}', 'ntp {servers: "c"}', 'ntp {servers: "c"}'),
+        ("what is not said stays", 'ntp {servers: "a"}', "swaps {}", 'ntp {servers: "a"} swaps {}'),
+        (
+            "a text is one value",
+            'hostname {name {value: "a"}}',
+            'hostname {name {segments {text: "b"}}}',
+            'hostname {name {segments {text: "b"}}}',
+        ),
+    ],
+)
+def test_merging(reason: str, base: str, over: str, expected: str) -> None:
+    """Messages are merged, everything else is replaced, and nothing is left of `init` and `join`."""
+    found = merged(f"os {{ {base} }} init {{ os {{ {over} }} }} join {{ os {{ ntp {{ pools: 'never' }} }} }}")
+    assert found == text_format.Parse(f"os {{ {expected} }}", specpb.MachineBootstrapSpec()), reason
+
+
+def test_each_role_has_its_own() -> None:
+    """The first machine gets `init`; a further control plane and a worker get `join`."""
+    text = 'init { os { time_zone { name: "A" } } } join { os { time_zone { name: "B" } } }'
+    names = [merged(text, role).os.time_zone.name for role in (1, 2, 3)]
+    assert names == ["A", "B", "B"]
+
+
+@given(one=messages(contentpb.Content), two=messages(contentpb.Content))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_a_content_is_replaced_as_a_whole(one: contentpb.Content, two: contentpb.Content) -> None:
+    """Half of one policy and half of another would be neither."""
+    spec = specpb.MachineBootstrapSpec()
+    spec.kubernetes.control_plane.audit.policy.CopyFrom(one)
+    spec.init.kubernetes.control_plane.audit.policy.CopyFrom(two)
+    assert effective_spec(spec, clusterpb.ROLE_INIT).kubernetes.control_plane.audit.policy == two
+
+
+def test_durations_and_oneofs_are_replaced() -> None:
+    """A shorter time leaves no nanoseconds behind; another source of a secret takes the place of the first."""
+    spec = specpb.MachineBootstrapSpec()
+    spec.kubernetes.timeouts.kubelet.nanos = 5
+    spec.init.kubernetes.timeouts.kubelet.seconds = 7
+    spec.kubernetes.discovery.token.token.value = "secret"
+    spec.init.kubernetes.discovery.token.token.secret_ref.name = "s"
+    found = effective_spec(spec, clusterpb.ROLE_INIT).kubernetes
+    assert found.timeouts == kubernetespb.Timeouts(kubelet={"seconds": 7})
+    assert found.discovery.token.token.WhichOneof("source") == "secret_ref"
+
+
+def test_parts_that_exclude_each_other_are_refused_after_merging() -> None:
+    """Each half is sound, and the spec of the first machine is not."""
+    subject = bootstrappb.Subject()
+    subject.cluster.CopyFrom(clusterpb.Cluster(name="c", kubernetes_version="v1.34.2", endpoint={"host": "h"}))
+    subject.machine.CopyFrom(clusterpb.Machine(name="m", role=clusterpb.ROLE_INIT))
+    subject.spec.kubernetes.etcd.local.data_dir = "/var/lib/etcd"
+    external: Any = subject.spec.init.kubernetes.etcd.external
+    external.endpoints.append("https://etcd.example:2379")
+    for name in ("ca_file", "cert_file", "key_file"):
+        setattr(external, name, "/etc/etcd/x")
+    with pytest.raises(SpecInvalid) as caught:
+        check(subject)
+    assert [one.path for one in caught.value.violations] == ["spec.kubernetes.etcd"]
+    subject.machine.role = clusterpb.ROLE_WORKER
+    assert check(subject)

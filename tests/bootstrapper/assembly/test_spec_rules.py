@@ -1,0 +1,197 @@
+"""Bad specs: each is refused with the path of the field, and never with its value."""
+
+import pytest
+
+from bootstrapper.assembly.subject import check
+from services.contract.errors import SpecInvalid
+from services.contract.yaml_decode import decode
+from services.contract.yaml_source import load_documents
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+CANARY = "Zq7CanaryValue"
+
+
+def subject(text: str, role: clusterpb.Role.ValueType = clusterpb.ROLE_WORKER) -> bootstrappb.Subject:
+    """Make a subject of a spec's YAML."""
+    made = bootstrappb.Subject()
+    document = load_documents(text, file="spec.yaml")[0]
+    made.spec.CopyFrom(
+        decode(document.value, specpb.MachineBootstrapSpec(), source=document.source, document="SlipwayConfig/x")
+    )
+    made.cluster.name = "demo"
+    made.cluster.kubernetes_version = "v1.34.0"
+    made.cluster.endpoint.host = "api.example.com"
+    made.machine.name = "demo-0"
+    made.machine.role = role
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "reason"),
+    [
+        ("os: {files: [{path: etc/x, content: {text: a}}]}", "os.files[0].path", "a relative path"),
+        ("os: {files: [{path: /etc/../x, content: {text: a}}]}", "os.files[0].path", "a path with .."),
+        ("os: {files: [{path: /etc/x}]}", "os.files[0]", "no content at all"),
+        ("os: {files: [{content: {text: a}}]}", "os.files[0].path", "no path"),
+        (
+            "os: {files: [{path: /a/b, content: {text: a}}, {path: /a/b, content: {text: b}}]}",
+            "os.files[1]",
+            "one path twice",
+        ),
+        ("os: {files: [{path: /etc/slipway/x, content: {text: a}}]}", "os.files[0].path", "a reserved folder"),
+        (
+            "os: {files: [{path: /etc/x, owner: 'a:b', content: {text: a}}]}",
+            "os.files[0].owner",
+            "an owner with a colon",
+        ),
+        (
+            "os: {files: [{path: /etc/x, remote: {urls: ['http://x.example/a']}}]}",
+            "os.files[0].remote.urls[0]",
+            "http without a hash",
+        ),
+        (
+            "os: {files: [{path: /etc/x, remote: {urls: ['https://x.example/a'], sha256: abc}}]}",
+            "os.files[0].remote.sha256",
+            "a hash of the wrong length",
+        ),
+        (
+            "os: {links: [{path: /etc/x, target: other, hard: true}]}",
+            "os.links[0].target",
+            "a hard link to a file somewhere",
+        ),
+        ('os: {links: [{path: /etc/x, target: "a\\0b"}]}', "os.links[0].target", "a link that no system can make"),
+        ("os: {sysctls: [{name: 'a b', value: '1'}]}", "os.sysctls[0].name", "a sysctl with a space"),
+        ('os: {sysctls: [{name: a.b, value: "1\\n2"}]}', "os.sysctls[0].value", "a value of two lines"),
+        (
+            "os: {trustedCertificates: [{name: x, certificate: {text: nonsense}}]}",
+            "os.trustedCertificates[0].certificate.text",
+            "no PEM",
+        ),
+        ("os: {users: [{name: 'root:x'}]}", "os.users[0].name", "a user name with a colon"),
+        ("os: {users: [{name: a}, {name: a}]}", "os.users[1]", "a user twice"),
+        ("os: {disks: [{device: sda1/../x}]}", "os.disks[0].device", "a device outside /dev"),
+        (
+            "os: {disks: [{device: /dev/sdb, partitions: [{percentage: 60}, {percentage: 60}]}]}",
+            "os.disks[0].partitions",
+            "more than the whole disk",
+        ),
+        ("os: {systemdUnits: [{name: x.service}]}", "os.systemdUnits[0]", "a unit that says nothing"),
+        ("os: {systemdUnits: [{name: ../x.service, enabled: true}]}", "os.systemdUnits[0].name", "a unit's path"),
+        ("kubernetes: {node: {labels: [{name: 'a b', value: x}]}}", "kubernetes.node.labels[0].name", "a bad label"),
+        ("kubernetes: {etcd: {}}", "kubernetes.etcd", "neither local nor external"),
+        (
+            "kubernetes: {discovery: {token: {caHashes: ['md5:1']}}}",
+            "kubernetes.discovery.token.caHashes[0]",
+            "a hash of another kind",
+        ),
+        ("commands: {pre: [{}]}", "commands.pre[0]", "a command without anything to run"),
+        ("commands: {pre: [{argv: [a], script: {text: b}}]}", "commands.pre[0]", "argv and script"),
+        ("commands: {pre: [{argv: [a], timeout: 0s}]}", "commands.pre[0].timeout", "no time at all"),
+        (
+            "extensions: [{id: nodomain, mediaType: a/b, content: {text: x}}]",
+            "extensions[0].id",
+            "an id without domain",
+        ),
+    ],
+)
+def test_a_bad_spec_is_refused_with_the_users_own_path(text: str, path: str, reason: str) -> None:
+    """Each rule names the field as the user wrote it."""
+    with pytest.raises(SpecInvalid) as caught:
+        check(subject(text))
+    found = [one.path.removeprefix("SlipwayConfig/x: ") for one in caught.value.violations]
+    assert any(one == path or one.startswith(path) for one in found), (reason, found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"os: {{files: [{{path: relative/{CANARY}, content: {{text: {CANARY}}}}}]}}",
+        f"os: {{users: [{{name: 'a:{CANARY}', passwordHash: {{value: {CANARY}}}}}]}}",
+        f"kubernetes: {{node: {{labels: [{{name: '{CANARY} x', value: '{CANARY} y'}}]}}}}",
+        f"os: {{proxy: {{httpProxy: 'not a url {CANARY}'}}}}",
+    ],
+)
+def test_no_value_of_the_spec_is_ever_in_the_error(text: str) -> None:
+    """A person may write a secret into the wrong field: the error must not repeat it."""
+    with pytest.raises(SpecInvalid) as caught:
+        check(subject(text))
+    said = f"{caught.value} {caught.value.violations} {caught.value.metadata} {caught.value.to_status()}"
+    assert CANARY not in said
+
+
+def test_cluster_and_machine_are_checked_too() -> None:
+    """A bad CIDR, version and endpoint are refused with their paths."""
+    bad = subject("{}")
+    bad.cluster.pod_cidrs.append("10.0.0.1/8")
+    bad.cluster.kubernetes_version = "latest"
+    bad.cluster.ClearField("endpoint")
+    with pytest.raises(SpecInvalid) as caught:
+        check(bad)
+    paths = {one.path for one in caught.value.violations}
+    assert {"cluster.podCidrs[0]", "cluster.kubernetesVersion", "cluster.endpoint"} <= paths
+
+
+def test_overrides_replace_lists_and_merge_messages_and_only_for_their_role() -> None:
+    """`init` counts for the first machine, `join` for all others."""
+    text = """
+kubernetes:
+  node: {labels: [{name: a, value: base}], criSocket: unix:///base}
+init:
+  kubernetes: {node: {labels: [{name: b, value: init}]}}
+join:
+  kubernetes: {node: {criSocket: unix:///join}}
+"""
+    first = check(subject(text, clusterpb.ROLE_INIT)).spec.kubernetes.node
+    other = check(subject(text)).spec.kubernetes.node
+    assert ([one.name for one in first.labels], first.cri_socket) == (["b"], "unix:///base")
+    assert ([one.name for one in other.labels], other.cri_socket) == (["a"], "unix:///join")
+
+
+def test_defaults_are_filled_in_by_the_bootstrapper() -> None:
+    """A provisioner defaults nothing: owner, group and mode are always said."""
+    spec = check(subject("os: {files: [{path: /etc/x, content: {text: a}}], directories: [{path: /srv/y}]}")).spec
+    assert (spec.os.files[0].owner, spec.os.files[0].group, spec.os.files[0].mode) == ("root", "root", 0o644)
+    assert spec.os.directories[0].mode == 0o755
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (
+            'kubernetes: {node: {kubeletArguments: [{name: a, value: "x\\0y"}]}}',
+            "kubernetes.node.kubeletArguments[0].value",
+        ),
+        (
+            'kubernetes: {controlPlane: {apiServer: {environment: [{name: A, value: "x\\0"}]}}}',
+            "kubernetes.controlPlane.apiServer.environment[0].value",
+        ),
+        ('os: {links: [{path: /a/b, target: "x\\0y"}]}', "os.links[0].target"),
+        ('commands: {pre: [{argv: [a, "x\\0y"]}]}', "commands.pre[0].argv[1]"),
+        ('init: {commands: {pre: [{argv: [a, "x\\0y"]}]}}', "init.commands.pre[0].argv[1]"),
+    ],
+)
+def test_nul_characters_are_refused(text: str, path: str) -> None:
+    """A NUL in any text of a spec is refused by the path of the field: programs would see only what is before it."""
+    with pytest.raises(SpecInvalid) as caught:
+        check(subject(text))
+    assert [one.path for one in caught.value.violations if one.path.endswith(path)]
+
+
+def test_contents_may_hold_nul_characters() -> None:
+    """The content of a file is bytes, and arrives as such."""
+    check(subject('os: {files: [{path: /etc/x, content: {text: "a\\0b"}}]}'))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("docker.io", "registry-1.docker.io"), ("r.example.com", "R.example.com")]
+)
+def test_credentials_of_one_host_are_given_once(first: str, second: str) -> None:
+    """Two registries that a runtime asks at one host can not both have credentials: the error names both places."""
+    one, two = (f"{{host: {host}, credentials: {{username: a, password: {{value: b}}}}}}" for host in (first, second))
+    with pytest.raises(SpecInvalid) as caught:
+        check(subject(f"os: {{containerd: {{registries: [{one}, {two}]}}}}"))
+    (told,) = caught.value.violations
+    assert told.path.endswith("os.containerd.registries[1].credentials")
+    assert "os.containerd.registries[0].credentials" in told.description

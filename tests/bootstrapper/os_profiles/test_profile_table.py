@@ -1,0 +1,117 @@
+"""Tests of the table of profiles: what is found, what is refused, and how an operator adds to it."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bootstrapper.os_profiles import ProfileTable
+from services.contract.errors import UnsupportedTarget
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+LINUX, WINDOWS = clusterpb.OS_FAMILY_LINUX, clusterpb.OS_FAMILY_WINDOWS
+
+FOUND = [
+    (LINUX, "debian", "", "12", "no version means the default"),
+    (LINUX, "debian", "13", "13", "a whole version"),
+    (LINUX, "ubuntu", "24.04", "24.04", "a version with a dot"),
+    (LINUX, "rhel", "9.4", "9", "a minor release is its major one"),
+    (LINUX, "photon", "5.0", "5", "so is this"),
+    (LINUX, "flatcar", "4081.2.0", "", "one row for all releases"),
+    (LINUX, "fedora-coreos", "", "", "and here"),
+    (WINDOWS, "windows", "2025", "2025", "another family"),
+]
+
+
+@pytest.mark.parametrize(("family", "distribution", "version", "row", "reason"), FOUND)
+def test_found(family: int, distribution: str, version: str, row: str, reason: str) -> None:
+    """A target has the row of its distribution and version."""
+    target = clusterpb.Target(os_family=family, distribution=distribution, os_version=version)
+    found = ProfileTable.shipped().find(target)
+    assert (found.distribution, found.version) == (distribution, row), reason
+
+
+REFUSED = [
+    (LINUX, "plan9", "", "target.distribution", "unknown"),
+    (LINUX, "", "", "target.distribution", "nobody said"),
+    (LINUX, "windows", "", "target.distribution", "of another family"),
+    (WINDOWS, "debian", "", "target.distribution", "of another family"),
+    (LINUX, "debian", "99", "target.os_version", "nobody has looked at it"),
+    (LINUX, "ubuntu", "24.10", "target.os_version", "24.04 is another version"),
+    (LINUX, "debian", "120", "target.os_version", "12 is no prefix of it"),
+]
+
+
+@pytest.mark.parametrize(("family", "distribution", "version", "path", "reason"), REFUSED)
+def test_refused(family: int, distribution: str, version: str, path: str, reason: str) -> None:
+    """A machine without a row is refused by the field that has none, with what there is."""
+    target = clusterpb.Target(os_family=family, distribution=distribution, os_version=version)
+    with pytest.raises(UnsupportedTarget) as refused:
+        ProfileTable.shipped().find(target)
+    assert [violation.path for violation in refused.value.violations] == [path], reason
+    assert refused.value.metadata["supported"], reason
+
+
+def own(**changes: object) -> dict[str, object]:
+    """Give a file of an operator's."""
+    return {
+        "os_family": "Linux",
+        "profile": {"packages": "apt", "containerd": {"service": "a", "configuration": "b", "registries": "c"}},
+        "distributions": {
+            "house": {
+                "default_version": "1",
+                "versions": {"1": {}, "2": {"containerd": {"configuration_version": 3}}},
+            }
+        },
+        **changes,
+    }
+
+
+def test_an_operator_adds_distributions(tmp_path: Path) -> None:
+    """A version's differences are merged into the family's profile; shipped rows stay."""
+    (tmp_path / "house.yaml").write_text(yaml.safe_dump(own()))
+    (tmp_path / "notes.txt").write_text("no profile")
+    table = ProfileTable.extended(tmp_path)
+    found = table.find(clusterpb.Target(os_family=LINUX, distribution="house", os_version="2"))
+    assert found.containerd is not None
+    assert (found.containerd.configuration, found.containerd.configuration_version) == ("b", 3)
+    assert table.find(clusterpb.Target(os_family=LINUX, distribution="debian")).version == "12"
+
+
+def test_an_operator_replaces_a_distribution(tmp_path: Path) -> None:
+    """The operator's word counts, and no version of ours is left beside it."""
+    mine = {"debian": {"default_version": "12", "versions": {"12": {"image_based": True}}}}
+    (tmp_path / "debian.yaml").write_text(yaml.safe_dump(own(distributions=mine)))
+    table = ProfileTable.extended(tmp_path)
+    assert table.find(clusterpb.Target(os_family=LINUX, distribution="debian")).image_based
+    with pytest.raises(UnsupportedTarget):
+        table.find(clusterpb.Target(os_family=LINUX, distribution="debian", os_version="11"))
+
+
+BROKEN = [
+    (own(os_family="BeOS"), "no family"),
+    (own(profile={"pakages": "apt"}), "a misspelt key"),
+    (own(profile={"packages": "pip"}), "no package manager"),
+    (own(distributions={}), "no distribution"),
+    (own(distributions={"a": {"default_version": "2", "versions": {"1": {}}}}), "a default without a row"),
+    ([1], "no mapping"),
+]
+
+
+@pytest.mark.parametrize(("tree", "reason"), BROKEN)
+def test_a_broken_file_is_named(tmp_path: Path, tree: object, reason: str) -> None:
+    """An operator learns which file is wrong when the service starts, not when a machine is made."""
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(tree))
+    with pytest.raises(ValueError, match=r"^mine\.yaml: "):
+        ProfileTable.extended(tmp_path)
+    assert reason
+
+
+def test_shipped_rows_are_complete() -> None:
+    """Every Linux that is shipped can be asked for all that passes ask for; only images have no package manager."""
+    for row in ProfileTable.shipped():
+        parts = [row.accounts, row.certificates, row.ntp, row.containerd, row.kubelet, row.time_zones]
+        assert all(parts), row.distribution
+        assert (row.packages is None) == row.image_based, row.distribution
+        if row.distribution != "windows":
+            assert row.systemd_directory == "/etc/systemd/system"

@@ -1,0 +1,101 @@
+"""Who renders: pins, allow-list, ambiguity, versions, states."""
+
+import pytest
+
+from bootstrapper.provisioning.selection import Wish, choose, version_order
+from services.contract.errors import (
+    AmbiguousProvisioner,
+    NoReadyProvisioner,
+    ProvisionerNotAllowed,
+    ProvisionerNotFound,
+    SlipwayError,
+    UnsupportedFormat,
+    UnsupportedTarget,
+)
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
+
+READY = registrypb.INSTANCE_STATE_READY
+EXPIRED = registrypb.INSTANCE_STATE_EXPIRED
+LINUX = clusterpb.OS_FAMILY_LINUX
+WINDOWS = clusterpb.OS_FAMILY_WINDOWS
+
+
+def instance(
+    name: str, version: str = "1.0.0", *, state: int = READY, formats: tuple[str, ...] = (), family: int = LINUX
+) -> registrypb.ProvisionerInstance:
+    """Make an instance; its formats are named after it unless said."""
+    made = registrypb.ProvisionerInstance(instance_id=f"{name}-{version}", endpoint="e", state=state)
+    made.info.name, made.info.implementation_version = name, version
+    for one in formats or (f"{name}-format",):
+        made.info.formats.add(format=one, secret_format=one.split("/")[0], os_families=[family])
+    return made
+
+
+CLOUD = instance("cloud-init", formats=("cloud-config",))
+IGNITION = instance("ignition", formats=("ignition/3.3.0", "ignition/2.3.0"))
+WIN = instance("windows", formats=("cloudbase-init",), family=WINDOWS)
+
+
+@pytest.mark.parametrize(
+    ("wish", "expected", "reason"),
+    [
+        (Wish(name="ignition"), ("ignition", "ignition/3.3.0"), "a pin by name takes the first format"),
+        (Wish(name="ignition", format="ignition/2.3.0"), ("ignition", "ignition/2.3.0"), "a pin by format"),
+        (Wish(format="ignition/2.3.0"), ("ignition", "ignition/2.3.0"), "a format that one name serves"),
+        (Wish(secret_format="cloud-config"), ("cloud-init", "cloud-config"), "an imported spec's own format"),
+        (Wish(secret_format="ignition", infrastructure="docker"), ("ignition", "ignition/2.3.0"), "docker reads 2.3"),
+        (Wish(os_family=WINDOWS), ("windows", "cloudbase-init"), "the only one for the operating system"),
+    ],
+)
+def test_choice(wish: Wish, expected: tuple[str, str], reason: str) -> None:
+    """The choice is the pinned one, or the only one that can serve."""
+    candidate = choose([CLOUD, IGNITION, WIN], wish, allowed=None)
+    assert (candidate.name, candidate.format.format) == expected, reason
+
+
+@pytest.mark.parametrize(
+    ("instances", "wish", "allowed", "error"),
+    [
+        ([CLOUD, IGNITION], Wish(), None, AmbiguousProvisioner),
+        ([CLOUD, IGNITION], Wish(name="ignition"), {"cloud-init"}, ProvisionerNotAllowed),
+        ([CLOUD], Wish(name="talos"), None, ProvisionerNotFound),
+        ([instance("cloud-init", state=EXPIRED)], Wish(name="cloud-init"), None, NoReadyProvisioner),
+        ([], Wish(), None, NoReadyProvisioner),
+        ([CLOUD], Wish(name="cloud-init", version="2.0.0"), None, ProvisionerNotFound),
+        ([CLOUD], Wish(name="cloud-init", format="ignition/3.3.0"), None, UnsupportedFormat),
+        ([CLOUD], Wish(name="cloud-init", os_family=WINDOWS), None, UnsupportedTarget),
+    ],
+)
+def test_no_choice(
+    instances: list[registrypb.ProvisionerInstance], wish: Wish, allowed: set[str] | None, error: type[SlipwayError]
+) -> None:
+    """Every way of finding nobody has its own reason."""
+    with pytest.raises(error):
+        choose(instances, wish, allowed=allowed)
+
+
+def test_only_allowed_names_make_a_choice_ambiguous() -> None:
+    """A name that is not on the list neither gets a bundle nor stands in the way of one that is."""
+    assert choose([CLOUD, IGNITION], Wish(), allowed={"ignition"}).name == "ignition"
+
+
+def test_the_newest_version_serves_and_an_older_one_can_be_pinned() -> None:
+    """Two versions side by side: the newest ready one, all its instances, or the pinned one."""
+    old, new, gone = instance("x", "1.9.0"), instance("x", "1.10.0"), instance("x", "2.0.0", state=EXPIRED)
+    assert choose([old, new, gone], Wish(name="x"), allowed=None).version == "1.10.0"
+    assert choose([old, new, gone], Wish(name="x", version="1.9.0"), allowed=None).version == "1.9.0"
+
+
+def test_a_refusal_says_of_each_candidate_why_it_was_not_chosen() -> None:
+    """Whoever reads the error sees which instances there are and what keeps each from serving."""
+    with pytest.raises(ProvisionerNotFound) as caught:
+        choose([CLOUD, instance("x", state=EXPIRED)], Wish(name="talos"), allowed=None)
+    assert "cloud-init 1.0.0" in caught.value.message
+    assert "another name" in caught.value.message
+
+
+def test_versions_are_ordered_by_number_and_pre_releases_come_first() -> None:
+    """1.10 is newer than 1.9, and a pre-release older than its release."""
+    versions = ["1.10.0", "1.9.0", "2.0.0-rc.1", "2.0.0", "1.9.0-alpha"]
+    assert sorted(versions, key=version_order) == ["1.9.0-alpha", "1.9.0", "1.10.0", "2.0.0-rc.1", "2.0.0"]

@@ -1,0 +1,174 @@
+"""The registry's memory on Leases, on a real API server and with the registry's own role."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+
+from services.controller.kubernetes.api import Api
+from services.controller.kubernetes.connection import Connection
+from services.controller.kubernetes.failures import Invalid
+from services.controller.kubernetes.lease_store import LeaseStore
+from services.controller.resources import Json, Resource
+from services.registry.instance import EXPIRED, NOT_READY, READY, Instance
+from services.registry.registrations import Registrations, Terms
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from tests.controller import manifests
+from tools.cluster.management import ManagementCluster, RunningCluster
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+
+ACCOUNT = "slipway-registry"
+TTL = 30.0
+
+
+@pytest.fixture(scope="module")
+def cluster(engine: Callable[..., None]) -> Iterator[RunningCluster]:
+    """An API server with our roles."""
+    engine("cluster")
+    with ManagementCluster(None, extra=_roles()) as running:
+        yield running
+
+
+def _roles() -> list[dict[str, Any]]:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": manifests.NAMESPACE}}
+    return [namespace, *manifests.documents("rbac")]
+
+
+class Time:
+    """A clock that is put forward by hand."""
+
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    def now(self) -> datetime:
+        return datetime(2026, 11, 1, tzinfo=UTC) + timedelta(seconds=self.seconds)
+
+
+class Spiteful(Api):
+    """Refuses one object by name."""
+
+    refused = ""
+
+    async def create(self, resource: Resource, namespace: str, body: Json) -> Json:
+        if body["metadata"]["name"] != "slipway-registry" and self.refused in {"", body["metadata"]["name"]}:
+            self.refused = body["metadata"]["name"]
+            raise Invalid("POST", resource.kind, self.refused)
+        return await super().create(resource, namespace, body)
+
+
+@asynccontextmanager
+async def _store(cluster: RunningCluster, clock: Time, kind: type[Api] = Api) -> AsyncIterator[LeaseStore]:
+    path = await asyncio.to_thread(cluster.kubeconfig_of_account, manifests.NAMESPACE, ACCOUNT)
+    api = kind(await Connection.of_process(path))
+    store = LeaseStore(api, namespace=manifests.NAMESPACE, ttl=TTL, clock=clock, pause=0.1)
+    await store.open(lambda: None)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def _instance(clock: Time, name: str) -> Instance:
+    return Instance(
+        name=name,
+        instance_id="one",
+        endpoint="127.0.0.1:1",
+        info=provisionerpb.GetProvisionerInfoResponse(name=name),
+        state=READY,
+        state_reason="",
+        identity="",
+        register_time=clock.now(),
+        renew_time=clock.now(),
+        lease_id=f"lease-{name}",
+        expires=clock.monotonic() + TTL,
+    )
+
+
+def _of(store: LeaseStore, name: str) -> Instance | None:
+    return next((one for one in store.all() if one.name == name), None)
+
+
+async def _until(true: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            if true():
+                return
+            await asyncio.sleep(0.05)
+
+
+async def test_a_renewed_lease_lasts_in_the_other_replica_and_over_a_restart(cluster: RunningCluster) -> None:
+    """Renewed for longer than its term at one replica, it is alive in the other, and in the next process."""
+    clock = Time()
+    async with _store(cluster, clock) as one, _store(cluster, clock) as two:
+        instance = _instance(clock, "renewed")
+        one.put(instance)
+        await _until(lambda: _of(two, "renewed"))
+        judge = Registrations(two, clock, terms=Terms(), new_id=lambda: "new")
+        for _ in range(5):
+            clock.seconds += 10
+            instance = replace(instance, renew_time=clock.now(), expires=clock.monotonic() + TTL)
+            one.put(instance)
+            await _until(lambda: _renewed(two, "renewed") == clock.now())
+            judge.sweep()
+            found = _of(two, "renewed")
+            assert found is not None
+            assert found.state != EXPIRED
+        one.put(replace(instance, state=NOT_READY))
+        await _until(lambda: (found := _of(two, "renewed")) is not None and found.state == NOT_READY)
+        epoch = one.epoch
+    async with _store(cluster, clock) as again:
+        found = _of(again, "renewed")
+        assert again.epoch == epoch
+        assert found is not None
+        assert found.renew_time == clock.now()
+        # The next process goes on from what is there.
+        clock.seconds += 10
+        again.put(replace(found, renew_time=clock.now()))
+    async with _store(cluster, clock) as last:
+        assert _renewed(last, "renewed") == clock.now()
+        last.remove(replace(found))
+
+
+async def test_both_replicas_write_the_same_instance(cluster: RunningCluster) -> None:
+    """A provisioner that renews in turns at two replicas is renewed each time."""
+    clock = Time()
+    async with _store(cluster, clock) as one, _store(cluster, clock) as two:
+        instance = _instance(clock, "wandering")
+        one.put(instance)
+        await _until(lambda: _of(two, "wandering"))
+        for writer, reader in ((two, one), (one, two), (two, one)):
+            clock.seconds += 10
+            writer.put(replace(instance, renew_time=clock.now()))
+            await _until(partial(_is_renewed, reader, "wandering", clock.now()))
+        one.remove(instance)
+        await _until(lambda: _of(two, "wandering") is None)
+
+
+async def test_one_refused_object_keeps_no_other_from_being_written(cluster: RunningCluster) -> None:
+    """The first provisioner's Lease can not be written; the second one's is, and the other replica sees it."""
+    clock = Time()
+    async with _store(cluster, clock, Spiteful) as one, _store(cluster, clock) as two:
+        one.put(_instance(clock, "refused"))
+        one.put(_instance(clock, "taken"))
+        await _until(lambda: _of(two, "taken"))
+        assert _of(two, "refused") is None
+        one.remove(_instance(clock, "taken"))
+        one.remove(_instance(clock, "refused"))
+
+
+def _renewed(store: LeaseStore, name: str) -> datetime | None:
+    found = _of(store, name)
+    return found.renew_time if found is not None else None
+
+
+def _is_renewed(store: LeaseStore, name: str, when: datetime) -> bool:
+    return _renewed(store, name) == when

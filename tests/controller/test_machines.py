@@ -1,0 +1,285 @@
+"""From `kubectl apply` of a Cluster with a MachineDeployment to machines that have our user data."""
+
+import asyncio
+import base64
+import gzip
+import json
+from collections import Counter
+from dataclasses import replace
+from urllib.parse import unquote_to_bytes
+
+import pytest
+import yaml
+
+from services.cli.embedded import embedded_bootstrapper
+from services.controller.reconciler import Terms
+from tests.controller.machines import machine_by_hand
+from tests.controller.site import CLUSTER, OURS, Object, Site, condition, has_data, runs
+from tools.cluster.topology import CORE
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
+
+USER = "system:serviceaccount:slipway-system:slipway-controller"
+PROVISIONERS = {
+    "cloud-init": "cloud-config",
+    "ignition": "ignition",
+    "talos": None,
+    "windows": "cloud-config",
+}
+
+
+@pytest.mark.parametrize("provisioner", PROVISIONERS)
+async def test_three_replicas_of_each_provisioner(site: Site, provisioner: str) -> None:
+    """Core clones the template, we render, core takes the Secret, and the machines run; scale up, down, delete."""
+    async with site.controller():
+        await site.cluster()
+        await site.workers("pool", {"provisioner": {"name": provisioner}}, replicas=3)
+        machines = await site.machines("pool", 3, has_data)
+        for machine in machines:
+            secret = await site.get("v1", "Secret", machine["spec"]["bootstrap"]["dataSecretName"])
+            assert secret["type"] == "cluster.x-k8s.io/secret"
+            assert set(secret["data"]) == ({"value", "format"} if PROVISIONERS[provisioner] else {"value"})
+            if PROVISIONERS[provisioner]:
+                assert (await site.secret(secret["metadata"]["name"], "format")).decode() == PROVISIONERS[provisioner]
+        for config in await site.configs(3, lambda one: condition(one).get("status") == "True"):
+            assert config["status"]["provisioner"]["name"] == provisioner
+        mirrored = await site.machines("pool", 3, lambda one: condition(one, "BootstrapConfigReady"))
+        assert {condition(one, "BootstrapConfigReady")["status"] for one in mirrored} == {"True"}
+        for replicas in (4, 1):
+            await site.patch(CORE, "MachineDeployment", "pool", {"spec": {"replicas": replicas}})
+            await site.machines("pool", replicas, has_data)
+        await site.configs(1, lambda _: True)
+        await site.delete(CORE, "MachineDeployment", "pool")
+        await site.configs(0, lambda _: True)
+        left = await site.eventually(
+            lambda: site.all("v1", "Secret"), lambda found: not any(_is_data(one) for one in found)
+        )
+        assert {one["metadata"]["name"] for one in left} >= {f"{CLUSTER}-ca", f"{CLUSTER}-kubeconfig"}
+
+
+@pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
+async def test_the_real_kubeadm_joins_with_our_user_data(site: Site, provisioner: str) -> None:
+    """The token that we made in the workload cluster, the CA pin and the endpoint are good for a true discovery."""
+    async with site.controller():
+        await site.cluster()
+        await site.workers("pool", {"provisioner": {"name": provisioner}})
+        (machine,) = await site.machines("pool", 1, has_data)
+        data = await site.secret(machine["spec"]["bootstrap"]["dataSecretName"])
+    join = await asyncio.to_thread(site.environment.dry_run_join, _join_documents(data, provisioner))
+    assert join.succeeded, join.output[-3000:]
+    assert b"node.cluster.x-k8s.io/uninitialized" in _join_documents(data, provisioner)
+
+
+async def test_a_kubeadm_control_plane_beside_our_workers(site: Site) -> None:
+    """The control plane is kubeadm's provider's, the workers are ours, and all machines run."""
+    async with site.controller():
+        await site.cluster(initialized=False, control_plane=True)
+        await site.apply(*site.topology.kubeadm_control_plane())
+        await site.workers("pool", {"provisioner": {"name": "cloud-init"}}, replicas=2)
+        await site.machines("pool", 2, runs)
+        await site.configs(2, lambda one: condition(one).get("status") == "True")
+
+
+async def test_a_worker_costs_two_writes(site: Site) -> None:
+    """Data Secret and status, as the API server has counted them; besides, the seed of the cluster's tokens once."""
+    await site.cluster()
+    start = site.environment.audit.position
+    async with site.controller(terms=Terms(quiet_seconds=60)):
+        await site.workers("pool", {"provisioner": {"name": "cloud-init"}}, replicas=3)
+        await site.machines("pool", 3, has_data)
+        await site.configs(3, lambda one: condition(one).get("status") == "True")
+    calls = site.environment.audit.calls(since=start, user=USER)
+    writes = [one for one in calls if one.namespace == site.namespace and one.is_write and one.status < 400]
+    assert Counter((one.verb, one.resource, one.subresource) for one in writes) == {
+        ("create", "secrets", ""): 3 + 1,
+        ("patch", "slipwayconfigs", "status"): 3,
+    }
+
+
+async def test_a_refusal_is_seen_where_people_look(site: Site) -> None:
+    """A person sees it by kubectl get: the reason, at the Machine, and as an event; corrected, it goes on."""
+    spec = {"provisioner": {"name": "windows"}, "os": {"sysctls": [{"name": "vm.swappiness", "value": "1"}]}}
+    async with site.controller():
+        await site.cluster()
+        await site.workers("pool", spec)
+        (config,) = await site.configs(1, lambda one: condition(one).get("reason") == "UnsupportedFeature")
+        found = condition(config)
+        assert "spec.os.sysctls[0]" in found["message"]
+        shown = await _kubectl(site, "get", "slipwayconfigs")
+        assert "UnsupportedFeature" in shown
+        (machine,) = await site.machines("pool", 1, lambda one: condition(one, "BootstrapConfigReady"))
+        mirrored = await site.until(
+            CORE,
+            "Machine",
+            machine["metadata"]["name"],
+            lambda one: "sysctls" in condition(one, "BootstrapConfigReady").get("message", ""),
+        )
+        assert condition(mirrored, "BootstrapConfigReady")["status"] == "False"
+        events = await site.all("v1", "Event")
+        assert any(one["reason"] == "UnsupportedFeature" and one["type"] == "Warning" for one in events)
+        change = {"spec": {"os": None}}
+        await site.patch(OURS, "SlipwayConfig", config["metadata"]["name"], change)
+        await site.machines("pool", 1, has_data)
+
+
+async def test_a_provisioner_that_arrives_is_used_at_once(site: Site) -> None:
+    """Absent at first: the condition says so; when it registers the machine goes on, without anybody's doing."""
+    whole = embedded_bootstrapper(store=None)
+
+    class Arriving:
+        there = False
+
+        def instances(self) -> object:
+            return whole.provisioners.instances() if self.there else []
+
+        def render(self, *args: object, **kwargs: object) -> object:
+            return whole.provisioners.render(*args, **kwargs)  # type: ignore[arg-type]
+
+    arriving = Arriving()
+    bootstrapper = replace(whole, provisioners=arriving)  # type: ignore[arg-type]
+    async with site.controller(bootstrapper=bootstrapper) as parts:
+        await site.cluster()
+        await site.workers("pool", {"provisioner": {"name": "cloud-init"}})
+        (config,) = await site.configs(1, lambda one: condition(one).get("reason") == "WaitingForProvisioner")
+        assert condition(config, "ProvisionerAvailable")["status"] == "False"
+        arriving.there = True
+        parts.controller.provisioners_told(whole.provisioners.instances())
+        async with asyncio.timeout(10):
+            await site.machines("pool", 1, has_data)
+
+
+async def test_pause_stops_everything_but_the_condition(site: Site) -> None:
+    """A paused Cluster: no Secret, the condition says why; un-paused, by watch, the machine proceeds."""
+    async with site.controller():
+        await site.cluster()
+        await site.patch(CORE, "Cluster", CLUSTER, {"spec": {"paused": True}})
+        owner = await machine_by_hand(site, "alone", spec={"provisioner": {"name": "cloud-init"}})
+        config = await site.until(
+            OURS, "SlipwayConfig", "alone", lambda one: condition(one, "Paused").get("status") == "True"
+        )
+        assert "spec.paused" in condition(config, "Paused")["message"]
+        assert await site.find("v1", "Secret", "alone") is None
+        await site.patch(CORE, "Cluster", CLUSTER, {"spec": {"paused": False}})
+        await site.until(CORE, "Machine", owner["metadata"]["name"], has_data)
+
+
+async def test_what_the_spec_refers_to_is_waited_for(site: Site) -> None:
+    """A Secret and a ConfigMap arrive one after the other: the condition names what is missing, then it goes on."""
+    spec = {
+        "provisioner": {"name": "ignition"},
+        "os": {
+            "files": [
+                {"path": "/etc/one", "content": {"secretRef": {"name": "mine", "key": "k"}}},
+                {"path": "/etc/two", "content": {"configMapRef": {"name": "map", "key": "k"}}},
+            ]
+        },
+    }
+    async with site.controller():
+        await site.cluster()
+        await site.workers("pool", spec)
+        (config,) = await site.configs(1, lambda one: condition(one).get("reason") == "WaitingForSecret")
+        assert "key k of Secret mine, key k of ConfigMap map" in condition(config)["message"] or (
+            "ConfigMap map" in condition(config)["message"] and "Secret mine" in condition(config)["message"]
+        )
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "mine", "namespace": site.namespace}}
+        await site.apply({**secret, "stringData": {"k": "canary-one"}})
+        await site.configs(1, lambda one: "Secret mine" not in condition(one).get("message", ""))
+        config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "map", "namespace": site.namespace}}
+        await site.apply({**config_map, "data": {"k": "canary-two"}})
+        (machine,) = await site.machines("pool", 1, has_data)
+        document = json.loads(await site.secret(machine["spec"]["bootstrap"]["dataSecretName"]))
+        files = {one["path"]: one for one in document["storage"]["files"]}
+        assert unquote_to_bytes(files["/etc/one"]["contents"]["source"].partition(",")[2]) == b"canary-one"
+
+
+async def test_a_restored_config_gets_its_status_back(site: Site) -> None:
+    """Statuses are not restored: ours comes back from the Secret, whose content does not change."""
+    async with site.controller():
+        await site.cluster()
+        await site.workers("pool", {"provisioner": {"name": "cloud-init"}})
+        (machine,) = await site.machines("pool", 1, has_data)
+        name = machine["metadata"]["name"]
+        before = await site.get("v1", "Secret", name)
+        config = await site.until(OURS, "SlipwayConfig", name, lambda one: condition(one).get("status") == "True")
+    await site.patch(OURS, "SlipwayConfig", name, {"status": None}, subresource="status")
+    assert not (await site.get(OURS, "SlipwayConfig", name)).get("status")
+    async with site.controller():
+        again = await site.until(OURS, "SlipwayConfig", name, lambda one: condition(one).get("status") == "True")
+    for key in ("dataSecretName", "initialization", "provisioner", "bundleId", "userDataBytes"):
+        assert again["status"][key] == config["status"][key]
+    after = await site.get("v1", "Secret", name)
+    assert (after["data"], after["metadata"]["uid"]) == (before["data"], before["metadata"]["uid"])
+
+
+async def test_the_owners_end_is_ours(site: Site) -> None:
+    """A Machine deleted before it has user data: the config goes at once, nothing of ours holds it."""
+    async with site.controller():
+        await site.cluster()
+        spec = {"provisioner": {"name": "nobody"}}
+        await site.workers("pool", spec)
+        await site.configs(1, lambda one: condition(one).get("status") == "False")
+        async with asyncio.timeout(60):
+            await site.delete(CORE, "MachineDeployment", "pool")
+            await site.configs(0, lambda _: True)
+
+
+async def test_a_pool_is_rendered_again_when_its_spec_changes(site: Site) -> None:
+    """A MachinePool's config changes: the same Secret has new content, without a new name."""
+    config = {
+        "apiVersion": OURS,
+        "kind": "SlipwayConfig",
+        "metadata": {"name": "pool", "namespace": site.namespace},
+        "spec": {"provisioner": {"name": "cloud-init"}},
+    }
+    async with site.controller():
+        await site.cluster()
+        await site.apply(*site.topology.machine_pool(config, name="pool"))
+        await site.until(OURS, "SlipwayConfig", "pool", lambda one: condition(one).get("status") == "True")
+        before = await site.get("v1", "Secret", "pool")
+        await site.patch(OURS, "SlipwayConfig", "pool", {"spec": {"os": {"timeZone": {"name": "Europe/Berlin"}}}})
+        after = await site.until(
+            "v1",
+            "Secret",
+            "pool",
+            lambda one: one["metadata"]["annotations"]["bootstrap.slipway.dev/generation"] == "2",
+        )
+        assert after["metadata"]["uid"] == before["metadata"]["uid"]
+        assert b"Europe/Berlin" in await site.secret("pool")
+
+
+async def _kubectl(site: Site, *arguments: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        "kubectl", "-n", site.namespace, *arguments, env=site.environment.environment, stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate()
+    assert process.returncode == 0
+    return output.decode()
+
+
+def _join_documents(data: bytes, provisioner: str) -> bytes:
+    """Take kubeadm's documents out of user data, as the machine would find them."""
+    if provisioner == "ignition":
+        files = {one["path"]: one["contents"] for one in json.loads(data)["storage"]["files"]}
+        found = {path: _fetched(contents) for path, contents in files.items()}
+    else:
+        files = {one["path"]: one for one in yaml.safe_load(data)["write_files"]}
+        found = {path: _written(one) for path, one in files.items()}
+    (document,) = [content for content in found.values() if b"kind: JoinConfiguration" in content]
+    return document
+
+
+def _fetched(contents: Object) -> bytes:
+
+    head, _, body = contents["source"].partition(",")
+    raw = base64.b64decode(unquote_to_bytes(body)) if head.endswith(";base64") else unquote_to_bytes(body)
+    return gzip.decompress(raw) if contents.get("compression") == "gzip" else raw
+
+
+def _written(one: Object) -> bytes:
+
+    content = one["content"]
+    return base64.b64decode(content) if one.get("encoding") in {"b64", "base64"} else content.encode()
+
+
+def _is_data(secret: Object) -> bool:
+    return any(one["kind"] == "SlipwayConfig" for one in secret["metadata"].get("ownerReferences", ()))

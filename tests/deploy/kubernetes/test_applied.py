@@ -1,0 +1,68 @@
+"""The rendered manifests, judged by a real API server."""
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tools.cluster.environment import Environment
+from tools.cluster.management import ManagementCluster
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
+
+ROOT = Path(__file__).resolve().parents[3] / "deploy" / "kubernetes"
+
+
+@pytest.fixture(scope="module")
+def bare(engine: Callable[..., None]) -> Iterator[Environment]:
+    """An API server without Cluster API."""
+    engine("cluster")
+    with ManagementCluster(None) as cluster:
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "slipway-system"}}
+        cluster.client.apply(namespace)
+        yield cluster
+
+
+def _kubectl(cluster: Environment, *arguments: str, given: str = "") -> str:
+    done = subprocess.run(
+        ["kubectl", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        input=given,
+        env=cluster.environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("overlay", ["base", "overlays/cert-manager", "clusterctl"])
+def test_rendered_manifests_are_valid(bare: Environment, overlay: str) -> None:
+    """Every document is taken by server-side dry run, unknown fields being errors."""
+    rendered = _kubectl(bare, "kustomize", str(ROOT / overlay))
+    documents = [one for one in yaml.safe_load_all(rendered) if not one["apiVersion"].startswith("cert-manager.io/")]
+    assert len(documents) > 20
+    text = yaml.safe_dump_all(documents)
+    output = _kubectl(bare, "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-", given=text)
+    assert output.count("(server dry run)") == len(documents)
+
+
+def test_pods_pass_the_restricted_standard(bare: Environment) -> None:
+    """The API server enforces the standard in the namespace, and warns of no template."""
+    rendered = _kubectl(bare, "kustomize", str(ROOT / "base"))
+    documents = list(yaml.safe_load_all(rendered))
+    (namespace,) = [one for one in documents if one["kind"] == "Namespace"]
+    assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+    _kubectl(bare, "apply", "--server-side", "-f", "-", given=json.dumps(namespace))
+    for deployment in (one for one in documents if one["kind"] == "Deployment"):
+        template = deployment["spec"]["template"]
+        pod = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "tried", "namespace": "slipway-system", "labels": template["metadata"]["labels"]},
+            "spec": template["spec"],
+        }
+        _kubectl(bare, "apply", "--server-side", "--dry-run=server", "-f", "-", given=json.dumps(pod))

@@ -1,0 +1,85 @@
+"""The compose file as `docker compose` itself understands it: nobody has more than they need."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from services.certificates.authority import PROVISIONER
+from tools.image.check import PROVISIONERS, SERVICES
+from tools.image.compose import FILE, Project
+
+pytestmark = pytest.mark.engine
+_BY_PERSONS = ("cli", "certificates")
+
+
+@pytest.fixture
+def services(compose: None) -> dict[str, Any]:
+    """The services of the file, variables filled in and short forms resolved."""
+    found: dict[str, Any] = Project("slipway-read").config()["services"]
+    return found
+
+
+def test_it_holds_six_services_and_who_serves_them(services: dict[str, Any]) -> None:
+    """Six run on; one makes certificates; one is the command line, which does not start by itself."""
+    assert set(services) == {*SERVICES, *_BY_PERSONS}
+    assert services["cli"]["profiles"] == ["cli"]
+    assert {one["image"] for one in services.values()} == {"slipway:latest"}
+
+
+@pytest.mark.parametrize("name", [*SERVICES, *_BY_PERSONS])
+def test_a_container_can_do_nothing_that_it_need_not(services: dict[str, Any], name: str) -> None:
+    """Read-only, no capability, no way to more; root only where certificates are made, in the services' group."""
+    one = services[name]
+    assert one["read_only"] is True
+    assert one["cap_drop"] == ["ALL"]
+    assert one["security_opt"] == ["no-new-privileges:true"]
+    assert one["user"] == ("0:65532" if name == "certificates" else "65532:65532")
+    assert not {"privileged", "cap_add", "pid", "ipc", "devices"} & one.keys()
+    assert {mount["type"] for mount in one["volumes"]} == {"volume"}
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_is_watched_and_given_its_time(services: dict[str, Any], name: str) -> None:
+    """It has a health check, comes back, hears signals from its first moment, and may drain for 30 seconds."""
+    one = services[name]
+    assert one["healthcheck"]["test"][:4] == ["CMD", "python3", "-m", "services.rpc.probe"]
+    assert one["restart"] == "unless-stopped"
+    assert one["init"] is True
+    assert one["stop_grace_period"] == "35s"
+    assert one["depends_on"]["certificates"]["condition"] == "service_completed_successfully"
+    assert name == "registry" or one["depends_on"]["registry"]["condition"] == "service_healthy"
+
+
+@pytest.mark.parametrize("name", [*SERVICES, "cli"])
+def test_everybody_sees_their_own_key_alone(services: dict[str, Any], name: str) -> None:
+    """One volume of certificates each, read-only; only the bootstrapper has another one, for clusters' secrets."""
+    mounts = {mount["source"]: mount for mount in services[name]["volumes"]}
+    own = f"certificates-{'client' if name == 'cli' else name}"
+    assert set(mounts) == ({own, "credentials"} if name == "bootstrapper" else {own})
+    assert mounts[own]["read_only"] is True
+    assert mounts[own]["target"] == "/certs"
+
+
+def test_everybody_gets_a_certificate_where_they_look_for_it(services: dict[str, Any]) -> None:
+    """The setup writes to the volume of each; provisioners are named as provisioners."""
+    setup = services["certificates"]
+    assert {mount["source"]: mount["target"] for mount in setup["volumes"]} == {
+        f"certificates-{name}": f"/certs/{name}" for name in (*SERVICES, "client")
+    }
+    subjects = [one.removeprefix("--subject=").partition("=") for one in setup["command"] if "--subject" in one]
+    who = {subject.partition("/")[2]: subject.partition("/")[0] for subject, _, _ in subjects}
+    assert set(who) == {*SERVICES, "client"}
+    assert {name for name, role in who.items() if role == PROVISIONER} == set(PROVISIONERS)
+    reached = {subject.partition("/")[2]: hosts.split(",")[0] for subject, _, hosts in subjects if hosts}
+    assert reached == {name: name for name in SERVICES}
+
+
+def test_only_two_doors_open_and_to_this_machine_only(services: dict[str, Any]) -> None:
+    """Registry and bootstrapper are published on loopback; everybody else has no way out or in."""
+    published = {name: one["ports"] for name, one in services.items() if "ports" in one}
+    assert set(published) == {"registry", "bootstrapper"}
+    assert {port["host_ip"] for ports in published.values() for port in ports} == {"127.0.0.1"}
+    for name in PROVISIONERS:
+        assert set(services[name]["networks"]) == {"services"}
+    assert yaml.safe_load(FILE.read_text(encoding="utf-8"))["networks"]["services"] == {"internal": True}

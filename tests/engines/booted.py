@@ -1,0 +1,54 @@
+"""Machines that several tests look at, each booted once."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+
+from bootstrapper.documents.machines import native_questions
+from bootstrapper.documents.native import NativeCluster, NativeConfig, read_native
+from services.contract.yaml_source import load_documents
+from tests.engines import configs, ours, today
+from tests.engines.machines import boot_cloud_init, boot_ignition
+from tools.engines.machine_state import MachineState
+
+IMPORTED = {
+    str(one): one
+    for one in (*configs.corpus(), *configs.example("cluster-aws.yaml"), *configs.example("cluster-flatcar.yaml"))
+}
+_DOCUMENTS = [
+    read_native(one)
+    for one in load_documents((configs.EXAMPLES / "native.yaml").read_text(encoding="utf-8"), file="native.yaml")
+]
+NATIVE = {
+    one.name: one
+    for one in native_questions(
+        [one for one in _DOCUMENTS if isinstance(one, NativeConfig)],
+        [one for one in _DOCUMENTS if isinstance(one, NativeCluster)],
+    )
+}
+
+
+@cache
+def today_and_ours(name: str, *, kubeadm: int = 0) -> tuple[MachineState, MachineState]:
+    """The machines of an imported config, by today's renderer and by us; `kubeadm` is the status that it ends with."""
+    config = IMPORTED[name]
+    boot: Callable[[bytes], MachineState]
+    if config.ignition:
+        answer = ours.render(config.question, "ignition", "ignition/2.3.0")
+        documents = (today.executed_in_order(today.user_data(config)), answer.user_data)
+        boot = partial(boot_ignition, unit="kubeadm.service", kubeadm=kubeadm)
+    else:
+        documents = (today.user_data(config), ours.render(config.question, "cloud-init").user_data)
+        boot = partial(boot_cloud_init, kubeadm=kubeadm)
+    with ThreadPoolExecutor(2) as pool:
+        theirs, mine = pool.map(boot, documents)
+    return theirs, mine
+
+
+@cache
+def native(name: str, provisioner: str) -> MachineState:
+    """A machine of the native example."""
+    user_data = ours.render(NATIVE[name], provisioner).user_data
+    if provisioner == "cloud-init":
+        return boot_cloud_init(user_data)
+    return boot_ignition(user_data, unit="slipway-bootstrap.service")

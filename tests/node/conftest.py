@@ -1,0 +1,9 @@
+"""Gives the tests of this folder the ``engine`` fixture.
+
+All of them are of one group of xdist, and so run one after another: every node has root's account in common with all
+others on this machine, and with it the kernel's limit of 128 watchers of files, which some eight nodes use up.
+"""
+
+from tools.engines.pytest_plugin import engine
+
+__all__ = ["engine"]

@@ -1,0 +1,48 @@
+"""From documents to the user data of each machine, by all of Slipway's own parts in this process."""
+
+import asyncio
+from collections.abc import Mapping
+
+from bootstrapper.bootstrapper import utc_now
+from bootstrapper.credentials.entropy import SystemEntropy
+from bootstrapper.credentials.ephemeral_store import EphemeralStore
+from bootstrapper.credentials.generation import SecretFactory
+from bootstrapper.documents.document_set import read_document_set
+from services.cli.embedded import embedded_bootstrapper
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from tools.node.machine import FirstBoot
+
+
+class Rendering:
+    """The machines of one set of documents, and of one cluster: each call has the same credentials."""
+
+    def __init__(self, text: str, variables: Mapping[str, str] | None = None) -> None:
+        self.secrets: dict[tuple[str, str], str] = {}
+        store = EphemeralStore(SecretFactory(entropy=SystemEntropy(), clock=utc_now))
+        self._bootstrapper = embedded_bootstrapper(store=store)
+        self._read(text, variables or {})
+
+    def again(self, text: str) -> "Rendering":
+        """Other documents about the same cluster."""
+        other = Rendering.__new__(Rendering)
+        other._bootstrapper = self._bootstrapper
+        other._read(text, {})
+        return other
+
+    def _read(self, text: str, variables: Mapping[str, str]) -> None:
+        found = read_document_set({"test.yaml": text}, variables=variables, substitute=bool(variables))
+        self._questions = {question.name: question for question in found.questions}
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the machines."""
+        return list(self._questions)
+
+    def user_data(self, name: str, by: FirstBoot = FirstBoot.CLOUD_INIT) -> bytes:
+        """What one machine boots from."""
+        question = self._questions[name]
+        subject = bootstrappb.Subject()
+        subject.CopyFrom(question.subject)
+        subject.spec.provisioner.name = by
+        request = bootstrappb.GetUserDataRequest(subject=subject, credentials=question.secrets, accept_attachments=True)
+        return asyncio.run(self._bootstrapper.user_data(request)).user_data

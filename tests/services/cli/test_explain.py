@@ -1,0 +1,116 @@
+"""`slipway explain`, `size`, `bundle` and `provisioners`: looking without making."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from services.cli.redacted import readable
+from tests.services.cli.conftest import EXAMPLES, Slipway
+
+NATIVE, AWS = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml"
+SECRET_WORDS = ("PRIVATE KEY", "BEGIN CERTIFICATE", "apiVersion: audit.k8s.io", "kernel.panic_on_oops")
+
+
+def test_the_matrix_says_native_lowered_and_refused(slipway: Slipway) -> None:
+    """A row for each field, a verdict for each format: to what it is lowered, why it is refused, what to do."""
+    result = slipway("explain", "-f", NATIVE, "--machine", "harbour-worker", "-o", "json")
+    assert result.exit_code == 0
+    (tree,) = json.loads(result.stdout)
+    (row,) = [row for row in tree["rows"] if row["field"] == "SlipwayConfig/worker: spec.os.sysctls[0]"]
+    cells = {cell["format"]: cell for cell in row["cells"]}
+    assert cells["talos/v1.13"]["verdict"] == "native"
+    assert (cells["ignition/3.3.0"]["verdict"], "os.files" in cells["ignition/3.3.0"]["into"]) == ("lowered", True)
+    assert (cells["unattend"]["verdict"], bool(cells["unattend"]["reason"])) == ("refused", True)
+    assert {one["format"] for one in tree["columns"] if not one["renderable"]} >= {"unattend", "cloudbase-init"}
+
+
+def test_the_matrix_agrees_with_render(slipway: Slipway) -> None:
+    """Whom explain calls able to render a machine renders it, and nobody else does."""
+    explained = json.loads(slipway("explain", "-f", AWS, "-o", "json").stdout)
+    rendered = json.loads(slipway("render", "-f", AWS, "--format", "all", "--summary", "json").stdout)
+    told = {(tree["machine"], one["format"]): one["renderable"] for tree in explained for one in tree["columns"]}
+    done = {(one["machine"], one["format"]): one["status"] == "rendered" for one in rendered}
+    # A Linux format says of a Windows machine only that it is for Linux, before a format is chosen.
+    assert {key: told[key] for key in done} == done
+    assert len(done) == len(told)
+
+
+def test_people_get_few_columns_and_rows(slipway: Slipway) -> None:
+    """Formats that agree share a column, parts of a feature that say the same are left out; nothing is too wide."""
+    result = slipway("explain", "-f", AWS, "--machine", "lighthouse-linux")
+    assert "all 3" in result.stdout
+    assert "os.ntp.servers" not in result.stdout
+    table = result.stdout.split("lowered to")[0]
+    assert max(map(len, table.splitlines())) < 140
+    refusal = "refused by talos: KubeadmConfigTemplate/lighthouse-linux: spec.template.spec.files[0], files[1]: "
+    assert refusal in result.stdout
+
+
+def test_one_format_can_be_asked_for(slipway: Slipway) -> None:
+    """By its name, or by its provisioner's; nobody else then stands in the matrix."""
+    arguments = ("explain", "-f", NATIVE, "--machine", "harbour-worker", "-o", "json", "--format")
+    (one,) = json.loads(slipway(*arguments, "ignition/3.4.0").stdout)
+    assert [column["format"] for column in one["columns"]] == ["ignition/3.4.0"]
+    (all_of,) = json.loads(slipway(*arguments, "talos").stdout)
+    assert {column["provisioner"] for column in all_of["columns"]} == {"talos"}
+    assert slipway(*arguments, "ignition/3.5").exit_code == 2
+
+
+def test_a_machine_that_nobody_renders_is_a_failure(slipway: Slipway) -> None:
+    """Exit code 1, as render would have it."""
+    result = slipway("explain", "-f", NATIVE, "--format", "windows", "--machine", "harbour-cp-0")
+    assert result.exit_code == 1
+
+
+def test_looking_needs_no_secret_and_makes_none(slipway: Slipway, tmp_path: Path) -> None:
+    """explain, size, bundle and diff leave a credentials directory as it was, and need no Secret of the user's."""
+    azure = EXAMPLES / "cluster-azure.yaml"
+    kept = tmp_path / "kept"
+    for command in ("explain", "size", "bundle"):
+        assert slipway(command, "-f", azure, "--credentials", kept).exit_code == 0
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("arguments", [(), ("--lowered-for", "cloud-init"), ("-o", "json"), ("-o", "table")])
+def test_a_bundle_shows_no_secret(slipway: Slipway, arguments: tuple[str, ...]) -> None:
+    """Neither keys nor contents of files; a size stands in their place, in words."""
+    result = slipway("bundle", "-f", AWS, "--machine", "lighthouse-control-plane-init", *arguments)
+    assert result.exit_code == 0, result.stderr
+    assert not [word for word in SECRET_WORDS if word in result.stdout]
+    if "table" not in arguments:
+        assert " bytes>" in result.stdout
+
+
+def test_a_refused_machine_does_not_hide_the_others(slipway: Slipway) -> None:
+    """Commands go on with the next machine, and end with 1."""
+    for arguments in (("bundle", "--lowered-for"), ("size", "--provisioner")):
+        result = slipway(arguments[0], "-f", AWS, *arguments[1:], "windows", "-o", "json")
+        assert result.exit_code == 1
+        assert "refused: " in result.stderr
+        assert len(json.loads(result.stdout)) == 1
+
+
+def test_sizes_are_told_by_item_and_against_every_limit(slipway: Slipway) -> None:
+    """What makes the user data large stands first; where it fits only after gzip, or not at all, is said."""
+    tree = json.loads(slipway("size", "-f", AWS, "-o", "json", "--machine", "lighthouse-control-plane-init").stdout)[0]
+    sizes = [one["bytes"] for one in tree["items"]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert any(one["field"].endswith("spec.kubeadmConfigSpec.files[0]") for one in tree["items"])
+    assert tree["fits"]["aws"]["fits"] == "gzip"
+    assert tree["fits"]["kubevirt"]["fits"] == "no"
+    assert tree["fits"]["azure"]["fits"] == "yes"
+
+
+def test_provisioners_are_listed(slipway: Slipway) -> None:
+    """Four of them, with formats and features."""
+    trees = json.loads(slipway("provisioners", "-o", "json").stdout)
+    assert [one["name"] for one in trees] == ["cloud-init", "ignition", "talos", "windows"]
+    assert all(info["features"] for one in trees for info in one["formats"])
+
+
+def test_only_sizes_are_made_readable() -> None:
+    """Base64 that is no size stays as it is."""
+    assert readable({"a": ["PDU0MiBieXRlcz4=", "PDU0MiBieXRl", "PDxhYmM+"]}) == {
+        "a": ["<542 bytes>", "PDU0MiBieXRl", "PDxhYmM+"]
+    }

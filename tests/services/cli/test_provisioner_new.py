@@ -1,0 +1,90 @@
+"""`slipway provisioner new`: from nothing to a provisioner that a registry knows and that renders a spec."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from services.cli.processes import free_port
+from tests.services.cli.conftest import EXAMPLES, Local, Slipway
+
+NAME = "acme-linux"
+DEADLINE_SECONDS = 30.0
+
+
+@pytest.fixture
+def written(slipway: Slipway, tmp_path: Path) -> Path:
+    """A provisioner as the command writes it."""
+    folder = tmp_path / "acme"
+    result = slipway("provisioner", "new", NAME, "-o", folder)
+    assert result.exit_code == 0, result.stderr
+    assert str(folder / "acme_linux" / "render.py") in result.stdout
+    return folder
+
+
+@pytest.fixture
+def served(written: Path, local: Local) -> Iterator[subprocess.Popen[bytes]]:
+    """The same, as a process that announces itself to the local registry."""
+    argv = [sys.executable, "-m", "acme_linux", "--insecure", "--listen-address", f"127.0.0.1:{free_port()}",
+            "--registry-address", local.flags[3]]  # fmt: skip
+    with subprocess.Popen(argv, cwd=written, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        yield process
+        process.terminate()
+        assert process.wait(timeout=30) == 0
+
+
+def test_its_own_test_passes(written: Path) -> None:
+    """The test that comes with it, run as the author would run it; what the command prints says how."""
+    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(argv, cwd=written, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_it_renders_a_spec_through_the_registry(
+    slipway: Slipway, local: Local, served: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    """With two declared features it honours all of the native example: the rest reaches it lowered."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while NAME not in slipway("provisioners", *local.flags, "-o", "json").stdout:
+        assert time.monotonic() < deadline, "it did not register itself"
+        assert served.poll() is None, "it ended"
+    arguments = ("render", "-f", EXAMPLES / "native.yaml", "--provisioner", NAME, *local.flags)
+    result = slipway(*arguments, "-o", tmp_path / "out", "--summary", "json")
+    assert result.exit_code == 0, result.stderr
+    entries = json.loads(result.stdout)
+    assert [(entry["provisioner"], entry["format"]) for entry in entries] == [(NAME, f"{NAME}/v1")] * 3
+    for entry in entries:
+        script = tmp_path / "out" / entry["file"]
+        assert script.name == f"{NAME}.sh"
+        assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0
+    assert any(one["feature"] == "os.sysctls" for one in entries[0]["lowered"])
+
+
+REFUSED = [
+    ("Acme", "a name has lower-case letters", "a capital"),
+    ("services", "is not taken", "a name that the project has"),
+    ("a_b", "a name has lower-case letters", "an underscore"),
+    ("../x", "a name has lower-case letters", "a path"),
+]
+
+
+@pytest.mark.parametrize(("name", "said", "reason"), REFUSED, ids=[row[-1] for row in REFUSED])
+def test_a_name_that_can_not_be_used_is_told(
+    slipway: Slipway, tmp_path: Path, name: str, said: str, reason: str
+) -> None:
+    """Exit code 2, and nothing is written."""
+    result = slipway("provisioner", "new", name, "-o", tmp_path / "new")
+    assert (result.exit_code, said in result.stderr) == (2, True), reason
+    assert not (tmp_path / "new").exists()
+
+
+def test_nothing_is_overwritten(slipway: Slipway, tmp_path: Path) -> None:
+    """A folder with something in it is left as it is."""
+    (tmp_path / "mine").write_text("mine")
+    result = slipway("provisioner", "new", "acme", "-o", tmp_path)
+    assert result.exit_code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]

@@ -1,0 +1,63 @@
+"""Readers that go away, streams that are closed, Ctrl-C: what only a process of its own can show."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.services.cli.conftest import EXAMPLES
+
+SLIPWAY = f"{sys.executable} -m services.cli"
+NATIVE, AWS = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml"
+
+LINES = [
+    (f"{SLIPWAY} explain -f {AWS} -o json | head -1", 0, "[\n", "", "a reader that takes one line"),
+    (f"{SLIPWAY} import {AWS} 2>/dev/null | head -c 1", 0, "a", "", "a reader that takes one byte"),
+    (f"{SLIPWAY} validate -f {NATIVE} >&-", 0, "", "", "a closed standard output"),
+    (f"{SLIPWAY} validate -f {NATIVE} 2>&- | head -c 0", 0, "", "", "a closed standard error"),
+    (f"{SLIPWAY} validate -f - <&-", 2, "", "standard input is closed", "a closed standard input"),
+    (f"{SLIPWAY} validate -f {NATIVE} >/dev/full", 1, "", "No space left on device", "a full disk"),
+    (f"PYTHONIOENCODING=ascii {SLIPWAY} validate -f {NATIVE} | head -c 1", 0, "+", "", "a terminal without box lines"),
+    (f"{SLIPWAY} render -f {NATIVE} --provisioner nobody; echo $?", 0, "2\n", "no provisioner nobody", "usage"),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "out", "err", "reason"), LINES, ids=[row[-1] for row in LINES])
+def test_streams(line: str, code: int, out: str, err: str, reason: str) -> None:
+    """No traceback, no "Exception ignored", the exit code that the command itself has."""
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr, reason
+    assert "Exception ignored" not in done.stderr, reason
+    assert "BrokenPipe" not in done.stderr, reason
+    assert (done.returncode, done.stdout.lstrip()[: len(out)]) == (code, out), (reason, done.stderr)
+    assert err in done.stderr, reason
+
+
+def test_interruption_is_quiet() -> None:
+    """Ctrl-C while a command waits for its input: one word and 130."""
+    # A shell makes its background jobs ignore Ctrl-C, and their children with them.
+    argv = ["env", "--default-signal=INT", sys.executable, "-m", "services.cli", "validate", "-f", "-"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        _until_it_reads(process.pid)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+
+
+def test_nothing_is_coloured_off_a_terminal(tmp_path: Path) -> None:
+    """A pipe and a file get plain text, whatever the environment says of the terminal."""
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    argv = [sys.executable, "-m", "services.cli", "render", "-f", str(NATIVE), "--provisioner", "all"]
+    done = subprocess.run(argv, capture_output=True, env=environment, check=False)
+    assert b"\x1b" not in done.stdout + done.stderr
+
+
+def _until_it_reads(pid: int) -> None:
+    """Wait until a process sleeps in a read of its standard input, as the kernel tells it."""
+    syscall = Path(f"/proc/{pid}/syscall")
+    while not syscall.read_text().startswith("0 0x0 "):
+        os.sched_yield()

@@ -1,0 +1,136 @@
+"""`slipway validate`: each machine alone, and the machines of all files beside each other."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.services.cli.conftest import EXAMPLES, Slipway, with_worker_os
+
+NATIVE = EXAMPLES / "native.yaml"
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
+def test_the_examples_are_valid(slipway: Slipway, file: Path) -> None:
+    """Without any filling in; a Secret that is not in the files is looked for only when something is rendered."""
+    files = ("-f", EXAMPLES / "cluster-aws.yaml") if file.name == "pool-native.yaml" else ()
+    assert slipway("validate", *files, "-f", file).exit_code == 0
+
+
+def test_machines_are_listed(slipway: Slipway) -> None:
+    """Who they are, where from, and how many."""
+    tree = json.loads(slipway("validate", "-f", EXAMPLES / "cluster-docker.yaml", "-o", "json").stdout)
+    assert tree["problems"] == []
+    assert [(one["machine"], one["role"], one["infrastructure"], one["replicas"]) for one in tree["machines"]] == [
+        ("dinghy-control-plane-init", "init", "docker", 1),
+        ("dinghy-control-plane-join", "control-plane", "docker", 0),
+        ("dinghy-md", "worker", "docker", 2),
+        ("dinghy-pool", "worker", "docker", 2),
+    ]
+
+
+def test_a_broken_rule_is_told_with_its_place(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """What only the whole spec shows, such as two files of one path, has file, line and column too."""
+    text = with_worker_os(
+        "    files:\n      - {path: /etc/a, content: {text: a}}\n      - {path: /etc/a, content: {text: b}}\n"
+    )
+    file = write(text)
+    result = slipway("validate", "-f", file, "-o", "json")
+    assert result.exit_code == 1
+    line = text.splitlines().index("      - {path: /etc/a, content: {text: b}}") + 1
+    assert f"invalid: {file}:{line}:9: SlipwayConfig/worker: spec.os.files[1]: claims the same path" in result.stderr
+    verdicts = {one["machine"]: one["verdict"] for one in json.loads(result.stdout)["machines"]}
+    assert verdicts == {"harbour-cp-0": "valid", "harbour-cp-1": "valid", "harbour-worker": "invalid"}
+
+
+CLUSTER = """
+apiVersion: bootstrap.slipway.dev/v1alpha1
+kind: SlipwayCluster
+metadata: {{name: {name}}}
+spec:
+  cluster: {{kubernetesVersion: {version}, endpoint: {{host: a.example.com}}}}
+  machines: [{machines}]
+---
+apiVersion: bootstrap.slipway.dev/v1alpha1
+kind: SlipwayConfig
+metadata: {{name: k}}
+"""
+TOGETHER = [
+    ("{name: a, role: Init, config: k}, {name: b, role: Init, config: k}", "machine a begins the same cluster", "two"),
+    (
+        "{name: a, role: Init, config: k}, {name: b, role: Worker, config: k, kubernetesVersion: v1.35.0}",
+        "its Kubernetes version is newer than the control plane's",
+        "a worker ahead",
+    ),
+    (
+        "{name: a, role: Init, config: k}, {name: b, role: Worker, config: k, kubernetesVersion: v1.30.9}",
+        "more than 3 minor versions behind",
+        "a worker far behind",
+    ),
+    (
+        "{name: a, role: Init, config: k}, {name: b, role: ControlPlane, config: k, kubernetesVersion: v1.32.0}",
+        "more than one minor version behind",
+        "control planes apart",
+    ),
+    (
+        "{name: b, role: Worker, config: k, kubernetesVersion: v1.36.0}",
+        "newer than the control plane's",
+        "no control plane",
+    ),
+]
+
+
+@pytest.mark.parametrize(("machines", "said", "reason"), TOGETHER, ids=[row[-1] for row in TOGETHER])
+def test_machines_that_do_not_go_together_are_told(
+    slipway: Slipway, write: Callable[..., Path], machines: str, said: str, reason: str
+) -> None:
+    """Each of the machines may be sound by itself; the place is that of the one that does not fit."""
+    file = write(CLUSTER.format(name="c", version="v1.34.2", machines=machines))
+    result = slipway("validate", "-f", file, "-o", "json")
+    assert result.exit_code == 1, reason
+    assert said in result.stderr
+    assert f"invalid: {file}:7:" in result.stderr
+    assert len(json.loads(result.stdout)["problems"]) == 1
+
+
+FINE = [
+    (
+        "{name: a, role: Init, config: k}, {name: b, role: Worker, config: k, kubernetesVersion: v1.31.0}",
+        "three behind",
+    ),
+    (
+        "{name: a, role: Init, config: k}, {name: b, role: ControlPlane, config: k, kubernetesVersion: v1.33.0}",
+        "an upgrade",
+    ),
+]
+
+
+@pytest.mark.parametrize(("machines", "reason"), FINE, ids=[row[-1] for row in FINE])
+def test_what_kubernetes_allows_is_allowed(
+    slipway: Slipway, write: Callable[..., Path], machines: str, reason: str
+) -> None:
+    """The bounds of the version skew policy are inside."""
+    file = write(CLUSTER.format(name="c", version="v1.34.2", machines=machines))
+    assert slipway("validate", "-f", file).exit_code == 0, reason
+
+
+def test_names_are_told_apart_in_all_files(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """Two machines of one name would overwrite each other's user data, so no command takes them."""
+    one = write(CLUSTER.format(name="c", version="v1.34.2", machines="{name: a, role: Worker, config: k}"), "a.yaml")
+    other = write(
+        CLUSTER.format(name="d", version="v1.34.2", machines="{name: a, role: Worker, config: j}").replace("k}", "j}"),
+        "b.yaml",
+    )
+    result = slipway("render", "-f", one, "-f", other)
+    assert result.exit_code == 1
+    assert f"the machine in {one}:7 has the same name" in result.stderr
+
+
+def test_two_files_make_one_cluster(slipway: Slipway) -> None:
+    """A pool in a file of its own belongs to the cluster of the other file, with its version and infrastructure."""
+    files = ("-f", EXAMPLES / "cluster-aws.yaml", "-f", EXAMPLES / "pool-native.yaml")
+    tree = json.loads(slipway("validate", *files, "-o", "json").stdout)
+    (pool,) = [one for one in tree["machines"] if one["machine"] == "lighthouse-gpu"]
+    assert (pool["role"], pool["cluster"], pool["kubernetes"]) == ("worker", "lighthouse", "v1.34.2")
+    assert (pool["infrastructure"], pool["config"], pool["replicas"]) == ("aws", "SlipwayConfigTemplate/gpu", 2)

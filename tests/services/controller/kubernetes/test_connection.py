@@ -1,0 +1,134 @@
+"""What a server may answer: nothing of it takes the process's memory, its credentials, or its loop."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from kubernetes.aio.client.configuration import Configuration
+
+from services.controller.kubernetes.api import Api
+from services.controller.kubernetes.connection import Connection
+from services.controller.kubernetes.failures import Invalid, Unreachable
+from services.controller.resources import SECRETS, TOKEN_REVIEWS, Json
+
+LIMIT = 100_000
+WHOLE = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "1"}}
+
+
+@asynccontextmanager
+async def _answering(answer: bytes | Callable[[], bytes], seen: list[bytes] | None = None) -> AsyncIterator[str]:
+    """A server with one answer for all; gives its address."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        if seen is not None:
+            seen.append(head)
+        writer.write(answer if isinstance(answer, bytes) else answer())
+        try:
+            await writer.drain()
+        except ConnectionError:
+            return
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+
+
+@asynccontextmanager
+async def _api(address: str) -> AsyncIterator[Api]:
+    connection = Connection(Configuration(host=address), seconds=20.0, most_bytes=LIMIT)
+    try:
+        yield Api(connection)
+    finally:
+        await connection.close()
+
+
+def _http(body: bytes, *, status: str = "200 OK", head: str = "") -> bytes:
+    return f"HTTP/1.1 {status}\r\n{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body
+
+
+@pytest.mark.parametrize("status", ["301 A", "302 B", "303 C", "307 D", "308 E", "300 F"])
+async def test_a_redirect_is_not_followed(status: str) -> None:
+    """Neither body nor credentials go to the address that a server names."""
+    seen: list[bytes] = []
+    async with _answering(_http(json.dumps(WHOLE).encode()), seen) as other:
+        moved = _http(json.dumps(WHOLE).encode(), status=status, head=f"location: {other}/x\r\n")
+        async with _answering(moved) as address, _api(address) as api:
+            for call in (api.get(SECRETS, "n", "a"), api.create(SECRETS, "n", WHOLE), _first(api)):
+                with pytest.raises(Unreachable):
+                    await call
+    assert seen == []
+
+
+async def _first(api: Api) -> Json:
+    return await anext(aiter(api.watch(SECRETS, "n", version="1", seconds=5)))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (json.dumps({**WHOLE, "data": "x" * LIMIT}).encode(), "longer than it may be"),
+        (b"<html>", "no JSON"),
+        (b"\xff", "no text"),
+        (b"[]", "a list"),
+        (b"1", "a number"),
+        (b"{}", "no metadata"),
+        (b'{"metadata": []}', "metadata of another shape"),
+        (b'{"metadata": {"name": "a", "uid": 1, "resourceVersion": 1}}', "an identity of another shape"),
+        (b"[" * 50_000, "nested without end"),
+    ],
+)
+async def test_an_answer_of_another_shape_is_a_failed_call(body: bytes, reason: str) -> None:
+    """Whoever calls sees a failure of the adapter, which is worth a repeat, and no other."""
+    async with _answering(_http(body)) as address, _api(address) as api:
+        with pytest.raises(Unreachable):
+            await api.get(SECRETS, "n", "a")
+        with pytest.raises(Unreachable):
+            await api.list(SECRETS)
+        if len(body) < LIMIT:
+            with pytest.raises(Unreachable):
+                await _first(api)
+    assert reason
+
+
+@pytest.mark.parametrize("body", [b"[" * 50_000, b"[]", b'{"details": {"causes": 1}}', b'{"details": []}', b"\xff"])
+async def test_a_refusal_of_another_shape_is_still_a_refusal(body: bytes) -> None:
+    """The status counts where the body can not be read."""
+    async with _answering(_http(body, status="422 X")) as address, _api(address) as api:
+        with pytest.raises(Invalid):
+            await api.create(SECRETS, "n", WHOLE)
+
+
+async def test_a_line_of_a_watch_has_an_end() -> None:
+    """A line longer than any event is not collected."""
+    for size, fits in ((2**20, True), (6 * 2**20, False)):
+        event = {"type": "ADDED", "object": {**WHOLE, "data": {"value": "x" * size}}}
+        async with _answering(_http(json.dumps(event).encode() + b"\n")) as address, _api(address) as api:
+            if fits:
+                assert await _first(api) == event
+            else:
+                with pytest.raises(Unreachable):
+                    await _first(api)
+
+
+async def test_what_is_whole_is_given() -> None:
+    """An object is an object; a review, which is not stored, has no identity."""
+    async with _answering(_http(json.dumps(WHOLE).encode())) as address, _api(address) as api:
+        assert await api.get(SECRETS, "n", "a") == WHOLE
+    async with _answering(_http(b'{"metadata": {}, "status": {}}', status="201 C")) as address, _api(address) as api:
+        assert await api.create(TOKEN_REVIEWS, "", {}) == {"metadata": {}, "status": {}}
+
+
+@pytest.mark.parametrize("group", ["../api/v1/secrets", "a?b", "a#b", "%2e%2e", "a/v1/b"])
+async def test_a_group_that_leads_elsewhere_is_refused(group: str) -> None:
+    """Its name comes from a reference that a tenant may write; nothing is asked."""
+    async with _api("http://127.0.0.1:1") as api:
+        with pytest.raises(Invalid):
+            await api.discover(f"/apis/{group}/v1")
+        assert api.connection.calls == {}

@@ -1,0 +1,31 @@
+"""What the controller counts, as Prometheus reads it."""
+
+from prometheus_client import CollectorRegistry, generate_latest
+
+from services.controller.tally import Tally, TallyCollector
+
+
+def test_the_tally_is_read_as_it_is_now() -> None:
+    """Counters by reason and call, the queue, and a histogram whose buckets add up."""
+    tally = Tally()
+    registry = CollectorRegistry()
+    registry.register(TallyCollector(tally, waiting=lambda: 7, calls=lambda: {("GET", "Secret", 200): 3}))
+    tally.halts["WaitingForOwner"] = 2
+    tally.renders = 5
+    tally.leading = True
+    for seconds in (0.001, 0.2, 60.0):
+        tally.reconciled(seconds)
+    text = generate_latest(registry).decode()
+    for line in (
+        "slipway_controller_leading 1.0",
+        "slipway_controller_queue_length 7.0",
+        "slipway_controller_renders_total 5.0",
+        'slipway_controller_halts_total{reason="WaitingForOwner"} 2.0',
+        'slipway_controller_api_calls_total{kind="Secret",status="200",verb="GET"} 3.0',
+        'slipway_controller_reconcile_seconds_bucket{le="0.005"} 1.0',
+        'slipway_controller_reconcile_seconds_bucket{le="0.25"} 2.0',
+        'slipway_controller_reconcile_seconds_bucket{le="10.0"} 2.0',
+        'slipway_controller_reconcile_seconds_bucket{le="+Inf"} 3.0',
+        "slipway_controller_reconcile_seconds_count 3.0",
+    ):
+        assert line in text.splitlines(), text

@@ -1,0 +1,41 @@
+"""Tokens can be made again, and are those of nobody else."""
+
+import re
+
+from services.controller.tokens import derived_token
+
+SEED = bytes(range(32))
+
+
+def test_a_token_has_the_form_that_kubernetes_asks_for() -> None:
+    """[a-z0-9]{6}.[a-z0-9]{16}, for many configs."""
+    tokens = {derived_token(SEED, config_uid=str(number), rotation=0) for number in range(500)}
+    assert len(tokens) == 500
+    assert all(re.fullmatch(r"[a-z0-9]{6}\.[a-z0-9]{16}", one) for one in tokens)
+
+
+def test_a_token_is_the_same_again() -> None:
+    """A killed controller comes to the same token: this very one, in every version."""
+    assert derived_token(SEED, config_uid="u", rotation=0) == derived_token(SEED, config_uid="u", rotation=0)
+    assert derived_token(SEED, config_uid="u", rotation=0) == PINNED
+
+
+def test_seed_config_and_rotation_make_another_one() -> None:
+    """Nothing but all three of them leads to it."""
+    other = [
+        derived_token(SEED[::-1], config_uid="u", rotation=0),
+        derived_token(SEED, config_uid="v", rotation=0),
+        derived_token(SEED, config_uid="u", rotation=1),
+    ]
+    assert len({PINNED, *other}) == 4
+
+
+def test_characters_are_drawn_without_bias() -> None:
+    """Each of 36 characters comes as often as any other, within what chance allows."""
+    text = "".join(derived_token(SEED, config_uid=str(number), rotation=0) for number in range(2000)).replace(".", "")
+    counts = [text.count(character) for character in "abcdefghijklmnopqrstuvwxyz0123456789"]
+    mean = len(text) / 36
+    assert all(abs(count - mean) < 6 * mean**0.5 for count in counts)
+
+
+PINNED = "kaebeo.603uziskvuyxmv8a"

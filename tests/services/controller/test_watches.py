@@ -1,0 +1,155 @@
+"""Which configs are looked at when an object changes: those that it matters to, and no others."""
+
+from typing import Any
+
+import pytest
+
+from services.controller.facts import Facts
+from services.controller.kubernetes.informer import Key
+from services.controller.resources import Json
+from services.controller.watches import Watches
+from tests.services.controller.memory_api import MemoryApi
+from tests.services.controller.scene import CLUSTER, cluster_object, config_object, machine_object
+
+
+class Told:
+    """Watches without a network: a test puts objects in as the API server would tell them."""
+
+    def __init__(self) -> None:
+        self.api = MemoryApi()
+        self.watches = Watches.of(self.api)  # type: ignore[arg-type]
+        self.keys: list[Key] = []
+        self.watches.changed = self.keys.append
+
+    def put(self, item: Json) -> Json:
+        """Tell of a new or changed object."""
+        found = self.api.put(item)
+        self._informer(found)._put((found["metadata"]["namespace"], found["metadata"]["name"]), found)
+        return found
+
+    def gone(self, item: Json) -> None:
+        """Tell that an object is gone."""
+        self._informer(item)._put((item["metadata"]["namespace"], item["metadata"]["name"]), None)
+
+    def names(self) -> list[str]:
+        """Give the configs that were to be looked at since the last time."""
+        found = sorted({name for _, name in self.keys})
+        self.keys.clear()
+        return found
+
+    def _informer(self, item: Json) -> Any:
+        return {
+            "SlipwayConfig": self.watches.configs,
+            "Machine": self.watches.machines,
+            "Cluster": self.watches.clusters,
+            "Secret": self.watches.secrets,
+            "ConfigMap": self.watches.config_maps,
+        }[item["kind"]]
+
+
+@pytest.fixture
+def told() -> Told:
+    """A cluster with two workers, a and b."""
+    made = Told()
+    made.put(cluster_object())
+    for name in ("a", "b"):
+        owner = made.put(machine_object(name))
+        made.put(config_object(name, owner=owner))
+    made.names()
+    return made
+
+
+def _changed(item: Json, **more: Any) -> Json:
+    return {**item, **more}
+
+
+def test_facts_are_collected_from_all_copies(told: Told) -> None:
+    """Config, owner, cluster and the Secret of its name."""
+    told.put({"kind": "Secret", "metadata": {"name": "a"}})
+    facts = told.watches.facts(("default", "a"))
+    assert isinstance(facts, Facts)
+    assert facts.owner is not None
+    assert facts.owner.name == "a"
+    assert facts.cluster is not None
+    assert facts.cluster.name == CLUSTER
+    assert facts.secret is not None
+    assert told.watches.facts(("default", "nobody")) is None
+
+
+def test_a_status_of_ours_leads_to_no_look(told: Told) -> None:
+    """What the controller wrote itself is no news; a new generation, an annotation or a removed status is."""
+    config = told.api.find("SlipwayConfig", "a") or {}
+    config["status"] = {"ready": True}
+    told.put(config)
+    told.names()
+    config["status"] = {"ready": True, "more": 1}
+    told.put(config)
+    assert told.names() == []
+    config["metadata"]["annotations"] = {"cluster.x-k8s.io/paused": ""}
+    told.put(config)
+    assert told.names() == ["a"]
+    del config["status"]
+    told.put(config)
+    assert told.names() == ["a"]
+
+
+def test_a_machine_concerns_its_own_config(told: Told) -> None:
+    """Its node, its version, its end: looked at. The rest of its status is not."""
+    machine = told.api.find("Machine", "a") or {}
+    told.put(_changed(machine, status={"phase": "Provisioning"}))
+    assert told.names() == []
+    told.put(_changed(machine, status={"nodeRef": {"name": "n"}}))
+    assert told.names() == ["a"]
+
+
+def test_a_cluster_concerns_all_of_its_machines(told: Told) -> None:
+    """When it is paused or initialised, or its endpoint comes; not for each of its conditions."""
+    cluster = told.api.find("Cluster", CLUSTER) or {}
+    told.put(_changed(cluster, status={**cluster["status"], "conditions": [{"type": "X", "status": "True"}]}))
+    assert told.names() == []
+    told.put(_changed(cluster, spec={**cluster["spec"], "paused": True}))
+    assert told.names() == ["a", "b"]
+
+
+def test_a_lost_data_secret_concerns_its_config(told: Told) -> None:
+    """It is looked at when its Secret is gone, not when it has made it."""
+    references = [{"kind": "SlipwayConfig", "name": "a", "controller": True}]
+    secret = told.put({"kind": "Secret", "metadata": {"name": "a", "ownerReferences": references}})
+    assert told.names() == []
+    told.gone(secret)
+    assert told.names() == ["a"]
+
+
+def test_a_secret_of_the_cluster_concerns_those_that_wait(told: Told) -> None:
+    """A thousand machines that have all they need are not looked at since the kubeconfig was renewed."""
+    labels = {"cluster.x-k8s.io/cluster-name": CLUSTER}
+    told.put({"kind": "Secret", "metadata": {"name": f"{CLUSTER}-kubeconfig", "labels": labels}})
+    assert told.names() == []
+    told.watches.halted.add(("default", "b"))
+    told.put({"kind": "Secret", "metadata": {"name": f"{CLUSTER}-ca", "labels": labels}})
+    assert told.names() == ["b"]
+
+
+@pytest.mark.parametrize("kind", ["Secret", "ConfigMap"])
+def test_what_a_spec_refers_to_concerns_it_while_it_waits(told: Told, kind: str) -> None:
+    """By name, in its namespace, and no longer once the spec refers to something else."""
+    facts = told.watches.facts(("default", "a"))
+    assert facts is not None
+    told.watches.depend(facts, frozenset({(kind, "mine")}))
+    told.put({"kind": kind, "metadata": {"name": "mine"}})
+    assert told.names() == []
+    told.watches.halted.add(("default", "a"))
+    told.put({"kind": kind, "metadata": {"name": "mine"}})
+    assert told.names() == ["a"]
+    told.put({"kind": kind, "metadata": {"name": "mine", "namespace": "elsewhere"}})
+    assert told.names() == []
+    told.watches.depend(facts, frozenset())
+    told.put({"kind": kind, "metadata": {"name": "mine"}})
+    assert told.names() == []
+
+
+def test_a_machine_that_goes_frees_those_that_wait_for_it(told: Told) -> None:
+    """Whoever waits for it to begin the cluster has a look."""
+    told.watches.halted.add(("default", "b"))
+    told.gone(told.api.find("Machine", "a") or {})
+    assert told.names() == ["a", "b"]

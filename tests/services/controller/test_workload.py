@@ -1,0 +1,106 @@
+"""The line to a workload cluster whose owner may be anybody: what it costs, and how it fares."""
+
+import asyncio
+import base64
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from services.controller import workload
+from services.controller.halt import Halt
+from services.controller.kubernetes.failures import Unreachable
+from services.controller.kubernetes.kubeconfig import ClusterAccess, read_kubeconfig
+from services.controller.secret_reader import SecretReader
+from services.controller.workload import Workloads
+from tests.services.controller.memory_api import NOW, MemoryApi
+from tests.services.controller.scene import CLUSTER, KUBECONFIG
+
+TOKEN = "abcdef.0123456789abcdef"
+TTL = timedelta(minutes=15)
+
+
+class Lines:
+    """Workloads with what they read and call in memory."""
+
+    def __init__(self, kubeconfig: bytes = KUBECONFIG) -> None:
+        self.management = MemoryApi()
+        self.there = MemoryApi()
+        self.seconds = 0.0
+        self.put(kubeconfig)
+        reader = SecretReader(self.management, self.management.lookup("Secret"))
+        self.workloads = Workloads(reader, lambda _: self.there, monotonic=lambda: self.seconds)
+
+    def put(self, kubeconfig: bytes) -> None:
+        """Put the cluster's kubeconfig in."""
+        data = {"value": base64.b64encode(kubeconfig).decode()}
+        self.management.put({"kind": "Secret", "metadata": {"name": f"{CLUSTER}-kubeconfig"}, "data": data})
+
+    async def ensure(self) -> Any:
+        """Ask for a token as a machine would."""
+        return await self.workloads.ensure_token("default", CLUSTER, token=TOKEN, description="", ttl=TTL, now=NOW)
+
+    async def halted(self) -> Halt:
+        """Ask, and give why it can not be done."""
+        with pytest.raises(Halt) as halt:
+            await self.ensure()
+        return halt.value
+
+
+async def test_a_kubeconfig_is_read_once_for_all_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused or not, it is read again only when the Secret has changed."""
+    read: list[bytes] = []
+
+    def counted(data: bytes) -> ClusterAccess:
+        read.append(data)
+        return read_kubeconfig(data)
+
+    monkeypatch.setattr(workload, "read_kubeconfig", counted)
+    lines = Lines(b"[]")
+    halts = await asyncio.gather(*(lines.halted() for _ in range(8)))
+    assert {one.reason for one in halts} == {"KubeconfigRefused"}
+    assert len(read) == 1
+    lines.put(KUBECONFIG)
+    await asyncio.gather(*(lines.ensure() for _ in range(8)))
+    assert len(read) == 2
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        [],
+        {},
+        {"expiration": 1},
+        {"expiration": "/w=="},
+        {"expiration": base64.b64encode(b"0001-01-01T00:00:00+23:59").decode()},
+        {"expiration": base64.b64encode(b"9999-12-31T23:59:59-23:59").decode()},
+    ],
+)
+async def test_an_expiration_of_another_shape_is_none(data: object) -> None:
+    """Whatever stands in the cluster's own Secret, nothing but a time comes of it."""
+    lines = Lines()
+    metadata = {"name": "bootstrap-token-abcdef", "namespace": "kube-system"}
+    lines.there.put({"kind": "Secret", "metadata": metadata, "data": data})
+    assert await lines.workloads.token_expiry("default", CLUSTER, token=TOKEN) is None
+
+
+async def test_an_outage_counts_once_whoever_sees_it() -> None:
+    """Eight machines at once in one outage: the cluster rests for as long as it would for one."""
+    lines = Lines()
+    all_there = asyncio.Barrier(8)
+
+    class Away(MemoryApi):
+        async def create(self, *_: object) -> Any:
+            if not halts:
+                await all_there.wait()
+            raise Unreachable("POST", "Secret")
+
+    halts: list[Halt] = []
+    lines.there = Away()
+    halts += await asyncio.gather(*(lines.halted() for _ in range(8)))
+    assert [one.after for one in halts] == [2.0] * 8
+    for expected in (4.0, 8.0):
+        lines.seconds += halts[-1].after or 0.0
+        halts.append(await lines.halted())
+        assert halts[-1].after == expected

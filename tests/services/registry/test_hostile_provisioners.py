@@ -1,0 +1,149 @@
+"""What a provisioner that means harm, and has a certificate of its own, can not do to the registry and its readers."""
+
+import pytest
+
+from services.contract.errors import Overloaded, RegistrationRejected
+from services.registry.advertisement import violations
+from services.registry.announcement import Gate
+from services.registry.dialback import Finding
+from services.registry.instance import EXPIRED, NOT_READY, READY
+from services.registry.registrations import MAX_INSTANCES, Registrations, Terms
+from services.registry.store import MemoryStore
+from services.rpc.server import MAX_MESSAGE_BYTES
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
+from tests.services.registry.conftest import FakeClock, Provisioning, Registering, info
+
+
+def padded(size: int, name: str = "x") -> provisionerpb.GetProvisionerInfoResponse:
+    """An advertisement of about so many bytes."""
+    found = info(name)
+    del found.formats[0].features[:]
+    for number in range(size // 60):
+        found.formats[0].features.add(id=f"os.{'f' * 50}{number:06d}")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "reason"),
+    [
+        ("unix:/run/agent.sock:1", "a socket of the registry's own machine"),
+        ("unix-abstract:agent:1", "the same, without a file"),
+        ("dns://192.0.2.53/x.example:443", "a name server of the caller's choice"),
+        ("ipv4:192.0.2.1:1,192.0.2.2:2", "two addresses, of which one may be anybody's"),
+        ("xds:///x.example:443", "a resolver that asks a third party"),
+        ("vsock:2:443", "another kind of socket"),
+        ("x.example/..:443", "no host name"),
+        ("x@y.example:443", "no host name"),
+        ("x.example%00:443", "an escape"),
+        ("[192.0.2.1]:443", "brackets around what is no IPv6 address"),
+        (" x.example:443", "a blank"),
+    ],
+)
+def test_the_registry_dials_hosts_and_ports_only(endpoint: str, reason: str) -> None:
+    """An announcement can not make it open its own sockets, nor ask other resolvers and name servers."""
+    request = registrypb.RegisterRequest(name="x", instance_id="i1", endpoint=endpoint)
+    with pytest.raises(RegistrationRejected) as caught:
+        Gate(allowed=None, trust_domain="slipway", secure=True).check_fields(request)
+    assert [one.path for one in caught.value.violations] == ["endpoint"], reason
+
+
+async def test_without_tls_a_foreign_name_server_is_not_asked(registering: Registering) -> None:
+    """A name that reads as this machine's may be another one's, by the answer of another server."""
+    async with registering() as registry:
+        with pytest.raises(RegistrationRejected):
+            await registry.register("dns://192.0.2.53/localhost:443")
+
+
+async def test_an_advertisement_that_is_too_large_is_rejected(
+    registering: Registering, provisioning: Provisioning
+) -> None:
+    """The list of all goes out as one message: a single large entry would keep it from every reader."""
+    async with registering() as registry, provisioning(padded(200_000)) as endpoint:
+        with pytest.raises(RegistrationRejected):
+            await registry.register(endpoint.address)
+        assert await registry.listing() == []
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "reason"),
+    [
+        ("file_extension", "../../x", "a path in place of a suffix"),
+        ("file_extension", "yaml/x", "a folder"),
+        ("media_type", "text/plain\r\nx: y", "a line break"),
+        ("secret_format", "../x", "no word"),
+    ],
+)
+def test_words_that_become_file_names_and_headers_are_checked(field: str, text: str, reason: str) -> None:
+    """Callers build file names, Secrets and headers of them."""
+    found = info()
+    setattr(found.formats[0], field, text)
+    assert [one.path for one in violations(found)] == [f"formats[0].{field}"], reason
+
+
+def registrations(clock: FakeClock) -> Registrations:
+    """An empty registry."""
+    ids = iter(str(number) for number in range(10_000))
+    return Registrations(MemoryStore(epoch="e"), clock, terms=Terms(), new_id=lambda: next(ids))
+
+
+def register(
+    to: Registrations, number: int, found: provisionerpb.GetProvisionerInfoResponse, instance_id: str = ""
+) -> None:
+    """Register instance ``number`` of a provisioner."""
+    request = registrypb.RegisterRequest(
+        name=found.name, instance_id=instance_id or f"i{number}", endpoint=f"h{number}.example:1"
+    )
+    holders = to.holders(name=request.name, instance_id=request.instance_id, endpoint=request.endpoint)
+    to.register(request, Finding(info=found, serving=True, identity=""), holders=holders)
+
+
+def test_one_name_can_not_fill_the_list() -> None:
+    """However many processes it claims to have, others still find room."""
+    here = registrations(FakeClock())
+    for number in range(MAX_INSTANCES):
+        register(here, number, info())
+    with pytest.raises(Overloaded):
+        register(here, MAX_INSTANCES, info())
+    register(here, MAX_INSTANCES, info("y"))
+
+
+def test_the_list_always_fits_into_one_message() -> None:
+    """Whatever many provisioners advertise: what does not fit is refused, and the readers get the rest."""
+    here = registrations(FakeClock())
+    refused = 0
+    for number in range(400):
+        try:
+            register(here, number, padded(60_000, name=f"p{number % 20}"))
+        except Overloaded:
+            refused += 1
+    answer = registrypb.ListProvisionersResponse(instances=[one.to_message() for one in here.snapshot()])
+    assert refused
+    assert answer.instances
+    assert answer.ByteSize() < MAX_MESSAGE_BYTES
+
+
+def test_an_advertisement_that_grows_later_can_not_break_the_list() -> None:
+    """A later dial finds more than there is room for: the instance is not ready, and its former advertisement stays."""
+    here = registrations(FakeClock())
+    for number in range(60):
+        register(here, number, info(f"p{number}"))
+    for one in here.snapshot():
+        here.observe(one, Finding(info=padded(60_000, name=one.name), serving=True, identity=""))
+    states = {one.state for one in here.snapshot()}
+    answer = registrypb.ListProvisionersResponse(instances=[one.to_message() for one in here.snapshot()])
+    assert states == {READY, NOT_READY}
+    assert answer.ByteSize() < MAX_MESSAGE_BYTES
+
+
+def test_who_has_left_makes_room() -> None:
+    """Instances whose leases have ended are kept for people, and never at the cost of a living one."""
+    clock = FakeClock()
+    here = registrations(clock)
+    for number in range(MAX_INSTANCES):
+        register(here, number, info())
+    clock.advance(31)
+    here.sweep()
+    register(here, MAX_INSTANCES, info())
+    states = [one.state for one in here.snapshot()]
+    assert (states.count(READY), states.count(EXPIRED)) == (1, MAX_INSTANCES - 1)

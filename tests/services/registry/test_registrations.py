@@ -1,0 +1,92 @@
+"""The rules of leases and states without a network."""
+
+import pytest
+
+from services.contract.errors import EndpointUnreachable
+from services.registry.dialback import Finding
+from services.registry.instance import DRAINING, EXPIRED, NOT_READY, READY, Instance
+from services.registry.registrations import Registrations, Terms
+from services.registry.store import MemoryStore
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
+from tests.services.registry.conftest import FakeClock, info
+
+FOUND = Finding(info=info(), serving=True, identity="")
+LOST = EndpointUnreachable("gone")
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def registrations(clock: FakeClock) -> Registrations:
+    ids = iter(str(number) for number in range(100))
+    return Registrations(MemoryStore(epoch="e"), clock, terms=Terms(), new_id=lambda: next(ids))
+
+
+def _register(registrations: Registrations, *, instance_id: str = "i1", endpoint: str = "localhost:1") -> Instance:
+    request = registrypb.RegisterRequest(name="x", instance_id=instance_id, endpoint=endpoint)
+    holders = registrations.holders(name="x", instance_id=instance_id, endpoint=endpoint)
+    return registrations.register(request, FOUND, holders=holders)
+
+
+@pytest.mark.parametrize("outcome", [FOUND, LOST])
+def test_a_dial_does_not_wake_who_drains_or_is_expired(
+    registrations: Registrations, clock: FakeClock, outcome: Finding | EndpointUnreachable
+) -> None:
+    """DRAINING and EXPIRED are final for a lease: an endpoint that still answers is not called again."""
+    draining = _register(registrations)
+    registrations.renew(draining.lease_id, draining=True)
+    registrations.observe(draining, outcome)
+    assert [one.state for one in registrations.snapshot()] == [DRAINING]
+    clock.advance(31)
+    registrations.sweep()
+    registrations.observe(draining, outcome)
+    assert [one.state for one in registrations.snapshot()] == [EXPIRED]
+
+
+def test_a_late_dial_does_not_change_a_newer_lease(registrations: Registrations) -> None:
+    """A dial of the old process that ends after the new one has registered says nothing of the new one."""
+    old = _register(registrations)
+    _register(registrations)
+    registrations.observe(old, LOST)
+    assert [one.state for one in registrations.snapshot()] == [READY]
+
+
+def test_a_renewal_does_not_make_ready(registrations: Registrations) -> None:
+    """That a process lives does not mean that it can be called."""
+    lease = _register(registrations)
+    registrations.observe(lease, LOST)
+    registrations.renew(lease.lease_id, draining=False)
+    (listed,) = registrations.snapshot()
+    assert (listed.state, listed.state_reason) == (NOT_READY, "gone")
+
+
+def test_the_list_is_sorted(registrations: Registrations) -> None:
+    """Two lists of the same state are equal, so that people and tests can compare them."""
+    for number in (3, 1, 2):
+        _register(registrations, instance_id=f"i{number}", endpoint=f"localhost:{number}")
+    assert [one.instance_id for one in registrations.snapshot()] == ["i1", "i2", "i3"]
+
+
+def test_watchers_are_woken_by_changes_only(registrations: Registrations, clock: FakeClock) -> None:
+    """A hundred instances renewing every ten seconds must not send the list ten times a second."""
+    lease = _register(registrations)
+    change = registrations.change()
+    registrations.renew(lease.lease_id, draining=False)
+    registrations.observe(lease, FOUND)
+    registrations.sweep()
+    registrations.deregister("never-was")
+    assert not change.is_set()
+    clock.advance(31)
+    registrations.sweep()
+    assert change.is_set()
+
+
+def test_the_lease_id_is_told_to_nobody_else(registrations: Registrations) -> None:
+    """Who knows it could end the lease; neither the list nor a log line of the record has it."""
+    lease = _register(registrations)
+    assert lease.lease_id == "0"
+    assert "lease_id" not in repr(lease)
+    assert "lease_id" not in lease.to_message().DESCRIPTOR.fields_by_name

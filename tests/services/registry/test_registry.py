@@ -1,0 +1,319 @@
+"""The registry over the network: announce, dial back, lease."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.contract.errors import (
+    CapabilitiesDisagree,
+    ConcurrentUpdate,
+    EndpointUnreachable,
+    IdentityMismatch,
+    LeaseNotFound,
+    ProvisionerNotAllowed,
+    RegistrationRejected,
+    Unauthenticated,
+)
+from services.rpc.channel import ChannelPool
+from services.rpc.client import stream
+from services.rpc.tls import CertificateFiles
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
+from tests.services.certificates import Authority
+from tests.services.registry.conftest import Provisioning, Registering, Registry, eventually, info
+
+
+async def test_what_is_listed_comes_from_the_dial(provisioning: Provisioning, registering: Registering) -> None:
+    """The list has what the endpoint said; the announcement had only name, id and endpoint."""
+    async with provisioning(info("x", "2.1.0", "os.files", "os.users")) as endpoint, registering() as registry:
+        answer = await registry.register(endpoint.address)
+        (listed,) = await registry.listing()
+    assert (answer.ttl.seconds, answer.renew_after.seconds) == (30, 10)
+    assert len(answer.lease_id) == 32
+    assert listed.info == endpoint.advertised
+    assert (listed.instance_id, listed.endpoint, listed.static) == ("i1", endpoint.address, False)
+    assert (listed.state, listed.state_reason, listed.identity) == (registrypb.INSTANCE_STATE_READY, "", "")
+    assert answer.lease_id not in str(listed)
+
+
+@pytest.mark.parametrize(
+    ("request_fields", "paths", "reason"),
+    [
+        ({"name": "Not_A_Name"}, ["name"], "upper case and underscore"),
+        ({"name": "a" * 64}, ["name"], "too long"),
+        ({"instance_id": ""}, ["instance_id"], "missing"),
+        ({"endpoint": "127.0.0.1"}, ["endpoint"], "no port"),
+        ({"endpoint": "127.0.0.1:70000"}, ["endpoint"], "no such port"),
+        ({"endpoint": "10.0.0.1:443"}, ["endpoint"], "not this machine, and no TLS"),
+        ({"name": "", "instance_id": "", "endpoint": ""}, ["name", "instance_id", "endpoint"], "all at once"),
+    ],
+)
+async def test_a_malformed_announcement_is_rejected(
+    registering: Registering, *, request_fields: dict[str, str], paths: list[str], reason: str
+) -> None:
+    """The author of a provisioner reads which fields are wrong, before anything is dialled."""
+    async with registering() as registry:
+        with pytest.raises(RegistrationRejected) as caught:
+            await registry.register(**({"endpoint": "127.0.0.1:1"} | request_fields))
+        assert await registry.listing() == [], reason
+    assert [violation.path for violation in caught.value.violations] == paths, reason
+
+
+async def test_an_unreachable_endpoint_is_not_listed(registering: Registering, unused_port: int) -> None:
+    """An announcement is only a hint; the caller learns why."""
+    async with registering() as registry:
+        with pytest.raises(EndpointUnreachable) as caught:
+            await registry.register(f"127.0.0.1:{unused_port}")
+        assert await registry.listing() == []
+    assert caught.value.metadata["cause"] == "UNAVAILABLE"
+
+
+async def test_an_endpoint_that_hangs_is_unreachable(provisioning: Provisioning, registering: Registering) -> None:
+    """The dial has a deadline."""
+    async with provisioning() as endpoint, registering(dial_seconds=0.1) as registry:
+        endpoint.hang = True
+        with pytest.raises(EndpointUnreachable) as caught:
+            await registry.register(endpoint.address)
+    assert caught.value.metadata["cause"] == "DEADLINE_EXCEEDED"
+
+
+async def test_something_else_at_the_endpoint_is_unreachable(registering: Registering) -> None:
+    """A server that is no provisioner (here the registry itself) is none."""
+    async with registering() as registry:
+        with pytest.raises(EndpointUnreachable) as caught:
+            await registry.register(registry.address)
+    assert caught.value.metadata["cause"] == "UNIMPLEMENTED"
+
+
+def _broken(**changes: Any) -> Any:
+    message = info()
+    for path, value in changes.items():
+        if path == "clear":
+            message.ClearField(value)
+        elif path == "format":
+            message.formats.add().CopyFrom(message.formats[0])
+        elif path == "feature":
+            message.formats[0].features.add(id=value)
+        elif path == "families":
+            message.formats[0].ClearField("os_families")
+        else:
+            setattr(message, path, value)
+    return message
+
+
+@pytest.mark.parametrize(
+    ("advertised", "path"),
+    [
+        (_broken(name="y"), "name"),
+        (_broken(name="no good"), "name"),
+        (_broken(implementation_version="one"), "implementation_version"),
+        (_broken(features_advertised=False), "features_advertised"),
+        (_broken(clear="formats"), "formats"),
+        (_broken(format=True), "formats[1].format"),
+        (_broken(feature="os.files"), "formats[0].features[1].id"),
+        (_broken(feature="Not An Id"), "formats[0].features[1].id"),
+        (_broken(families=None), "formats[0].os_families"),
+    ],
+)
+async def test_a_provisioner_that_breaks_the_contract_is_rejected(
+    provisioning: Provisioning, registering: Registering, *, advertised: Any, path: str
+) -> None:
+    """Its author reads which field of the answer is wrong."""
+    async with provisioning(advertised) as endpoint, registering() as registry:
+        with pytest.raises(RegistrationRejected) as caught:
+            await registry.register(endpoint.address)
+    assert [violation.path for violation in caught.value.violations] == [path]
+
+
+async def test_a_lease_lasts_while_it_is_renewed(provisioning: Provisioning, registering: Registering) -> None:
+    """Renewed in time it goes on for ever; else it is EXPIRED, cannot be renewed, is kept for diagnosis, then gone."""
+    async with provisioning() as endpoint, registering() as registry:
+        lease = (await registry.register(endpoint.address)).lease_id
+        for _ in range(5):
+            registry.clock.advance(29)
+            await registry.renew(lease)
+            assert await registry.states() == ["READY"]
+        registry.clock.advance(31)
+        with pytest.raises(LeaseNotFound):
+            await registry.renew(lease)
+        assert await registry.states() == ["EXPIRED"]
+        registry.clock.advance(298)
+        assert await registry.states() == ["EXPIRED"]
+        registry.clock.advance(2)
+        assert await registry.states() == []
+
+
+async def test_an_expired_instance_comes_back(provisioning: Provisioning, registering: Registering) -> None:
+    """Registering again replaces the record of the ended lease, which then is worth nothing."""
+    async with provisioning() as endpoint, registering() as registry:
+        old = (await registry.register(endpoint.address)).lease_id
+        registry.clock.advance(31)
+        new = (await registry.register(endpoint.address)).lease_id
+        assert await registry.states() == ["READY"]
+        await registry.deregister(old)
+        assert await registry.states() == ["READY"]
+        await registry.renew(new)
+
+
+async def test_registering_again_is_harmless(provisioning: Provisioning, registering: Registering) -> None:
+    """The same announcement, and a restart under a new id at the same endpoint, leave one instance."""
+    async with provisioning() as endpoint, registering() as registry:
+        for instance_id in ("i1", "i1", "i2"):
+            await registry.register(endpoint.address, instance_id=instance_id)
+        assert [one.instance_id for one in await registry.listing()] == ["i2"]
+
+
+async def test_the_slower_of_two_announcements_tries_again(
+    provisioning: Provisioning, registering: Registering
+) -> None:
+    """What an older dial found never replaces a newer registration."""
+    async with provisioning() as endpoint, registering(dial_seconds=5) as registry:
+        endpoint.answer.clear()
+        calls = [asyncio.ensure_future(registry.register(endpoint.address)) for _ in range(2)]
+        await eventually(lambda: endpoint.asked == 2)
+        endpoint.answer.set()
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+        (granted,) = [one for one in answers if isinstance(one, registrypb.RegisterResponse)]
+        (refused,) = [one for one in answers if isinstance(one, ConcurrentUpdate)]
+        assert refused.retryable
+        await registry.renew(granted.lease_id)
+
+
+async def test_deregistering_ends_a_lease(provisioning: Provisioning, registering: Registering) -> None:
+    """It is gone at once; doing it again, or with an id that never was, is no error."""
+    async with provisioning() as endpoint, registering() as registry:
+        lease = (await registry.register(endpoint.address)).lease_id
+        for lease_id in (lease, lease, "never-was", ""):
+            await registry.deregister(lease_id)
+            assert await registry.listing() == []
+
+
+async def test_a_draining_instance_is_not_called(provisioning: Provisioning, registering: Registering) -> None:
+    """It says so with a renewal, and stays DRAINING whatever comes."""
+    async with provisioning() as endpoint, registering(probe_seconds=0.02) as registry:
+        lease = (await registry.register(endpoint.address)).lease_id
+        await registry.renew(lease, draining=True)
+        assert await registry.states() == ["DRAINING"]
+        await registry.renew(lease)
+        assert await registry.states() == ["DRAINING"]
+
+
+async def test_states_follow_the_endpoint(provisioning: Provisioning, registering: Registering) -> None:
+    """Its health, its end and its return are seen by the dials, with the reason; the lease lives on by renewals."""
+    async with registering(probe_seconds=0.02) as registry:
+        async with provisioning() as endpoint:
+            await endpoint.set_serving(serving=False)
+            await registry.register(endpoint.address)
+            assert await registry.states() == ["NOT_READY"]
+            await endpoint.set_serving(serving=True)
+            await registry.until(lambda states: states == ["READY"])
+            port = int(endpoint.address.rpartition(":")[2])
+        await registry.until(lambda states: states == ["NOT_READY"])
+        assert "no usable answer" in (await registry.listing())[0].state_reason
+        async with provisioning(port=port):
+            await registry.until(lambda states: states == ["READY"])
+            assert (await registry.listing())[0].state_reason == ""
+
+
+async def test_instances_of_one_version_must_agree(provisioning: Provisioning, registering: Registering) -> None:
+    """A second instance that advertises something else is told what; with a version of its own it is welcome."""
+    async with (
+        provisioning(info("x", "1.0.0", "os.files")) as first,
+        provisioning(info("x", "1.0.0", "os.files", "os.users")) as second,
+        registering() as registry,
+    ):
+        await registry.register(first.address)
+        with pytest.raises(CapabilitiesDisagree) as caught:
+            await registry.register(second.address, instance_id="i2")
+        assert caught.value.metadata["differs"] == "formats[0].features"
+        assert [one.instance_id for one in await registry.listing()] == ["i1"]
+        second.advertised.implementation_version = "1.0.1"
+        await registry.register(second.address, instance_id="i2")
+        assert [one.info.implementation_version for one in await registry.listing()] == ["1.0.0", "1.0.1"]
+
+
+async def test_an_instance_that_changes_its_mind_is_not_ready(
+    provisioning: Provisioning, registering: Registering
+) -> None:
+    """Two equal ones, then one answers otherwise: only that one is put aside."""
+    async with (
+        provisioning() as first,
+        provisioning() as second,
+        registering(probe_seconds=0.02) as registry,
+    ):
+        await registry.register(first.address)
+        await registry.register(second.address, instance_id="i2")
+        second.advertised = info("x", "1.0.0", "os.users")
+        await registry.until(lambda states: states == ["READY", "NOT_READY"])
+        assert "formats[0].features" in (await registry.listing())[1].state_reason
+
+
+async def test_only_listed_names_may_register(provisioning: Provisioning, registering: Registering) -> None:
+    """The operator's list holds for announcements."""
+    async with provisioning() as endpoint, registering(allowed_provisioners="y, z") as registry:
+        with pytest.raises(ProvisionerNotAllowed):
+            await registry.register(endpoint.address)
+
+
+async def test_a_name_belongs_to_its_certificate(
+    provisioning: Provisioning, registering: Registering, tmp_path: Path
+) -> None:
+    """The caller must own the name, and so must the process at the endpoint; else nothing is listed."""
+    authority = Authority()
+    registry_tls = authority.fill(tmp_path / "registry")
+    x_tls = authority.fill_provisioner(tmp_path / "x", name="x")
+    y_tls = authority.fill_provisioner(tmp_path / "y", name="y")
+    async with (
+        provisioning(tls=x_tls) as real,
+        provisioning(tls=y_tls) as impostor,
+        registering(tls=registry_tls, client_tls=x_tls) as registry,
+    ):
+        with pytest.raises(IdentityMismatch, match="at the endpoint"):
+            await registry.register(impostor.address)
+        with pytest.raises(IdentityMismatch, match="the caller's certificate"):
+            await registry.register(impostor.address, name="y")
+        assert await registry.listing() == []
+        nobody = ChannelPool(tls=CertificateFiles(registry_tls), trust_domain="slipway")
+        with pytest.raises(Unauthenticated):
+            await Registry(registry.address, registry.clock, nobody).register(real.address)
+        await nobody.close()
+        await registry.register(real.address)
+        (listed,) = await registry.listing()
+    assert listed.identity == "spiffe://slipway/provisioner/x"
+
+
+async def test_a_lease_belongs_to_its_owner(
+    provisioning: Provisioning, registering: Registering, tmp_path: Path
+) -> None:
+    """Another provisioner that learned a lease id can neither end nor renew it."""
+    authority = Authority()
+    x_tls = authority.fill_provisioner(tmp_path / "x", name="x")
+    y_tls = authority.fill_provisioner(tmp_path / "y", name="y")
+    async with provisioning(tls=x_tls) as endpoint, registering(tls=x_tls) as registry:
+        lease = (await registry.register(endpoint.address)).lease_id
+        others = ChannelPool(tls=CertificateFiles(y_tls), trust_domain="slipway")
+        other = Registry(registry.address, registry.clock, others)
+        with pytest.raises(IdentityMismatch):
+            await other.deregister(lease)
+        with pytest.raises(IdentityMismatch):
+            await other.renew(lease, draining=True)
+        assert await registry.states() == ["READY"]
+        await others.close()
+
+
+async def test_a_watcher_gets_the_list_and_every_change(provisioning: Provisioning, registering: Registering) -> None:
+    """First what is, then what becomes; a renewal is no change."""
+    async with provisioning() as endpoint, registering() as registry:
+        lists = stream(registry.stub.WatchProvisioners, registrypb.WatchProvisionersRequest())
+        assert len((await anext(lists)).instances) == 0
+        answer = await registry.register(endpoint.address)
+        first = await anext(lists)
+        assert [one.state for one in first.instances] == [registrypb.INSTANCE_STATE_READY]
+        assert first.registry_epoch == answer.registry_epoch
+        await registry.renew(answer.lease_id)
+        await registry.renew(answer.lease_id, draining=True)
+        assert [one.state for one in (await anext(lists)).instances] == [registrypb.INSTANCE_STATE_DRAINING]
+        await registry.deregister(answer.lease_id)
+        assert len((await anext(lists)).instances) == 0
+        await lists.aclose()

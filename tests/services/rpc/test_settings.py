@@ -1,0 +1,107 @@
+"""Settings and flags: the process contract, and what it refuses."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from services.rpc.addresses import host_of, is_loopback, port_of
+from services.rpc.flags import FLAGS, server_options
+from services.rpc.settings import ServerSettings
+
+
+@pytest.mark.parametrize(
+    ("flags", "want", "reason"),
+    [
+        ({}, "give --tls-cert-dir", "neither"),
+        ({"insecure": True, "tls_cert_dir": "/x", "listen_address": "127.0.0.1:1"}, "exclude", "both"),
+        ({"insecure": True}, "this machine only", "insecure on every address"),
+        ({"insecure": True, "listen_address": "10.0.0.1:1"}, "this machine only", "insecure on a network"),
+        ({"tls_cert_dir": "/x", "trust_domain": "UPPER"}, "--trust-domain", "malformed trust domain"),
+        ({"tls_cert_dir": "/x", "max_concurrent_calls": 0}, "--max-concurrent-calls", "below its least"),
+    ],
+)
+def test_bad_settings_are_refused(flags: dict[str, Any], want: str, reason: str) -> None:
+    """A server that would be open by mistake does not start; the text says what to change."""
+    with pytest.raises(click.UsageError, match=want):
+        ServerSettings.load(flags)
+
+
+def test_no_value_is_quoted() -> None:
+    """A secret that was put into the wrong variable is not printed."""
+    with pytest.raises(click.UsageError) as caught:
+        ServerSettings.load({"tls_cert_dir": "/x", "log_level": "canary"})
+    assert "canary" not in caught.value.message
+
+
+def test_flags_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said last, by the person, holds; the environment fills the rest."""
+    monkeypatch.setenv("SLIPWAY_LISTEN_ADDRESS", "127.0.0.1:1")
+    monkeypatch.setenv("SLIPWAY_TRUST_DOMAIN", "example.org")
+    monkeypatch.setenv("SLIPWAY_INSECURE", "true")
+    got = ServerSettings.load({"listen_address": "127.0.0.1:2", "trust_domain": None})
+    assert (got.listen_address, got.trust_domain, got.insecure) == ("127.0.0.1:2", "example.org", True)
+
+
+def test_every_setting_is_a_flag_or_says_why_not() -> None:
+    """The command line is complete, and each flag has its setting."""
+
+    @click.command()
+    @server_options
+    def command(server_flags: dict[str, Any]) -> None:
+        settings = ServerSettings.load(server_flags)
+        click.echo(f"{settings.listen_address} {settings.serves_reflection} {settings.log_format}")
+
+    offered = {option.name for option in command.params}
+    # The server's own bound on a call is an environment variable only: callers choose their deadlines.
+    assert offered == FLAGS - {"max_call_seconds"}
+    result = CliRunner().invoke(
+        command,
+        ["--insecure", "--listen-address", "127.0.0.1:0", "--no-reflection", "--log-format", "json"],
+    )
+    assert (result.exit_code, result.output) == (0, "127.0.0.1:0 False json\n")
+    assert CliRunner().invoke(command, []).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "want"),
+    [
+        ({"listen_address": "127.0.0.1:0"}, "127.0.0.1:7"),
+        ({"listen_address": "[::1]:0"}, "[::1]:7"),
+        ({"advertise_address": "dns:///x:1", "listen_address": "[::]:0"}, "dns:///x:1"),
+    ],
+)
+def test_the_advertised_address(more: dict[str, Any], want: str) -> None:
+    """Others are told an address that they can call, with the port that was found free."""
+    assert ServerSettings(tls_cert_dir=Path("/x"), **more).advertised(port=7) == want
+
+
+def test_listening_everywhere_advertises_the_host() -> None:
+    """The address for "any" is none that can be called."""
+    host, _, port = ServerSettings(tls_cert_dir=Path("/x")).advertised(port=7).rpartition(":")
+    assert (host not in ("", "[::]"), port) == (True, "7")
+
+
+@pytest.mark.parametrize(
+    ("target", "host", "port", "loopback"),
+    [
+        ("127.0.0.1:80", "127.0.0.1", 80, True),
+        ("127.9.9.9:80", "127.9.9.9", 80, True),
+        ("localhost:80", "localhost", 80, True),
+        ("[::1]:80", "::1", 80, True),
+        ("ipv4:127.0.0.1:80", "127.0.0.1", 80, True),
+        ("ipv6:[::1]:80", "::1", 80, True),
+        ("dns:///localhost:80", "localhost", 80, True),
+        ("dns://8.8.8.8/a.b:80", "a.b", 80, False),
+        ("localhost.example.org:80", "localhost.example.org", 80, False),
+        ("0.0.0.0:80", "0.0.0.0", 80, False),
+        ("[::]:80", "::", 80, False),
+        ("a.b:99999", "a.b", None, False),
+        ("a.b", "a.b", None, False),
+    ],
+)
+def test_addresses(*, target: str, host: str, port: int | None, loopback: bool) -> None:
+    """Host, port and loopback of every form of target; "any address" and look-alikes are no loopback."""
+    assert (host_of(target), port_of(target), is_loopback(target)) == (host, port, loopback)

@@ -1,0 +1,60 @@
+"""The audit log as it is read: by user, agent and resource, and never half a line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tools.cluster.audit import Log
+from tools.engines.failures import EngineTimeout
+
+
+def event(verb: str, resource: str, *, user: str = "alice", agent: str = "kubectl/v1", code: int = 200) -> str:
+    """A line as the API server writes it."""
+    return (
+        json.dumps(
+            {
+                "verb": verb,
+                "objectRef": {"resource": resource, "namespace": "default", "name": "x", "subresource": "status"},
+                "user": {"username": user},
+                "userAgent": agent,
+                "responseStatus": {"code": code},
+                "requestReceivedTimestamp": "2026-01-01T00:00:00.000000Z",
+            }
+        )
+        + "\n"
+    )
+
+
+def test_calls_are_chosen(tmp_path: Path) -> None:
+    """By user, by a part of the agent's name, by resource; from a position on."""
+    log = Log(tmp_path / "audit.log")
+    assert log.position == 0
+    log.path.write_text(event("get", "secrets") + event("create", "secrets", user="bob", agent="slipway/1"))
+    position = log.position
+    with log.path.open("a") as more:
+        more.write(event("patch", "machines", code=403))
+    assert [one.verb for one in log.calls(user="bob")] == ["create"]
+    assert [one.verb for one in log.calls(agent="slipway")] == ["create"]
+    assert [one.verb for one in log.calls(resource="secrets")] == ["get", "create"]
+    (last,) = log.calls(since=position)
+    assert (last.verb, last.resource, last.subresource, last.status, last.is_write) == (
+        "patch", "machines", "status", 403, True,
+    )  # fmt: skip
+
+
+def test_half_a_line_is_left_for_later(tmp_path: Path) -> None:
+    """The API server may be writing it just now."""
+    log = Log(tmp_path / "audit.log")
+    log.path.write_text(event("get", "secrets") + event("list", "secrets")[:20])
+    assert [one.verb for one in log.calls()] == ["get"]
+    assert not log.calls()[0].is_write
+
+
+def test_waiting_ends(tmp_path: Path) -> None:
+    """A call that is there is given at once; one that never comes is an error."""
+    log = Log(tmp_path / "audit.log")
+    log.path.write_text(event("get", "secrets"))
+    assert log.until(lambda call: call.verb == "get").resource == "secrets"
+    with pytest.raises(EngineTimeout):
+        log.until(lambda call: call.verb == "delete", seconds=0.1)

@@ -1,0 +1,45 @@
+"""The mutants: each breaks the contract in one way, and names the checks that must see it.
+
+A mutant is what a careless author might write. There is a module for each thing that they break.
+"""
+
+from collections.abc import Iterator
+
+from tests.tools.conformance.mutants import (
+    errors,
+    features,
+    information,
+    instances,
+    lease,
+    limits,
+    meaning,
+    process,
+    render,
+    secrets,
+    tls,
+    transport,
+    versions,
+)
+from tests.tools.conformance.mutants.mutant import Mutant
+
+_MODULES = (
+    information,
+    features,
+    render,
+    meaning,
+    errors,
+    limits,
+    secrets,
+    versions,
+    transport,
+    tls,
+    process,
+    instances,
+    lease,
+)
+
+
+def mutants() -> Iterator[Mutant]:
+    """Give all mutants."""
+    for module in _MODULES:
+        yield from module.mutants()

@@ -1,0 +1,183 @@
+"""The parsers of the suite on documents written by hand: what they read, and what they do not take for their format."""
+
+import base64
+import gzip
+import json
+import os
+import select
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.conformance.decoders import cloud_config, external, ignition, talos, windows
+from tools.conformance.decoders.unreadable import UnreadableError
+from tools.conformance.decoders.words import shell_words, systemd_words, windows_words
+from tools.conformance.json_text import json_string
+
+
+@pytest.mark.parametrize(
+    ("line", "want", "reason"),
+    [
+        ("exec a 'b c' d", ["exec", "a", "b c", "d"], "single quotes"),
+        ("a 'it'\"'\"'s'", ["a", "it's"], "quotes that meet"),
+        ('a "b \\" c \\n"', ["a", 'b " c \\n'], "double quotes keep most backslashes"),
+        ("a ''", ["a", ""], "an empty word is a word"),
+        ("a \\$b", ["a", "$b"], "an escaped dollar"),
+        ("a $b", None, "a variable is no word"),
+        ('a "$b"', None, "nor in double quotes"),
+        ("a 'b", None, "a quote that does not end"),
+        ("a; b", None, "two commands"),
+        ("a *.b", None, "a pattern"),
+    ],
+)
+def test_shell_words(line: str, want: list[str] | None, reason: str) -> None:
+    """A simple command is its words; what the shell would change is no list of words."""
+    assert shell_words(line) == want, reason
+
+
+@pytest.mark.parametrize(
+    ("line", "want", "reason"),
+    [
+        ('/bin/a "b c"', ["/bin/a", "b c"], "quotes"),
+        ('/bin/a "100%%" "$$HOME"', ["/bin/a", "100%", "$HOME"], "what is doubled"),
+        ('/bin/a "\\"b\\\\"', ["/bin/a", '"b\\'], "escapes"),
+        ("/bin/a $HOME", None, "a variable"),
+        ("/bin/a %h", None, "a specifier"),
+        ('/bin/a "b', None, "a quote that does not end"),
+    ],
+)
+def test_systemd_words(line: str, want: list[str] | None, reason: str) -> None:
+    """ExecStart as systemd takes it apart."""
+    assert systemd_words(line) == want, reason
+
+
+@pytest.mark.parametrize(
+    ("line", "want", "reason"),
+    [
+        ('-File "C:\\Program Files\\x.ps1"', ["-File", "C:\\Program Files\\x.ps1"], "blanks"),
+        ('"a \\"b\\""', ['a "b"'], "quotes"),
+        ('"a\\\\" b', ["a\\", "b"], "backslashes before a quote"),
+        ("a\\b", ["a\\b"], "backslashes elsewhere"),
+        ('""', [""], "an empty word"),
+    ],
+)
+def test_windows_words(line: str, want: list[str], reason: str) -> None:
+    """A command line as the C runtime takes it apart."""
+    assert windows_words(line) == want, reason
+
+
+def test_json_text() -> None:
+    """The suite's own JSON string is JSON, and escapes what YAML forbids or folds."""
+    text = 'a"\\\b\f\n\r\t\x00\x7f\x85\u2028\ufeff\uffffü😀'
+    assert json.loads(json_string(text)) == text
+    assert json_string("\x85\u2028ü") == '"\\u0085\\u2028ü"'
+
+
+def test_cloud_config() -> None:
+    """Defaults, encodings, deferred files and the program of every boot."""
+    packed = base64.b64encode(gzip.compress(b"zipped")).decode()
+    document = f"""#cloud-config
+write_files:
+  - {{path: /a, content: "text"}}
+  - {{path: /b, encoding: gz+b64, content: "{packed}", permissions: '0400', owner: 'x:y'}}
+  - {{path: /a, content: later, defer: true}}
+  - {{path: /var/lib/cloud/scripts/per-boot/x, permissions: '0755', content: "#!/bin/sh\\nexec run 'it all'\\n"}}
+runcmd: [[a, b], c d]
+users: [default, {{name: u, groups: "g,h", sudo: "ALL"}}]
+"""
+    state = cloud_config.decode(document.encode(), {})
+    files = {file.path: file for file in state.os.files}
+    assert files["/a"].content.data == b"later"
+    assert (files["/a"].owner, files["/a"].group, files["/a"].mode) == ("root", "root", 0o644)
+    assert files["/b"].content.data == b"zipped"
+    assert (files["/b"].owner, files["/b"].group, files["/b"].mode) == ("x", "y", 0o400)
+    assert [list(program.argv) for program in state.programs] == [["a", "b"], ["sh", "-c", "c d"], ["run", "it all"]]
+    assert list(state.os.users[0].groups) == ["g", "h"]
+
+
+def test_ignition() -> None:
+    """Data URLs, owners by default, and the program of an enabled unit."""
+    unit = '[Service]\nExecStart=/bin/run "it all"\n[Install]\nWantedBy=multi-user.target\n'
+    document = {
+        "ignition": {"version": "3.3.0"},
+        "storage": {"files": [{"path": "/a", "mode": 256, "contents": {"source": "data:,a%20b"}}, {"path": "/b"}]},
+        "systemd": {"units": [{"name": "x.service", "enabled": True, "contents": unit}]},
+    }
+    state = ignition.decode(json.dumps(document).encode(), {})
+    assert [(file.path, file.content.data, file.mode) for file in state.os.files] == [
+        ("/a", b"a b", 0o400),
+        ("/b", b"", 0o644),
+    ]
+    assert list(state.programs[0].argv) == ["/bin/run", "it all"]
+
+
+@pytest.mark.parametrize(
+    ("decode", "data"),
+    [
+        (cloud_config.decode, b"write_files: []"),
+        (cloud_config.decode, b"#cloud-config\n- a"),
+        (cloud_config.decode, b"#cloud-config\nwrite_files: [{content: x}]"),
+        (cloud_config.decode, b"#cloud-config\n\xff"),
+        (ignition.decode, b"{}"),
+        (ignition.decode, b'{"ignition": {"version": "9.0.0"}}'),
+        (ignition.decode, b"\x1f\x8b"),
+        (talos.decode, b"a: 1"),
+        (talos.decode, b"version: v1alpha1\n"),
+        (windows.decode, b"echo"),
+        (windows.decode, b"<a/>"),
+    ],
+)
+def test_what_is_no_document_is_unreadable(decode: object, data: bytes) -> None:
+    """It is said so, and nothing of it is claimed."""
+    with pytest.raises(UnreadableError):
+        decode(data, {})
+
+
+async def _external(program: str) -> object:
+    return await external.decode(
+        (sys.executable, "-c", program), b"user data", format_id="acme/v1", attachments={"a": b"attached"}
+    )
+
+
+async def test_a_decoder_of_ones_own() -> None:
+    """It gets user data, format and attachments, and what it writes is the state."""
+    state = await _external(
+        "import json, os, sys\n"
+        "said = [sys.stdin.read(), os.environ['SLIPWAY_FORMAT'], open('a').read()]\n"
+        "print(json.dumps({'features': ['os.files'], 'programs': [{'argv': said}]}))"
+    )
+    assert list(state.programs[0].argv) == ["user data", "acme/v1", "attached"]
+
+
+@pytest.mark.parametrize("program", ["raise SystemExit(3)", "print('no JSON')", "print('{\"unheard\": 1}')"])
+async def test_a_decoder_that_fails(program: str) -> None:
+    """It is an error, and never a pass."""
+    with pytest.raises(UnreadableError, match="--decode-cmd"):
+        await _external(program)
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "a/b", "/a", "../a", "a/", "a\0b", "a" * 300])
+async def test_an_attachment_that_is_no_file(name: str) -> None:
+    """Its name is the provisioner's fault, told as such; nothing is written, and the program is not started."""
+    with pytest.raises(UnreadableError, match="an attachment's name"):
+        await external.decode((sys.executable, "-c", ""), b"", format_id="acme/v1", attachments={name: b"attached"})
+
+
+async def test_a_decoder_that_hangs_ends_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its children are ended with it; they would hold the pipes, and run on."""
+    fifo = tmp_path / "alive"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    script = f"exec 5>{shlex.quote(str(fifo))}; echo up >&5; (sleep 600; true) & wait"
+    monkeypatch.setattr(external, "SECONDS", 2.0)
+    with pytest.raises(UnreadableError, match="did not end"):
+        await external.decode(("sh", "-c", script), b"", format_id="acme/v1", attachments={})
+    # The end of the file comes when nobody has the pipe open any more.
+    assert os.read(reader, 16) == b"up\n"
+    assert select.select([reader], [], [], 20)[0], "somebody runs on"
+    assert os.read(reader, 16) == b""
+    os.close(reader)

@@ -1,0 +1,1 @@
+"""`make bench`: speed and size, measured on the machine it runs on."""

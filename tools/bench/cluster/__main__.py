@@ -1,0 +1,67 @@
+"""Measure bootstrap providers side by side, print tables, and write out/bench-cluster.json."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from services.cli.output import console, table
+from tools.bench.cluster.contender import CONTENDERS, DEFAULT, UNTHROTTLED, Limits
+from tools.bench.cluster.run import Bench, Figures
+from tools.bench.process_figures import machine
+from tools.cluster import providers
+from tools.cluster.management import ManagementCluster
+
+OUT = Path("out/bench-cluster.json")
+_CLUSTERS = 10
+_RUNS = 3
+
+
+def main() -> None:
+    """Measure every provider alone, in order ABBA; medians of some runs."""
+    parser = argparse.ArgumentParser(prog="python -m tools.bench.cluster", description="Bootstrap providers, measured.")
+    parser.add_argument("--machines", type=int, default=1000, help="machines of a run (1000)")
+    parser.add_argument("--runs", type=int, default=_RUNS, help=f"runs of each, of which the medians count ({_RUNS})")
+    told = parser.parse_args()
+    scenes = [
+        (limits, clusters, max(1, told.machines // clusters))
+        for limits in (DEFAULT, UNTHROTTLED)
+        for clusters in (1, _CLUSTERS)
+    ]
+    # One machine by itself: what a user waits for who adds one.
+    rows = _measure([(DEFAULT, 1, 1), *scenes], told.runs)
+    OUT.parent.mkdir(exist_ok=True)
+    OUT.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=2) + "\n")
+    heads = list(rows[0])
+    console().print(table("bootstrap providers", heads, [[str(row[head]) for head in heads] for row in rows]))
+
+
+def _measure(scenes: list[tuple[Limits, int, int]], runs: int) -> list[dict[str, Any]]:
+    rows = []
+    with ManagementCluster("1.14", only=(providers.CORE,)) as cluster:
+        bench = Bench(cluster, cluster.workload_cluster("bench"))
+        for number, (limits, clusters, machines) in enumerate(scenes):
+            found: dict[str, list[Figures]] = {}
+            for run in range(runs):
+                for contender in CONTENDERS if run % 2 == 0 else reversed(CONTENDERS):
+                    name = f"b{number}-{run}-{CONTENDERS.index(contender)}"
+                    figures = bench.run(contender, limits, clusters=clusters, machines=machines, name=name)
+                    found.setdefault(contender.name, []).append(figures)
+            rows += [_medians(one) for one in found.values()]
+    return rows
+
+
+def _medians(runs: list[Figures]) -> dict[str, Any]:
+    rows = [asdict(one) for one in runs]
+    return {
+        key: value if isinstance(value, str) else round(median(row[key] for row in rows), 2)
+        for key, value in rows[0].items()
+    }
+
+
+if __name__ == "__main__":
+    main()

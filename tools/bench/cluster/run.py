@@ -1,0 +1,127 @@
+"""One run of one provider: the clock starts when clusters become ready and stops at the last data Secret."""
+
+from __future__ import annotations
+
+import datetime as dt
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tools.bench.cluster.contender import Contender, Limits
+from tools.bench.cluster.fleet import Fleet
+from tools.bench.process_figures import cpu_seconds, rss_mib
+from tools.cluster import providers
+from tools.cluster.audit import Call
+from tools.cluster.management import RunningCluster
+from tools.cluster.processes import Process
+from tools.cluster.workload import WorkloadCluster
+from tools.engines.failures import EngineTimeout
+
+_PATIENCE = 900.0
+_INTERVAL = 0.1
+_SETTLED = 3.0
+_CREATED = 201
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a run came to; seconds since the clusters became ready, calls and writes of the provider per machine.
+
+    ``writes_before`` are those that it made while its machines waited. Memory is that of all its processes, in MiB.
+    """
+
+    provider: str
+    limits: str
+    clusters: int
+    machines: int
+    seconds: float
+    machines_per_second: float
+    p50: float
+    p99: float
+    calls: float
+    writes: float
+    writes_before: float
+    workload_writes: float
+    provider_cpu: float
+    api_server_cpu: float
+    rss_mib: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The environment in which the runs happen, one after the other."""
+
+    cluster: RunningCluster
+    workload: WorkloadCluster
+
+    def run(self, contender: Contender, limits: Limits, *, clusters: int, machines: int, name: str) -> Figures:
+        """Create a fleet, make it ready with only the provider running, and take the figures.
+
+        Raises:
+            EngineTimeout: not every machine got its Secret in 15 minutes.
+        """
+        fleet = Fleet(self.cluster, self.workload, name, clusters, machines, contender.config)
+        processes = contender.processes(self.cluster, limits, name)
+        before = self.cluster.audit.position
+        core = self.cluster.providers[providers.CORE]
+        try:
+            for process in processes:
+                process.start()
+            core.start()
+            fleet.create()
+            core.stop()
+            time.sleep(_SETTLED)
+            return self._measure(contender, limits, fleet, processes, before)
+        finally:
+            for process in processes:
+                process.stop()
+
+    def _measure(
+        self, contender: Contender, limits: Limits, fleet: Fleet, processes: Sequence[Process], before: int
+    ) -> Figures:
+        api_server = self.cluster.server.api_server.pid
+        position, workload = self.cluster.audit.position, self.workload.administration.audit.position
+        used, served = sum(cpu_seconds(one.pid) for one in processes), cpu_seconds(api_server)
+        start = dt.datetime.now(dt.UTC)
+        fleet.make_ready()
+        done = self._wait(fleet, position)
+        time.sleep(_SETTLED)  # For the writes that come after a Secret.
+        used = sum(cpu_seconds(one.pid) for one in processes) - used
+        served = cpu_seconds(api_server) - served
+        took = sorted((dt.datetime.fromisoformat(call.at) - start).total_seconds() for call in done)
+        total = len(fleet.names)
+        later = self.cluster.audit.calls(since=position, user=contender.user)
+        earlier = [one for one in self.cluster.audit.calls(since=before, user=contender.user) if one.is_write]
+        inside = self.workload.administration.audit.calls(since=workload)
+        writes = sum(one.is_write for one in later)
+        return Figures(
+            provider=contender.name,
+            limits=limits.name,
+            clusters=fleet.clusters,
+            machines=total,
+            seconds=round(took[-1], 2),
+            machines_per_second=round(total / took[-1], 1),
+            p50=round(statistics.median(took), 2),
+            p99=round(took[min(total - 1, round(0.99 * total))], 2),
+            calls=round(len(later) / total, 2),
+            writes=round(writes / total, 2),
+            writes_before=round((len(earlier) - writes) / total, 2),
+            workload_writes=round(sum(one.is_write and one.resource == "secrets" for one in inside) / total, 2),
+            provider_cpu=round(used, 2),
+            api_server_cpu=round(served, 2),
+            rss_mib=round(sum(rss_mib(one.pid) for one in processes), 1),
+        )
+
+    def _wait(self, fleet: Fleet, position: int) -> list[Call]:
+        wanted, end = set(fleet.names), time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            made = [
+                call
+                for call in self.cluster.audit.calls(since=position, resource="secrets")
+                if call.verb == "create" and call.status == _CREATED and call.namespace == fleet.namespace
+            ]
+            if wanted <= {call.name for call in made}:
+                return [call for call in made if call.name in wanted]
+            time.sleep(_INTERVAL)
+        raise EngineTimeout(f"not every machine of {fleet.namespace} got its Secret in {_PATIENCE:.0f} s")

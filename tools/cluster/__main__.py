@@ -1,0 +1,88 @@
+"""python -m tools.cluster up|down: a management cluster with Cluster API on this machine, for a developer's shell."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from tools.cluster import keeper
+from tools.cluster.keeper import Kept
+from tools.engines import build, cluster_api
+from tools.engines.failures import EngineError
+
+FOLDER = Path("build") / "cluster"
+WORKLOAD = "demo"
+_ENGINES = "cluster"
+
+
+def main() -> int:
+    """Do what the command line says; 2 when it could not be done."""
+    parser = argparse.ArgumentParser(prog="python -m tools.cluster", description="Cluster API on loopback.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    up = commands.add_parser("up", help="build what is missing, start it in the background, say how to use it")
+    down = commands.add_parser("down", help="end it")
+    keep = commands.add_parser("keep", help="hold it in the foreground")
+    for command in (up, down, keep):
+        command.add_argument("folder", nargs="?", type=Path, default=FOLDER, help=f"where it is told of ({FOLDER})")
+    for command in (up, keep):
+        command.add_argument("--cluster-api", choices=(*cluster_api.MANIFESTS, keeper.NONE), default="1.14")
+        command.add_argument("--workload", default=WORKLOAD, help=f"name of a workload cluster ({WORKLOAD})")
+    keep.add_argument("--while-used", action="store_true", help="end when no process holds it in use")
+    told = parser.parse_args()
+    try:
+        if told.command == "up":
+            return _up(told.folder, told.cluster_api, told.workload)
+        if told.command == "down":
+            print("ended" if keeper.stop(told.folder) else "nothing is running")
+            return 0
+        keeper.keep(told.folder, cluster_api=told.cluster_api, workload=told.workload, while_used=told.while_used)
+    except EngineError as failure:
+        print(failure, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _up(folder: Path, release: str, workload: str) -> int:
+    if build.main([_ENGINES]):
+        return 2
+    kept = keeper.read(folder)
+    if kept is None:
+        started = time.monotonic()
+        kept = keeper.start(folder, cluster_api=release, workload=workload)
+        print(f"up after {time.monotonic() - started:.0f} s")
+    _link(folder, kept)
+    print(_usage(folder, kept))
+    return 0
+
+
+def _link(folder: Path, kept: Kept) -> None:
+    """Leave a ``kubectl`` for this cluster, and the kubeconfig for other programs."""
+    environment = kept.environment
+    kubectl = folder / "kubectl"
+    command = shlex.join([str(environment.programs / "kubectl"), f"--kubeconfig={environment.kubeconfig}"])
+    kubectl.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    kubectl.chmod(0o755)
+    for name, target in (("kubeconfig", environment.kubeconfig), ("logs", environment.logs)):
+        link = folder / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+
+
+def _usage(folder: Path, kept: Kept) -> str:
+    endpoint, secret = kept.workload_administration.server, f"{kept.workload}-ca"
+    return f"""\
+Cluster API {kept.cluster_api} is running on {kept.address}.
+
+  {folder}/kubectl get clusters,machines     or any kubectl after: export KUBECONFIG={folder}/kubeconfig
+  {folder}/logs                              the log of every process
+  make cluster-down                               ends it
+
+The API server of a workload cluster named {kept.workload} is {endpoint}; Secret {secret} has its authority.
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""What an API server was asked, and by whom: its own audit log, which no client can forget to write.
+
+Calls and writes per machine are counted from it, and that a refusal of a verb really happened is seen in it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.engines.failures import EngineTimeout
+
+_INTERVAL = 0.2
+WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request that was answered; ``verb`` is Kubernetes' (get, list, watch, create, update, patch, delete)."""
+
+    verb: str
+    resource: str
+    subresource: str
+    namespace: str
+    name: str
+    user: str
+    agent: str
+    status: int
+    at: str
+
+    @property
+    def is_write(self) -> bool:
+        """Whether it was to change something, refused or not."""
+        return self.verb in WRITES
+
+
+class Log:
+    """The audit log of one API server."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def position(self) -> int:
+        """Where the log ends now: give it to ``calls`` for what comes later."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def calls(self, *, since: int = 0, user: str = "", agent: str = "", resource: str = "") -> list[Call]:
+        """The calls of a user, of an agent (a part of its name) and for a resource, where these are told."""
+        return [
+            call
+            for call in self._read(since)
+            if user in {"", call.user} and agent in call.agent and resource in {"", call.resource}
+        ]
+
+    def until(self, true: Callable[[Call], object], *, since: int = 0, seconds: float = 60.0) -> Call:
+        """Wait for a call of which something is true; give it.
+
+        Raises:
+            EngineTimeout: there was none.
+        """
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for call in self._read(since):
+                if true(call):
+                    return call
+            time.sleep(_INTERVAL)
+        raise EngineTimeout(f"no such call in {seconds:.0f} s")
+
+    def _read(self, since: int) -> Iterator[Call]:
+        with self.path.open("rb") as log:
+            log.seek(since)
+            for line in log:
+                if not line.endswith(b"\n"):
+                    return  # It is being written.
+                event = json.loads(line)
+                target = event.get("objectRef", {})
+                yield Call(
+                    verb=event["verb"],
+                    resource=target.get("resource", ""),
+                    subresource=target.get("subresource", ""),
+                    namespace=target.get("namespace", ""),
+                    name=target.get("name", ""),
+                    user=event["user"].get("username", ""),
+                    agent=event.get("userAgent", ""),
+                    status=event.get("responseStatus", {}).get("code", 0),
+                    at=event["requestReceivedTimestamp"],
+                )
+
+
+def write_policy(path: Path) -> Path:
+    """Write the policy: who asked what and got which status, never a body."""
+    policy = {
+        "apiVersion": "audit.k8s.io/v1",
+        "kind": "Policy",
+        "omitStages": ["RequestReceived"],
+        "rules": [{"level": "None", "nonResourceURLs": ["*"]}, {"level": "Metadata"}],
+    }
+    path.write_text(json.dumps(policy))
+    return path

@@ -1,0 +1,87 @@
+"""The list of checks: small functions, each with the clause that it shows and what it needs to run."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+if TYPE_CHECKING:
+    from tools.conformance.session import Session
+
+Run = Callable[["Session"], Awaitable[None]]
+RunFormat = Callable[["Session", provisionerpb.FormatInfo], Awaitable[None]]
+
+
+class Need(StrEnum):
+    """What a check needs besides an endpoint."""
+
+    TLS = "a connection with TLS"
+    PROCESS = "--start-cmd"
+    AUTHORITY = "--start-cmd without --tls-cert-dir and --insecure, so that the suite makes the certificates"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check.
+
+    Attributes:
+        clause: id of the clause that it shows.
+        name: its name within the clause.
+        needs: what it needs besides an endpoint.
+        run: it, for the provisioner as a whole.
+        run_format: it, for each format.
+        slow: it waits for something, so others may run meanwhile.
+    """
+
+    clause: str
+    name: str
+    needs: frozenset[Need]
+    run: Run | None = None
+    run_format: RunFormat | None = None
+    slow: bool = False
+
+    @property
+    def id(self) -> str:
+        """Id of the check, e.g. "RND-004.odd-tags"."""
+        return f"{self.clause}.{self.name}"
+
+    @property
+    def group(self) -> str:
+        """Id of its group, e.g. "RND"."""
+        return self.clause.partition("-")[0]
+
+
+class Checks:
+    """The checks of one group, gathered by decorators."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._found: list[Check] = []
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self._found)
+
+    def check(self, clause: str, *needs: Need, slow: bool = False) -> Callable[[Run], Run]:
+        """Add a check of the provisioner as a whole; its name is the function's."""
+
+        def add(run: Run) -> Run:
+            name = _name(run)
+            self._found.append(Check(clause, name, frozenset(needs), run=run, slow=slow))
+            return run
+
+        return add
+
+    def check_format(self, clause: str, *needs: Need) -> Callable[[RunFormat], RunFormat]:
+        """Add a check of every format."""
+
+        def add(run: RunFormat) -> RunFormat:
+            self._found.append(Check(clause, _name(run), frozenset(needs), run_format=run))
+            return run
+
+        return add
+
+
+def _name(run: Callable[..., object]) -> str:
+    return run.__name__.replace("_", "-")

@@ -1,0 +1,187 @@
+"""RND and EXE: what the user data says, read by a parser that the provisioner knows nothing of."""
+
+from collections.abc import Iterable
+
+from services.contract.walk import uses
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from tools.conformance import profiles, requests
+from tools.conformance.check import Checks
+from tools.conformance.compare import Comparison, compare
+from tools.conformance.decoders import decoded
+from tools.conformance.ledger import FAILED, UNVERIFIED, VERIFIED
+from tools.conformance.outcome import NotRun, Unverified, all_hold
+from tools.conformance.session import Session
+from tools.conformance.trial import feature_trials
+
+CHECKS = Checks()
+BYTES = (
+    (b"", "nothing"),
+    (b"no line break at the end", "no line break at the end"),
+    (b"line\n\n\n", "line breaks at the end"),
+    (b"  indented\n\ttab\n", "indentation"),
+    (b" \n", "a blank"),
+    (b"one\r\ntwo\r\n", "CR LF"),
+    ("ü ∂ 😀 \u2028 \x85 \ufeff\n".encode(), "characters beyond ASCII"),
+    (b"#cloud-config\n---\n...\n- {a: [b]}\n", "YAML"),
+    (b'{"a": "b\\n"}', "JSON"),
+    (b"## template: jinja\n{{ a }}{% if b %}{# c #}", "Jinja"),
+    (b"${A} $B $(c) `d` %e %% $$ !f ~ \\n \\\\", "what shells and systemd replace"),
+    (b"'single' \"double\" '' \"\"", "quotes"),
+    (b"<a>&amp;</a> ]]>", "XML"),
+    (bytes(range(256)), "every byte"),
+    (b"\x1f\x8b\x08\x00not gzip", "what looks compressed"),
+)
+SECRETS = (b"plain", b'quote " backslash \\ tab \t', "ü \u2028 \x85".encode(), b"line\nline\n", b"")
+
+
+@CHECKS.check_format("RND-015")
+async def byte_for_byte(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Every content arrives as it is, or is refused."""
+    problems = []
+    for data, reason in BYTES:
+        of = requests.files(requests.file("bytes", data))
+        problems += [f"{reason}: {text}" for text in await _arrives(session, info, of, "os.files")]
+    all_hold(problems)
+
+
+@CHECKS.check_format("RND-015")
+async def joined_segments(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Segments are joined without anything in between."""
+    of = requests.files(requests.file("segments", b""))
+    for part in (b"one", b"\n", b"", b" two", b"three\n"):
+        of.os.files[0].content.segments.add(data=part)
+    all_hold(await _arrives(session, info, of, "os.files"))
+
+
+@CHECKS.check_format("RND-016")
+async def spliced_secrets(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Secrets are spliced in as their encoding says."""
+    encodings = (
+        None,
+        contentpb.SPLICE_ENCODING_RAW,
+        contentpb.SPLICE_ENCODING_JSON_STRING,
+        contentpb.SPLICE_ENCODING_BASE64,
+    )
+    secrets = [requests.secret("conformance", f"key-{number}", value) for number, value in enumerate(SECRETS)]
+    problems = []
+    for encoding in encodings:
+        of = requests.files(requests.file("spliced", b"before "), secrets=secrets)
+        for one in secrets:
+            segment = of.os.files[0].content.segments.add()
+            segment.secret_ref.name, segment.secret_ref.key = one.name, one.key
+            if encoding is not None:
+                segment.encoding = encoding
+            of.os.files[0].content.segments.add(data=b" between ")
+        name = "unset" if encoding is None else contentpb.SpliceEncoding.Name(encoding)
+        problems += [f"{name}: {text}" for text in await _arrives(session, info, of, "os.files")]
+    all_hold(problems)
+
+
+@CHECKS.check_format("RND-018")
+async def core_items(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """What the core profile asks for is in the user data."""
+    core = profiles.FEATURES.get(profiles.name(info), frozenset())
+    request = await session.base(info)
+    found = await _compared(session, info, request)
+    _note(session, info, found, core)
+    all_hold(found.problems)
+    problems = []
+    for trial in await feature_trials(session, info):
+        if trial.answer.ok and {use.id for use in uses(trial.request.bundle)} <= core:
+            problems += [
+                f"{trial.case.name}: {text}" for text in (await _compared(session, info, trial.request)).problems
+            ]
+    all_hold(problems)
+    missing = sorted(found.unverified & core)
+    if missing:
+        raise Unverified(f"the decoder does not see {', '.join(missing)}")
+
+
+@CHECKS.check_format("RND-019")
+async def extended_items(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """What every other declared feature asks for is in the user data."""
+    core = profiles.FEATURES.get(profiles.name(info), frozenset())
+    problems: list[str] = []
+    unseen: set[str] = set()
+    seen: set[str] = set()
+    for trial in await feature_trials(session, info):
+        if not trial.answer.ok or trial.outside:
+            continue
+        asked = {use.id for use in uses(trial.request.bundle)} - core
+        found = await _compared(session, info, trial.request)
+        problems += [f"{trial.case.name}: {text}" for text in found.problems]
+        _note(session, info, found, asked)
+        unseen |= (asked - found.verified) | found.unverified
+        seen |= found.verified
+    all_hold(problems)
+    if unseen - seen - core:
+        raise Unverified(f"the decoder does not see {', '.join(sorted(unseen - seen - core))}")
+
+
+@CHECKS.check_format("EXE-001")
+async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """The program is started with exactly its arguments."""
+    if info.kubernetes_input != requests.PLAN:
+        raise NotRun("an intent has no entry point")
+    request = await session.base(info)
+    del request.bundle.plan.entrypoint.argv[1:]
+    request.bundle.plan.entrypoint.argv.extend(
+        [
+            "plain",
+            "two words",
+            "",
+            "it's",
+            'say "hi"',
+            "$HOME ${HOME} $$",
+            "%h %%",
+            "back\\slash\\",
+            "`id` $(id)",
+            "a;b&c|d",
+            "*",
+        ]
+    )
+    found = await _compared(session, info, request)
+    all_hold([text for text in found.problems if text.startswith("plan.")])
+    if "plan.entrypoint" in found.unverified:
+        raise Unverified("the decoder does not see plan.entrypoint")
+
+
+async def _arrives(
+    session: Session, info: provisionerpb.FormatInfo, of: bundlepb.BootstrapBundle, feature: str
+) -> list[str]:
+    """Give what is wrong with a bundle's files; a refusal by name is right too.
+
+    Raises:
+        NotRun: the format takes no files.
+        Unverified: nobody can read the user data.
+    """
+    if feature not in {support.id for support in info.features}:
+        raise NotRun(f"the format does not declare {feature}")
+    request = requests.merged(await session.base(info), of, info)
+    got = await session.subject.render(request)
+    if got.info.reason == "UNSUPPORTED_FEATURE":
+        return []
+    found = await _compared(session, info, request)
+    if feature in found.unverified:
+        raise Unverified(f"the decoder does not see {feature}")
+    return found.problems
+
+
+async def _compared(
+    session: Session, info: provisionerpb.FormatInfo, request: provisionerpb.RenderRequest
+) -> Comparison:
+    response = await session.subject.rendered(request)
+    state = await decoded(session.options, info, response)
+    return compare(request.bundle, state, windows=requests.is_windows(info))
+
+
+def _note(session: Session, info: provisionerpb.FormatInfo, found: Comparison, asked: Iterable[str]) -> None:
+    for id_ in asked:
+        if id_ in found.failed:
+            session.ledger.note(info.format, id_, FAILED, "not found in the user data as the bundle says it")
+        elif id_ in found.verified:
+            session.ledger.note(info.format, id_, VERIFIED)
+        else:
+            session.ledger.note(info.format, id_, UNVERIFIED, "rendered; the decoder does not see it")

@@ -1,0 +1,66 @@
+"""One whole run: open, check, report. What the command and the tests call."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+from tools.conformance.catalogue import all_checks
+from tools.conformance.check import Check
+from tools.conformance.launcher import Launcher
+from tools.conformance.options import Options
+from tools.conformance.report import report
+from tools.conformance.runner import Progress, run
+from tools.conformance.session import opened
+
+EXTENDED = frozenset({"FEA-009.extended-features", "RND-019.extended-items"})
+"""Checks that look beyond the core profiles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which checks to make.
+
+    Attributes:
+        only: ids of groups, clauses or checks; empty for all.
+        known: checks that must fail.
+    """
+
+    only: tuple[str, ...] = ()
+    known: frozenset[str] = frozenset()
+
+    def __contains__(self, check: Check) -> bool:
+        """Whether a check is wanted."""
+        return not self.only or bool({check.id, check.clause, check.group} & set(self.only))
+
+
+async def conformance(
+    options: Options,
+    *,
+    wanted: Wanted | None = None,
+    progress: Progress | None = None,
+    launcher: Launcher | None = None,
+) -> reportpb.Report:
+    """Make a run and give its report.
+
+    Raises:
+        CannotStartError: the provisioner can not be reached.
+    """
+    wanted = wanted or Wanted()
+    checks = [check for check in all_checks() if check in wanted and _in_profile(check, options)]
+    async with opened(options, launcher=launcher) as session:
+        results = await run(session, checks, progress=progress)
+        return report(session, results, known=wanted.known)
+
+
+def ids() -> Collection[str]:
+    """Give the ids of all checks."""
+    return [check.id for check in all_checks()]
+
+
+def names(text: str) -> bool:
+    """Whether a text is the id of a group, clause or check that has one."""
+    return any(text in (check.id, check.clause, check.group) for check in all_checks())
+
+
+def _in_profile(check: Check, options: Options) -> bool:
+    return options.profile != "core" or check.id not in EXTENDED

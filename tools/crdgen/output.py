@@ -1,0 +1,38 @@
+"""Which files the generator writes, and whether they are what the contract says now."""
+
+from pathlib import Path
+
+import yaml
+
+from tools.crdgen.definitions import config_definition, template_definition
+
+FOLDER = Path("deploy/kubernetes/crd")
+_HEAD = "# Made by tools/crdgen from proto/slipway/v1alpha1; do not edit.\n"
+
+
+def texts() -> dict[Path, str]:
+    """Give every generated file, by its path below the root."""
+    return {
+        FOLDER / f"{definition['metadata']['name']}.yaml": _HEAD
+        + yaml.safe_dump(definition, sort_keys=False, width=110, allow_unicode=True, default_flow_style=None)
+        for definition in (config_definition(), template_definition())
+    }
+
+
+def write(root: Path) -> list[Path]:
+    """Write the files that are stale; give their paths."""
+    found = stale(root)
+    made = texts()
+    for path in found:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(made[path], encoding="utf-8")
+    return found
+
+
+def stale(root: Path) -> list[Path]:
+    """Give the files that are missing, or differ from what the contract says now."""
+    return [
+        path
+        for path, text in texts().items()
+        if not (root / path).is_file() or (root / path).read_text(encoding="utf-8") != text
+    ]

@@ -1,0 +1,62 @@
+"""docs/reference/conditions.md: what the conditions of a SlipwayConfig may say."""
+
+from services.controller.conditions import MEANINGS, Reason, Type
+from services.controller.wrapping import ANNOTATION, NEVER, wrappings
+from tools.docgen.markdown import code, listed, page, prose, table
+
+_INTRODUCTION = """\
+`kubectl get slipwayconfigs` shows status and reason of the condition `Ready`, `-o wide` its message as well.
+`clusterctl describe cluster` shows the same beside the Machine. A message names fields as they were written, and never
+holds a value of a spec or Secret.
+
+What the controller waits for by itself is not told in the first five seconds: most machines never wait for longer, and
+each status is a call of the API server. A refusal is told at once, also by a Warning event."""
+
+_TYPES = {
+    Type.READY: "All of the following hold. The user data is stored, and nothing stands in the way of its upkeep.",
+    Type.DATA_SECRET: "The data Secret is there, complete.",
+    Type.CERTIFICATES: "The cluster's certificates and keys that the machine needs are there.",
+    Type.PROVISIONER: "A provisioner that may and can render the spec is ready.",
+    Type.PAUSED: "The controller leaves the config alone.",
+}
+
+_CONTRACT = """\
+A refusal of the bootstrapper or the provisioner is a reason as well: the name of the reason in
+[errors.md](errors.md) as one word, for example `UnsupportedFeature` for `UNSUPPORTED_FEATURE`, `SpecInvalid` for
+`SPEC_INVALID`. The message then names every field with what is wrong and what to do. It is tried again when the
+config, its Machine, its Cluster or the list of provisioners changes; what that table calls retryable, with growing
+pauses as well."""
+
+
+def condition_page() -> str:
+    """Give the page."""
+    types = [[code(one.value), prose(text)] for one, text in _TYPES.items()]
+    reasons = [
+        [
+            code(reason.value),
+            code(meaning.type.value),
+            "waits" if meaning.waits else "refused" if reason not in _GOOD else "",
+            prose(meaning.meaning),
+            prose(meaning.remedy),
+        ]
+        for reason, meaning in MEANINGS.items()
+    ]
+    wrapping = [
+        [listed(map(code, row.kinds)), prose(row.why), "" if row.unless == NEVER else prose(row.unless)]
+        for row in wrappings()
+    ]
+    return page(
+        "Conditions",
+        "services/controller/conditions.py and wrapping.yaml",
+        _INTRODUCTION,
+        "## Types\n\n" + table(["Type", "It is True when"], types),
+        "## Reasons\n\n" + table(["Reason", "Condition", "", "Meaning", "What to do"], reasons),
+        "## Reasons of the contract\n\n" + _CONTRACT,
+        "## Infrastructures that change user data\n\n"
+        "A format that must reach the machine unchanged (Talos) is refused on these with `UserDataWrapped`. Where the "
+        f'exception of the last column is true, say so on the config: annotation `{ANNOTATION}: "true"`.\n\n'
+        + table(["Kinds of machines", "What becomes of user data", "Exception"], wrapping),
+    )
+
+
+_GOOD = {Reason.AVAILABLE, Reason.NOT_PAUSED, Reason.NOT_KNOWN}

@@ -1,0 +1,56 @@
+"""Which reference pages there are, and whether they are what their sources say now."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tools import errorgen
+from tools.docgen.command_pages import cli_page, settings_page
+from tools.docgen.condition_page import condition_page
+from tools.docgen.contract_page import contract_page
+from tools.docgen.fact_pages import fact_page, grammar_page, infrastructure_page
+from tools.docgen.feature_page import feature_page
+from tools.docgen.profile_page import profile_page
+from tools.docgen.spec_page import spec_page
+from tools.docgen.summary_table import filled
+
+REFERENCE = Path("docs/reference")
+README = Path("README.md")
+PAGES: Mapping[str, Callable[[], str]] = {
+    "cli.md": cli_page,
+    "conditions.md": condition_page,
+    "contract.md": contract_page,
+    "features.md": feature_page,
+    "grammars.md": grammar_page,
+    "infrastructures.md": infrastructure_page,
+    "machine-facts.md": fact_page,
+    "os-profiles.md": profile_page,
+    "settings.md": settings_page,
+    "spec.md": spec_page,
+}
+
+
+def texts(root: Path) -> dict[Path, str]:
+    """Give every generated page, by its path below `root`."""
+    made = {REFERENCE / name: page() for name, page in PAGES.items()}
+    made[errorgen.PAGE] = errorgen.page(errorgen.load(root))
+    made[README] = filled((root / README).read_text(encoding="utf-8"))
+    return made
+
+
+def write(root: Path) -> list[Path]:
+    """Write the pages that are stale; give their paths."""
+    found = stale(root)
+    made = texts(root)
+    for path in found:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(made[path], encoding="utf-8")
+    return found
+
+
+def stale(root: Path) -> list[Path]:
+    """Give the pages that are missing, or differ from what their sources say now."""
+    return [
+        path
+        for path, text in texts(root).items()
+        if not (root / path).is_file() or (root / path).read_text(encoding="utf-8") != text
+    ]

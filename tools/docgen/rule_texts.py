@@ -1,0 +1,39 @@
+"""What options.proto says of a field, in words."""
+
+from collections.abc import Iterator
+
+from google.protobuf.descriptor import FieldDescriptor
+
+from services.contract.validation import DEFAULT_MAX_BYTES, DEFAULT_MAX_ITEMS
+from services.contract.walk import FieldPlan, plan
+from tools.docgen.markdown import code, listed
+
+
+def rules(field: FieldDescriptor, *, grammar_page: str = "grammars.md") -> str:
+    """Give every rule that binds the values of a field, as Markdown."""
+    return listed(_rules(plan(field.containing_type)[field.number], field, grammar_page))
+
+
+def _rules(compiled: FieldPlan, field: FieldDescriptor, grammar_page: str) -> Iterator[str]:
+    found = compiled.rules
+    if found.required:
+        yield "required"
+    if found.format:
+        yield f"[{found.format}]({grammar_page}#{found.format})"
+    if found.HasField("minimum"):
+        yield f"at least {found.minimum}"
+    if found.HasField("maximum") and found.format != "file-mode":
+        yield f"at most {found.maximum}"
+    if field.is_repeated:
+        yield f"≤ {found.max_items or DEFAULT_MAX_ITEMS} entries"
+    if field.type in {FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES}:
+        yield f"≤ {_size(found.max_bytes or DEFAULT_MAX_BYTES)}" + (" each" if field.is_repeated else "")
+    if found.unique_by:
+        yield f"no two with the same {' and '.join(code(name) for name in found.unique_by)}"
+
+
+def _size(count: int) -> str:
+    for unit, factor in (("MiB", 2**20), ("KiB", 2**10)):
+        if count >= factor and count % factor == 0:
+            return f"{count // factor} {unit}"
+    return f"{count} bytes"

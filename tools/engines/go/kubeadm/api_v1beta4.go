@@ -1,0 +1,10 @@
+//go:build !v1beta3
+
+package main
+
+import (
+	"k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm/v1beta4"
+)
+
+// groupVersion is the API version that the module writes by default.
+var groupVersion = v1beta4.SchemeGroupVersion

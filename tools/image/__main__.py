@@ -1,0 +1,55 @@
+"""python -m tools.image build|run|check|down: the image and the compose file with podman, for real."""
+
+import argparse
+import sys
+import time
+
+from tools.engines import go_programs
+from tools.engines.failures import EngineError
+from tools.image import podman
+from tools.image.build import IMAGE, SUITES, base, build, megabytes
+from tools.image.check import check
+from tools.image.compose import PROGRAM, Project
+
+_PROJECT = "slipway-image"
+
+
+def main() -> int:
+    """Do what the command line says; 1 when something is not as it must be, 2 when it could not be tried."""
+    parser = argparse.ArgumentParser(prog="python -m tools.image", description="The image, with podman.")
+    parser.add_argument("command", choices=("build", "run", "check", "down"))
+    parser.add_argument("--base", help="base image; without it one is made from Debian's packages")
+    parser.add_argument("--suite", choices=SUITES, default=SUITES[0], help="Debian release of that base")
+    parser.add_argument("--name", default=IMAGE, help="name of the image")
+    told = parser.parse_args()
+    try:
+        return _do(told)
+    except EngineError as failure:
+        print(failure, file=sys.stderr)
+        return 2
+
+
+def _do(told: argparse.Namespace) -> int:
+    if told.command == "build":
+        podman.install()
+        go_programs.build(PROGRAM)
+        foundation = told.base or base(told.suite)
+        started = time.monotonic()
+        build(foundation, name=told.name)
+        seconds, own = time.monotonic() - started, megabytes(told.name) - megabytes(foundation)
+        print(f"{told.name}: {megabytes(told.name):.0f} MB, {own:.0f} MB over its base; built in {seconds:.0f} s")
+        return 0
+    if told.command == "check":
+        return 1 if check(told.name).wrong else 0
+    with podman.api() as address:
+        project = Project(_PROJECT, address=address, environment={"SLIPWAY_IMAGE": told.name})
+        if told.command == "down":
+            project.down()
+        else:
+            project.up()
+            print("registry 127.0.0.1:9440, bootstrapper 127.0.0.1:9441; `python -m tools.image down` ends it")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

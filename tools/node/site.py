@@ -1,0 +1,176 @@
+"""A place for machines: a network of their own that no packet leaves, and an end that ends them all.
+
+The keeper process does the work; this is the handle that a test, a demo or a person holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import errno
+import fcntl
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tools.engines import cache, roots
+from tools.engines.failures import EngineBroken, EngineMissing
+from tools.node import cgroups, keeper, layer
+from tools.node.flavours import FLAVOURS, Flavour
+from tools.node.machine import Machine, Store
+from tools.node.process import Process
+
+PREFIX = "slipway-site-"
+_END_SECONDS = 60.0
+
+
+@dataclasses.dataclass(slots=True)
+class Site:
+    """An open site; use ``opened``, or ``reopened`` for one that stays."""
+
+    folder: Path
+    keeper: Process
+    init: int
+    machines: dict[str, Machine] = dataclasses.field(default_factory=dict)
+    stays: bool = False
+    _held: subprocess.Popen[bytes] | None = None
+    _servers: list[subprocess.Popen[bytes]] = dataclasses.field(default_factory=list)
+
+    def machine(self, name: str, *, flavour: str = "1.34", **wishes: object) -> Machine:
+        """A machine that was never booted.
+
+        Args:
+            name: its host name.
+            flavour: one of ``FLAVOURS``.
+            wishes: further arguments of ``Machine``.
+        """
+        kind: Flavour = FLAVOURS[flavour]
+        kind.require(store=wishes.get("store") is not Store.EMPTY)
+        number = len(self.machines) + 1
+        self.machines[name] = Machine(self.folder, self.init, name=name, number=number, flavour=kind, **wishes)  # type: ignore[arg-type]
+        return self.machines[name]
+
+    def serve(self, *command: str) -> None:
+        """Starts a program in the network between the machines, at the gateway's address; it ends with the site.
+
+        What it prints goes to the file ``served`` of the site's folder.
+        """
+        inside = ("nsenter", f"--target={self.init}", "--mount", "--net", "--pid", "--", *command)
+        with (self.folder / "served").open("ab") as said:
+            self._servers.append(subprocess.Popen(inside, stdin=subprocess.DEVNULL, stdout=said, stderr=said))
+
+    @property
+    def served(self) -> str:
+        """What the programs of ``serve`` have printed so far."""
+        return (self.folder / "served").read_text(encoding="utf-8", errors="replace")
+
+    def stay(self) -> None:
+        """Makes the site outlive this process; ``close`` by anybody ends it."""
+        if self._held and self._held.stdin:
+            self._held.stdin.write(keeper.STAY)
+            self._held.stdin.flush()
+            self.stays = True
+
+    def close(self) -> None:
+        """Ends all machines and removes everything."""
+        ending = self.keeper.held()
+        if ending is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(ending, signal.SIGTERM)
+                select.select([ending], [], [], _END_SECONDS)
+            os.close(ending)
+        if self._held:
+            self._held.wait(_END_SECONDS)
+            for pipe in (self._held.stdin, self._held.stdout):
+                if pipe:
+                    pipe.close()
+        for machine in self.machines.values():
+            machine.forget()
+        for server in self._servers:
+            server.wait()
+
+
+@contextlib.contextmanager
+def opened() -> Iterator[Site]:
+    """Gives an empty site, and ends it afterwards, unless it was told to stay and nothing went wrong.
+
+    Raises:
+        EngineMissing: this machine cannot hold one.
+    """
+    if not cgroups.available():
+        raise EngineMissing("node", "control groups of the first version are needed to deny block devices")
+    roots.require_packages(("systemd-container",))
+    home = cache.directory() / "sites"
+    home.mkdir(parents=True, exist_ok=True)
+    _sweep(home)
+    with cache.locked("sites"):
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=home))
+        folder.chmod(0o755)
+        layer.write(folder / "layer")
+        with (folder / "log").open("wb") as log:
+            held = subprocess.Popen(
+                [sys.executable, "-m", keeper.__name__, folder],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        if not held.stdout or not held.stdout.readline():
+            held.wait()
+            raise EngineBroken("a site could not be opened")
+    site = _read(folder)
+    site._held = held  # noqa: SLF001 its own module
+    try:
+        yield site
+    except BaseException:
+        site.close()
+        raise
+    if not site.stays:
+        site.close()
+
+
+def reopened(folder: Path) -> Site:
+    """The handle of a site that stays.
+
+    Raises:
+        FileNotFoundError: it has ended, whatever its files still say.
+    """
+    return _read(folder)
+
+
+def _sweep(home: Path) -> None:
+    """Removes what a killed keeper left: a site whose lock nobody holds."""
+    with cache.locked("sites"):
+        for folder in home.glob(f"{PREFIX}*"):
+            with contextlib.suppress(OSError), (folder / keeper.ALIVE).open("a") as handle:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                cgroups.remove(f"{folder.name}-")
+                cache.discard(folder)
+
+
+def _alive(folder: Path) -> bool:
+    """Whether a keeper holds the site's lock."""
+    with (folder / keeper.ALIVE).open() as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def _read(folder: Path) -> Site:
+    ended = FileNotFoundError(errno.ENOENT, "the site has ended", str(folder))
+    if not _alive(folder):
+        raise ended
+    state = json.loads((folder / keeper.STATE).read_text(encoding="utf-8"))
+    holder, init = Process(**state["keeper"]), Process(**state["init"])
+    if not (holder.there and init.there):
+        raise ended
+    site = Site(folder, keeper=holder, init=init.pid)
+    for order in folder.glob("*/order.json"):
+        known = json.loads(order.read_text(encoding="utf-8"))
+        site.machines[known["name"]] = Machine(site.folder, site.init, name=known["name"], number=known["number"])
+    return site

@@ -1,0 +1,61 @@
+"""Generate the Python code of proto/ into build/gen.
+
+Used by the build hook and by ``make proto``. It stands alone (no import from this project), because the build
+environment holds nothing but the generators.
+"""
+
+import runpy
+import shutil
+import sys
+from pathlib import Path
+
+
+def generate(*, root: Path) -> list[Path]:
+    """Generate messages, services and type stubs; give the files that were written.
+
+    Raises:
+        RuntimeError: protoc refused a file; its own message is on standard error.
+    """
+    import grpc_tools  # noqa: PLC0415  # only present where code is generated
+    from grpc_tools import protoc  # noqa: PLC0415
+
+    out = root / "build" / "gen"
+    shutil.rmtree(out / "slipway", ignore_errors=True)
+    out.mkdir(parents=True, exist_ok=True)
+    sources = sorted(str(path.relative_to(root / "proto")) for path in (root / "proto").rglob("*.proto"))
+    plugins = Path(sys.executable).parent
+    status = protoc.main(
+        [
+            "protoc",
+            f"-I{root / 'proto'}",
+            f"-I{Path(grpc_tools.__file__).parent / '_proto'}",
+            f"--plugin=protoc-gen-mypy={_plugin('protoc-gen-mypy', plugins)}",
+            f"--plugin=protoc-gen-mypy_grpc={_plugin('protoc-gen-mypy_grpc', plugins)}",
+            f"--python_out={out}",
+            f"--grpc_python_out={out}",
+            f"--mypy_out={out}",
+            f"--mypy_grpc_out={out}",
+            f"--descriptor_set_out={out / 'slipway.binpb'}",
+            "--include_imports",
+            "--include_source_info",
+            *sources,
+        ]
+    )
+    if status != 0:
+        raise RuntimeError("protoc failed")
+    for folder in {Path(source).parent for source in sources} | {Path("slipway")}:
+        (out / folder / "__init__.py").touch()
+    (out / "slipway" / "py.typed").touch()
+    (out / "slipway.binpb").rename(out / "slipway" / "slipway.binpb")
+    # By path, because neither the build hook nor a script has this folder as a package.
+    runpy.run_path(str(root / "tools" / "errorgen.py"))["generate"](root=root)
+    return sorted(path for path in (out / "slipway").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+def _plugin(name: str, folder: Path) -> str:
+    found = folder / name
+    return str(found) if found.exists() else (shutil.which(name) or name)
+
+
+if __name__ == "__main__":
+    generate(root=Path(__file__).resolve().parent.parent)
