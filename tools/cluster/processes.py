@@ -22,6 +22,8 @@ _INTERVAL = 0.05
 _READY = 120.0
 _GRACE = 20.0
 _LAST_LINES = 2000
+# The kernel is asked to end the program with its owner; an owner who was gone before it was asked is seen by its absence.
+_TIED = ("setpriv", "--pdeathsig", "KILL", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 
 Ready = Callable[[], bool]
 
@@ -33,7 +35,7 @@ class Process:
         self, spawner: ThreadPoolExecutor, command: Sequence[str], *, log: Path, env: Mapping[str, str], ready: Ready
     ) -> None:
         self._spawner = spawner
-        self._command = ("setpriv", "--pdeathsig", "KILL", *command)
+        self._command = (*_TIED, str(os.getpid()), *command)
         self._env = {"PATH": os.environ["PATH"], "HOME": str(log.parent), **env}
         self._ready = ready
         self._process: subprocess.Popen[bytes] | None = None
