@@ -70,6 +70,8 @@ class _Import:
         if not target.os_family and any(_WINDOWS_PATH.match(text) for text in _paths(self.foreign)):
             target.os_family = clusterpb.OS_FAMILY_WINDOWS
             self.findings.inform(self.place, "WINDOWS", "paths of this config are those of Windows: so is the machine")
+        elif not target.os_family and self.foreign.format == IGNITION:
+            target.os_family = clusterpb.OS_FAMILY_LINUX  # Ignition is for nothing else.
         self.spec = specpb.MachineBootstrapSpec()
         if target.os_family and not surroundings.target.os_family:
             self.spec.target.os_family = target.os_family
