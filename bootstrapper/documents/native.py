@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 from services.contract import validation
 from services.contract.errors import Violation
 from services.contract.grammars import grammars
-from services.contract.source_position import FieldPath, SourceError, unknown_field
+from services.contract.source_position import FieldPath, SourceError, did_you_mean, unknown_field
 from services.contract.yaml_decode import decode
 from services.contract.yaml_encode import encode
 from services.contract.yaml_names import person_path
@@ -73,8 +73,8 @@ def read_native(document: Document) -> NativeConfig | NativeCluster:
     if tree.get("apiVersion") != API_VERSION:
         raise SourceError([source.problem(("apiVersion",), f"must be {API_VERSION}")])
     if kind not in _KINDS:
-        meant = unknown_field(str(kind), _KINDS).removeprefix("unknown field").strip("; ")
-        message = f"must be one of {', '.join(_KINDS)}" + (f"; {meant}" if meant else "")
+        meant = did_you_mean(str(kind), _KINDS)
+        message = f"must be one of {', '.join(_KINDS)}" + (f"; did you mean {meant}?" if meant else "")
         raise SourceError([source.problem(("kind",), message)])
     _only(tree, _TOP, (), document)
     name, namespace = _metadata(document)

@@ -209,9 +209,14 @@ def _checked(documents: list[Document]) -> ContainerLinuxConfig:
         return read(ContainerLinuxConfig, document.value, source=document.source)
     except SourceError as error:
         raise SourceError(
-            SourceProblem(each.file, each.position, each.path, _UNDERSTOOD) if each.message == "unknown field" else each
+            SourceProblem(each.file, each.position, each.path, _UNDERSTOOD) if _foreign(each) else each
             for each in error.problems
         ) from None
+
+
+def _foreign(problem: SourceProblem) -> bool:
+    """Tell a field that is not understood from one that is misspelt."""
+    return problem.message.startswith("unknown field") and "did you mean" not in problem.message
 
 
 def _outer(problem: SourceProblem, source: Source, path: FieldPath) -> SourceProblem:

@@ -15,6 +15,7 @@ FieldPath = tuple[str | int, ...]
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _LONGEST_KEY = 64
 _MOST_SHOWN = 50
+_MOST_NAMED = 24
 
 
 @dataclass(frozen=True, order=True)
@@ -90,9 +91,13 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def unknown_field(word: str, candidates: Iterable[str]) -> str:
-    """Give the message for a field that does not exist."""
-    meant = did_you_mean(word, candidates)
-    return f"unknown field; did you mean {meant}?" if meant else "unknown field"
+    """Give the message for a field that does not exist: with the one that was meant, else with those that there are."""
+    known = list(candidates)
+    meant = did_you_mean(word, known)
+    if meant:
+        return f"unknown field; did you mean {meant}?"
+    rest = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+    return f"unknown field; allowed: {', '.join(known[:_MOST_NAMED])}{rest}" if known else "unknown field"
 
 
 def _text(problems: Sequence[SourceProblem]) -> str:

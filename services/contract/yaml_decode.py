@@ -14,7 +14,14 @@ from google.protobuf.message import Message
 
 from services.contract.go_duration import parse_duration
 from services.contract.grammars import grammars
-from services.contract.source_position import FieldPath, SourceError, SourceProblem, path_text, unknown_field
+from services.contract.source_position import (
+    FieldPath,
+    SourceError,
+    SourceProblem,
+    did_you_mean,
+    path_text,
+    unknown_field,
+)
 from services.contract.walk import is_item, plan
 from services.contract.yaml_names import enum_names, fields_by_key
 from services.contract.yaml_source import Source
@@ -192,8 +199,8 @@ class _Decoder:
             self.mismatch(path, f"one of {', '.join(names)}", value)
             return None
         if value not in names:
-            hint = unknown_field(value, names).removeprefix("unknown field").strip("; ")
-            self.wrong(path, f"must be one of {', '.join(names)}" + (f"; {hint}" if hint else ""))
+            meant = did_you_mean(value, names)
+            self.wrong(path, f"must be one of {', '.join(names)}" + (f"; did you mean {meant}?" if meant else ""))
             return None
         return names[value]
 

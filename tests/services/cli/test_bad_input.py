@@ -42,6 +42,11 @@ CONTENT = [
         "f.yaml:4:13: spec.os.sysctl: unknown field; did you mean sysctls?",
         "a misspelt key",
     ),
+    (
+        f"{CONFIG}spec: {{os: {{files: [{{path: /a, content: {{inline: x}}}}]}}}}\n".encode(),
+        "spec.os.files[0].content.inline: unknown field; allowed: ",
+        "a key that is like none",
+    ),
     (f"{CONFIG}spec: {{os: {{files: 5}}}}\n".encode(), "f.yaml:4:13: spec.os.files", "a wrong type"),
     (f"{CONFIG}spec: {{os: {{files: [{{path: a/../b}}]}}}}\n".encode(), "spec.os.files[0].path", "a bad path"),
     (CONFIG.encode(), "which cluster it belongs to can not be told", "no cluster"),

@@ -192,7 +192,14 @@ def test_paths_read_as_in_kubernetes(path: tuple[str | int, ...], text: str) -> 
 def test_a_misspelt_field_gets_a_proposal(word: str, meant: str | None) -> None:
     """The proposal is a field that exists, or none."""
     assert did_you_mean(word, ["files", "preKubeadmCommands"]) == meant
-    assert unknown_field(word, ["files", "preKubeadmCommands"]).startswith("unknown field")
+    said = f"did you mean {meant}?" if meant else "allowed: files, preKubeadmCommands"
+    assert unknown_field(word, ["files", "preKubeadmCommands"]) == f"unknown field; {said}"
+
+
+def test_what_is_allowed_is_counted_where_it_is_much() -> None:
+    """A line that nobody reads to its end helps nobody; where nothing is allowed there is nothing to name."""
+    assert unknown_field("zzz", [f"k{number}" for number in range(30)]).endswith(", k23 and 6 more")
+    assert unknown_field("zzz", []) == "unknown field"
 
 
 PRINTABLE = st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn"]))
