@@ -1,18 +1,12 @@
 """The examples are rendered, or refused by the features that we say: a table that people can rely on."""
 
-import gzip
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from services.cli.rendering import Rendered
 from tests.examples.conftest import FILES, Outcome
-from tools.engines import ignition_parsers, roots, sandbox, talos, windows
-from tools.engines.finding import Finding, errors
-from tools.engines.sandbox import Command, File
 
 EXPECTED: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(
     (Path(__file__).parent / "expectations.yaml").read_text(encoding="utf-8")
@@ -63,58 +57,3 @@ def test_a_spec_that_names_no_provisioner_is_not_guessed_at(outcomes: dict[str, 
     """Several could serve the native example, so that the choice is left to the person."""
     for machine in EXPECTED["native.yaml"]:
         assert [one["feature"] for one in outcomes[machine].own.entry.refusals] == ["AMBIGUOUS_PROVISIONER"]
-
-
-def _rendered(outcomes: dict[str, Outcome], provisioner: str) -> Iterator[tuple[str, bytes]]:
-    """Give the user data of every machine that a provisioner rendered, unpacked."""
-    for machine, outcome in outcomes.items():
-        for one in (*outcome.all, outcome.own):
-            if one.entry.provisioner == provisioner and one.answer is not None:
-                yield f"{machine} as {one.entry.format}", _unpacked(one)
-
-
-def _unpacked(rendered: Rendered) -> bytes:
-    assert rendered.answer is not None
-    data = rendered.answer.user_data
-    return gzip.decompress(data) if rendered.answer.encoding == "gzip" else data
-
-
-def _complaints(
-    outcomes: dict[str, Outcome], provisioner: str, check: Callable[[bytes], list[Finding]]
-) -> dict[str, list[str]]:
-    checked = {name: errors(check(data)) for name, data in _rendered(outcomes, provisioner)}
-    assert checked, "nothing was rendered, so nothing was checked"
-    return {name: [str(finding) for finding in findings] for name, findings in checked.items() if findings}
-
-
-@pytest.mark.engine
-def test_cloud_init_takes_what_was_rendered(outcomes: dict[str, Outcome], engine: Callable[..., None]) -> None:
-    """Every cloud-config of the examples fits cloud-init's own schema; one machine checks them all."""
-    engine("root-trixie")
-    documents = {f"/root/{name.split()[0]}": data for name, data in _rendered(outcomes, "cloud-init")}
-    commands = [Command(("cloud-init", "schema", "--config-file", path), timeout=60.0) for path in documents]
-    with sandbox.opened(roots.ROOTS["trixie"].require()) as box:
-        answers = box.session(commands, files={path: File(data, 0o600) for path, data in documents.items()})
-    assert documents
-    assert [answer.output.decode() for answer in answers if answer.status] == []
-
-
-@pytest.mark.engine
-def test_ignition_takes_what_was_rendered(outcomes: dict[str, Outcome], engine: Callable[..., None]) -> None:
-    """Every Ignition config of the examples is read by Ignition's own parser of its version."""
-    engine("ignition-parsers")
-    assert _complaints(outcomes, "ignition", ignition_parsers.validate) == {}
-
-
-@pytest.mark.engine
-def test_talos_takes_what_was_rendered(outcomes: dict[str, Outcome], engine: Callable[..., None]) -> None:
-    """Every machine config of the examples is loaded and validated by Talos itself."""
-    engine("talos-1.13")
-    assert _complaints(outcomes, "talos", lambda data: talos.validate(data, mode=talos.Mode.CLOUD)) == {}
-
-
-@pytest.mark.engine
-def test_powershell_takes_what_was_rendered(outcomes: dict[str, Outcome], engine: Callable[..., None]) -> None:
-    """Every script for Windows is PowerShell."""
-    engine("windows")
-    assert _complaints(outcomes, "windows", windows.check_powershell) == {}

@@ -19,6 +19,7 @@ from tools.demo.acts import bundle_act, explain_act, refusal_act
 from tools.demo.failover import failover_act
 from tools.demo.findings import Findings
 from tools.demo.machines import machines_act
+from tools.demo.reading import reading_act
 
 OUT = Path("out")
 
@@ -46,6 +47,8 @@ async def demo(screen: Console, findings: Findings) -> None:
         finally:
             with screen.status("everything is ending ..."):
                 await services.stop()
+    _act(screen, 7, "the programs that run on the machines read their user data")
+    await reading_act(screen, findings, OUT)
 
 
 async def _start(services: LocalServices, screen: Console, findings: Findings) -> None:
