@@ -1,1 +1,1 @@
-"""Makes the TLS certificates of an installation that has no certificate manager: a try, a compose file, a test."""
+"""Makes the TLS certificates of an installation that has no certificate manager, in a directory or in Secrets."""

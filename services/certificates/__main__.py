@@ -8,7 +8,8 @@ import click
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from services.certificates.authority import Authority, Subject
+from services.certificates.authority import Authority
+from services.certificates.subjects import read_subject
 
 _FOLDER_MODE = 0o750
 _KEY_MODE = 0o640
@@ -31,7 +32,7 @@ def main(directory: Path, subjects: tuple[str, ...], trust_domain: str, days: in
     """
     now = datetime.now(UTC)
     authority = Authority(trust_domain=trust_domain, now=now, validity=timedelta(days=days))
-    folders = {directory / subject.name: subject for subject in map(_subject, subjects)}
+    folders = {directory / subject.name: subject for subject in map(read_subject, subjects)}
     trusted = authority.certificate + b"".join(sorted({_previous(folder / "ca.crt", now=now) for folder in folders}))
     for folder in folders:
         _prepare(folder)
@@ -44,14 +45,6 @@ def main(directory: Path, subjects: tuple[str, ...], trust_domain: str, days: in
         new_key.rename(key)
         new_certificate.rename(certificate)
     click.echo(f"{len(folders)} certificates in {directory}, valid for {days} days")
-
-
-def _subject(text: str) -> Subject:
-    who, _, hosts = text.partition("=")
-    role, separator, name = who.partition("/")
-    if not separator or not role or not name:
-        raise click.UsageError("--subject takes ROLE/NAME or ROLE/NAME=HOST,HOST")
-    return Subject(role, name, tuple(host for host in hosts.split(",") if host))
 
 
 def _prepare(folder: Path) -> None:

@@ -20,7 +20,7 @@ from tools.image.trust import trials
 
 _EXAMPLE = Path(__file__).parents[2] / "examples" / "native.yaml"
 _MARKS = {"cloud-init": b"#cloud-config", "ignition": b'{"ignition"', "talos": b"version: v1alpha1"}
-_SECONDS = 20.0
+_SECONDS = 90.0
 
 
 @pytest.fixture(scope="module")
