@@ -30,6 +30,11 @@ def is_endpoint(target: str) -> bool:
     return _HOST.fullmatch(host) is not None
 
 
+def joined(host: str, port: int) -> str:
+    """Give "host:port" of a bare host; an IPv6 address gets its brackets, unless it has them."""
+    return f"[{host}]:{port}" if ":" in host and not host.startswith("[") else f"{host}:{port}"
+
+
 def host_of(target: str) -> str:
     """Give the host of "host:port" or of a gRPC target ("dns:///host:port", "ipv6:[::1]:1"); "" if none."""
     text = target

@@ -15,6 +15,11 @@ _OPTIONS = (
     click.option("--listen-address", metavar="HOST:PORT", help="Where to listen. Default: [::]:9443."),
     click.option("--advertise-address", metavar="HOST:PORT", help="Where others reach this process."),
     click.option(
+        "--advertise-host",
+        metavar="HOST",
+        help="The same without the port, which is then the listening one. IPv6 needs no brackets.",
+    ),
+    click.option(
         "--tls-cert-dir",
         type=click.Path(path_type=Path, file_okay=False),
         help="Directory with tls.crt, tls.key and ca.crt; followed when the files change.",

@@ -10,7 +10,7 @@ import click
 from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from services.rpc.addresses import host_of, is_loopback
+from services.rpc.addresses import host_of, is_endpoint, is_loopback, joined
 
 _Seconds = Annotated[float, Field(ge=0, le=3600)]
 
@@ -24,6 +24,7 @@ class ServerSettings(BaseSettings):
 
     listen_address: str = "[::]:9443"
     advertise_address: str | None = None
+    advertise_host: str | None = None
     tls_cert_dir: Path | None = None
     insecure: bool = False
     trust_domain: str = Field(default="slipway", pattern=r"^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$")
@@ -50,6 +51,16 @@ class ServerSettings(BaseSettings):
             raise ValueError("--insecure serves this machine only: give --listen-address 127.0.0.1:PORT")
         return self
 
+    @model_validator(mode="after")
+    def _others_can_reach_it(self) -> Self:
+        if self.advertise_address is not None and self.advertise_host is not None:
+            raise ValueError("--advertise-address and --advertise-host exclude each other: choose one")
+        if self.advertise_address is not None and not is_endpoint(self.advertise_address):
+            raise ValueError("--advertise-address must be HOST:PORT, an IPv6 address in brackets")
+        if self.advertise_host is not None and not is_endpoint(joined(self.advertise_host, 1)):
+            raise ValueError("--advertise-host must be one name or address, without a port")
+        return self
+
     @property
     def serves_reflection(self) -> bool:
         """Whether reflection is on: as said, else everywhere but in production."""
@@ -66,12 +77,14 @@ class ServerSettings(BaseSettings):
         """Give the address that others call: as said, else the listening one, or this host's name for "any"."""
         if self.advertise_address is not None:
             return self.advertise_address
+        if self.advertise_host is not None:
+            return joined(self.advertise_host, port)
         host = host_of(self.listen_address)
         if host in ("", "::", "0.0.0.0"):  # noqa: S104  # compared, not bound
             import socket  # noqa: PLC0415  # rarely needed
 
             host = socket.gethostname()
-        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        return joined(host, port)
 
     @classmethod
     def load(cls, flags: dict[str, Any] | None = None, **more: Any) -> Self:

@@ -7,7 +7,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from services.rpc.addresses import host_of, is_loopback, port_of
+from services.rpc.addresses import host_of, is_endpoint, is_loopback, port_of
 from services.rpc.flags import FLAGS, server_options
 from services.rpc.settings import ServerSettings
 
@@ -19,6 +19,19 @@ from services.rpc.settings import ServerSettings
         ({"insecure": True, "tls_cert_dir": "/x", "listen_address": "127.0.0.1:1"}, "exclude", "both"),
         ({"insecure": True}, "this machine only", "insecure on every address"),
         ({"insecure": True, "listen_address": "10.0.0.1:1"}, "this machine only", "insecure on a network"),
+        (
+            {"tls_cert_dir": "/x", "advertise_address": "a:1", "advertise_host": "a"},
+            "exclude each other",
+            "two ways to say where it is",
+        ),
+        (
+            {"tls_cert_dir": "/x", "advertise_address": "fd00::7:9443"},
+            "--advertise-address",
+            "where an IPv6 address ends can not be seen",
+        ),
+        ({"tls_cert_dir": "/x", "advertise_address": "10.0.0.7"}, "--advertise-address", "no port"),
+        ({"tls_cert_dir": "/x", "advertise_host": "10.0.0.7:9443"}, "--advertise-host", "a port"),
+        ({"tls_cert_dir": "/x", "advertise_host": "a b"}, "--advertise-host", "no host at all"),
         ({"tls_cert_dir": "/x", "trust_domain": "UPPER"}, "--trust-domain", "malformed trust domain"),
         ({"tls_cert_dir": "/x", "max_concurrent_calls": 0}, "--max-concurrent-calls", "below its least"),
     ],
@@ -27,6 +40,22 @@ def test_bad_settings_are_refused(flags: dict[str, Any], want: str, reason: str)
     """A server that would be open by mistake does not start; the text says what to change."""
     with pytest.raises(click.UsageError, match=want):
         ServerSettings.load(flags)
+
+
+@pytest.mark.parametrize(
+    ("host", "want"),
+    [
+        ("10.0.0.7", "10.0.0.7:9443"),
+        ("fd00::7", "[fd00::7]:9443"),
+        ("[fd00::7]", "[fd00::7]:9443"),
+        ("pod-7.example.org", "pod-7.example.org:9443"),
+    ],
+)
+def test_a_host_is_advertised_with_the_port_that_is_listened_on(host: str, want: str) -> None:
+    """A pod knows its address and not its family: the same flag is right for both, and the result is an endpoint."""
+    got = ServerSettings.load({"tls_cert_dir": "/x", "advertise_host": host}).advertised(port=9443)
+    assert got == want
+    assert is_endpoint(got)
 
 
 def test_no_value_is_quoted() -> None:
