@@ -299,6 +299,6 @@ class Bootstrapper:
             answer.expire_time.CopyFrom(response.expire_time)
         answer.diagnostics.extend(prepared.diagnostics)
         answer.diagnostics.extend(prepared.compiled.diagnostics)
-        answer.diagnostics.extend(omissions(prepared.compiled.omitted))
+        answer.diagnostics.extend(omissions(prepared.compiled.omitted, prepared.subject.spec))
         answer.diagnostics.extend(response.diagnostics)
         return answer

@@ -36,7 +36,7 @@ async def give_bundle(
         response.bundle.CopyFrom(prepared.compiled.bundle)
         response.diagnostics.extend(prepared.diagnostics)
         response.diagnostics.extend(prepared.compiled.diagnostics)
-        response.diagnostics.extend(omissions(prepared.compiled.omitted))
+        response.diagnostics.extend(omissions(prepared.compiled.omitted, prepared.subject.spec))
     else:
         bundle, _, diagnostics = await bootstrapper.neutral(check(request.subject), None, credentials, store=store)
         compute_features(bundle)

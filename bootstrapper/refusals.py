@@ -7,6 +7,7 @@ from bootstrapper.field_index import item_index
 from bootstrapper.lowering.draft import Refusal
 from bootstrapper.provisioning.selection import Candidate
 from services.contract.errors import UnsupportedFeature, Violation
+from services.contract.source_position import with_remedy
 from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -72,7 +73,7 @@ def said(error: UnsupportedFeature, bundle: bundlepb.BootstrapBundle) -> list[Re
 
 def sentence(refusal: Refusal) -> str:
     """Say why, and what to do."""
-    return f"{refusal.reason}. {refusal.remedy}" if refusal.remedy else refusal.reason
+    return with_remedy(refusal.reason, refusal.remedy)
 
 
 def refused(refusals: Sequence[Refusal], candidate: Candidate) -> UnsupportedFeature:
@@ -85,13 +86,15 @@ def refused(refusals: Sequence[Refusal], candidate: Candidate) -> UnsupportedFea
     )
 
 
-def omissions(omitted: Sequence[Refusal]) -> list[diagnosticpb.Diagnostic]:
-    """Warn of every item that was left out because the spec lists its feature as optional."""
+def omissions(omitted: Sequence[Refusal], spec: specpb.MachineBootstrapSpec) -> list[diagnosticpb.Diagnostic]:
+    """Warn of every item that was left out, as the spec, or who imported it, said that it may be."""
+    imported = spec.HasField("imported")
+    who = "the importer allows where a format has no such thing" if imported else "spec.optionalFeatures allows"
     return [
         diagnosticpb.Diagnostic(
             severity=diagnosticpb.SEVERITY_WARNING,
             code="OPTIONAL_FEATURE_OMITTED",
-            message=f"{one.feature} was left out, since the spec lists it as optional: {sentence(one)}",
+            message=f"{one.feature} was left out, as {who}: {sentence(one)}",
             field_path=one.path,
             origin=one.origin,
         )

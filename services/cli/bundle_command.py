@@ -16,6 +16,7 @@ from services.cli.options import Connection, connection_from, connection_options
 from services.cli.output import OUTPUTS, emit, show, table
 from services.cli.redacted import readable
 from services.cli.remarks import note_error, note_files
+from services.cli.rendering import check_provisioner
 from services.contract.errors import SlipwayError
 from services.contract.walk import items
 from services.contract.yaml_encode import encode
@@ -70,6 +71,9 @@ async def _bundles(
 ) -> list[tuple[str, bundlepb.BootstrapBundle]]:
     found = []
     async with connected(connection) as backend:
+        instances = await backend.known_provisioners()
+        if lowered_for and instances:
+            check_provisioner(instances, lowered_for)
         for question in loaded.questions:
             request = _request(question, lowered_for=lowered_for, show_secrets=show_secrets)
             try:

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +15,25 @@ from bootstrapper.placeholders import user_placeholders
 from services.cli.embedded import embedded_bootstrapper
 from services.cli.exit_codes import FAILED
 from services.cli.failures import reported
-from services.cli.loading import load
-from services.cli.options import inputs_from, output_option, variable_options
+from services.cli.loading import STDIN, load
+from services.cli.options import file_options, files_from, inputs_from, output_option, variable_options
 from services.cli.output import emit, say, show, table
 from services.cli.remarks import note_files
 from services.contract.walk import items
 from services.contract.yaml_encode import encode
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
+_SIDES = 2
 _KEYS = ("path", "name", "device", "argument", "host", "id")
 
 
 @click.command("diff", short_help="Show what changes on the machines between two files, in neutral terms.")
-@click.argument("before", type=click.Path(path_type=Path, allow_dash=True))
-@click.argument("after", type=click.Path(path_type=Path, allow_dash=True))
+@partial(file_options, metavar="BEFORE AFTER")
 @variable_options
 @click.option("--exit-code", is_flag=True, help="End with 1 when something changes, as diff does.")
 @output_option()
 @reported
-def diff(before: Path, after: Path, exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
+def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
     """Show what changes on the machines when the specs of BEFORE become those of AFTER.
 
     Files, users, sysctls, node settings and so on, each by its name; secrets and file contents are compared but never
@@ -49,7 +50,12 @@ def diff(before: Path, after: Path, exit_code: bool, output: str, **values: Any)
       1  a file is invalid; with --exit-code also: something changes
       2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
-    old, new = (asyncio.run(_bundles(path, dict(values))) for path in (before, after))
+    files = files_from(values)
+    if len(files) != _SIDES:
+        raise click.UsageError(f"it takes two files, before and after; here are {len(files)}")
+    if len(set(files)) == 1 and STDIN in files:
+        raise click.UsageError("standard input can be only one of the two")
+    old, new = (asyncio.run(_bundles(path, dict(values))) for path in files)
     changes = list(compare(old, new))
     if output != "table":
         emit([{"machine": one[0], "change": one[1], "what": one[2], "fields": one[3]} for one in changes], output)

@@ -40,9 +40,9 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 def explain(formats: tuple[str, ...], output: str, **values: Any) -> None:
     """Say for every field of every machine what each provisioner and format would make of it.
 
-    native: taken as it is. lowered: rewritten into something that the provisioner takes. omitted: left out, since the
-    spec lists it as optional. refused: can not be honoured; why and what to do stand below the matrix. Formats that
-    agree in everything share a column. Nothing is created and no secret is needed.
+    native: taken as it is. lowered: rewritten into something that the provisioner takes. omitted: left out, as
+    spec.optionalFeatures, or the importer of a template, allows. refused: can not be honoured; why and what to do stand
+    below the matrix. Formats that agree in everything share a column. Nothing is created and no secret is needed.
 
     \b
     Examples:

@@ -13,6 +13,7 @@ from rich.text import Text
 from bootstrapper.assembly.paths import describe
 from services.cli.entry_table import short_field
 from services.cli.output import style_of
+from services.contract.source_position import with_remedy
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 _WIDE = 110
@@ -68,7 +69,7 @@ def reasons(answer: bootstrappb.ExplainResponse, shown: Sequence[int]) -> Iterat
         for index in shown:
             cell = row.cells[index]
             if cell.verdict in {bootstrappb.VERDICT_REFUSED, bootstrappb.VERDICT_OMITTED}:
-                reason = cell.reason + (f". {cell.remedy}" if cell.remedy else "")
+                reason = with_remedy(cell.reason, cell.remedy)
                 told.setdefault((verdict(cell), reason), {}).setdefault(index, {})[describe(row.origin)] = None
     for index in shown:
         column = answer.columns[index]

@@ -10,7 +10,7 @@ import click
 from services.cli.exit_codes import FAILED, INTERRUPTED
 from services.cli.output import note
 from services.contract.errors import SlipwayError
-from services.contract.source_position import SourceError
+from services.contract.source_position import SourceError, with_remedy
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,9 +46,7 @@ def reported(command: F) -> F:
 def describe(error: SlipwayError) -> str:
     """Give an error for people: reason, sentence, and a line for each field."""
     lines = [f"{error.reason or error.code.name}: {error.message}"]
-    lines += [
-        f"  {one.path}: {one.description}" + (f". {one.remedy}" if one.remedy else "") for one in error.violations
-    ]
+    lines += [f"  {one.path}: {with_remedy(one.description, one.remedy)}" for one in error.violations]
     return "\n".join(lines)
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,7 +13,14 @@ from bootstrapper.documents.native import API_VERSION, CLUSTER, write_config
 from services.cli.connecting import connected
 from services.cli.failures import reported
 from services.cli.loading import Loaded, load
-from services.cli.options import Connection, connection_from, connection_options, inputs_from, variable_options
+from services.cli.options import (
+    Connection,
+    connection_from,
+    connection_options,
+    file_options,
+    inputs_from,
+    variable_options,
+)
 from services.cli.output import OUTPUTS, say, show, table
 from services.cli.remarks import note_files, note_questions
 from services.cli.rendering import role_name
@@ -31,7 +37,7 @@ _LONE_KINDS = frozenset({"KubeadmConfig", "KubeadmConfigTemplate"})
 
 
 @click.command("import", short_help="Turn KubeadmConfigs into SlipwayConfigs.")
-@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@file_options
 @variable_options
 @click.option("--show-secrets", is_flag=True, help="Print passwords that stand in the file; else their size.")
 @click.option(
@@ -40,13 +46,14 @@ _LONE_KINDS = frozenset({"KubeadmConfig", "KubeadmConfigTemplate"})
 )  # fmt: skip
 @connection_options
 @reported
-def import_(file: Path, show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FBT001
+def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FBT001
     """Print the native documents for a Cluster API manifest: a SlipwayCluster and a SlipwayConfig for every machine.
 
     A single KubeadmConfig or KubeadmConfigTemplate becomes a single SlipwayConfig; with --server the server does that.
 
-    The machines behave as today: execution policy and layout of the kubeadm provider are kept until you remove
-    `spec.execution` and `spec.imported`. Remarks on what is understood differently go to standard error.
+    The machines behave as today: what the kubeadm provider does when a command fails, and where it puts its files, is
+    kept until you remove `spec.execution`. `spec.optionalFeatures` names what only some formats have, and what the
+    others leave out with a warning. Remarks on what is understood differently go to standard error.
 
     What is printed is a template again, as what was read: ${ stands as $${ in it. With --no-substitution neither is.
 
@@ -61,7 +68,7 @@ def import_(file: Path, show_secrets: bool, output: str, **values: Any) -> None:
       1  something can not be carried over; it is named with file, line, column and field path
       2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
-    inputs = inputs_from(values, files=(file,))
+    inputs = inputs_from(values)
     loaded = load(inputs)
     lone = asyncio.run(_by_backend(loaded, connection_from(values)))
     note_files(loaded)

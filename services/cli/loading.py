@@ -64,7 +64,7 @@ def _texts(files: Sequence[Path]) -> dict[str, str]:
         SourceError: one is not text in UTF-8.
         click.UsageError: one can not be read.
     """
-    return {_name(path): _text(path) for path in files}
+    return {_name(path): _text(path) for path in dict.fromkeys(files)}
 
 
 def _no_machine(notes: Sequence[SourceProblem]) -> str:

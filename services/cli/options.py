@@ -67,6 +67,18 @@ def variable_options(command: F) -> F:
     )  # fmt: skip
 
 
+def file_options(command: F, *, metavar: str = "[FILE]...") -> F:
+    """Add -f, and files as arguments: `-f *.yaml` is one of the first and the others of the second."""
+    return _with(
+        command,
+        click.argument("arguments", nargs=-1, metavar=metavar, type=click.Path(path_type=Path, allow_dash=True)),
+        click.option(
+            "-f", "--file", "files", multiple=True, metavar="FILE", type=click.Path(path_type=Path, allow_dash=True),
+            help="A spec, a cluster, or any Cluster API manifest; may be given several times; - for standard input.",
+        ),
+    )  # fmt: skip
+
+
 def input_options(command: F) -> F:
     """Add the options that say which machines: -f, --set, --set-missing, --machine, --target."""
     command = _with(
@@ -77,11 +89,7 @@ def input_options(command: F) -> F:
             help=f"Where the machines run, if the files do not say: {', '.join(INFRASTRUCTURES)}.",
         ),
     )  # fmt: skip
-    files = click.option(
-        "-f", "--file", "files", multiple=True, required=True, type=click.Path(path_type=Path, allow_dash=True),
-        help="A spec, a cluster, or any Cluster API manifest; may be given several times; - for standard input.",
-    )  # fmt: skip
-    return files(variable_options(command))
+    return file_options(variable_options(command))
 
 
 def connection_options(command: F) -> F:
@@ -119,10 +127,22 @@ def output_option(help_text: str = "How to print it.") -> Callable[[F], F]:
     )
 
 
+def files_from(values: dict[str, Any]) -> tuple[Path, ...]:
+    """Take the files out of a command's values, those of -f first."""
+    return (*values.pop("files"), *values.pop("arguments"))
+
+
 def inputs_from(values: dict[str, Any], *, files: tuple[Path, ...] = ()) -> Inputs:
-    """Take the input options out of a command's values; `files` are those of a command without -f."""
+    """Take the input options out of a command's values; `files` stands for those that the command line names.
+
+    Raises:
+        click.UsageError: there is no file.
+    """
+    chosen = files or files_from(values)
+    if not chosen:
+        raise click.UsageError("which file? Give -f FILE, once or several times; - is standard input")
     return Inputs(
-        files=files or tuple(values.pop("files")),
+        files=chosen,
         variables=values.pop("variables"),
         set_missing=values.pop("set_missing"),
         machines=tuple(values.pop("machines", ())),

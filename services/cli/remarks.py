@@ -8,6 +8,7 @@ from services.cli.loading import Loaded
 from services.cli.output import note
 from services.cli.rendering import Entry, diagnostic_tree
 from services.contract.errors import SlipwayError
+from services.contract.source_position import with_remedy
 
 _SEVERITIES = {"info": "note", "warning": "warning", "error": "warning"}
 _REMEDIES = {
@@ -42,7 +43,7 @@ def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
     told: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         for one in entry.refusals:
-            reason = one["reason"] + _remedy(one["remedy"], one["reason"], one["field"], one["feature"])
+            reason = _told(one["reason"], one["remedy"], one["field"], one["feature"])
             field = one["field"] or ("" if entry.provisioner else entry.machine)
             line = _sentence(loaded.places, questions[entry.machine], field, reason)
             told.setdefault((entry.status, line), []).append(entry.provisioner)
@@ -67,15 +68,15 @@ def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) 
     """Give the lines of an error about a machine."""
     lines = []
     for one in error.violations:
-        remedy = _remedy(one.remedy, one.description, one.path, one.feature or error.reason)
-        lines.append(_sentence(places, question, one.path, one.description + remedy))
-    return lines or [f"{question.name}: {error.message}{_remedy('', '', '', error.reason)}"]
+        told = _told(one.description, one.remedy, one.path, one.feature or error.reason)
+        lines.append(_sentence(places, question, one.path, told))
+    return lines or [f"{question.name}: {_told(error.message, '', '', error.reason)}"]
 
 
-def _remedy(remedy: str, reason: str, field: str, feature: str) -> str:
+def _told(reason: str, remedy: str, field: str, feature: str) -> str:
+    """Say what is wrong and what to do: what was told, or what a person at this command line can do."""
     missing = _MISSING.get(field, "") if reason.startswith("is required") else ""
-    found = remedy or missing or _REMEDIES.get(feature, "")
-    return f". {found}" if found else ""
+    return with_remedy(reason, remedy or missing or _REMEDIES.get(feature, ""))
 
 
 def _sentence(places: Places, question: MachineQuestion, field: str, message: str) -> str:

@@ -86,12 +86,30 @@ def wishes(
             yield candidate.name, candidate.format.format if format_id else ""
 
 
-def _check_known(instances: Sequence[registrypb.ProvisionerInstance], provisioner: str, format_id: str) -> None:
+def check_provisioner(instances: Sequence[registrypb.ProvisionerInstance], name: str) -> None:
+    """Check that somebody has the name.
+
+    Raises:
+        click.UsageError: nobody has; it says who was meant, also where the name is that of a format.
+    """
     names = sorted({one.info.name for one in instances})
-    if provisioner not in {"", ALL, *names}:
-        raise click.UsageError(f"no provisioner {provisioner}; {_hint(provisioner, names)}")
+    if name in names:
+        return
+    for one in instances:
+        for info in one.info.formats:
+            if name in {info.format, info.format.partition("/")[0]}:
+                raise click.UsageError(f"{name} is a format, not a provisioner; did you mean {one.info.name}?")
+    raise click.UsageError(f"no provisioner {name}; {_hint(name, names)}")
+
+
+def _check_known(instances: Sequence[registrypb.ProvisionerInstance], provisioner: str, format_id: str) -> None:
+    if provisioner not in {"", ALL}:
+        check_provisioner(instances, provisioner)
     served = {info.format for one in instances if provisioner in {"", ALL, one.info.name} for info in one.info.formats}
     if format_id not in {"", ALL, *served}:
+        own = {info.format for one in instances if one.info.name == format_id for info in one.info.formats}
+        if own:
+            raise click.UsageError(f"{format_id} is a provisioner; its formats are {', '.join(sorted(own))}")
         whose = f"provisioner {provisioner}" if provisioner not in {"", ALL} else "every provisioner"
         raise click.UsageError(f"format {format_id} is unknown to {whose}; {_hint(format_id, sorted(served))}")
 

@@ -13,6 +13,7 @@ FieldPath = tuple[str | int, ...]
 """Keys and list indices from the root of a document."""
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_PLAIN_WORD = re.compile(r"[a-z]+(?:[ ,;]|$)")
 _LONGEST_KEY = 64
 _MOST_SHOWN = 50
 _MOST_NAMED = 24
@@ -98,6 +99,14 @@ def unknown_field(word: str, candidates: Iterable[str]) -> str:
         return f"unknown field; did you mean {meant}?"
     rest = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
     return f"unknown field; allowed: {', '.join(known[:_MOST_NAMED])}{rest}" if known else "unknown field"
+
+
+def with_remedy(reason: str, remedy: str) -> str:
+    """Say what is wrong, and what to do in a sentence of its own; a name that begins it stays as it is spelt."""
+    if not remedy:
+        return reason
+    plain = _PLAIN_WORD.match(remedy)
+    return f"{reason}. {remedy[0].upper()}{remedy[1:]}" if plain else f"{reason}. {remedy}"
 
 
 def _text(problems: Sequence[SourceProblem]) -> str:

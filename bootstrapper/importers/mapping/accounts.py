@@ -21,7 +21,10 @@ def set_accounts(context: Context, place: Place, users: list[User], os: ospb.Ope
         return []
     # cloud-init takes a list of users for the whole list: the image's own user is not made.
     os.default_user = ospb.DEFAULT_USER_OMIT
-    message = "as today the image's own user is not created, since users are named; other systems keep theirs"
+    message = (
+        "where users are named cloud-init does not create the image's own user, and so it is here, as today; every "
+        "other format leaves the image's own user as it is"
+    )
     context.findings.warn(place, "DEFAULT_USER_OMITTED", message)
     return ["os.default_user", "os.default_user.omit"]
 

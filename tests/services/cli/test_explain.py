@@ -82,6 +82,14 @@ def test_a_bundle_shows_no_secret(slipway: Slipway, arguments: tuple[str, ...]) 
         assert " bytes>" in result.stdout
 
 
+def test_a_bundle_is_lowered_for_somebody_who_is_known(slipway: Slipway) -> None:
+    """A wrong name is a wrong command line, told once with who was meant, and no refusal of every machine."""
+    for name, meant in (("cloudbase-init", "windows"), ("cloudinit", "cloud-init")):
+        result = slipway("bundle", "-f", NATIVE, "--lowered-for", name)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert f"did you mean {meant}?" in result.stderr
+
+
 def test_a_refused_machine_does_not_hide_the_others(slipway: Slipway) -> None:
     """Commands go on with the next machine, and end with 1."""
     for arguments in (("bundle", "--lowered-for"), ("size", "--provisioner")):

@@ -24,6 +24,41 @@ def test_an_imported_template_makes_the_same_machines(slipway: Slipway, write: C
     assert (result.exit_code, result.stdout) == (0, "nothing changes\n"), result.stdout
 
 
+def test_files_are_named_with_or_without_the_option(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """Every command takes FILE and -f FILE, so that `-f *.yaml` means what it says; diff takes two of them."""
+    other = write(NATIVE.read_text().replace("harbour", "haven"))
+    assert slipway("import", "-f", TEMPLATES[0]).stdout.startswith("apiVersion")
+    assert slipway("diff", "-f", NATIVE, "-f", NATIVE).stdout == "nothing changes\n"
+    assert slipway("diff", "-f", NATIVE, other).stdout == slipway("diff", NATIVE, other).stdout
+    machines = json.loads(slipway("validate", "-f", NATIVE, TEMPLATES[0], "-o", "json").stdout)["machines"]
+    assert {one["cluster"] for one in machines} == {"harbour", "lighthouse"}
+
+
+WRONG = [
+    (("diff",), "two files, before and after", "no file"),
+    (("diff", NATIVE), "two files, before and after", "one file"),
+    (("diff", "-", "-"), "only one of the two", "standard input twice"),
+    (("import",), "-f FILE", "no file where one is needed"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said", "reason"), WRONG, ids=[row[-1] for row in WRONG])
+def test_a_wrong_number_of_files_is_told(slipway: Slipway, arguments: tuple[str, ...], said: str, reason: str) -> None:
+    """Exit code 2, and what to write."""
+    result = slipway(*arguments)
+    assert (result.exit_code, said in result.stderr) == (2, True), reason
+
+
+def test_what_an_import_lists_as_optional_is_told_as_such(slipway: Slipway) -> None:
+    """Nobody is told that a template lists optional features, which it can not: the importer does; a spec can."""
+    said = "os.default_user.omit was left out, as"
+    result = slipway("render", "-f", EXAMPLES / "cluster-aws.yaml", "--provisioner", "ignition")
+    assert f"{said} the importer allows" in result.stderr
+    spec = slipway("import", EXAMPLES / "cluster-aws.yaml").stdout
+    result = slipway("render", "-", "--provisioner", "ignition", stdin=spec)
+    assert f"{said} spec.optionalFeatures allows" in result.stderr
+
+
 def test_text_for_a_shell_survives(slipway: Slipway, write: Callable[..., Path]) -> None:
     """`$${` in a template is `${` on the machine; what is printed is a template again, or text if it was none."""
     command = 'for d in "$${disks[@]}"; do echo $$$d; done'

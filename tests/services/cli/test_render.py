@@ -150,6 +150,9 @@ def test_a_format_with_companion_files_does_not_go_to_standard_output(slipway: S
 SELECTION = [
     (("--provisioner", "talso"), 2, "did you mean talos?", "a misspelt provisioner"),
     (("--format", "tals/v1.12"), 2, "did you mean talos/v1.12?", "a misspelt format"),
+    (("--provisioner", "cloudbase-init"), 2, "did you mean windows?", "the name of a format in place of who makes it"),
+    (("--provisioner", "talos/v1.12"), 2, "did you mean talos?", "a format in place of a provisioner"),
+    (("--format", "cloud-init"), 2, "its formats are cloud-config", "a provisioner in place of a format"),
     (
         ("--provisioner", "talos", "--format", "cloud-config"),
         2,

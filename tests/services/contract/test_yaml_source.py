@@ -15,6 +15,7 @@ from services.contract.source_position import (
     did_you_mean,
     path_text,
     unknown_field,
+    with_remedy,
 )
 from services.contract.yaml_source import Limits, load_documents
 
@@ -200,6 +201,21 @@ def test_what_is_allowed_is_counted_where_it_is_much() -> None:
     """A line that nobody reads to its end helps nobody; where nothing is allowed there is nothing to name."""
     assert unknown_field("zzz", [f"k{number}" for number in range(30)]).endswith(", k23 and 6 more")
     assert unknown_field("zzz", []) == "unknown field"
+
+
+REMEDIES = [
+    ("use another", "it is wrong. Use another", "a sentence begins with a capital"),
+    ("Use another", "it is wrong. Use another", "it may have one"),
+    ("spec.os.files says it", "it is wrong. spec.os.files says it", "a path is spelt as it is"),
+    ("max-pods is its name", "it is wrong. max-pods is its name", "so is an argument"),
+    ("", "it is wrong", "there is nothing to do"),
+]
+
+
+@pytest.mark.parametrize(("remedy", "told", "reason"), REMEDIES)
+def test_what_to_do_is_a_sentence_of_its_own(remedy: str, told: str, reason: str) -> None:
+    """A message and its remedy come from two places, and are read as one text."""
+    assert with_remedy("it is wrong", remedy) == told, reason
 
 
 PRINTABLE = st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn"]))
