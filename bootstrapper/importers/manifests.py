@@ -19,13 +19,13 @@ from bootstrapper.importers.cluster_api.user_secrets import (
 from bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
 from bootstrapper.importers.kubeadm_import import import_config
 from bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
+from bootstrapper.importers.own_endpoint import cluster_of, spec_of
 from bootstrapper.importers.substitution import expand_all
 from services.contract.source_position import Position, SourceError, SourceProblem
 from services.contract.yaml_source import Document, load_documents
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
-from slipway.v1alpha1 import spec_pb2 as specpb
 
 _READ = frozenset(
     {
@@ -34,8 +34,6 @@ _READ = frozenset(
         *CONFIG_PATHS,
     }
 )
-
-DEFAULT_PORT = 6443
 
 
 def read_manifests(
@@ -153,8 +151,8 @@ class _Reader:
         place = each.config.problem(path, "")
         return ManifestMachine(
             machine=machine,
-            cluster=_cluster_of(each, result),
-            spec=_spec_of(each, result),
+            cluster=cluster_of(each.cluster.facts, result, role=each.role),
+            spec=spec_of(each.cluster.facts, result, role=each.role),
             diagnostics=result.diagnostics,
             origin=diagnosticpb.Origin(document=each.config.document, path=place.path),
             file=place.file,
@@ -211,30 +209,3 @@ def _with_own_names(found: list[MachineSet]) -> Iterator[MachineSet]:
             yield each
         else:
             yield MachineSet(**{**vars(each), "name": name})
-
-
-def _cluster_of(each: MachineSet, result: ImportResult) -> clusterpb.Cluster:
-    """Give the cluster's facts; an endpoint of kubeadm's own wins on control planes, as it does today."""
-    cluster = clusterpb.Cluster()
-    cluster.CopyFrom(each.cluster.facts)
-    if result.cluster.HasField("endpoint"):
-        endpoint = cluster.endpoint
-        port = result.cluster.endpoint.port or endpoint.port
-        if each.role != clusterpb.ROLE_WORKER or not endpoint.host:
-            endpoint.CopyFrom(result.cluster.endpoint)
-            if port:
-                endpoint.port = port
-    return cluster
-
-
-def _spec_of(each: MachineSet, result: ImportResult) -> specpb.MachineBootstrapSpec:
-    """Give the spec; with an endpoint of kubeadm's own, discovery still goes to the cluster's, as it does today."""
-    spec = specpb.MachineBootstrapSpec()
-    spec.CopyFrom(result.spec)
-    known, own = each.cluster.facts.endpoint, result.cluster.endpoint
-    if each.role == clusterpb.ROLE_CONTROL_PLANE and known.host and own.host and known != own:
-        discovery = spec.join.kubernetes.discovery
-        if not discovery.HasField("file") and not discovery.token.endpoint:
-            host = f"[{known.host}]" if ":" in known.host else known.host
-            discovery.token.endpoint = f"{host}:{known.port or DEFAULT_PORT}"
-    return spec

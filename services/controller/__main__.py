@@ -31,6 +31,11 @@ from services.rpc.lifecycle import run
     metavar="IDS",
     help="SPIFFE ids that may read user data by Machine without a token, each alone, or ID=NAMESPACE.",
 )
+@click.option(
+    "--webhook-address",
+    metavar="HOST:PORT",
+    help="Serve the webhook for opted-in KubeadmConfigs there, and bootstrap them. Default: they are left alone.",
+)
 @click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
 @click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
 @click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')

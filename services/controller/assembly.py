@@ -1,6 +1,7 @@
 """The parts of the controller put together, apart from the process that they run in."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bootstrapper.bootstrapper import Bootstrapper
@@ -11,6 +12,10 @@ from services.controller.kubernetes.api import Api
 from services.controller.kubernetes.connection import Connection
 from services.controller.kubernetes.kubeconfig import ClusterAccess
 from services.controller.objects import Objects
+from services.controller.opt_in.decision import decide_opted_in
+from services.controller.opt_in.questions import KubeadmQuestions
+from services.controller.opt_in.reporter import OptedInReporter
+from services.controller.question import NativeQuestions
 from services.controller.reconciler import Reconciler, Terms
 from services.controller.rendering import Renderer
 from services.controller.report import Reporter
@@ -59,6 +64,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     watch_filter: str = "",
     workers: int = 32,
     objects: Objects | None = None,
+    opt_in: bool = False,
 ) -> Assembled:
     """Put a controller together.
 
@@ -70,28 +76,50 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         watch_filter: value of Cluster API's label that a config must have, or "".
         workers: how many configs are worked on at a time.
         objects: for calls that are not watches, where that is not the same as `api`.
+        opt_in: opted-in KubeadmConfigs are worked on as well.
     """
     calls = objects or api
     watches = Watches.of(api, namespace=namespace, watch_filter=watch_filter)
     reader = SecretReader(calls, watches.secrets)
     watches.secret_gone = lambda key: reader.forget(*key)
-    tally = Tally()
+    native = _reconciler(calls, bootstrapper, watches, reader, terms or Terms())
+    beside: Sequence[Controller] = ()
+    if opt_in:
+        theirs = watches.of_kubeadm_configs(api, namespace=namespace, watch_filter=watch_filter)
+        beside = [Controller(theirs, _opted_in(native, calls, theirs), workers=workers)]
+    controller = Controller(watches, native, workers=workers, beside=beside)
+    return Assembled(controller, watches, reader, native.tally)
+
+
+def _reconciler(
+    calls: Objects, bootstrapper: Bootstrapper, watches: Watches, reader: SecretReader, terms: Terms
+) -> Reconciler:
     renderer = Renderer(
         objects=calls,
         reader=reader,
         bootstrapper=bootstrapper,
-        control_planes=ControlPlanes(calls),
         clock=utc_now,
-        depends=watches.depend,
+        questions=NativeQuestions(reader, ControlPlanes(calls), watches.depend),
     )
-    reconciler = Reconciler(
+    return Reconciler(
         objects=calls,
         renderer=renderer,
         reporter=Reporter(calls, utc_now),
         lock=InitLock(calls, watches.machines),
         workloads=Workloads(reader, connect),
         clock=utc_now,
-        tally=tally,
-        terms=terms or Terms(),
+        tally=Tally(),
+        terms=terms,
     )
-    return Assembled(Controller(watches, reconciler, workers=workers), watches, reader, tally)
+
+
+def _opted_in(native: Reconciler, calls: Objects, watches: Watches) -> Reconciler:
+    """Give the reconciler of opted-in KubeadmConfigs: the same, but for what is read of them and written into them."""
+    renderer = native.renderer
+    questions = KubeadmQuestions(renderer.reader, ControlPlanes(calls), renderer.bootstrapper, watches.depend)
+    return replace(
+        native,
+        renderer=replace(renderer, questions=questions),
+        reporter=OptedInReporter(calls, utc_now),
+        decide=decide_opted_in,
+    )

@@ -67,6 +67,9 @@ class Reason(StrEnum):
     KUBECONFIG_REFUSED = "KubeconfigRefused"
     OBJECT_REFUSED = "ObjectRefused"
     TOKEN_GIVEN_UP = "TokenGivenUp"  # noqa: S105  # a reason's name
+    OPTED_IN_TOO_LATE = "OptedInTooLate"
+    CONTROL_PLANE_NEEDS_KUBEADM = "ControlPlaneNeedsKubeadm"
+    BOOTSTRAP_TOKEN_PRESET = "BootstrapTokenPreset"  # noqa: S105  # a reason's name
 
 
 _BY_ITSELF = "None: the controller goes on when it is there."
@@ -181,6 +184,23 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.TOKEN_GIVEN_UP: Meaning(
         "The machine has not joined in time, and its bootstrap token is refreshed no longer.",
         "Delete the Machine: its owner makes a new one.",
+    ),
+    Reason.OPTED_IN_TOO_LATE: Meaning(
+        "The label bootstrap.slipway.dev/managed was put on a KubeadmConfig that is there already: whose an object is "
+        "gets decided when it is created. The kubeadm provider goes on with it.",
+        "None; machines that are made from the template from now on are Slipway's. To have this one replaced, delete "
+        "the Machine.",
+    ),
+    Reason.CONTROL_PLANE_NEEDS_KUBEADM: Meaning(
+        "KubeadmControlPlane looks after kubeadm's own ConfigMap, static pods and etcd, and the provisioner that was "
+        "chosen makes machines without kubeadm, or for Windows.",
+        "Choose a provisioner for Linux that takes a plan (cloud-init, ignition) by the annotation "
+        "bootstrap.slipway.dev/provisioner, or another control-plane provider.",
+    ),
+    Reason.BOOTSTRAP_TOKEN_PRESET: Meaning(
+        "spec.joinConfiguration.discovery.bootstrapToken of an opted-in KubeadmConfig is set. The kubeadm provider "
+        "would look after that token, beside Slipway, which makes its own.",
+        "Remove the field, or do not opt in.",
     ),
 }
 

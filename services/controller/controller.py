@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import structlog
 
 from services.controller.kubernetes.election import Election
-from services.controller.kubernetes.informer import Key
+from services.controller.kubernetes.informer import Informer, Key
 from services.controller.reconciler import Next, Reconciler
 from services.controller.resources import Json
 from services.controller.watches import Watches
@@ -21,10 +21,13 @@ _log = structlog.get_logger("services.controller")
 
 
 class Controller:
-    """Works on configs."""
+    """Works on configs of one kind, and leads the controllers of other kinds that stand beside it."""
 
-    def __init__(self, watches: Watches, reconciler: Reconciler, *, workers: int) -> None:
+    def __init__(
+        self, watches: Watches, reconciler: Reconciler, *, workers: int, beside: Sequence["Controller"] = ()
+    ) -> None:
         """Wire watches, queue and reconciler; nothing runs before `follow` and `lead`."""
+        self.beside = tuple(beside)
         self.queue: WorkQueue[Key] = WorkQueue()
         self._watches = watches
         self._reconciler = reconciler
@@ -37,9 +40,14 @@ class Controller:
         watches.gone = self._forget
         watches.cluster_gone = self._forget_cluster
 
+    @property
+    def informers(self) -> tuple[Informer, ...]:
+        """The local copies of this controller, and of those beside it."""
+        return (*self._watches.informers, *(one for other in self.beside for one in other.informers))
+
     def follow(self) -> None:
         """Keep local copies from now on. Every replica does, so that the next leader knows everything already."""
-        for informer in self._watches.informers:
+        for informer in self.informers:
             informer.start()
 
     async def lead(self, election: Election | None) -> None:
@@ -48,40 +56,49 @@ class Controller:
         Raises:
             LostLeadership: another replica may write now.
         """
-        for informer in self._watches.informers:
+        for informer in self.informers:
             await informer.synced.wait()
         keeper: asyncio.Task[None] | None = None
         if election is not None:
             await election.win()
             keeper = asyncio.ensure_future(election.keep())
         self._reconciler.tally.leading = True
-        workers = [asyncio.ensure_future(self._work()) for _ in range(self._workers)]
+        workers = [worker for one in (self, *self.beside) for worker in one.start_workers()]
         try:
             await asyncio.gather(*workers, *([keeper] if keeper else []))
         finally:
             self._reconciler.tally.leading = False
             for worker in workers:
                 worker.cancel()
-            await self._finish()
+            for one in (self, *self.beside):
+                await one.finish()
             if election is not None and keeper is not None:
                 await _end([keeper])
                 await election.resign()
 
+    def start_workers(self) -> list[asyncio.Task[None]]:
+        """Begin to work, and give the tasks that do."""
+        return [asyncio.ensure_future(self._work()) for _ in range(self._workers)]
+
     async def stop(self) -> None:
         """Follow no longer, and close the lines to workload clusters."""
+        for other in self.beside:
+            await other.stop()
         for informer in self._watches.informers:
             await informer.stop()
         await self._reconciler.workloads.close()
 
     def provisioners_told(self, instances: Sequence[registrypb.ProvisionerInstance]) -> None:
         """Look at everything that could not go on, since the list of provisioners has changed."""
+        for other in self.beside:
+            other.provisioners_told(instances)
         now = frozenset((one.info.name, one.info.implementation_version, one.state) for one in instances)
         if now != self._provisioners:
             self._provisioners = now
             for key in list(self._watches.halted):
                 self.queue.add(key)
 
-    async def _finish(self) -> None:
+    async def finish(self) -> None:
         """Let looks that have begun come to their end, for a while."""
         if self._looks:
             await asyncio.wait(list(self._looks), timeout=_LAST_SECONDS)

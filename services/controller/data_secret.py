@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from services.controller.facts import CLUSTER_LABEL, Facts
-from services.controller.resources import SLIPWAY_CONFIGS, Json
+from services.controller.resources import Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 TYPE = "cluster.x-k8s.io/secret"
@@ -117,8 +117,8 @@ def secret_object(facts: Facts, *, cluster: str, data: bytes, secret_format: str
 def controller_reference(facts: Facts) -> Json:
     """Give the reference by which a config controls its data Secret."""
     return {
-        "apiVersion": SLIPWAY_CONFIGS.api_version,
-        "kind": SLIPWAY_CONFIGS.kind,
+        "apiVersion": facts.resource.api_version,
+        "kind": facts.resource.kind,
         "name": facts.name,
         "uid": facts.uid,
         "controller": True,

@@ -10,7 +10,6 @@ from services.controller.conditions import Reason
 from services.controller.data_secret import Record, controller_of
 from services.controller.facts import ClusterObject, Facts, Owner
 from services.controller.halt import Halt
-from services.controller.resources import SLIPWAY_CONFIGS
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 
@@ -108,7 +107,7 @@ def _kept(facts: Facts) -> Keep | None:
         if record is None:
             raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} lost the annotations of Slipway: delete it")
         return Keep(record)
-    own_kind = controller is not None and controller.get("kind") == SLIPWAY_CONFIGS.kind
+    own_kind = controller is not None and controller.get("kind") == facts.resource.kind
     if record is None or (controller is not None and not own_kind):
         raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} is there and belongs to somebody else")
     if facts.owner is not None and facts.owner.data_secret_name == facts.name:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.controller.resources import CLUSTER_API_GROUP, GROUP, Json
+from services.controller import marks
+from services.controller.resources import CLUSTER_API_GROUP, GROUP, KUBEADM_CONFIGS, SLIPWAY_CONFIGS, Json, Resource
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
-PAUSED_ANNOTATIONS = ("cluster.x-k8s.io/paused", "bootstrap.slipway.dev/paused")
 MACHINE = "Machine"
 MACHINE_POOL = "MachinePool"
 _FAMILIES = {"KubeadmControlPlane": "kubeadm", "TalosControlPlane": "talos"}
@@ -62,9 +62,13 @@ class Owner:
     @property
     def config_name(self) -> str:
         """Name of the SlipwayConfig that it refers to, or ""."""
+        return self.config_name_in(GROUP)
+
+    def config_name_in(self, group: str) -> str:
+        """Give the name of the config that it refers to, or "" when that is a kind of another group."""
         reference = (self._machine_spec.get("bootstrap") or {}).get("configRef") or {}
-        group = reference.get("apiGroup") or str(reference.get("apiVersion") or "").partition("/")[0]
-        return str(reference.get("name") or "") if group == GROUP else ""
+        found = reference.get("apiGroup") or str(reference.get("apiVersion") or "").partition("/")[0]
+        return str(reference.get("name") or "") if found == group else ""
 
     @property
     def is_control_plane(self) -> bool:
@@ -184,7 +188,7 @@ class Facts:
     """Everything that a decision is made from. Objects are shared: nobody may change them.
 
     Attributes:
-        config: the SlipwayConfig.
+        config: the SlipwayConfig, or an opted-in KubeadmConfig.
         owner: what owns it, when it is there.
         cluster: its Cluster, when it is there.
         secret: metadata of the Secret with the config's name, when there is one.
@@ -194,6 +198,16 @@ class Facts:
     owner: Owner | None = None
     cluster: ClusterObject | None = None
     secret: Json | None = None
+
+    @property
+    def resource(self) -> Resource:
+        """Kind of the config."""
+        return KUBEADM_CONFIGS if self.config.get("kind") == KUBEADM_CONFIGS.kind else SLIPWAY_CONFIGS
+
+    @property
+    def held(self) -> bool:
+        """Whether the config is still kept from the kubeadm provider, as it is until its machine's data is there."""
+        return self.resource is KUBEADM_CONFIGS and marks.held(self.config)
 
     @property
     def namespace(self) -> str:
@@ -227,6 +241,11 @@ class Facts:
         return self.status.get("conditions") or ()
 
     @property
+    def told(self) -> bool:
+        """Whether the status says already how far the config has come; a pause is no step."""
+        return any(one["type"] != "Paused" for one in self.conditions)
+
+    @property
     def reported(self) -> bool:
         """Whether the status tells that the data Secret is there."""
         created = (self.status.get("initialization") or {}).get("dataSecretCreated")
@@ -238,8 +257,8 @@ class Facts:
         if self.cluster is not None and self.cluster.paused:
             return "the Cluster is paused (spec.paused)"
         annotations = self.config["metadata"].get("annotations") or {}
-        for name in PAUSED_ANNOTATIONS:
-            if name in annotations:
+        for name in (marks.PAUSED, marks.OWN_PAUSED):
+            if name in annotations and not (name == marks.PAUSED and self.held):
                 return f"the config has the annotation {name}"
         return ""
 

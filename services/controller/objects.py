@@ -18,7 +18,9 @@ class Objects(Protocol):
 
     async def apply_status(self, resource: Resource, namespace: str, body: Json, *, manager: str) -> Json: ...
 
-    async def merge(self, resource: Resource, namespace: str, name: str, body: Json) -> Json: ...
+    async def merge(
+        self, resource: Resource, namespace: str, name: str, body: Json, *, subresource: str = ""
+    ) -> Json: ...
 
     async def delete(
         self, resource: Resource, namespace: str, name: str, *, preconditions: dict[str, str] | None = None

@@ -13,7 +13,7 @@ import structlog
 from services.controller import conditions
 from services.controller.conditions import Condition, Reason, Type
 from services.controller.data_secret import Record, controller_reference, preconditions, secret_object
-from services.controller.decision import Idle, Keep, Make, Stand, decide
+from services.controller.decision import Decision, Idle, Keep, Make, Stand, decide
 from services.controller.facts import Facts
 from services.controller.halt import Halt, of_api
 from services.controller.init_lock import InitLock
@@ -73,6 +73,7 @@ class Reconciler:
     clock: Callable[[], datetime]
     tally: Tally
     terms: Terms = Terms()
+    decide: Callable[[Facts], Decision] = decide
 
     async def reconcile(self, facts: Facts, *, waited: Callable[[str], float]) -> Next:
         """Do what can be done for a config now, and say when to look again.
@@ -89,7 +90,7 @@ class Reconciler:
             return await self._halted(facts, halt, waited)
 
     async def _advance(self, facts: Facts) -> Next:
-        decision = decide(facts)
+        decision = self.decide(facts)
         if isinstance(decision, Idle):
             return Next()
         if isinstance(decision, Stand):
@@ -177,7 +178,7 @@ class Reconciler:
         if not owner.is_pool and self._age(facts) > self.terms.give_up:
             await self.reporter.write(facts, _given_up(), record=record)
             return Next()
-        if not facts.reported:
+        if not facts.reported or facts.held:
             # The machine must not wait for a refresh.
             await self.reporter.write(facts, conditions.ready(), record=record)
         token = await self.renderer.token(facts, cluster, rotation=record.rotation)
@@ -221,7 +222,7 @@ class Reconciler:
     async def _halted(self, facts: Facts, halt: Halt, waited: Callable[[str], float]) -> Next:
         self.tally.halts[halt.reason] = self.tally.halts.get(halt.reason, 0) + 1
         left = self.terms.quiet_seconds * _PATIENCE.get(halt.reason, 1) - waited(halt.reason)
-        quiet = not halt.refused and not facts.conditions and left > 0
+        quiet = not halt.refused and not facts.told and left > 0
         if not quiet:
             await self._tell(facts, halt)
         if halt.retry:

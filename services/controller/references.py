@@ -51,7 +51,7 @@ async def resolve(
     if missing:
         raise Halt(Reason.WAITING_FOR_SECRET, f"the spec refers to {', '.join(missing)}: not there")
     if spec.kubernetes.etcd.HasField("external") and role != clusterpb.ROLE_WORKER:
-        material.secrets.extend(await _external_etcd(reader, cluster))
+        material.secrets.extend(await external_etcd(reader, cluster))
     return material
 
 
@@ -67,8 +67,12 @@ async def _fill_maps(
     fill(spec, values)
 
 
-async def _external_etcd(reader: SecretReader, cluster: ClusterObject) -> Iterable[secretpb.Secret]:
-    """Give the secrets of an etcd that runs elsewhere: a person makes them, by Cluster API's names."""
+async def external_etcd(reader: SecretReader, cluster: ClusterObject) -> Iterable[secretpb.Secret]:
+    """Give the secrets of an etcd that runs elsewhere: a person makes them, by Cluster API's names.
+
+    Raises:
+        Halt: something is not there; the message names all of it.
+    """
     found: list[secretpb.Secret] = []
     missing = []
     for name, keys in ((ETCD_CA, ("tls.crt",)), (ETCD_CLIENT, ("tls.crt", "tls.key"))):

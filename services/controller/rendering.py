@@ -11,15 +11,14 @@ from services.contract.errors import SlipwayError
 from services.contract.source_position import SourceError
 from services.controller.cluster_store import SEED_SUFFIX, ClusterStore, owned_secret
 from services.controller.conditions import Reason
-from services.controller.control_planes import ControlPlanes
 from services.controller.data_secret import LIMIT_BYTES
 from services.controller.decision import Make
 from services.controller.facts import ClusterObject, Facts, Owner
 from services.controller.halt import Halt, of_contract, of_source
 from services.controller.objects import Objects
-from services.controller.references import Place, places, resolve
+from services.controller.question import Questions
 from services.controller.secret_reader import SecretReader
-from services.controller.subject import read_spec, subject_of, uses_own_token
+from services.controller.subject import uses_own_token
 from services.controller.tokens import SEED_BYTES, derived_token
 from services.controller.wrapping import wraps
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -43,9 +42,8 @@ class Renderer:
     objects: Objects
     reader: SecretReader
     bootstrapper: Bootstrapper
-    control_planes: ControlPlanes
     clock: Callable[[], datetime]
-    depends: Callable[[Facts, frozenset[Place]], None]
+    questions: Questions
 
     async def render(self, facts: Facts, make: Make) -> Rendered:
         """Give the user data of a config whose owner and cluster are there.
@@ -68,11 +66,7 @@ class Renderer:
         return derived_token(await self._seed(cluster), config_uid=facts.uid, rotation=rotation)
 
     async def _render(self, facts: Facts, owner: Owner, cluster: ClusterObject, make: Make) -> Rendered:
-        spec = read_spec(facts.config)
-        self.depends(facts, places(spec))
-        version = await self.control_planes.version(cluster)
-        material = await resolve(spec, self.reader, cluster, role=make.role)
-        subject = subject_of(facts, spec, role=make.role, control_plane_version=version)
+        question = await self.questions.ask(facts, cluster, role=make.role)
         token = await self.token(facts, cluster, rotation=make.rotation)
         store = ClusterStore(
             objects=self.objects,
@@ -83,10 +77,10 @@ class Renderer:
             role=make.role,
             token=token,
         )
-        request = bootstrappb.GetUserDataRequest(subject=subject, credentials=material)
+        request = bootstrappb.GetUserDataRequest(subject=question.subject, credentials=question.material)
         answer = await replace(self.bootstrapper, store=store).user_data(request)
         self._check(facts, owner, answer)
-        needed = make.role != clusterpb.ROLE_INIT and not uses_own_token(spec, make.role)
+        needed = make.role != clusterpb.ROLE_INIT and not uses_own_token(question.subject.spec, make.role)
         return Rendered(answer, token if needed else "")
 
     def _check(self, facts: Facts, owner: Owner, answer: bootstrappb.GetUserDataResponse) -> None:

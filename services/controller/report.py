@@ -23,7 +23,7 @@ class Reporter:
 
     def __init__(self, objects: Objects, clock: Callable[[], datetime]) -> None:
         """Write by an API."""
-        self._objects = objects
+        self.objects = objects
         self._clock = clock
         self._last: dict[str, Json] = {}
         self._told: dict[str, tuple[str, str]] = {}
@@ -38,7 +38,7 @@ class Reporter:
         status: Json = {
             "observedGeneration": facts.generation,
             "conditions": written(
-                conditions, before.get("conditions") or (), generation=facts.generation, now=self._now()
+                conditions, before.get("conditions") or (), generation=facts.generation, now=self.now()
             ),
         }
         if record is not None:
@@ -54,7 +54,7 @@ class Reporter:
             "status": status,
         }
         try:
-            await self._objects.apply_status(SLIPWAY_CONFIGS, facts.namespace, body, manager=MANAGER)
+            await self.objects.apply_status(SLIPWAY_CONFIGS, facts.namespace, body, manager=MANAGER)
         except (NotFound, Conflict):
             # It is gone, or another one of that name is there, which has a look of its own.
             return False
@@ -69,7 +69,7 @@ class Reporter:
             self._told.clear()
         self._told[facts.uid] = (reason, message)
         try:
-            await self._objects.create(EVENTS, facts.namespace, self._event(facts, reason, message))
+            await self.objects.create(EVENTS, facts.namespace, self._event(facts, reason, message))
         except ApiFailure as error:
             _log.info("an event could not be written", failure=type(error).__name__)
 
@@ -79,15 +79,15 @@ class Reporter:
         self._told.pop(uid, None)
 
     def _event(self, facts: Facts, reason: str, message: str) -> Json:
-        now = self._now()
+        now = self.now()
         digest = hashlib.sha256(f"{facts.uid}\0{reason}\0{message}\0{now}".encode()).hexdigest()[:16]
         return {
             "apiVersion": "v1",
             "kind": "Event",
             "metadata": {"name": f"{facts.name[:200]}.{digest}", "namespace": facts.namespace},
             "involvedObject": {
-                "apiVersion": SLIPWAY_CONFIGS.api_version,
-                "kind": SLIPWAY_CONFIGS.kind,
+                "apiVersion": facts.resource.api_version,
+                "kind": facts.resource.kind,
                 "name": facts.name,
                 "namespace": facts.namespace,
                 "uid": facts.uid,
@@ -101,7 +101,8 @@ class Reporter:
             "count": 1,
         }
 
-    def _now(self) -> str:
+    def now(self) -> str:
+        """Give the time as objects have it."""
         return self._clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

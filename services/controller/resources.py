@@ -11,6 +11,7 @@ Json = dict[str, Any]
 
 CLUSTER_API_GROUP = "cluster.x-k8s.io"
 GROUP = "bootstrap.slipway.dev"
+KUBEADM_GROUP = "bootstrap.cluster.x-k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Resource:
 
 
 SLIPWAY_CONFIGS = Resource(GROUP, "v1alpha1", "slipwayconfigs", "SlipwayConfig")
+KUBEADM_CONFIGS = Resource(KUBEADM_GROUP, "v1beta2", "kubeadmconfigs", "KubeadmConfig")
 CLUSTERS = Resource(CLUSTER_API_GROUP, "v1beta2", "clusters", "Cluster")
 MACHINES = Resource(CLUSTER_API_GROUP, "v1beta2", "machines", "Machine")
 MACHINE_POOLS = Resource(CLUSTER_API_GROUP, "v1beta2", "machinepools", "MachinePool")

@@ -25,6 +25,7 @@ from services.controller.kubernetes.connection import Connection
 from services.controller.kubernetes.election import Election, LostLeadership
 from services.controller.kubernetes.pace import Pace
 from services.controller.machine_data import MachineData
+from services.controller.opt_in.webhook import Webhook
 from services.controller.reading import Readers
 from services.controller.service import ManagementServicer
 from services.controller.settings import ControllerSettings
@@ -33,7 +34,7 @@ from services.registry.directory import ProvisionerDirectory
 from services.rpc.channel import ChannelPool
 from services.rpc.error_mapping import describe_exception
 from services.rpc.lifecycle import serve
-from services.rpc.server import RpcServer, Service
+from services.rpc.server import RpcServer, ServerStartError, Service
 from services.version import VERSION
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1.bootstrap_service_pb2_grpc import add_BootstrapServiceServicer_to_server
@@ -47,6 +48,7 @@ _log = structlog.get_logger("services.controller")
 
 async def serve_controller(settings: ControllerSettings, registry: str) -> None:
     """Serve until told to end; exit with 1 when leadership is lost, since another replica writes then."""
+    webhook = _webhook(settings)
     callers = Callers(settings.allowed_callers)
     channels = ChannelPool.of(settings)
     directory = ProvisionerDirectory(channels, registry)
@@ -74,6 +76,7 @@ async def serve_controller(settings: ControllerSettings, registry: str) -> None:
         watch_filter=settings.watch_filter,
         workers=settings.workers,
         objects=Api(connection),
+        opt_in=settings.webhook is not None,
     )
     controller = assembled.controller
     directory.listen(lambda: controller.provisioners_told(directory.instances()))
@@ -81,6 +84,8 @@ async def serve_controller(settings: ControllerSettings, registry: str) -> None:
     directory.start()
     controller.follow()
     try:
+        if webhook is not None:
+            await _listen(webhook)
         await serve(
             settings,
             [_service(bootstrapper, callers, assembled, objects=Api(connection), settings=settings)],
@@ -98,6 +103,8 @@ async def serve_controller(settings: ControllerSettings, registry: str) -> None:
         await work.stop()
         await controller.stop()
         await directory.stop()
+        if webhook is not None:
+            await webhook.stop()
         for one in (connection, urgent, channels):
             await one.close()
     work.check()
@@ -146,6 +153,25 @@ def _election(settings: ControllerSettings, api: Api) -> Election:
         namespace = _NAMESPACE_FILE.read_text().strip() if _NAMESPACE_FILE.exists() else _DEFAULT_NAMESPACE
     name = f"{LEASE}.{settings.watch_filter}" if settings.watch_filter else LEASE
     return Election(api, namespace=namespace, name=name, identity=f"{socket.gethostname()}_{uuid.uuid4()}")
+
+
+def _webhook(settings: ControllerSettings) -> Webhook | None:
+    if settings.webhook is None:
+        return None
+    host, port, certificates = settings.webhook
+    try:
+        return Webhook(host=host, port=port, certificates=certificates)
+    except OSError:
+        raise ServerStartError("--tls-cert-dir: no usable tls.crt and tls.key for the webhook") from None
+
+
+async def _listen(webhook: Webhook) -> None:
+    try:
+        await webhook.start()
+    except OSError:
+        raise ServerStartError(
+            "--webhook-address: cannot listen there with the certificate of --tls-cert-dir"
+        ) from None
 
 
 def _service(

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from bootstrapper.callers import namespaces_by_caller
@@ -25,6 +25,7 @@ class ControllerSettings(BootstrapperSettings):
     kube_api_burst: int = Field(default=200, ge=0, le=20_000)
     bootstrap_token_ttl_seconds: float = Field(default=900.0, ge=60, le=86_400)
     machine_readers: Annotated[frozenset[str], NoDecode] = frozenset()
+    webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
     @field_validator("machine_readers", mode="before")
     @classmethod
@@ -36,6 +37,20 @@ class ControllerSettings(BootstrapperSettings):
     def _check_readers(cls, value: frozenset[str]) -> frozenset[str]:
         namespaces_by_caller(value)
         return value
+
+    @model_validator(mode="after")
+    def _webhook_has_a_certificate(self) -> Self:
+        if self.webhook_address is not None and self.tls_cert_dir is None:
+            raise ValueError("--webhook-address needs --tls-cert-dir: an API server asks webhooks by TLS only")
+        return self
+
+    @property
+    def webhook(self) -> tuple[str, int, Path] | None:
+        """Host, port and certificates of the webhook, where it is served."""
+        if self.webhook_address is None or self.tls_cert_dir is None:
+            return None
+        host, _, port = self.webhook_address.rpartition(":")
+        return host.strip("[]"), int(port), self.tls_cert_dir
 
     @property
     def terms(self) -> Terms:

@@ -63,7 +63,7 @@ def subject_of(
         _check_kubeadm(spec, owner, cluster, control_plane_version)
         _add_taint(spec)
     return bootstrappb.Subject(
-        spec=spec, cluster=_cluster(cluster, control_plane_version or owner.version), machine=machine
+        spec=spec, cluster=cluster_facts(cluster, control_plane_version or owner.version), machine=machine
     )
 
 
@@ -73,7 +73,8 @@ def uses_own_token(spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.Value
     return discovery.HasField("file") or discovery.token.HasField("token")
 
 
-def _cluster(cluster: ClusterObject, version: str) -> clusterpb.Cluster:
+def cluster_facts(cluster: ClusterObject, version: str) -> clusterpb.Cluster:
+    """Give what a Cluster that has an endpoint says of itself, with the Kubernetes version of its control plane."""
     if cluster.endpoint is None:
         raise AssertionError("decided before")
     host, port = cluster.endpoint

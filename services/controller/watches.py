@@ -7,6 +7,7 @@ is scaled, and each of its configs would be looked at each time.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from services.controller import marks
 from services.controller.data_secret import controller_of
 from services.controller.facts import CLUSTER_LABEL, ClusterObject, Facts, Owner, owner_reference
 from services.controller.kubernetes.api import Api
@@ -15,6 +16,9 @@ from services.controller.references import Place
 from services.controller.resources import (
     CLUSTERS,
     CONFIG_MAPS,
+    GROUP,
+    KUBEADM_CONFIGS,
+    KUBEADM_GROUP,
     MACHINE_POOLS,
     MACHINES,
     SECRETS,
@@ -23,6 +27,7 @@ from services.controller.resources import (
 )
 
 _BY_CLUSTER = "cluster"
+_CONFIG_KINDS = frozenset({SLIPWAY_CONFIGS.kind, KUBEADM_CONFIGS.kind})
 
 
 def _cluster_of(owner: Json) -> Iterable[str]:
@@ -31,7 +36,12 @@ def _cluster_of(owner: Json) -> Iterable[str]:
 
 @dataclass(slots=True)
 class Watches:
-    """The local copies, and the wiring between them and the queue."""
+    """The local copies, and the wiring between them and the queue.
+
+    Attributes:
+        configs: the configs of one kind that are worked on.
+        latecomers: metadata of KubeadmConfigs that bear the label of who opts in and are not ours all the same.
+    """
 
     configs: Informer
     machines: Informer
@@ -39,6 +49,7 @@ class Watches:
     clusters: Informer
     secrets: Informer
     config_maps: Informer
+    latecomers: Informer | None = None
     changed: Callable[[Key], None] = lambda _: None
     gone: Callable[[Json], None] = lambda _: None
     cluster_gone: Callable[[Key], None] = lambda _: None
@@ -50,7 +61,7 @@ class Watches:
     @classmethod
     def of(cls, api: Api, *, namespace: str = "", watch_filter: str = "") -> "Watches":
         """Make the copies; `watch_filter` is the value of Cluster API's label that a config must have."""
-        selector = f"cluster.x-k8s.io/watch-filter={watch_filter}" if watch_filter else ""
+        selector = _selector(watch_filter)
         index = {_BY_CLUSTER: _cluster_of}
         found = cls(
             configs=Informer(api, SLIPWAY_CONFIGS, namespace=namespace, selector=selector),
@@ -63,9 +74,27 @@ class Watches:
         found._wire()
         return found
 
+    def of_kubeadm_configs(self, api: Api, *, namespace: str = "", watch_filter: str = "") -> "Watches":
+        """Make those of opted-in KubeadmConfigs; they share what these follow."""
+        ours = _selector(watch_filter, f"{marks.OWNER}={marks.SLIPWAY}")
+        late = _selector(watch_filter, marks.MANAGED, f"!{marks.OWNER}")
+        found = Watches(
+            configs=Informer(api, KUBEADM_CONFIGS, namespace=namespace, selector=ours),
+            machines=self.machines,
+            pools=self.pools,
+            clusters=self.clusters,
+            secrets=self.secrets,
+            config_maps=self.config_maps,
+            latecomers=Informer(api, KUBEADM_CONFIGS, namespace=namespace, selector=late, metadata_only=True),
+        )
+        found._wire()
+        return found
+
     @property
     def informers(self) -> tuple[Informer, ...]:
-        """All copies."""
+        """All copies; those of opted-in KubeadmConfigs only what they do not share."""
+        if self.latecomers is not None:
+            return (self.configs, self.latecomers)
         return (self.clusters, self.machines, self.pools, self.secrets, self.config_maps, self.configs)
 
     @property
@@ -75,7 +104,7 @@ class Watches:
 
     def facts(self, key: Key) -> Facts | None:
         """Collect what is known of a config; None when it is gone."""
-        config = self.configs.get(*key)
+        config = self.configs.get(*key) or self._latecomer(key)
         if config is None:
             return None
         owner = self._owner(config)
@@ -96,6 +125,11 @@ class Watches:
             self._dependents.setdefault((key[0], place), set()).add(key)
         self._depends[key] = places
 
+    def _latecomer(self, key: Key) -> Json | None:
+        found = None if self.latecomers is None else self.latecomers.get(*key)
+        kind = {"apiVersion": KUBEADM_CONFIGS.api_version, "kind": KUBEADM_CONFIGS.kind}
+        return None if found is None else {**found, **kind}
+
     def _owner(self, config: Json) -> Owner | None:
         reference = owner_reference(config)
         if reference is None:
@@ -107,6 +141,8 @@ class Watches:
 
     def _wire(self) -> None:
         self.configs.listen(self._on_config)
+        if self.latecomers is not None:
+            self.latecomers.listen(self._on_latecomer)
         self.machines.listen(self._on_owner)
         self.pools.listen(self._on_owner)
         self.clusters.listen(self._on_cluster)
@@ -124,14 +160,18 @@ class Watches:
         elif old is None or _asked(old) != _asked(new):
             self.changed(_key(new))
 
+    def _on_latecomer(self, old: Json | None, new: Json | None) -> None:
+        if old is None and new is not None:
+            self.changed(_key(new))
+
     def _on_owner(self, old: Json | None, new: Json | None) -> None:
         found = new if new is not None else old
         if found is None or (old is not None and new is not None and _owner_asked(old) == _owner_asked(new)):
             return
         owner = Owner(found)
         namespace = found["metadata"]["namespace"]
-        if owner.config_name:
-            self._look(namespace, [owner.config_name])
+        if self._config_name(owner):
+            self._look(namespace, [self._config_name(owner)])
         if new is None:
             # Whoever waits for this machine to begin the cluster must begin it now.
             self._look_at_halted(namespace, owner.cluster_name)
@@ -157,8 +197,8 @@ class Watches:
             if key in self.halted:
                 self.changed(key)
         controller = controller_of(found)
-        if controller is not None and controller.get("kind") == SLIPWAY_CONFIGS.kind:
-            if new is None:
+        if controller is not None and controller.get("kind") in _CONFIG_KINDS:
+            if new is None and controller.get("kind") == self.configs.resource.kind:
                 self._look(namespace, [name])
             return
         cluster = (found["metadata"].get("labels") or {}).get(CLUSTER_LABEL)
@@ -179,7 +219,10 @@ class Watches:
             *self.machines.indexed(_BY_CLUSTER, f"{namespace}/{cluster}"),
             *self.pools.indexed(_BY_CLUSTER, f"{namespace}/{cluster}"),
         ]
-        return [name for name in (Owner(one).config_name for one in owners) if name]
+        return [name for name in (self._config_name(Owner(one)) for one in owners) if name]
+
+    def _config_name(self, owner: Owner) -> str:
+        return owner.config_name_in(self.configs.resource.group)
 
     def _look_at_halted(self, namespace: str, cluster: str) -> None:
         if self.halted:
@@ -190,6 +233,11 @@ class Watches:
         for name in names:
             if self.configs.get(namespace, name) is not None:
                 self.changed((namespace, name))
+
+
+def _selector(watch_filter: str, *more: str) -> str:
+    filters = [f"cluster.x-k8s.io/watch-filter={watch_filter}"] if watch_filter else []
+    return ",".join([*filters, *more])
 
 
 def _key(item: Json) -> Key:
@@ -213,4 +261,5 @@ def _asked(config: Json) -> tuple[object, ...]:
 
 def _owner_asked(item: Json) -> tuple[object, ...]:
     owner = Owner(item)
-    return owner.uid, owner.config_name, owner.version, owner.joined, owner.deleting, owner.data_secret_name
+    configs = tuple(owner.config_name_in(group) for group in (GROUP, KUBEADM_GROUP))
+    return owner.uid, configs, owner.version, owner.joined, owner.deleting, owner.data_secret_name

@@ -120,11 +120,11 @@ class Api:
         )
         return _whole(resource, "PATCH", found)
 
-    async def merge(self, resource: Resource, namespace: str, name: str, body: Json) -> Json:
-        """Patch an object by a merge patch."""
+    async def merge(self, resource: Resource, namespace: str, name: str, body: Json, *, subresource: str = "") -> Json:
+        """Patch an object, or its subresource, by a merge patch."""
         found = await self.connection.call(
             "PATCH",
-            resource.path(namespace, name),
+            resource.path(namespace, name, subresource),
             kind=resource.kind,
             name=f"{namespace}/{name}",
             body=body,

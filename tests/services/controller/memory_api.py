@@ -124,13 +124,15 @@ class MemoryApi:
         self.after(call)
         return found
 
-    async def merge(self, resource: Resource, namespace: str, name: str, body: Json) -> Json:
+    async def merge(self, resource: Resource, namespace: str, name: str, body: Json, *, subresource: str = "") -> Json:
         call = self._call("merge", resource, namespace, name)
         old = self.find(resource.kind, name, namespace)
         if old is None:
             raise NotFound("PATCH", resource.kind, name)
         _same(old, body, "PATCH")
-        found = self.put(_merged(old, body))
+        # As the API server does: a subresource changes nothing beside it, and nothing else changes the status.
+        parts = {subresource} if subresource else body.keys() - {"status"}
+        found = self.put(_merged(old, {key: value for key, value in body.items() if key in {*parts, "metadata"}}))
         self.after(call)
         return found
 

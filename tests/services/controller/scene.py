@@ -12,6 +12,7 @@ from services.cli.embedded import embedded_bootstrapper
 from services.controller.control_planes import ControlPlanes
 from services.controller.facts import ClusterObject, Facts, Owner, owner_reference
 from services.controller.init_lock import InitLock
+from services.controller.question import NativeQuestions
 from services.controller.reconciler import Next, Reconciler, Terms
 from services.controller.references import Place
 from services.controller.rendering import Renderer
@@ -125,9 +126,12 @@ class Scene:
             objects=self.api,
             reader=reader,
             bootstrapper=self.bootstrapper,
-            control_planes=ControlPlanes(self.api),
             clock=lambda: self.now,
-            depends=lambda facts, places: self.depends.update({facts.name: places}),
+            questions=NativeQuestions(
+                reader,
+                ControlPlanes(self.api),
+                lambda facts, places: self.depends.update({facts.name: places}),
+            ),
         )
         self.reconciler = Reconciler(
             objects=self.api,

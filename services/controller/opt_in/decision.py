@@ -1,0 +1,34 @@
+"""What is to be done with an opted-in KubeadmConfig: the rules of our own kind, behind those of ownership.
+
+An object is rendered only while it is held, that is paused for the kubeadm provider by Slipway. Afterwards it is that
+provider's to tell of, and nothing is written but the data Secret of a pool and the token in the workload cluster.
+"""
+
+from services.controller import marks
+from services.controller.conditions import Reason
+from services.controller.data_secret import Record, controller_of
+from services.controller.decision import Decision, Idle, Stand, decide
+from services.controller.facts import Facts
+from services.controller.halt import Halt
+
+
+def decide_opted_in(facts: Facts) -> Decision:
+    """Give what is to be done.
+
+    Raises:
+        Halt: something has to come first, or somebody must change something.
+    """
+    if marks.OWNER not in (facts.config["metadata"].get("labels") or {}):
+        raise Halt(Reason.OPTED_IN_TOO_LATE)
+    if not marks.owned(facts.config) or not (facts.held or _has_ours(facts)):
+        return Idle()
+    decision = decide(facts)
+    # The condition that tells of a pause is the kubeadm provider's.
+    return Idle() if isinstance(decision, Stand) else decision
+
+
+def _has_ours(facts: Facts) -> bool:
+    """Whether the data Secret is one that Slipway made for this config."""
+    if facts.secret is None or Record.of_secret(facts.secret) is None:
+        return False
+    return (controller_of(facts.secret) or {}).get("kind") == facts.resource.kind
