@@ -20,7 +20,7 @@ from bootstrapper.credentials.request_store import RequestStore
 from bootstrapper.credentials.roles import secrets_for_role
 from bootstrapper.credentials.store import ClusterKey, CredentialStore
 from bootstrapper.delivery.fitting import fit
-from bootstrapper.delivery.infrastructure import check_carried, infrastructure
+from bootstrapper.delivery.infrastructure import assumed, check_carried, infrastructure
 from bootstrapper.key_settings import key_settings
 from bootstrapper.needs import needed, user_secrets
 from bootstrapper.policy import Policy, check_declarations
@@ -99,7 +99,8 @@ class Bootstrapper:
         """
         prepared = await self.prepare(request.subject, request.credentials)
         target = prepared.compiled.bundle.machine.target
-        row = infrastructure(target.infrastructure, secret_format=prepared.candidate.format.secret_format)
+        secret_format = prepared.candidate.format.secret_format
+        row = infrastructure(target.infrastructure, secret_format=secret_format)
         check_carried(prepared.candidate.format, target)
         response, instance = await self.render(prepared, accept_attachments=request.accept_attachments)
         fit_it = partial(
@@ -111,6 +112,9 @@ class Bootstrapper:
             may_compress=request.accept_gzip and prepared.candidate.format.accepts_gzip,
         )
         fitted = await beside(len(response.user_data), fit_it)
+        if not request.max_user_data_bytes:
+            counted = fitted.size.counted_bytes
+            prepared.diagnostics += assumed(target.infrastructure, secret_format=secret_format, counted=counted)
         return self._answer(prepared, response, instance, fitted.data, fitted.encoding, fitted.size)
 
     async def prepare(

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 from bootstrapper.delivery.compression import compress
 from services.contract.errors import UnsupportedTarget, Violation
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 ANY_LIMIT = 1024 * 1024
@@ -87,3 +88,26 @@ def infrastructure(name: str, *, secret_format: str = "") -> Infrastructure:
     row = infrastructures().get(name, UNKNOWN)
     own = row.formats.get(secret_format)
     return row if own is None else row.model_copy(update={"limit_bytes": own.limit_bytes, "source": own.source})
+
+
+def assumption(name: str, *, secret_format: str) -> str:
+    """Say what has to be so that an infrastructure takes more of a format than of others; "" where it does not."""
+    plain, own = infrastructure(name), infrastructure(name, secret_format=secret_format)
+    return "" if own == plain else f"{own.source}; without that it takes {plain.limit_bytes} bytes"
+
+
+def assumed(name: str, *, secret_format: str, counted: int) -> list[diagnosticpb.Diagnostic]:
+    """Warn of user data that the infrastructure takes only since something is assumed of it."""
+    if counted <= infrastructure(name).limit_bytes or not assumption(name, secret_format=secret_format):
+        return []
+    message = (
+        f"the user data has {counted} bytes, which {name} takes if {assumption(name, secret_format=secret_format)}"
+    )
+    return [
+        diagnosticpb.Diagnostic(
+            severity=diagnosticpb.SEVERITY_WARNING,
+            code="INFRASTRUCTURE_ASSUMED",
+            message=message,
+            field_path="target.infrastructure",
+        )
+    ]

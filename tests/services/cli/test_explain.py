@@ -1,4 +1,4 @@
-"""`slipway explain`, `size`, `bundle` and `provisioners`: looking without making."""
+"""`slipway explain`, `bundle` and `provisioners`: looking without making."""
 
 import json
 from pathlib import Path
@@ -97,17 +97,6 @@ def test_a_refused_machine_does_not_hide_the_others(slipway: Slipway) -> None:
         assert result.exit_code == 1
         assert "refused: " in result.stderr
         assert len(json.loads(result.stdout)) == 1
-
-
-def test_sizes_are_told_by_item_and_against_every_limit(slipway: Slipway) -> None:
-    """What makes the user data large stands first; where it fits only after gzip, or not at all, is said."""
-    tree = json.loads(slipway("size", "-f", AWS, "-o", "json", "--machine", "lighthouse-control-plane-init").stdout)[0]
-    sizes = [one["bytes"] for one in tree["items"]]
-    assert sizes == sorted(sizes, reverse=True)
-    assert any(one["field"].endswith("spec.kubeadmConfigSpec.files[0]") for one in tree["items"])
-    assert tree["fits"]["aws"]["fits"] == "gzip"
-    assert tree["fits"]["kubevirt"]["fits"] == "no"
-    assert tree["fits"]["azure"]["fits"] == "yes"
 
 
 def test_provisioners_are_listed(slipway: Slipway) -> None:

@@ -31,7 +31,7 @@ def test_user_data_is_the_same(slipway: Slipway, local: Local, tmp_path: Path, f
     embedded = slipway(*arguments, "--credentials", kept, "-o", tmp_path / "embedded")
     assert (remote.exit_code, embedded.exit_code) == (0, 0)
     trees = [_files(tmp_path / name) for name in ("remote", "embedded")]
-    assert len(trees[0]) > 4
+    assert len(trees[0]) >= 4
     assert trees[0] == trees[1]
     accounts = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("remote", "embedded")]
     for account in accounts:
@@ -60,7 +60,7 @@ def test_answers_are_the_same(slipway: Slipway, local: Local, arguments: tuple[s
 
 
 def test_sizes_are_those_of_real_secrets(slipway: Slipway, local: Local) -> None:
-    """A server counts with its own secrets, embedded placeholders of about the same size stand for them."""
+    """A server counts with its own secrets, and embedded ones are made that are thrown away: both are real keys."""
     arguments = ("size", "-f", NATIVE, "--provisioner", "cloud-init", "-o", "json")
     remote, embedded = (json.loads(slipway(*arguments, *flags).stdout) for flags in (local.flags, ()))
     for one, other in zip(remote, embedded, strict=True):

@@ -1,0 +1,93 @@
+"""`slipway size`: what is large, and where it fits, as render has it."""
+
+import base64
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from services.cli.options import INFRASTRUCTURES
+from tests.services.cli.conftest import EXAMPLES, Slipway, with_worker_os
+
+AWS = EXAMPLES / "cluster-aws.yaml"
+
+
+def test_sizes_are_told_by_item_and_against_every_limit(slipway: Slipway) -> None:
+    """What makes the user data large stands first; where it fits only after gzip, or not at all, is said."""
+    tree = json.loads(slipway("size", "-f", AWS, "-o", "json", "--machine", "lighthouse-control-plane-init").stdout)[0]
+    sizes = [one["bytes"] for one in tree["items"]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert any(one["field"].endswith("spec.kubeadmConfigSpec.files[0]") for one in tree["items"])
+    assert tree["fits"]["aws"]["fits"] == "gzip"
+    assert tree["fits"]["kubevirt"]["fits"] == "no"
+    assert tree["fits"]["azure"]["fits"] == "yes"
+
+
+def test_people_see_each_field_once(slipway: Slipway) -> None:
+    """A field that became many items is one row with their sum; both tables say what they are of."""
+    table = slipway("size", "-f", AWS, "--machine", "lighthouse-control-plane-init").stdout
+    assert table.count("Slipway (through kubeadm)") == 1
+    assert "Slipway (through kubeadm), 8 items" in table
+    assert "in bytes of the bundle" in table
+    assert "as each infrastructure counts" in table
+
+
+FILE = "    files: [{{path: /var/notes.txt, content: {{data: {data}}}}}]\n"
+CONTENTS = [
+    (b"the same words again and again\n" * 700, "large text, that gzip makes small"),
+    (base64.b64encode(random.Random(1).randbytes(20_000)), "noise, that it does not"),
+]
+REFUSED_OTHERWISE = {("talos", "metal")}
+"""Talos asks for the disk that it is to be installed to."""
+
+
+@pytest.mark.parametrize(("content", "reason"), CONTENTS, ids=[row[-1] for row in CONTENTS])
+def test_size_says_what_render_does(slipway: Slipway, write: Callable[..., Path], content: bytes, reason: str) -> None:
+    """For every infrastructure and format: taken as it is, compressed, or refused; one table would be wrong alone."""
+    data = base64.b64encode(content).decode()
+    file = write(with_worker_os(FILE.format(data=data)))
+    machine = ("-f", file, "--machine", "harbour-worker", "--provisioner", "all")
+    told = json.loads(slipway("size", *machine, "-o", "json").stdout)
+    verdicts = {(one["provisioner"], name): fit["fits"] for one in told for name, fit in one["fits"].items()}
+    assert {name for name, _ in verdicts} == {"cloud-init", "ignition", "talos"}, reason
+    seen = set()
+    for name in INFRASTRUCTURES:
+        folder = file.parent / name
+        slipway("render", *machine, "--target", name, "-o", folder)
+        for entry in json.loads((folder / "summary.json").read_text()):
+            if (entry["provisioner"], name) in verdicts.keys() - REFUSED_OTHERWISE:
+                compressed = "gzip" if entry["file"].endswith(".gz") else "yes"
+                made = compressed if entry["status"] == "rendered" else "no"
+                assert verdicts[entry["provisioner"], name] == made, (entry["provisioner"], name)
+                seen.add((entry["provisioner"], name))
+    assert seen == verdicts.keys() - REFUSED_OTHERWISE
+
+
+def test_an_object_store_that_is_assumed_is_told(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """Ignition on AWS may have more than EC2 takes, if there is a bucket: size and render say so, where it matters."""
+    noise = CONTENTS[1][0]
+    small, large = (
+        write(with_worker_os(FILE.format(data=base64.b64encode(noise[:size]).decode())), f"{size}.yaml")
+        for size in (10, len(noise))
+    )
+    machine = ("--machine", "harbour-worker", "--provisioner", "ignition")
+    table = slipway("size", "-f", small, *machine).stdout
+    assert "aws: Cluster API Provider AWS keeps Ignition in an object store" in table
+    assert "without that it takes 16384 bytes" in table
+    warned = [slipway("render", "-f", file, *machine, "--target", "aws").stderr for file in (small, large)]
+    assert ["an object store" in one for one in warned] == [False, True]
+    assert "object store" not in slipway("render", "-f", large, *machine, "--target", "metal").stderr
+
+
+def test_sizes_are_those_of_real_keys(slipway: Slipway) -> None:
+    """A key is as hard to compress as it will be: within a few bytes of what render makes, before and after gzip."""
+    machine = ("-f", AWS, "--machine", "lighthouse-control-plane-init", "--provisioner", "all")
+    sizes = {one["provisioner"]: one for one in json.loads(slipway("size", *machine, "-o", "json").stdout)}
+    for entry in json.loads(slipway("render", *machine, "--summary", "json").stdout):
+        if entry["status"] == "rendered":
+            told = sizes.pop(entry["provisioner"])
+            assert abs(told["raw_bytes"] - entry["bytes"]) < 100
+            assert abs(told["gzip_bytes"] - entry["gzip_bytes"]) < 100
+    assert not sizes
