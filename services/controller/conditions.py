@@ -67,6 +67,7 @@ class Reason(StrEnum):
     KUBECONFIG_REFUSED = "KubeconfigRefused"
     OBJECT_REFUSED = "ObjectRefused"
     TOKEN_GIVEN_UP = "TokenGivenUp"  # noqa: S105  # a reason's name
+    TOKEN_TAKEN = "TokenTaken"  # noqa: S105  # a reason's name
     OPTED_IN_TOO_LATE = "OptedInTooLate"
     CONTROL_PLANE_NEEDS_KUBEADM = "ControlPlaneNeedsKubeadm"
     BOOTSTRAP_TOKEN_PRESET = "BootstrapTokenPreset"  # noqa: S105  # a reason's name
@@ -184,6 +185,11 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.TOKEN_GIVEN_UP: Meaning(
         "The machine has not joined in time, and its bootstrap token is refreshed no longer.",
         "Delete the Machine: its owner makes a new one.",
+    ),
+    Reason.TOKEN_TAKEN: Meaning(
+        "A bootstrap token with the id of the machine's, and with another secret, is in the workload cluster. It is "
+        "never overwritten.",
+        "Delete the Secret that the message names, or the Machine: its owner makes a new one.",
     ),
     Reason.OPTED_IN_TOO_LATE: Meaning(
         "The label bootstrap.slipway.dev/managed was put on a KubeadmConfig that is there already: whose an object is "

@@ -83,7 +83,7 @@ class Workloads:
         return await self._with(namespace, cluster, work)
 
     async def token_expiry(self, namespace: str, cluster: str, *, token: str) -> datetime | None:
-        """Give until when a cluster accepts a token; None when it does not at all.
+        """Give until when a cluster accepts a token; None when it does not at all, or knows its id with another secret.
 
         Raises:
             Halt: the cluster can not be reached, or its kubeconfig can not be used.
@@ -94,7 +94,8 @@ class Workloads:
                 found = await objects.get(SECRETS, NAMESPACE, f"bootstrap-token-{token.partition('.')[0]}")
             except NotFound:
                 return None
-            return _expiration(found)
+            same = _data(found).get("token-secret") == _encoded(token.partition(".")[2])
+            return _expiration(found) if same else None
 
         return await self._with(namespace, cluster, work)
 
@@ -184,15 +185,26 @@ async def _ensure(objects: Objects, *, token: str, description: str, ttl: timede
 
 
 async def _refresh(objects: Objects, name: str, body: Json, *, ttl: timedelta, now: datetime) -> datetime:
+    """See to it that a Secret that is there is the token that is wanted, and lasts.
+
+    Raises:
+        Halt: it is somebody else's token of the same id.
+    """
     try:
         found = await objects.get(SECRETS, NAMESPACE, name)
     except NotFound:
         # The token cleaner was between us: the next look creates it.
         return now
+    wanted, there = body["data"], _data(found)
+    changed = {key: value for key, value in wanted.items() if key != "expiration" and there.get(key) != value}
+    if "token-secret" in changed and "description" in changed:
+        raise Halt(
+            Reason.TOKEN_TAKEN, f"the Secret {NAMESPACE}/{name} of the workload cluster holds another token of that id"
+        )
     current = _expiration(found)
-    if current is not None and current - now > ttl * _REFRESH_BELOW:
+    if not changed and current is not None and current - now > ttl * _REFRESH_BELOW:
         return current
-    data = {"expiration": body["data"]["expiration"]}
+    data = {**changed, "expiration": wanted["expiration"]}
     await objects.merge(SECRETS, NAMESPACE, name, {"metadata": {"uid": found["metadata"]["uid"]}, "data": data})
     return now + ttl
 
@@ -212,8 +224,18 @@ def _token_object(name: str, id_: str, secret: str, description: str, until: dat
         "kind": "Secret",
         "type": TOKEN_TYPE,
         "metadata": {"name": name, "namespace": NAMESPACE},
-        "data": {key: base64.b64encode(value.encode()).decode() for key, value in values.items()},
+        "data": {key: _encoded(value) for key, value in values.items()},
     }
+
+
+def _encoded(value: str) -> str:
+    return base64.b64encode(value.encode()).decode()
+
+
+def _data(found: Json) -> Json:
+    """Give what a Secret of a foreign cluster holds, whatever its shape."""
+    data = found.get("data")
+    return data if isinstance(data, dict) else {}
 
 
 def _expiration(found: Json) -> datetime | None:

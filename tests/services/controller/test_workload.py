@@ -38,7 +38,9 @@ class Lines:
 
     async def ensure(self) -> Any:
         """Ask for a token as a machine would."""
-        return await self.workloads.ensure_token("default", CLUSTER, token=TOKEN, description="", ttl=TTL, now=NOW)
+        return await self.workloads.ensure_token(
+            "default", CLUSTER, token=TOKEN, description="Slipway, for default/one", ttl=TTL, now=NOW
+        )
 
     async def halted(self) -> Halt:
         """Ask, and give why it can not be done."""
@@ -83,6 +85,50 @@ async def test_an_expiration_of_another_shape_is_none(data: object) -> None:
     metadata = {"name": "bootstrap-token-abcdef", "namespace": "kube-system"}
     lines.there.put({"kind": "Secret", "metadata": metadata, "data": data})
     assert await lines.workloads.token_expiry("default", CLUSTER, token=TOKEN) is None
+
+
+def _token(lines: Lines) -> dict[str, Any]:
+    found = lines.there.find("Secret", "bootstrap-token-abcdef", "kube-system")
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("token-secret", "ffffffffffffffff", "the machine could not join with its own"),
+        ("usage-bootstrap-authentication", "false", "nobody could join with it"),
+        ("auth-extra-groups", "system:bootstrappers:nobody", "it would have no rights"),
+    ],
+)
+async def test_a_token_of_ours_that_was_changed_is_put_right(key: str, value: str, reason: str) -> None:
+    """Although it lasts: a machine whose token is in its user data already has no other one."""
+    lines = Lines()
+    until = await lines.ensure()
+    made = _token(lines)
+    spoilt = {**made, "data": {**made["data"], key: base64.b64encode(value.encode()).decode()}}
+    lines.there.put(spoilt)
+    if key == "token-secret":
+        assert await lines.workloads.token_expiry("default", CLUSTER, token=TOKEN) is None
+    assert await lines.ensure() == until
+    assert _token(lines)["data"] == made["data"], reason
+    writes = len(lines.there.writes)
+    assert await lines.ensure() == until
+    assert lines.there.writes[writes:] == [("create", "Secret", "kube-system", "bootstrap-token-abcdef")]
+
+
+async def test_a_token_of_somebody_else_is_left_alone() -> None:
+    """The same id with another secret, described by another person: said, and never overwritten."""
+    lines = Lines()
+    theirs = {"token-id": "abcdef", "token-secret": "ffffffffffffffff", "description": "for the printer"}
+    data = {key: base64.b64encode(value.encode()).decode() for key, value in theirs.items()}
+    metadata = {"name": "bootstrap-token-abcdef", "namespace": "kube-system"}
+    lines.there.put({"kind": "Secret", "metadata": metadata, "data": data})
+    halt = await lines.halted()
+    assert (halt.reason, halt.refused) == ("TokenTaken", True)
+    assert "bootstrap-token-abcdef" in halt.message
+    assert "ffff" not in halt.message
+    assert _token(lines)["data"] == data
 
 
 async def test_an_outage_counts_once_whoever_sees_it() -> None:
