@@ -9,36 +9,31 @@ so the registry takes this store with TLS only, where a caller must own the name
 """
 
 import asyncio
-import base64
-import binascii
 import contextlib
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import structlog
-from google.protobuf.message import DecodeError
 
 from services.controller.kubernetes.api import Api
 from services.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound, Unreachable
 from services.controller.kubernetes.informer import Informer
+from services.controller.kubernetes.registration_lease import (
+    LABEL,
+    MEMORY,
+    Key,
+    key_of,
+    name_of,
+    read,
+    renewal,
+    written,
+)
 from services.controller.resources import LEASES, Json
 from services.registry.clock import Clock
 from services.registry.instance import Instance
-from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
-from slipway.v1alpha1 import registry_service_pb2 as registrypb
 
-LABEL = "bootstrap.slipway.dev/registry"
-MEMORY = "slipway-registry"
-"""Name of the Lease whose uid is the registry's epoch: as long as it is there, nothing was forgotten."""
-
-_PREFIX = "bootstrap.slipway.dev/"
-_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 _TRIES = 4
 _log = structlog.get_logger("services.registry")
-
-Key = tuple[str, str]
 
 
 class LeaseStore:
@@ -82,14 +77,14 @@ class LeaseStore:
 
     def put(self, instance: Instance) -> None:
         """Keep an instance; the object follows in a moment."""
-        key = (instance.name, instance.instance_id)
+        key = key_of(instance)
         self._instances[key] = instance
         self._unwritten[key] = instance
         self._written.set()
 
     def remove(self, instance: Instance) -> None:
         """Forget it; the object follows in a moment."""
-        key = (instance.name, instance.instance_id)
+        key = key_of(instance)
         if self._instances.pop(key, None) is not None:
             self._unwritten[key] = None
             self._written.set()
@@ -168,9 +163,9 @@ class LeaseStore:
         if instance is None:
             self._bases.pop(key, None)
             with contextlib.suppress(NotFound):
-                await self._api.delete(LEASES, self._namespace, _name(key))
+                await self._api.delete(LEASES, self._namespace, name_of(key))
             return
-        body = self._object(key, instance)
+        body = written(instance, namespace=self._namespace, ttl=self._ttl)
         for _ in range(_TRIES):
             base = self._bases.get(key)
             try:
@@ -187,7 +182,7 @@ class LeaseStore:
                     return
             else:
                 return
-        raise Conflict("PUT", LEASES.kind, _name(key))
+        raise Conflict("PUT", LEASES.kind, name_of(key))
 
     async def _is_overtaken(self, key: Key, body: Json, base: Json | None) -> bool:
         """Look at what another replica wrote; tell whether it renewed the lease where we did not.
@@ -195,12 +190,12 @@ class LeaseStore:
         Whoever renewed knows more than whoever only judged from what was seen before; clocks are not compared.
         """
         try:
-            found = await self._api.get(LEASES, self._namespace, _name(key))
+            found = await self._api.get(LEASES, self._namespace, name_of(key))
         except NotFound:
             self._bases.pop(key, None)
             return False
         self._bases[key] = found
-        if base is None or not _renewal(base) == _renewal(body) != _renewal(found):
+        if base is None or not renewal(base) == renewal(body) != renewal(found):
             return False
         self._unwritten.pop(key, None)
         self._observe(None, found)
@@ -211,15 +206,15 @@ class LeaseStore:
         if new is None:
             gone = None if old is None else self._instance(old)
             if gone is not None:
-                self._bases.pop((gone.name, gone.instance_id), None)
-            if gone is not None and (gone.name, gone.instance_id) not in self._unwritten:
-                self._instances.pop((gone.name, gone.instance_id), None)
+                self._bases.pop(key_of(gone), None)
+            if gone is not None and key_of(gone) not in self._unwritten:
+                self._instances.pop(key_of(gone), None)
                 self._told()
             return
         found = self._instance(new)
         if found is None:
             return
-        key = (found.name, found.instance_id)
+        key = key_of(found)
         self._bases[key] = new
         if key in self._unwritten:
             return
@@ -231,73 +226,5 @@ class LeaseStore:
         self._instances[key] = found
         self._told()
 
-    def _object(self, key: Key, instance: Instance) -> Json:
-        annotations = {
-            "name": instance.name,
-            "instance-id": instance.instance_id,
-            "endpoint": instance.endpoint,
-            "identity": instance.identity,
-            "state": registrypb.InstanceState.Name(instance.state),
-            "state-reason": instance.state_reason,
-            "lease-id": instance.lease_id,
-            "static": "true" if instance.is_static else "false",
-            "advertisement": base64.b64encode(instance.info.SerializeToString(deterministic=True)).decode(),
-        }
-        return {
-            "apiVersion": LEASES.api_version,
-            "kind": LEASES.kind,
-            "metadata": {
-                "name": _name(key),
-                "namespace": self._namespace,
-                "labels": {LABEL: "instance"},
-                "annotations": {f"{_PREFIX}{name}": value for name, value in annotations.items()},
-            },
-            "spec": {
-                "holderIdentity": instance.instance_id,
-                "leaseDurationSeconds": max(round(self._ttl), 1),
-                "acquireTime": instance.register_time.astimezone(UTC).strftime(_TIME),
-                "renewTime": instance.renew_time.astimezone(UTC).strftime(_TIME),
-            },
-        }
-
     def _instance(self, lease: Json) -> Instance | None:
-        """Read an object; one that somebody has broken is as good as none."""
-        annotations = lease["metadata"].get("annotations") or {}
-        own = {key.removeprefix(_PREFIX): value for key, value in annotations.items()}
-        try:
-            info = _advertisement(own)
-            return Instance(
-                name=own["name"],
-                instance_id=own["instance-id"],
-                endpoint=own["endpoint"],
-                info=info,
-                state=registrypb.InstanceState.Value(own["state"]),
-                state_reason=own["state-reason"],
-                identity=own["identity"],
-                register_time=_moment(lease["spec"]["acquireTime"]),
-                renew_time=_moment(lease["spec"]["renewTime"]),
-                lease_id=own["lease-id"],
-                expires=None if own["static"] == "true" else self._clock.monotonic() + self._ttl,
-            )
-        except (KeyError, ValueError, binascii.Error, DecodeError):
-            _log.warning("a lease can not be read and is left out", lease=lease["metadata"]["name"])
-            return None
-
-
-def _advertisement(own: Mapping[str, str]) -> provisionerpb.GetProvisionerInfoResponse:
-    info = provisionerpb.GetProvisionerInfoResponse.FromString(base64.b64decode(own["advertisement"], validate=True))
-    if info.name != own["name"]:
-        raise ValueError("the advertisement is another provisioner's")
-    return info
-
-
-def _name(key: Key) -> str:
-    return f"{MEMORY}-{hashlib.sha256('/'.join(key).encode()).hexdigest()[:20]}"
-
-
-def _renewal(lease: Json) -> str:
-    return str((lease.get("spec") or {}).get("renewTime"))
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text).astimezone(UTC)
+        return read(lease, expires=self._clock.monotonic() + self._ttl)
