@@ -1,6 +1,7 @@
 """The table of a render: machine by provisioner, so narrow that it is read in a small terminal too."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -9,7 +10,9 @@ from rich.text import Text
 from services.cli.output import style_of
 from services.cli.rendering import Entry
 
-_FIXED = {"": 24, "status": 8, "bytes": 6, "gzip": 6, "ms": 7}
+_NUMBERS = {"status": 8, "bytes": 7, "gzip": 7, "ms": 8}
+_NARROW = 24
+"""Width of the first column where all names are short."""
 _LAST = "lowered, or refused"
 _INDENT = "  "
 _GAP = 1
@@ -27,12 +30,13 @@ def entry_table(entries: Sequence[Entry], screen: Console, *, most_fields: int =
         screen: where it will be shown; its width decides where the last column wraps.
         most_fields: how many refused features are named before the rest is counted.
     """
-    rest = max(screen.width - sum(_FIXED.values()) - _GAP * len(_FIXED) - 1, len(_LAST))
-    parts: list[RenderableType] = [_grid(rest, [[Text(name, style="bold") for name in (*_FIXED, _LAST)]])]
+    longest = max((len(_INDENT + by(entry)) for entry in entries), default=0)
+    widths = _widths(longest, screen.width)
+    parts: list[RenderableType] = [_grid(widths, [[Text(name, style="bold") for name in widths]])]
     for machine in dict.fromkeys(entry.machine for entry in entries):
         group = [entry for entry in entries if entry.machine == machine]
         parts.append(Text.assemble((machine, "bold cyan"), (f"  {group[0].role}", "dim")))
-        parts.append(_grid(rest, [_row(entry, most_fields, with_features=rest >= _WIDE) for entry in group]))
+        parts.append(_grid(widths, [_row(entry, most_fields, widths) for entry in group]))
     return Group(*parts)
 
 
@@ -43,27 +47,47 @@ def by(entry: Entry) -> str:
     return name if form in {"", "cloud-config"} else f"{name} {form}"
 
 
-def _grid(rest: int, rows: Sequence[Sequence[RenderableType]]) -> Table:
+def _widths(longest: int, screen: int) -> dict[str, int]:
+    """Share the screen among the columns: numbers have what they need, then names, the rest is for the last one."""
+    room = max(screen - sum(_NUMBERS.values()) - _GAP * (len(_NUMBERS) + 1) - 1, _NARROW)
+    first = min(max(longest, _NARROW), max(room - len(_LAST), room // 2))
+    return {"": first, **_NUMBERS, _LAST: room - first}
+
+
+def _grid(widths: Mapping[str, int], rows: Sequence[Sequence[RenderableType]]) -> Table:
     grid = Table.grid(padding=(0, _GAP, 0, 0))
-    for name, width in _FIXED.items():
-        grid.add_column(width=width, justify="right" if name in {"bytes", "gzip", "ms"} else "left", overflow="fold")
-    grid.add_column(width=rest, overflow="fold")
+    for name, width in widths.items():
+        right = name in {"bytes", "gzip", "ms"}
+        grid.add_column(width=width, justify="right" if right else "left", overflow="fold", no_wrap=name in _NUMBERS)
     for row in rows:
         grid.add_row(*row)
     return grid
 
 
-def _row(entry: Entry, most_fields: int, *, with_features: bool) -> list[RenderableType]:
+def _row(entry: Entry, most_fields: int, widths: Mapping[str, int]) -> list[RenderableType]:
     numbers = (str(entry.bytes or ""), str(entry.gzip_bytes or ""), f"{entry.milliseconds:.1f}")
     rendered = entry.status == "rendered"
-    refused = _refused(entry, most_fields, with_features=with_features)
-    last = ", ".join(_lowered(entry)) if rendered else "\n".join(refused)
+    refused = _refused(entry, most_fields, with_features=widths[_LAST] >= _WIDE)
+    last = [", ".join(_lowered(entry))] if rendered else refused
     return [
-        Text(_INDENT + by(entry)),
+        Text("\n".join(_INDENT + line for line in _broken(by(entry), widths[""] - len(_INDENT)))),
         Text(entry.status, style=style_of(entry.status)),
         *(Text(number) for number in numbers),
-        Text(last, style="dim" if rendered else ""),
+        Text(
+            "\n".join(part for line in last for part in _broken(line, widths[_LAST])), style="dim" if rendered else ""
+        ),
     ]
+
+
+def _broken(name: str, width: int) -> Iterator[str]:
+    """Give a name in lines of at most this width, broken where people would: behind a dot, a dash, a slash, a space."""
+    line = ""
+    for part in re.findall(r"[^-./ ]*[-./ ]?", name):
+        if line and len((line + part).rstrip()) > width:
+            yield line.rstrip()
+            line = ""
+        line += part
+    yield line
 
 
 def _lowered(entry: Entry) -> list[str]:
