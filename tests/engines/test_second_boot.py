@@ -58,7 +58,7 @@ def test_a_failure_is_recorded_told_and_final(provisioner: str, engine: Callable
 
 @pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
 def test_a_success_is_not_repeated(provisioner: str, engine: Callable[..., None]) -> None:
-    """kubeadm is called once in two boots, and the sentinel, which a boot takes away, is there after both."""
+    """One call of kubeadm in two boots, and the sentinel, which a boot takes away, is there after both."""
     engine("root-trixie", "ignition")
     for state in _boots(provisioner, kubeadm=0):
         assert _kubeadms(state) == [0]
