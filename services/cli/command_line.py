@@ -10,6 +10,7 @@ from services.cli.explain_command import explain
 from services.cli.import_command import import_
 from services.cli.provisioner_command import provisioner
 from services.cli.provisioners_command import provisioners
+from services.cli.release_command import release
 from services.cli.render_command import render
 from services.cli.size_command import size
 from services.cli.up_command import up
@@ -36,6 +37,7 @@ def cli() -> None:
 
 
 for command in (
-    render, explain, validate, import_, diff, bundle, size, provisioners, provisioner, conformance, up, completion,
+    render, explain, validate, import_, diff, bundle, size, provisioners, provisioner, conformance, release, up,
+    completion,
 ):  # fmt: skip
     cli.add_command(command)

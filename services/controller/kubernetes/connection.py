@@ -13,7 +13,8 @@ import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 from kubernetes.aio.client.configuration import Configuration
 from kubernetes.aio.client.rest import RESTClientObject
-from kubernetes.aio.config import load_incluster_config, load_kube_config
+from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
+from yaml import YAMLError
 
 from services.controller.kubernetes.failures import ApiFailure, Unreachable, failure
 from services.controller.kubernetes.kubeconfig import ClusterAccess
@@ -28,6 +29,10 @@ _MANAGEMENT_BYTES = 256 * 2**20
 
 _WORKLOAD_BYTES = 4 * 2**20
 """Longest answer of a workload cluster, whose owners may be anybody: it is asked for Secrets of at most 1 MiB."""
+
+
+class KubeconfigUnusable(Exception):  # noqa: N818  # reads as what it is
+    """A kubeconfig file can not be used."""
 
 
 class Connection:
@@ -69,6 +74,18 @@ class Connection:
         else:
             await load_kube_config(config_file=str(kubeconfig), client_configuration=configuration)
         return cls(configuration, pace=pace, seconds=seconds)
+
+    @classmethod
+    async def by_kubeconfig(cls, kubeconfig: Path) -> Self:
+        """Connect to the cluster that a person's kubeconfig file names.
+
+        Raises:
+            KubeconfigUnusable: nothing can be made of it.
+        """
+        try:
+            return await cls.of_process(kubeconfig)
+        except (OSError, ConfigException, ValueError, YAMLError):
+            raise KubeconfigUnusable("no usable kubeconfig") from None
 
     @classmethod
     def to(cls, access: ClusterAccess, *, pace: Pace | None = None, seconds: float = 10.0) -> Self:

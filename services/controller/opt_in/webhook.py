@@ -40,6 +40,14 @@ class Webhook:
         context = self._certificates.context()
         await web.TCPSite(self._runner, self._host, self._port, ssl_context=context).start()
 
+    @property
+    def url(self) -> str:
+        """Where it listens, once it does: of use where the port was the system's to choose."""
+        if self._runner is None:
+            raise RuntimeError("it does not listen yet")
+        host, port, *_ = self._runner.addresses[0]
+        return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+
     async def stop(self) -> None:
         """Answer what was asked, and listen no longer."""
         if self._runner is not None:

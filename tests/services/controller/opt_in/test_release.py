@@ -1,0 +1,122 @@
+"""Handing back: what is deleted, what is left, and that a second time does what is left to do."""
+
+import pytest
+
+from services.controller import marks
+from services.controller.kubernetes.failures import ApiFailure
+from services.controller.opt_in.release import Outcome, Releaser
+from services.controller.resources import Json
+from tests.services.controller.memory_api import NOW, WRITES, Call
+from tests.services.controller.opt_in.opted_in import OptedIn
+from tests.services.controller.scene import CLUSTER
+
+
+@pytest.fixture
+def scene() -> OptedIn:
+    scene = OptedIn()
+    scene.cluster()
+    scene.workload_ready()
+    scene.secret(f"{CLUSTER}-slipway-token-seed", {"value": b"s" * 32})
+    return scene
+
+
+async def _release(scene: OptedIn, name: str = "w") -> Outcome:
+    return await Releaser(scene.api, lambda: NOW).release("default", name)
+
+
+def _is_released(found: Json) -> bool:
+    return marks.released(found) and marks.PAUSED not in found["metadata"]["annotations"]
+
+
+async def test_an_object_without_data_is_handed_back(scene: OptedIn) -> None:
+    """The mark before the end of the pause: the kubeadm provider begins when the controller has let go."""
+    scene.config()
+    assert await _release(scene) is Outcome.RELEASED
+    assert _is_released(scene.found())
+    assert scene.found()["metadata"]["labels"][marks.OWNER] == marks.SLIPWAY, "whose it was made is never changed"
+    await scene.reconcile()
+    assert scene.api.find("Secret", "w") is None, "the controller leaves it alone"
+
+
+async def test_data_that_nobody_was_told_of_goes(scene: OptedIn) -> None:
+    """A controller killed behind the Secret: the kubeadm provider could not write over it."""
+    scene.config()
+
+    def kill(call: Call) -> None:
+        if call[0] == "merge":
+            raise ApiFailure("PATCH", call[1])
+
+    scene.api.before = kill
+    await scene.reconcile()
+    scene.api.before = lambda _: None
+    assert scene.api.find("Secret", "w") is not None
+    assert await _release(scene) is Outcome.RELEASED
+    assert scene.api.find("Secret", "w") is None
+
+
+async def test_data_that_is_in_use_stays(scene: OptedIn) -> None:
+    """What was rendered can not be handed back, and is not touched."""
+    scene.config()
+    await scene.reconcile()
+    before, secret = scene.found(), scene.api.find("Secret", "w")
+    assert await _release(scene) is Outcome.RENDERED
+    assert scene.found() == before
+    assert scene.api.find("Secret", "w") == secret
+
+
+async def test_only_the_end_of_the_pause_is_left_to_do(scene: OptedIn) -> None:
+    """A controller killed behind the status: its data is kept, and core is woken."""
+    scene.config()
+    await scene.reconcile()
+    found = scene.found()
+    found["metadata"]["annotations"][marks.PAUSED] = marks.SLIPWAY
+    scene.api.put(found)
+    assert await _release(scene) is Outcome.RENDERED
+    assert marks.PAUSED not in scene.found()["metadata"]["annotations"]
+    assert scene.api.find("Secret", "w") is not None
+
+
+@pytest.mark.parametrize("point", range(2))
+async def test_broken_off_and_done_again(scene: OptedIn, point: int) -> None:
+    """Whatever was the last write, doing it again leads to the end."""
+    scene.config()
+    count = 0
+
+    def fail(call: Call) -> None:
+        nonlocal count
+        count += call[0] in WRITES
+        if count == point + 1 and call[0] in WRITES:
+            raise ApiFailure("PATCH", call[1])
+
+    scene.api.before = fail
+    with pytest.raises(ApiFailure):
+        await _release(scene)
+    scene.api.before = lambda _: None
+    assert await _release(scene) is Outcome.RELEASED
+    assert _is_released(scene.found())
+
+
+async def test_a_status_that_was_under_way_does_not_count(scene: OptedIn) -> None:
+    """The controller has read the object before it was handed back: it finds that out, and writes no status."""
+    scene.config()
+    stale = scene.facts()
+    assert await _release(scene) is Outcome.RELEASED
+    await scene.reconciler.reconcile(stale, waited=lambda _: 0.0)
+    assert "dataSecretName" not in scene.status()
+    assert await _release(scene) is Outcome.RELEASED
+    assert scene.api.find("Secret", "w") is None, "done again, it clears away what came too late"
+
+
+async def test_others_are_left_alone(scene: OptedIn) -> None:
+    """An object that never was ours, one that is not there, and a Secret of the kubeadm provider."""
+    found = scene.config()
+    del found["metadata"]["labels"][marks.OWNER]
+    scene.api.put(found)
+    assert await _release(scene) is Outcome.NOT_OURS
+    assert await _release(scene, "nobody") is Outcome.GONE
+    scene.config("x")
+    await _release(scene, "x")
+    theirs = {"metadata": {"name": "x", "ownerReferences": [{"uid": scene.found("x")["metadata"]["uid"]}]}}
+    scene.api.put({"kind": "Secret", **theirs})
+    await _release(scene, "x")
+    assert scene.api.find("Secret", "x") is not None
