@@ -1,6 +1,8 @@
 """`slipway provisioner new`: from nothing to a provisioner that a registry knows and that renders a spec."""
 
 import json
+import os
+import shlex
 import subprocess
 import sys
 import time
@@ -26,11 +28,22 @@ def written(slipway: Slipway, tmp_path: Path) -> Path:
     return folder
 
 
+def told(folder: Path, part: str, local: Local | None = None) -> list[str]:
+    """Give the words of the one command of its README that has this part, for the services that run here."""
+    (line,) = (one for one in (folder / "README.md").read_text().splitlines() if one[:4].isspace() and part in one)
+    if local is not None:
+        ports = {"127.0.0.1:9440": local.flags[3], "127.0.0.1:9441": local.flags[1]}
+        for port, here in {**ports, "127.0.0.1:9500": f"127.0.0.1:{free_port()}"}.items():
+            line = line.replace(port, here)
+    first, *words = shlex.split(line.replace("$PWD", str(folder)).replace("spec.yaml", str(EXAMPLES / "native.yaml")))
+    assert first in {"python", "slipway"}
+    return [sys.executable, *words] if first == "python" else words
+
+
 @pytest.fixture
 def served(written: Path, local: Local) -> Iterator[subprocess.Popen[bytes]]:
-    """The same, as a process that announces itself to the local registry."""
-    argv = [sys.executable, "-m", "acme_linux", "--insecure", "--listen-address", f"127.0.0.1:{free_port()}",
-            "--registry-address", local.flags[3]]  # fmt: skip
+    """The same, as a process that announces itself to the local registry, as its README has it."""
+    argv = told(written, "--registry-address", local)
     with subprocess.Popen(argv, cwd=written, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         yield process
         process.terminate()
@@ -38,22 +51,32 @@ def served(written: Path, local: Local) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_its_own_test_passes(written: Path) -> None:
-    """The test that comes with it, run as the author would run it; what the command prints says how."""
-    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    """The test that comes with it, run as its README says."""
+    argv = [*told(written, "-m pytest"), "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(argv, cwd=written, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 
+def test_its_readme_tells_how_to_prove_it(written: Path) -> None:
+    """The command for the conformance suite runs as it stands; one clause shows that it starts and decodes."""
+    argv = [sys.executable, "-m", "services.cli", *told(written, "conformance")]
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        [*argv, "--quiet", "--only", "RND-001"], cwd=written, capture_output=True, text=True, check=False,
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(EXAMPLES.parent)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_it_renders_a_spec_through_the_registry(
-    slipway: Slipway, local: Local, served: subprocess.Popen[bytes], tmp_path: Path
+    slipway: Slipway, local: Local, written: Path, served: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
     """With two declared features it honours all of the native example: the rest reaches it lowered."""
     deadline = time.monotonic() + DEADLINE_SECONDS
-    while NAME not in slipway("provisioners", *local.flags, "-o", "json").stdout:
+    while NAME not in slipway(*told(written, "slipway provisioners", local)).stdout:
         assert time.monotonic() < deadline, "it did not register itself"
         assert served.poll() is None, "it ended"
-    arguments = ("render", "-f", EXAMPLES / "native.yaml", "--provisioner", NAME, *local.flags)
-    result = slipway(*arguments, "-o", tmp_path / "out", "--summary", "json")
+    result = slipway(*told(written, "slipway render", local), "-o", tmp_path / "out", "--summary", "json")
     assert result.exit_code == 0, result.stderr
     entries = json.loads(result.stdout)
     assert [(entry["provisioner"], entry["format"]) for entry in entries] == [(NAME, f"{NAME}/v1")] * 3
