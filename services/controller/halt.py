@@ -16,6 +16,9 @@ from services.controller.conditions import MEANINGS, Reason, Type
 from services.controller.kubernetes.failures import ApiFailure, Conflict, Forbidden, Invalid
 
 _MOST_PROBLEMS = 8
+_VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+"""What a role calls the methods of HTTP."""
+
 _PROVISIONER = (
     ProvisionerNotFound,
     NoReadyProvisioner,
@@ -81,7 +84,11 @@ def of_source(error: SourceError) -> Halt:
 def of_api(error: ApiFailure) -> Halt:
     """Give the halt of a failed call of the management cluster."""
     if isinstance(error, Forbidden):
-        return Halt(Reason.ROLE_TOO_SMALL, f"the controller may not {error.verb} {error.kind}", retry=True)
+        return Halt(
+            Reason.ROLE_TOO_SMALL,
+            f"the controller's role lacks the verb {_VERBS.get(error.verb, error.verb)} for {error.kind}",
+            retry=True,
+        )
     if isinstance(error, Conflict):
         return Halt(Reason.API_UNAVAILABLE, "an object was changed meanwhile", retry=True)
     if isinstance(error, Invalid):

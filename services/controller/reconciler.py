@@ -263,6 +263,7 @@ _AFTER_RENDER = {
     Reason.WAITING_FOR_KUBECONFIG.value,
     Reason.WORKLOAD_UNREACHABLE.value,
     Reason.KUBECONFIG_REFUSED.value,
+    Reason.TOKEN_TAKEN.value,
     Reason.DATA_SECRET_TAKEN.value,
 }
 

@@ -391,7 +391,7 @@ async def test_a_denied_verb_is_told_clearly(scene: Scene) -> None:
     following = await scene.reconcile()
     assert following.failed
     assert scene.condition()[:2] == ("False", "RoleTooSmall")
-    assert "POST Secret" in scene.condition()[2]
+    assert "the verb create for Secret" in scene.condition()[2]
 
 
 @pytest.mark.parametrize("failure", [Unreachable, Forbidden])
