@@ -12,6 +12,12 @@ holds a value of a spec or Secret.
 What the controller waits for by itself is not told in the first five seconds: most machines never wait for longer, and
 each status is a call of the API server. A refusal is told at once, also by a Warning event."""
 
+_OPTED_IN = """\
+An opted-in `KubeadmConfig` ([how-to](../how-to/opt-in.md)) has the types and reasons of Cluster API's kubeadm provider:
+`Ready` is `Ready` or `NotReady`, `DataSecretAvailable` is `Available` or, for all that is waited for, `NotAvailable`. The
+message begins with the reason of the table above. A refusal, which that provider does not know, keeps its own reason. Once
+the data is there the conditions are the kubeadm provider's to write; what Slipway has to say then is an event."""
+
 _TYPES = {
     Type.READY: "All of the following hold. The user data is stored, and nothing stands in the way of its upkeep.",
     Type.DATA_SECRET: "The data Secret is there, complete.",
@@ -52,6 +58,7 @@ def condition_page() -> str:
         "## Types\n\n" + table(["Type", "It is True when"], types),
         "## Reasons\n\n" + table(["Reason", "Condition", "", "Meaning", "What to do"], reasons),
         "## Reasons of the contract\n\n" + _CONTRACT,
+        "## KubeadmConfigs that opted in\n\n" + _OPTED_IN,
         "## Infrastructures that change user data\n\n"
         "A format that must reach the machine unchanged (Talos) is refused on these with `UserDataWrapped`. Where the "
         f'exception of the last column is true, say so on the config: annotation `{ANNOTATION}: "true"`.\n\n'
