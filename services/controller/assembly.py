@@ -1,6 +1,5 @@
 """The parts of the controller put together, apart from the process that they run in."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -47,12 +46,18 @@ def connect(access: ClusterAccess) -> Connected:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A controller with the parts that others ask."""
+    """A controller with the parts that others ask; `opted_in` follows KubeadmConfigs, where that is asked for."""
 
     controller: Controller
     watches: Watches
     reader: SecretReader
     tally: Tally
+    opted_in: Watches | None = None
+
+    @property
+    def every_watches(self) -> list[Watches]:
+        """The watches of every kind of configs."""
+        return [one for one in (self.watches, self.opted_in) if one is not None]
 
 
 def assemble(  # noqa: PLR0913  # keyword-only settings
@@ -83,12 +88,12 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     reader = SecretReader(calls, watches.secrets)
     watches.secret_gone = lambda key: reader.forget(*key)
     native = _reconciler(calls, bootstrapper, watches, reader, terms or Terms())
-    beside: Sequence[Controller] = ()
-    if opt_in:
-        theirs = watches.of_kubeadm_configs(api, namespace=namespace, watch_filter=watch_filter)
-        beside = [Controller(theirs, _opted_in(native, calls, theirs), workers=workers)]
-    controller = Controller(watches, native, workers=workers, beside=beside)
-    return Assembled(controller, watches, reader, native.tally)
+    if not opt_in:
+        return Assembled(Controller(watches, native, workers=workers), watches, reader, native.tally)
+    theirs = watches.of_kubeadm_configs(api, namespace=namespace, watch_filter=watch_filter)
+    beside = Controller(theirs, _opted_in(native, calls, theirs), workers=workers)
+    controller = Controller(watches, native, workers=workers, beside=[beside])
+    return Assembled(controller, watches, reader, native.tally, theirs)
 
 
 def _reconciler(

@@ -4,21 +4,22 @@ It is never a new render: what is asked for here is what the machine has got, or
 """
 
 import hashlib
+from collections.abc import Mapping
 
 from services.contract.errors import MachineNotFound, UserDataNotReady
 from services.controller.data_secret import Record, controller_of, decoded_value
 from services.controller.facts import Owner
 from services.controller.kubernetes.failures import ApiFailure, NotFound
 from services.controller.objects import Lookup, Objects
-from services.controller.resources import SECRETS, Json
+from services.controller.resources import GROUP, SECRETS, Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 
 class MachineData:
     """Reads data Secrets by the Machines that use them."""
 
-    def __init__(self, objects: Objects, *, machines: Lookup, configs: Lookup) -> None:
-        """Use an API, and the local copies of Machines and configs."""
+    def __init__(self, objects: Objects, *, machines: Lookup, configs: Mapping[str, Lookup]) -> None:
+        """Use an API, and the local copies of Machines and, by API group, of configs."""
         self._objects = objects
         self._machines = machines
         self._configs = configs
@@ -30,10 +31,12 @@ class MachineData:
             MachineNotFound: the Machine is not there, or Slipway does not bootstrap it.
         """
         found = self._machines.get(namespace, machine)
-        name = Owner(found).config_name if found is not None else ""
-        if not name:
-            raise MachineNotFound("there is no such Machine with a SlipwayConfig")
-        return name
+        for group, configs in self._configs.items():
+            name = "" if found is None else Owner(found).config_name_in(group)
+            # Of KubeadmConfigs only those that opted in are followed, and nothing is told of others.
+            if name and (group == GROUP or configs.get(namespace, name) is not None):
+                return name
+        raise MachineNotFound("there is no such Machine that Slipway bootstraps")
 
     async def user_data(self, namespace: str, name: str) -> bootstrappb.GetUserDataResponse:
         """Give what a data Secret holds.
@@ -53,13 +56,17 @@ class MachineData:
         return _answer(secret, record)
 
     def _is_of_config(self, secret: Json, namespace: str, name: str) -> bool:
-        config = self._configs.get(namespace, name)
         controller = controller_of(secret) or {}
-        return config is not None and controller.get("uid") == config["metadata"]["uid"]
+        return any(controller.get("uid") == one["metadata"]["uid"] for one in self._named(namespace, name))
+
+    def _named(self, namespace: str, name: str) -> list[Json]:
+        """Give the configs of a name, of whichever kind."""
+        found = (one.get(namespace, name) for one in self._configs.values())
+        return [config for config in found if config is not None]
 
     def _why(self, namespace: str, name: str) -> str:
-        config = self._configs.get(namespace, name) or {}
-        conditions = (config.get("status") or {}).get("conditions") or ()
+        statuses = [config.get("status") or {} for config in self._named(namespace, name)]
+        conditions = [one for status in statuses for one in status.get("conditions") or ()]
         ready = next((one for one in conditions if one["type"] == "Ready"), None)
         return f": {ready['reason']}: {ready['message']}" if ready else ""
 

@@ -177,7 +177,8 @@ async def _listen(webhook: Webhook) -> None:
 def _service(
     bootstrapper: Bootstrapper, callers: Callers, parts: Assembled, *, objects: Api, settings: ControllerSettings
 ) -> Service:
-    data = MachineData(objects, machines=parts.watches.machines, configs=parts.watches.configs)
+    configs = {watches.configs.resource.group: watches.configs for watches in parts.every_watches}
+    data = MachineData(objects, machines=parts.watches.machines, configs=configs)
     return Service.of(
         bootstrappb.DESCRIPTOR.services_by_name["BootstrapService"],
         add_BootstrapServiceServicer_to_server,

@@ -14,9 +14,9 @@ each status is a call of the API server. A refusal is told at once, also by a Wa
 
 _OPTED_IN = """\
 An opted-in `KubeadmConfig` ([how-to](../how-to/opt-in.md)) has the types and reasons of Cluster API's kubeadm provider:
-`Ready` is `Ready` or `NotReady`, `DataSecretAvailable` is `Available` or, for all that is waited for, `NotAvailable`. The
-message begins with the reason of the table above. A refusal, which that provider does not know, keeps its own reason. Once
-the data is there the conditions are the kubeadm provider's to write; what Slipway has to say then is an event."""
+`Ready` is `Ready` or `NotReady`, `DataSecretAvailable` is `Available` or, for all that is waited for, `NotAvailable`;
+the message then begins with the reason of the table above. A refusal, which that provider does not know, keeps its own
+reason. Once the data is there the conditions are the kubeadm provider's; what Slipway has to say then is an event."""
 
 _TYPES = {
     Type.READY: "All of the following hold. The user data is stored, and nothing stands in the way of its upkeep.",

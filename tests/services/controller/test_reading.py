@@ -8,7 +8,7 @@ from services.contract.errors import MachineNotFound, PermissionDenied, Unauthen
 from services.controller.kubernetes.failures import Unreachable
 from services.controller.machine_data import MachineData
 from services.controller.reading import Readers
-from services.controller.resources import Json, Resource
+from services.controller.resources import GROUP, Json, Resource
 from services.rpc.identity import Identity
 from tests.services.controller.memory_api import MemoryApi
 from tests.services.controller.scene import CLUSTER, Scene
@@ -85,7 +85,9 @@ async def test_the_stored_bytes_are_given() -> None:
     scene.workload_ready()
     scene.secret(f"{CLUSTER}-slipway-token-seed", {"value": b"s" * 32})
     scene.worker()
-    data = MachineData(scene.api, machines=scene.api.lookup("Machine"), configs=scene.api.lookup("SlipwayConfig"))
+    data = MachineData(
+        scene.api, machines=scene.api.lookup("Machine"), configs={GROUP: scene.api.lookup("SlipwayConfig")}
+    )
     with pytest.raises(MachineNotFound):
         data.secret_name("default", "nobody")
     assert data.secret_name("default", "w") == "w"
@@ -110,7 +112,9 @@ async def test_why_there_is_nothing_yet_is_told() -> None:
     scene.cluster(initialized=False)
     scene.worker()
     await scene.reconcile()
-    data = MachineData(scene.api, machines=scene.api.lookup("Machine"), configs=scene.api.lookup("SlipwayConfig"))
+    data = MachineData(
+        scene.api, machines=scene.api.lookup("Machine"), configs={GROUP: scene.api.lookup("SlipwayConfig")}
+    )
     with pytest.raises(UserDataNotReady) as refused:
         await data.user_data("default", "w")
     assert "WaitingForControlPlane" in refused.value.message

@@ -6,8 +6,10 @@ from collections.abc import Callable
 import pytest
 import yaml
 
+from services.contract.errors import MachineNotFound
 from services.controller import marks
 from services.controller.kubernetes.failures import ApiFailure
+from services.controller.machine_data import MachineData
 from services.controller.resources import KUBEADM_CONFIGS, Json
 from tests.services.controller.memory_api import WRITES, Call
 from tests.services.controller.opt_in.opted_in import OptedIn, kubeadm_config, paused_condition
@@ -337,3 +339,16 @@ async def test_a_failing_api_leaves_the_object_held(scene: OptedIn) -> None:
     assert following.failed
     assert scene.facts().held
     assert scene.api.find("Secret", "w") is not None
+
+
+async def test_user_data_can_be_asked_for_by_machine(scene: OptedIn) -> None:
+    """The stored bytes of an opted-in machine are told as those of our own kind are; others' are not."""
+    scene.config()
+    await scene.reconcile()
+    configs = {KUBEADM_CONFIGS.group: scene.api.lookup(KUBEADM_CONFIGS.kind)}
+    data = MachineData(scene.api, machines=scene.api.lookup("Machine"), configs=configs)
+    assert data.secret_name("default", "w") == "w"
+    assert (await data.user_data("default", "w")).user_data == scene.value()
+    scene.machine("other")
+    with pytest.raises(MachineNotFound):
+        data.secret_name("default", "other")
