@@ -13,10 +13,14 @@ from urllib.parse import urlsplit
 
 FEATURES = [
     "kubernetes.role", "kubernetes.cluster.endpoint", "kubernetes.credentials", "kubernetes.node.name",
-    "kubernetes.node.labels", "kubernetes.node.taints", "os.sysctls", "os.kernel.modules", "os.hostname", "os.ntp",
-    "os.ntp.enabled", "os.ntp.servers", "os.proxy", "os.trusted_certificates", "os.containerd",
-    "os.containerd.registries", "os.containerd.registries.credentials",
+    "kubernetes.node.labels", "kubernetes.node.taints", "kubernetes.node.kubelet_arguments", "kubernetes.node.node_ip",
+    "kubernetes.node.provider_id", "kubernetes.cluster.name", "kubernetes.cluster.service_domain", "os.sysctls",
+    "os.kernel.modules", "os.hostname", "os.ntp", "os.ntp.enabled", "os.ntp.servers", "os.proxy",
+    "os.trusted_certificates", "os.containerd",
+    "os.containerd.registries", "os.containerd.registries.credentials", "os.containerd.cgroup_driver",
+    "os.containerd.sandbox_image",
 ]  # fmt: skip
+ARGUMENTS = {"cloud-provider": "cloud-provider", "max-pods": "max-pods", "log-level": "v"}
 EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
 
 
@@ -33,6 +37,14 @@ def node(cluster):
         "taints": [
             {"key": key, "value": value, "effect": f"TAINT_EFFECT_{EFFECTS[effect]}"} for key, value, effect in taints
         ],
+        "cluster": {"name": cluster.get("cluster-name", ""), "serviceDomain": cluster.get("cluster-domain", "")},
+        "registration": {
+            "nodeIp": {"value": cluster.get("node-ip", "")},
+            "providerId": {"value": cluster.get("provider-id", "")},
+            "kubeletArguments": [
+                {"name": name, "value": str(cluster[key])} for key, name in ARGUMENTS.items() if key in cluster
+            ],
+        },
     }
 
 
@@ -61,7 +73,11 @@ def system(settings):
             for name, one in settings.get("pki", {}).items()
             if one["trusted"]
         ],
-        "containerd": {"registries": registries(settings.get("container-registry", {}))},
+        "containerd": {
+            "registries": registries(settings.get("container-registry", {})),
+            "cgroupDriver": "CGROUP_DRIVER_SYSTEMD",  # it knows no other
+            "sandboxImage": settings["kubernetes"].get("pod-infra-container-image", ""),
+        },
     }
 
 

@@ -1,5 +1,6 @@
 """The entry point of the command line. Everything else is imported below it, so that Ctrl-C is quiet from the start."""
 
+import os
 import sys
 
 from services.cli.exit_codes import INTERRUPTED
@@ -7,6 +8,8 @@ from services.cli.exit_codes import INTERRUPTED
 
 def main() -> None:
     """Run the command line and end the process."""
+    # gRPC reads it when it is first imported. Its own lines, of handshakes that fail on purpose, tell a person nothing.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         from services.cli.command_line import cli  # noqa: PLC0415  # see above
 

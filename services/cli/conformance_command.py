@@ -1,7 +1,6 @@
 """slipway conformance: whether a provisioner, in any language, keeps the contract."""
 
 import asyncio
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -77,7 +76,7 @@ def conformance() -> None:
 def run(**values: Any) -> None:
     """Try every clause of the contract on a provisioner, and tell which hold.
 
-    Progress goes to standard error, the verdict to standard output.
+    Progress, and how quick it was, go to standard error, the verdict to standard output.
 
     \b
     Examples:
@@ -87,14 +86,12 @@ def run(**values: Any) -> None:
 
     \b
     Exit codes:
-      0  it keeps the contract, or breaks only what --known-failures lists, and all of that
+      0  it keeps the contract (with --only: those checks), or breaks only what --known-failures lists, and all of that
       1  it breaks another clause that binds it, keeps one that is listed, or can not be reached
       2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
-    # gRPC's own lines tell of handshakes that fail on purpose.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     # The suite brings grpc and cryptography, which no other command needs to wait for.
-    from tools.conformance import junit, known_failures, report, run, session, verdict  # noqa: PLC0415
+    from tools.conformance import figures, junit, known_failures, report, run, session, verdict  # noqa: PLC0415
     from tools.conformance.options import Options  # noqa: PLC0415
 
     if values["insecure"] and values["tls_cert_dir"]:
@@ -110,20 +107,24 @@ def run(**values: Any) -> None:
     names = ("endpoint", "tls_cert_dir", "insecure", "start_cmd", "decode_cmd", "profile", "trust_domain")
     wanted = run.Wanted(only=values["only"], known=known)
     progress = None if values["quiet"] else lambda one, number, of: note(verdict.progress(one, number, of))
+    measured = figures.Figures()
+    options = Options(**{name: values[name] for name in names})
     try:
-        made = asyncio.run(
-            run.conformance(Options(**{name: values[name] for name in names}), wanted=wanted, progress=progress)
-        )
+        made = asyncio.run(run.conformance(options, wanted=wanted, progress=progress, figures=measured))
     except session.CannotStartError as error:
         note(str(error))
         sys.exit(FAILED)
     if values["report_file"]:
         values["report_file"].write_text(report.as_yaml(made), encoding="utf-8")
     if values["junit_file"]:
-        values["junit_file"].write_bytes(junit.as_junit(made))
-    texts = {"table": verdict.as_text, "json": report.as_json, "yaml": report.as_yaml}
-    say(texts[values["output"]](made).rstrip("\n"))
-    if not report.as_expected(made):
+        values["junit_file"].write_bytes(junit.as_junit(made, measured))
+    for load in [] if values["quiet"] else measured:
+        note(f"load: {load}")
+    partial = bool(values["only"])
+    texts = {"json": report.as_json, "yaml": report.as_yaml}
+    found = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made, partial=partial)
+    say(found.rstrip("\n"))
+    if not report.as_expected(made, partial=partial):
         sys.exit(FAILED)
 
 

@@ -83,9 +83,9 @@ class OwnAuthority:
         """Make it."""
         self._authority = Authority(trust_domain=trust_domain, now=datetime.now(UTC), validity=timedelta(days=1))
 
-    def issue(self, *, role: str, name: str) -> Credentials:
-        """Issue a certificate for a process on this machine."""
-        issued = self._authority.issue(Subject(role=role, name=name, hosts=LOOPBACK))
+    def issue(self, *, role: str, name: str, hosts: tuple[str, ...] = LOOPBACK) -> Credentials:
+        """Issue a certificate, for a process on this machine unless said otherwise."""
+        issued = self._authority.issue(Subject(role=role, name=name, hosts=hosts))
         return Credentials(authority=self._authority.certificate, chain=issued.certificate, key=issued.key)
 
     def write(self, folder: Path, *, name: str) -> None:

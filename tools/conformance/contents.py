@@ -17,7 +17,7 @@ class Contents:
         self._secrets = {(one.name, one.key): one.value for one in bundle.secrets.secrets}
 
     def bytes_of(self, content: contentpb.Content) -> bytes | None:
-        """Give the bytes of a content; None when a part is known only on the machine."""
+        """Give the bytes of a content, templates as they stand; None when a part is known only on the machine."""
         if content.WhichOneof("source") == "data":
             return content.data
         parts = []
@@ -25,6 +25,8 @@ class Contents:
             kind = segment.WhichOneof("value")
             if kind == "data":
                 parts.append(segment.data)
+            elif kind == "template":
+                parts.append(segment.template.text.encode())
             elif kind == "secret_ref":
                 parts.append(_spliced(self._value(segment.secret_ref), segment.encoding))
             else:

@@ -1,8 +1,10 @@
 """The report as JUnit XML, which every CI system can show."""
 
+from collections.abc import Iterable
 from xml.etree import ElementTree as ET  # nosec - it only builds
 
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+from tools.conformance.figures import Load
 
 _FAILURES = {
     reportpb.FINDING_STATE_FAILED: "broken",
@@ -16,8 +18,8 @@ _SKIPPED = {
 }
 
 
-def as_junit(made: reportpb.Report) -> bytes:
-    """Give the report as JUnit XML: one suite, one case a check."""
+def as_junit(made: reportpb.Report, figures: Iterable[Load] = ()) -> bytes:
+    """Give the report as JUnit XML: one suite, one case a check; figures are properties of the suite."""
     failures = sum(one.state in _FAILURES for one in made.findings)
     skipped = sum(one.state in _SKIPPED for one in made.findings)
     suite = ET.Element(
@@ -28,6 +30,10 @@ def as_junit(made: reportpb.Report) -> bytes:
         errors="0",
         skipped=str(skipped),
     )
+    loads = list(figures)
+    properties = ET.SubElement(suite, "properties") if loads else suite
+    for load in loads:
+        ET.SubElement(properties, "property", name=f"load: {load.what}", value=str(load).removeprefix(f"{load.what}: "))
     for check in made.passed:
         _case(suite, check)
     for finding in made.findings:

@@ -15,6 +15,8 @@ VERIFIED, UNVERIFIED, FAILED, NOT_TRIED = (
 _STRENGTH = {FAILED: 3, VERIFIED: 2, UNVERIFIED: 1, NOT_TRIED: 0}
 
 
+_OF_A_VENDOR = "a vendor's own: only its author knows what may be in it"
+
 State: TypeAlias = reportpb.FeatureState.ValueType
 
 
@@ -33,4 +35,5 @@ class Ledger:
 
     def state(self, format_id: str, feature: str) -> tuple[State, str]:
         """Give what is known of a feature."""
-        return self._states[format_id].get(feature, (NOT_TRIED, "no case of the suite uses it"))
+        why = _OF_A_VENDOR if feature.startswith("ext.") else "no case of the suite uses it"
+        return self._states[format_id].get(feature, (NOT_TRIED, why))

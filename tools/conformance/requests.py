@@ -14,7 +14,7 @@ from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
-from tools.conformance import material
+from tools.conformance import credentials
 
 PLAN, INTENT = provisionerpb.KUBERNETES_INPUT_PLAN, provisionerpb.KUBERNETES_INPUT_INTENT
 FOLDER = "/var/lib/conformance"
@@ -60,6 +60,9 @@ def merged(
     placed.CopyFrom(bundle)
     place(placed, info)
     made.bundle.MergeFrom(placed)
+    if made.bundle.intent.role != request.bundle.intent.role:
+        credentials.given(made.bundle, info)
+    credentials.put_in_order(made.bundle)
     compute_features(made.bundle)
     return made
 
@@ -151,24 +154,7 @@ def _join(bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo, vers
     node.taints.items.append(
         kubernetespb.Taint(key="example.com/dedicated", value="tests", effect=kubernetespb.TAINT_EFFECT_NO_SCHEDULE)
     )
-    certificate, _ = material.pair(material.CLUSTER_CA)
-    found = {(material.CLUSTER_CA, "tls.crt"): certificate}
-    found[material.BOOTSTRAP_TOKEN, "token"] = material.token(material.BOOTSTRAP_TOKEN)
-    credentials = intent.credentials
-    credentials.cluster_ca.certificate.name, credentials.cluster_ca.certificate.key = material.CLUSTER_CA, "tls.crt"
-    credentials.bootstrap_token.name, credentials.bootstrap_token.key = material.BOOTSTRAP_TOKEN, "token"
-    credentials.ca_hashes.append(material.ca_hash(material.CLUSTER_CA))
-    kinds = {
-        material.CLUSTER_CA: secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY,
-        material.BOOTSTRAP_TOKEN: secretpb.SECRET_KIND_BOOTSTRAP_TOKEN,
-    }
-    for declaration in info.secrets:
-        kinds[declaration.name] = declaration.kind
-        for key, value in material.for_role(declaration, "ROLE_WORKER").items():
-            found[declaration.name, key] = value
-            credentials.declared.add(name=declaration.name, key=key)
-    for (name, key), value in sorted(found.items()):
-        bundle.secrets.secrets.add(name=name, key=key, value=value, kind=kinds[name])
+    credentials.given(bundle, info)
 
 
 def applies(case: casepb.Case, info: provisionerpb.FormatInfo) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from tools.conformance.catalogue import all_checks
 from tools.conformance.check import Check
+from tools.conformance.figures import Figures
 from tools.conformance.launcher import Launcher
 from tools.conformance.options import Options
 from tools.conformance.report import report
@@ -39,8 +40,11 @@ async def conformance(
     wanted: Wanted | None = None,
     progress: Progress | None = None,
     launcher: Launcher | None = None,
+    figures: Figures | None = None,
 ) -> reportpb.Report:
-    """Make a run and give its report.
+    """Make a run and give its report; what is measured in passing goes to `figures`.
+
+    Only a run of all checks can end with the verdict that the contract is kept.
 
     Raises:
         CannotStartError: the provisioner can not be reached.
@@ -48,8 +52,14 @@ async def conformance(
     wanted = wanted or Wanted()
     checks = [check for check in all_checks() if check in wanted and _in_profile(check, options)]
     async with opened(options, launcher=launcher) as session:
+        session.figures = session.figures if figures is None else figures
         results = await run(session, checks, progress=progress)
-        return report(session, results, known=wanted.known)
+        made = report(session, results, known=wanted.known)
+    if wanted.only:
+        # Some checks that pass are no word about the others.
+        made.conformant = False
+        made.ClearField("profiles")
+    return made
 
 
 def ids() -> Collection[str]:

@@ -13,6 +13,7 @@ from typing import Any
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.conformance import requests
 from tools.conformance.certificates import Credentials, OwnAuthority, shown_by
+from tools.conformance.figures import Figures
 from tools.conformance.launcher import Launcher, ProcessLauncher, Running, Setup, free_address
 from tools.conformance.ledger import Ledger
 from tools.conformance.options import Options
@@ -39,6 +40,7 @@ class Session:
         authority: the suite's own authority, when it made the certificates.
         folder: a folder of the suite's own; the provisioner's certificates are in it when the suite made them.
         ledger: what became of the features.
+        figures: what was measured in passing.
         trials: cases that were tried already, by format, clause and name.
     """
 
@@ -51,6 +53,7 @@ class Session:
     authority: OwnAuthority | None = None
     folder: Path = Path()
     ledger: Ledger = field(default_factory=Ledger)
+    figures: Figures = field(default_factory=Figures)
     trials: dict[tuple[str, str, str], Any] = field(default_factory=dict)
     _versions: dict[str, str] = field(default_factory=dict)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from services.contract.walk import uses
 from slipway.conformance.v1alpha1 import case_pb2 as casepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.conformance import cases, requests
@@ -32,12 +33,31 @@ async def tried(session: Session, info: provisionerpb.FormatInfo, case: casepb.C
     key = (info.format, case.clause, case.name)
     if key not in session.trials:
         request = cases.request(case, await session.base(info), info)
+        _placed(request, info)
         answer = await session.subject.render(request)
         session.trials[key] = Trial(case, request, answer, tuple(outside(request.bundle, info)))
     found: Trial = session.trials[key]
     return found
 
 
+def _placed(request: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo) -> None:
+    """Put a machine whose intent asks for facts of it where there are some, when no other place is said."""
+    asks = any(".facts" in use.id for use in uses(request.bundle))
+    if asks and info.kubernetes_input == requests.INTENT and not outside(request.bundle, info):
+        request.target.infrastructure = request.target.infrastructure or "aws"
+
+
 async def feature_trials(session: Session, info: provisionerpb.FormatInfo) -> list[Trial]:
     """Try all cases of features that are for a format."""
-    return [await tried(session, info, case) for case in cases.cases("features") if requests.applies(case, info)]
+    found = [*cases.cases("features"), *cases.cases("control_plane")]
+    return [await tried(session, info, case) for case in found if requests.applies(case, info)]
+
+
+async def rich(session: Session, info: provisionerpb.FormatInfo) -> provisionerpb.RenderRequest:
+    """Give a request with much that the format renders: order must not come from chance."""
+    request = await session.base(info)
+    good = {"sysctls", "kernel-modules", "user", "unit", "file-of-text", "file-mode", "ntp", "mount", "packages"}
+    for trial in await feature_trials(session, info):
+        if trial.case.name in good and trial.answer.ok:
+            request = requests.merged(request, trial.case.bundle, info)
+    return request

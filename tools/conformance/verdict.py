@@ -28,9 +28,9 @@ def progress(one: Result, number: int, of: int) -> str:
     return f"[{number:3}/{of}] {one.check.id}: {one.ending}{found}"
 
 
-def as_text(made: reportpb.Report) -> str:
-    """Give the whole verdict."""
-    return "\n".join(_lines(made))
+def as_text(made: reportpb.Report, *, partial: bool = False) -> str:
+    """Give the whole verdict; of a partial run there is none."""
+    return "\n".join([*_lines(made), *_verdict(made, partial=partial)])
 
 
 def _lines(made: reportpb.Report) -> Iterator[str]:
@@ -49,6 +49,12 @@ def _lines(made: reportpb.Report) -> Iterator[str]:
         f"{told.failed} failed, {told.warned} warned, {told.unverified} unverified, {told.not_run} not run"
         + (f", {told.known_failures} known failures" if told.known_failures else "")
     )
+
+
+def _verdict(made: reportpb.Report, *, partial: bool) -> Iterator[str]:
+    if partial and not made.summary.failed:
+        yield "These were some checks of many: only a run of all of them tells whether it keeps the contract."
+        return
     word = "keeps" if made.conformant else "does not keep"
     profiles = f" (profile {', '.join(made.profiles)})" if made.profiles else ""
     yield f"It {word} the contract {made.contract_version}{profiles}."

@@ -10,7 +10,7 @@ from tools.conformance.options import Options, Patience
 from tools.conformance.runner import Result, result
 from tools.conformance.session import Session, opened
 
-QUICK = Patience(start=3, refusal=2, end=3, reload=1.5, back=4, render=2)
+QUICK = Patience(start=1.5, refusal=1, end=2, reload=1, back=3, render=2)
 """In one process nothing takes long but what never comes."""
 
 CHECKS = {check.id: check for check in all_checks()}

@@ -11,6 +11,7 @@ from google.protobuf.json_format import ParseDict
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.tools.conformance.bent import Bent
+from tests.tools.conformance.mutants.subtle import NewestTalos
 from tests.tools.conformance.runs import CHECKS, session
 from tools.conformance import cases, junit, known_failures, verdict
 from tools.conformance.catalogue import all_checks
@@ -85,7 +86,10 @@ def _wanted(*ids: str) -> list:
 
 async def test_a_report_says_what_holds_and_what_not() -> None:
     """Passed, failed, warned, not run and unverified are told apart, and the verdict follows the MUSTs."""
-    bent = Bent(info=lambda info, _: setattr(info, "name", "Not A Name") or setattr(info, "contract_version", ""))
+    bent = Bent(
+        provisioner=NewestTalos,
+        info=lambda info, _: setattr(info, "name", "Not A Name") or setattr(info, "contract_version", ""),
+    )
     async with session(bent) as found:
         checks = _wanted(
             "INF-001.name", "INF-002.version", "INF-003.contract", "TRN-006.plain-text", "RND-019.extended-items"

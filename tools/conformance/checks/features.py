@@ -12,6 +12,7 @@ from tools.conformance import cases, profiles, requests
 from tools.conformance.bounds import outside
 from tools.conformance.check import Checks
 from tools.conformance.contract_features import known_ids
+from tools.conformance.field_paths import names_item
 from tools.conformance.ledger import FAILED, UNVERIFIED
 from tools.conformance.outcome import NotRun, all_hold, expect
 from tools.conformance.session import Session
@@ -210,10 +211,13 @@ def _improper(trial: Trial) -> list[str]:
 
 
 def _no_item(trial: Trial) -> list[str]:
-    vague = [one for one in trial.answer.fields if "." not in one]
-    if trial.answer.fields and not vague:
-        return []
-    return [f"{trial.case.name}: the refusal does not name an item by its path"]
+    fields = trial.answer.fields
+    if not fields or not all("." in one and names_item(trial.request, one) for one in fields):
+        return [f"{trial.case.name}: the refusal does not name an item by its path"]
+    named = set(trial.answer.info.metadata.get("features", "").split(","))
+    if not named & {use.id for use in uses(trial.request.bundle)}:
+        return [f"{trial.case.name}: the metadata key `features` names no feature that is in use"]
+    return []
 
 
 def _beyond(base: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo) -> list[provisionerpb.RenderRequest]:

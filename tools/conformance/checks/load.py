@@ -1,4 +1,4 @@
-"""LIM: many renders, one after the other and at once. The times are measured, not judged, but for a generous bound."""
+"""LIM: many renders, one after the other and at once. The times are told as figures, and judged by a generous bound."""
 
 import asyncio
 import gc
@@ -8,9 +8,10 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.conformance.check import Checks, Need
 from tools.conformance.outcome import NotRun, all_hold, expect
 from tools.conformance.session import Session
+from tools.conformance.trial import rich
 
 CHECKS = Checks()
-AT_ONCE = 64
+AT_ONCE, TOGETHER = 64, 8
 SLOW_SECONDS = 1.0
 _GROWTH, _ALLOWANCE = 0.10, 8 * 1024 * 1024
 
@@ -24,6 +25,7 @@ async def usual_time(session: Session, info: provisionerpb.FormatInfo) -> None:
         began = time.monotonic()
         await session.subject.rendered(request)
         times.append(time.monotonic() - began)
+    session.figures.add(f"{info.format}, one after the other", times, sum(times))
     expect(sorted(times)[98] < SLOW_SECONDS, "of 100 renders more than one took longer than a second")
 
 
@@ -31,16 +33,21 @@ async def usual_time(session: Session, info: provisionerpb.FormatInfo) -> None:
 async def many(session: Session) -> None:
     """Hundreds of renders give the same answer each."""
     requests = [await session.base(info) for info in session.info.formats]
+    requests += [await rich(session, info) for info in session.info.formats]
     first = [await session.subject.rendered(request) for request in requests]
-    gate = asyncio.Semaphore(8)
+    gate = asyncio.Semaphore(TOGETHER)
+    times: list[float] = []
 
     async def one(number: int) -> bool:
         at = number % len(requests)
         async with gate:
             got = await session.subject.render(requests[at])
+        times.append(got.seconds)
         return got.ok and got.response == first[at]
 
+    began = time.monotonic()
     right = await asyncio.gather(*map(one, range(session.options.renders)))
+    session.figures.add(f"all formats, {TOGETHER} at once", times, time.monotonic() - began)
     expect(all(right), f"of {len(right)} renders {right.count(False)} failed or gave another answer")
 
 

@@ -8,10 +8,11 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.conformance import profiles, requests
 from tools.conformance.check import Checks
-from tools.conformance.compare import Comparison, compare
+from tools.conformance.compare import compare
+from tools.conformance.comparison import Comparison
 from tools.conformance.decoders import decoded
 from tools.conformance.ledger import FAILED, UNVERIFIED, VERIFIED
-from tools.conformance.outcome import NotRun, Unverified, all_hold
+from tools.conformance.outcome import NotRun, Unverified, all_hold, expect
 from tools.conformance.session import Session
 from tools.conformance.trial import feature_trials
 
@@ -33,7 +34,11 @@ BYTES = (
     (bytes(range(256)), "every byte"),
     (b"\x1f\x8b\x08\x00not gzip", "what looks compressed"),
 )
-SECRETS = (b"plain", b'quote " backslash \\ tab \t', "ü \u2028 \x85".encode(), b"line\nline\n", b"")
+SECRETS = (
+    b"plain", b'quote " backslash \\ tab \t', "ü \u2028 \x85".encode(), b"line\nline\n", b"", b"long " * 200,
+)  # fmt: skip
+_ORDINARY = frozenset(b"\t\n" + bytes(range(0x20, 0x7F)))
+"""Bytes that every text can hold."""
 
 
 @CHECKS.check_format("RND-015")
@@ -42,7 +47,8 @@ async def byte_for_byte(session: Session, info: provisionerpb.FormatInfo) -> Non
     problems = []
     for data, reason in BYTES:
         of = requests.files(requests.file("bytes", data))
-        problems += [f"{reason}: {text}" for text in await _arrives(session, info, of, "os.files")]
+        plain = set(data) <= _ORDINARY
+        problems += [f"{reason}: {text}" for text in await _arrives(session, info, of, refusable=not plain)]
     all_hold(problems)
 
 
@@ -52,7 +58,7 @@ async def joined_segments(session: Session, info: provisionerpb.FormatInfo) -> N
     of = requests.files(requests.file("segments", b""))
     for part in (b"one", b"\n", b"", b" two", b"three\n"):
         of.os.files[0].content.segments.add(data=part)
-    all_hold(await _arrives(session, info, of, "os.files"))
+    all_hold(await _arrives(session, info, of, refusable=False))
 
 
 @CHECKS.check_format("RND-016")
@@ -75,8 +81,26 @@ async def spliced_secrets(session: Session, info: provisionerpb.FormatInfo) -> N
                 segment.encoding = encoding
             of.os.files[0].content.segments.add(data=b" between ")
         name = "unset" if encoding is None else contentpb.SpliceEncoding.Name(encoding)
-        problems += [f"{name}: {text}" for text in await _arrives(session, info, of, "os.files")]
+        problems += [f"{name}: {text}" for text in await _arrives(session, info, of, refusable=True)]
+    plain = requests.files(requests.file("spliced", b"before "), secrets=secrets[:1])
+    segment = plain.os.files[0].content.segments.add()
+    segment.secret_ref.name, segment.secret_ref.key = secrets[0].name, secrets[0].key
+    problems += [f"a plain one: {text}" for text in await _arrives(session, info, plain, refusable=False)]
     all_hold(problems)
+
+
+@CHECKS.check_format("RND-016")
+async def no_text(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Bytes that are no text make no JSON string."""
+    if "os.files" not in {support.id for support in info.features}:
+        raise NotRun("the format does not declare os.files")
+    held = requests.secret("conformance", "bytes", b"\xff\xfe")
+    of = requests.files(requests.file("no-text", b"before "), secrets=[held])
+    segment = of.os.files[0].content.segments.add(encoding=contentpb.SPLICE_ENCODING_JSON_STRING)
+    segment.secret_ref.name, segment.secret_ref.key = held.name, held.key
+    got = await session.subject.render(requests.merged(await session.base(info), of, info))
+    right = (got.code, got.info.reason) == ("INVALID_ARGUMENT", "BUNDLE_INVALID")
+    expect(right, f"with bytes as a JSON string it ended with {got.described()}")
 
 
 @CHECKS.check_format("RND-018")
@@ -84,14 +108,14 @@ async def core_items(session: Session, info: provisionerpb.FormatInfo) -> None:
     """What the core profile asks for is in the user data."""
     core = profiles.FEATURES.get(profiles.name(info), frozenset())
     request = await session.base(info)
-    found = await _compared(session, info, request)
+    found = await compared(session, info, request)
     _note(session, info, found, core)
     all_hold(found.problems)
     problems = []
     for trial in await feature_trials(session, info):
         if trial.answer.ok and {use.id for use in uses(trial.request.bundle)} <= core:
             problems += [
-                f"{trial.case.name}: {text}" for text in (await _compared(session, info, trial.request)).problems
+                f"{trial.case.name}: {text}" for text in (await compared(session, info, trial.request)).problems
             ]
     all_hold(problems)
     missing = sorted(found.unverified & core)
@@ -110,7 +134,7 @@ async def extended_items(session: Session, info: provisionerpb.FormatInfo) -> No
         if not trial.answer.ok or trial.outside:
             continue
         asked = {use.id for use in uses(trial.request.bundle)} - core
-        found = await _compared(session, info, trial.request)
+        found = await compared(session, info, trial.request)
         problems += [f"{trial.case.name}: {text}" for text in found.problems]
         _note(session, info, found, asked)
         unseen |= (asked - found.verified) | found.unverified
@@ -142,39 +166,40 @@ async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
             "*",
         ]
     )
-    found = await _compared(session, info, request)
+    found = await compared(session, info, request)
     all_hold([text for text in found.problems if text.startswith("plan.")])
     if "plan.entrypoint" in found.unverified:
         raise Unverified("the decoder does not see plan.entrypoint")
 
 
 async def _arrives(
-    session: Session, info: provisionerpb.FormatInfo, of: bundlepb.BootstrapBundle, feature: str
+    session: Session, info: provisionerpb.FormatInfo, of: bundlepb.BootstrapBundle, *, refusable: bool
 ) -> list[str]:
-    """Give what is wrong with a bundle's files; a refusal by name is right too.
+    """Give what is wrong with a bundle's files; a refusal by name is right too where a format may not hold them.
 
     Raises:
         NotRun: the format takes no files.
         Unverified: nobody can read the user data.
     """
-    if feature not in {support.id for support in info.features}:
-        raise NotRun(f"the format does not declare {feature}")
+    if "os.files" not in {support.id for support in info.features}:
+        raise NotRun("the format does not declare os.files")
     request = requests.merged(await session.base(info), of, info)
     got = await session.subject.render(request)
     if got.info.reason == "UNSUPPORTED_FEATURE":
-        return []
-    found = await _compared(session, info, request)
-    if feature in found.unverified:
-        raise Unverified(f"the decoder does not see {feature}")
+        return [] if refusable else ["it is refused, and every format can hold it"]
+    found = await compared(session, info, request)
+    if "os.files" in found.unverified:
+        raise Unverified("the decoder does not see os.files")
     return found.problems
 
 
-async def _compared(
+async def compared(
     session: Session, info: provisionerpb.FormatInfo, request: provisionerpb.RenderRequest
 ) -> Comparison:
+    """Render a request and compare its user data with its bundle."""
     response = await session.subject.rendered(request)
-    state = await decoded(session.options, info, response)
-    return compare(request.bundle, state, windows=requests.is_windows(info))
+    reading = await decoded(session.options, info, response)
+    return compare(request.bundle, reading, windows=requests.is_windows(info))
 
 
 def _note(session: Session, info: provisionerpb.FormatInfo, found: Comparison, asked: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from tools.conformance import requests
 from tools.conformance.certificates import Credentials, OwnAuthority
 from tools.conformance.check import Checks, Need
 from tools.conformance.launcher import Running
-from tools.conformance.outcome import Broken, all_hold, expect
+from tools.conformance.outcome import Broken, NotRun, all_hold, expect
 from tools.conformance.registry import RENEW_AFTER, TTL, OwnRegistry
 from tools.conformance.session import Session
 from tools.conformance.subject import SERVICE, Subject
@@ -211,16 +211,29 @@ async def in_flight(session: Session) -> None:
 async def foreign_registry(session: Session) -> None:
     """A registry that its authority knows nothing of is not told anything."""
     stranger = OwnAuthority(trust_domain=session.options.trust_domain).issue(role="registry", name="stranger")
+    came = await _registers(session, stranger)
+    expect(not came, "it registers at a registry whose certificate its authority did not issue")
+
+
+@CHECKS.check("REG-015", Need.PROCESS, Need.AUTHORITY, slow=True)
+async def registry_of_another_host(session: Session) -> None:
+    """A certificate of its authority that is for another host makes no registry of a process."""
+    if session.authority is None:
+        raise NotRun("the suite did not make the certificates")
+    elsewhere = session.authority.issue(role="registry", name="elsewhere", hosts=("registry.example.com", "192.0.2.1"))
+    came = await _registers(session, elsewhere)
+    expect(not came, "it registers at a registry whose certificate is for another host")
+
+
+async def _registers(session: Session, shown: Credentials) -> bool:
+    """Whether it registers at a registry that shows this certificate."""
     own = session.credentials
     # It lets in whom the suite's own authority knows, so that only its own certificate is wrong.
-    registry = OwnRegistry(
-        credentials=None if own is None else Credentials(own.authority, stranger.chain, stranger.key)
-    )
+    registry = OwnRegistry(credentials=None if own is None else Credentials(own.authority, shown.chain, shown.key))
     await registry.start()
     try:
         async with session.process(session.setup(registry=registry.address)):
-            came = await registry.until(lambda: registry.of("Register"), _FOREIGN_SECONDS)
-            expect(not came, "it registers at a registry whose certificate its authority did not issue")
+            return await registry.until(lambda: registry.of("Register"), _FOREIGN_SECONDS)
     finally:
         await registry.stop()
 

@@ -11,11 +11,11 @@ from tools.conformance import requests
 from tools.conformance.check import Checks, Need
 from tools.conformance.outcome import all_hold, expect
 from tools.conformance.session import Session
-from tools.conformance.trial import feature_trials
+from tools.conformance.trial import feature_trials, rich
 
 CHECKS = Checks()
 TAGS = ("", "t" * 4096, "ü\u2028\x00\n\"'{{ tag }}${TAG}", " \t ")
-TIMES, AT_ONCE = 10, 50
+TIMES, AT_ONCE, KINDS = 10, 50, 5
 _FIELDS = [field.name for field in provisionerpb.RenderResponse.DESCRIPTOR.fields]
 _GZIP = b"\x1f\x8b"
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
@@ -48,7 +48,7 @@ async def tag_has_no_meaning(session: Session, info: provisionerpb.FormatInfo) -
 @CHECKS.check_format("RND-003")
 async def repeated(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Ten times the same."""
-    request = await _rich(session, info)
+    request = await rich(session, info)
     first = await session.subject.rendered(request)
     for _ in range(TIMES - 1):
         again = await session.subject.rendered(request)
@@ -60,19 +60,19 @@ async def at_once(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Fifty at once, each with its own answer."""
     base = await session.base(info)
 
-    async def one(number: int) -> tuple[str, bytes]:
+    async def one(number: int) -> tuple[int, bytes]:
         request = provisionerpb.RenderRequest()
         request.CopyFrom(base)
         request.request_tag = f"tag {number}"
-        request.bundle.id = f"conformance-{number % 5}"
+        request.bundle.id = f"conformance-{number % KINDS}"
+        _differ(request, number % KINDS)
         response = await session.subject.rendered(request)
         expect(response.request_tag == request.request_tag, "of many calls at once one got the answer to another")
-        return request.bundle.id, response.user_data
+        return number % KINDS, response.user_data
 
-    found = await asyncio.gather(*map(one, range(AT_ONCE)))
-    expect(
-        len(set(found)) == len({id_ for id_, _ in found}), "of many calls at once two equal ones gave different answers"
-    )
+    alone = dict([await one(number) for number in range(KINDS)])
+    for number, user_data in await asyncio.gather(*map(one, range(AT_ONCE))):
+        expect(user_data == alone[number], "of many calls at once one gave another answer than it gives alone")
 
 
 @CHECKS.check("RND-004", Need.PROCESS, slow=True)
@@ -80,7 +80,7 @@ async def another_instance(session: Session) -> None:
     """The same from another process."""
     async with session.process() as (_, subject):
         for info in session.info.formats:
-            request = await _rich(session, info)
+            request = await rich(session, info)
             here, there = await session.subject.rendered(request), await subject.rendered(request)
             expect(here == there, f"{info.format}: two processes gave different answers to the same request")
 
@@ -117,7 +117,7 @@ async def not_compressed(session: Session, info: provisionerpb.FormatInfo) -> No
 @CHECKS.check_format("RND-009")
 async def validate_only(session: Session, info: provisionerpb.FormatInfo) -> None:
     """A mere check gives the same verdict and no user data."""
-    request = await _rich(session, info)
+    request = await rich(session, info)
     full = await session.subject.rendered(request)
     request.validate_only = True
     response = await session.subject.rendered(request)
@@ -151,7 +151,7 @@ async def validate_only_refusals(session: Session, info: provisionerpb.FormatInf
 @CHECKS.check_format("RND-010")
 async def attachments(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Attachments are named, hashed and declared."""
-    response = await session.subject.rendered(await _rich(session, info))
+    response = await session.subject.rendered(await rich(session, info))
     names = [one.name for one in response.attachments]
     problems = ["an attachment has no name, or one with a folder"] * any(_foldered(name) for name in names)
     problems += ["two attachments have the same name"] * (len(set(names)) != len(names))
@@ -198,18 +198,16 @@ async def diagnostics(session: Session, info: provisionerpb.FormatInfo) -> None:
     all_hold([f"{name}: a diagnostic has no severity, or no code in UPPER_SNAKE_CASE" for name in sorted(wrong)])
 
 
+def _differ(request: provisionerpb.RenderRequest, number: int) -> None:
+    """Make the user data of a request its own."""
+    if request.bundle.HasField("intent"):
+        request.bundle.intent.kubernetes.node.labels[0].value = f"label-{number}"
+    else:
+        request.bundle.os.files[0].content.segments[0].data += f"# {number}\n".encode()
+
+
 def _foldered(name: str) -> bool:
     return not name or "/" in name or "\\" in name or name in (".", "..")
-
-
-async def _rich(session: Session, info: provisionerpb.FormatInfo) -> provisionerpb.RenderRequest:
-    """Give a request with much that the format renders: order must not come from chance."""
-    request = await session.base(info)
-    good = {"sysctls", "kernel-modules", "user", "unit", "file-of-text", "file-mode", "ntp"}
-    for trial in await feature_trials(session, info):
-        if trial.case.name in good and trial.answer.ok:
-            request = requests.merged(request, trial.case.bundle, info)
-    return request
 
 
 async def _expiring(

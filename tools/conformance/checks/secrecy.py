@@ -1,30 +1,18 @@
 """SEC: canaries in every secret of a bundle, hunted through everything else that comes out."""
 
-import asyncio
 import base64
 import urllib.parse
-from dataclasses import dataclass
 
 from google.protobuf.message import Message
 
-from services.contract.features import compute_features
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
-from tools.conformance import material, requests
+from tools.conformance import canaries
 from tools.conformance.check import Checks, Need
 from tools.conformance.outcome import NotRun, all_hold
 from tools.conformance.session import Session
 from tools.conformance.subject import Answer
 
 CHECKS = Checks()
-_LOG_SECONDS = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Canaries:
-    """Words that occur nowhere else: secret ones, and values that are not secret but no error's business either."""
-
-    secret: tuple[bytes, ...]
-    other: tuple[bytes, ...]
 
 
 @CHECKS.check_format("SEC-001")
@@ -42,7 +30,7 @@ async def values_in_errors(session: Session, info: provisionerpb.FormatInfo) -> 
 @CHECKS.check_format("SEC-003")
 async def secrets_in_answers(session: Session, info: provisionerpb.FormatInfo) -> None:
     """No secret is in an answer beside user data."""
-    request, canaries = await _bundle(session, info)
+    request, words = await canaries.bundle(session, info)
     got = await session.subject.render(request)
     if not got.ok:
         raise NotRun(f"the bundle with canaries ended with {got.described()}")
@@ -51,101 +39,39 @@ async def secrets_in_answers(session: Session, info: provisionerpb.FormatInfo) -
     rest.ClearField("user_data")
     for attachment in rest.attachments:
         attachment.ClearField("content")
-    found = _found(rest.SerializeToString(), canaries.secret)
+    found = _found(rest.SerializeToString(), words.secret)
     all_hold([f"a secret stands in the answer beside `user_data` ({form})" for form in found])
 
 
-@CHECKS.check("SEC-004", Need.PROCESS)
+@CHECKS.check("SEC-004", Need.PROCESS, slow=True)
 async def secrets_in_output(session: Session) -> None:
-    """No secret is in what the process writes."""
-    if session.main is None:
-        raise NotRun("there is no --start-cmd")
-    canaries: list[bytes] = []
-    for info in session.info.formats:
-        request, words = await _bundle(session, info)
-        canaries += words.secret
-        for sent in (request, *_broken(request)):
-            await session.subject.render(sent)
-    await asyncio.sleep(_LOG_SECONDS)
-    found = _found(session.main.output(), canaries)
+    """No secret is in what the process writes, to its last words."""
+    hunted: list[bytes] = []
+    async with session.process() as (running, subject):
+        for info in session.info.formats:
+            request, words = await canaries.bundle(session, info)
+            hunted += words.secret
+            for sent in (request, *canaries.broken(request)):
+                await subject.render(sent)
+        running.terminate()
+        await running.ended(session.options.patience.end)
+        # Only when it is gone all of its output is here.
+        await running.kill()
+        written = running.output()
+    found = _found(written, hunted)
     all_hold([f"a secret stands in what the process wrote ({form})" for form in found])
 
 
 async def _leaks(session: Session, info: provisionerpb.FormatInfo, *, secret: bool) -> list[str]:
-    request, canaries = await _bundle(session, info)
-    words = canaries.secret if secret else canaries.other
+    request, words = await canaries.bundle(session, info)
+    wanted = words.secret if secret else words.other
     problems = set()
-    for sent in (request, *_broken(request)):
+    for sent in (request, *canaries.broken(request)):
         got = await session.subject.render(sent)
-        for form in [] if got.ok else _found(_said(got), words):
+        for form in [] if got.ok else _found(_said(got), wanted):
             what = "a secret" if secret else "a value of the request"
             problems.add(f"{what} stands in an error, {got.described()} ({form})")
     return sorted(problems)
-
-
-async def _bundle(session: Session, info: provisionerpb.FormatInfo) -> tuple[provisionerpb.RenderRequest, Canaries]:
-    """Give a request with canaries wherever the format takes anything."""
-    declared = {support.id for support in info.features}
-    request = await session.base(info)
-    secret: list[str] = []
-    other: list[str] = []
-
-    def word(kind: list[str]) -> str:
-        kind.append(material.canary())
-        return kind[-1]
-
-    if "os.files" in declared:
-        found = requests.secret("conformance", "canary", word(secret).encode())
-        of = requests.files(requests.file(word(other), word(secret).encode()), secrets=[found])
-        segment = of.os.files[0].content.segments.add()
-        segment.secret_ref.name, segment.secret_ref.key = found.name, found.key
-        if "os.users" in declared:
-            of.os.users.add(name=word(other))
-        if "os.sysctls" in declared:
-            of.os.sysctls.add(name=f"net.{word(other)}", value=word(other))
-        if info.kubernetes_input == requests.PLAN:
-            of.plan.entrypoint.argv.append(word(other))
-        request = requests.merged(request, of, info)
-    if info.kubernetes_input == requests.INTENT:
-        request.bundle.intent.kubernetes.node.labels[0].value = word(other)
-        request.bundle.intent.cluster.name = word(other)
-        secret += [
-            one.value.decode()
-            for one in request.bundle.secrets.secrets
-            if one.key in ("token", "value") and one.value.isascii()
-        ]
-    return request, Canaries(tuple(map(str.encode, secret)), tuple(map(str.encode, other)))
-
-
-def _broken(request: provisionerpb.RenderRequest) -> list[provisionerpb.RenderRequest]:
-    """Give requests that can not be rendered, each for another reason, with the canaries in them."""
-    made = []
-
-    def copy() -> provisionerpb.RenderRequest:
-        one = provisionerpb.RenderRequest()
-        one.CopyFrom(request)
-        made.append(one)
-        return one
-
-    copy().bundle.required_features.add(id="os.unheard_of", paths=["os"], count=1)
-    copy().bundle.features_computed = False
-    copy().format = "conformance-no-such-format"
-    copy().max_user_data_bytes = 1
-    copy().target.Clear()
-    copy().bundle.os.users.add(name=material.canary(), uid=1)
-    for one in made[-1:]:
-        compute_features(one.bundle)
-    no_secrets = copy()
-    del no_secrets.bundle.secrets.secrets[:]
-    for file in copy().bundle.os.files:
-        file.mode, file.owner = 0o7777, "1000"
-    for file in copy().bundle.os.files:
-        file.path = file.path.lstrip("/") + "/../" + file.path
-    if request.bundle.HasField("intent"):
-        for secret in copy().bundle.secrets.secrets:
-            secret.value = secret.value[::-1] + secret.value
-        copy().bundle.intent.kubernetes_version = "v0.0.0"
-    return made
 
 
 def _said(got: Answer) -> bytes:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.conformance.decoders import cloud_config, external, ignition, talos, windows
+from tools.conformance.decoders.reading import Reading
 from tools.conformance.decoders.unreadable import UnreadableError
 from tools.conformance.options import Options
 from tools.conformance.outcome import Broken, Unverified
 
-Decoder = Callable[[bytes, Mapping[str, bytes]], statepb.MachineState]
+Decoder = Callable[[bytes, Mapping[str, bytes]], statepb.MachineState | Reading]
 _DECODERS: Sequence[tuple[re.Pattern[str], Decoder]] = (
     (re.compile(r"cloud-config"), cloud_config.decode),
     (re.compile(r"ignition/[23]\..*"), ignition.decode),
@@ -19,9 +20,7 @@ _DECODERS: Sequence[tuple[re.Pattern[str], Decoder]] = (
 )
 
 
-async def decoded(
-    options: Options, info: provisionerpb.FormatInfo, response: provisionerpb.RenderResponse
-) -> statepb.MachineState:
+async def decoded(options: Options, info: provisionerpb.FormatInfo, response: provisionerpb.RenderResponse) -> Reading:
     """Give what user data says.
 
     Raises:
@@ -31,12 +30,14 @@ async def decoded(
     attachments = {one.name: one.content for one in response.attachments}
     try:
         if options.decode_cmd:
-            return await external.decode(
-                options.decode_cmd, response.user_data, format_id=info.format, attachments=attachments
+            command = options.decode_cmd
+            return Reading(
+                await external.decode(command, response.user_data, format_id=info.format, attachments=attachments)
             )
         for pattern, decode in _DECODERS:
             if pattern.fullmatch(info.format):
-                return decode(response.user_data, attachments)
+                found = decode(response.user_data, attachments)
+                return found if isinstance(found, Reading) else Reading(found)
     except UnreadableError as error:
         raise Broken(f"the user data can not be read as {info.format}: {error}") from None
     raise Unverified("the suite can not read this format, and there is no --decode-cmd")

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import gzip
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,6 +18,7 @@ from tools.conformance.decoders.words import shell_words
 
 _SEES = "cloud-config"
 _HEADER, _TEMPLATE = b"#cloud-config\n", b"## template: jinja\n"
+_VARIABLE, _CONSTRUCTS = re.compile(rb"\{\{ [a-z0-9_.]+ \}\}"), re.compile(rb"\{[{%#]")
 _SCRIPTS = (
     "/var/lib/cloud/scripts/per-boot/",
     "/var/lib/cloud/scripts/per-once/",
@@ -28,14 +30,16 @@ _TYPES = {"83": "linux", "82": "swap", "fd": "raid", "8e": "lvm", "0c": "fat32",
 
 
 def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.MachineState:
-    """Give what a cloud-config says; of one that is rendered as a template on the machine, nothing.
+    """Give what a cloud-config says. Of one that is rendered as a template on the machine, variables stay as they are.
 
     Raises:
         UnreadableError: it is no cloud-config.
     """
     del attachments
     if user_data.startswith(_TEMPLATE):
-        return statepb.MachineState()
+        user_data = user_data.removeprefix(_TEMPLATE)
+        if _CONSTRUCTS.search(_VARIABLE.sub(b"", user_data)):
+            return statepb.MachineState()  # more than variables: only Jinja itself reads that
     if not user_data.startswith(_HEADER):
         raise UnreadableError("its first line is not #cloud-config")
     try:

@@ -144,6 +144,8 @@ def _disks(storage: dict[str, Any], system: ospb.OperatingSystem) -> None:
             disk.partitions.add(
                 label=part.get("label") or "", size_mib=part.get("sizeMiB") or 0, type=_TYPES.get(kind, kind)
             )
+            # Without a size, or with 0, it takes all that is left.
+            disk.partitions[-1].percentage = 0 if part.get("sizeMiB") else 100
     for entry in storage.get("filesystems") or []:
         inner = entry.get("mount") or entry
         filesystem = system.filesystems.add(device=inner["device"], format=inner.get("format") or "")
@@ -184,6 +186,10 @@ def _mount(sections: dict[str, dict[str, list[str]]], system: ospb.OperatingSyst
         what = f"{_TAGS[found[1]]}={value}"
     mount = system.mounts.add(source=what, path=where, type=said.get("Type", [""])[0])
     mount.options.extend(one for one in ",".join(said.get("Options", [])).split(",") if one)
+    # A unit is dumped by nobody, and checked by what it requires.
+    mount.dump = 0
+    checked = any(one.startswith("systemd-fsck@") for one in sections.get("Unit", {}).get("Requires", []))
+    setattr(mount, "pass", 2 if checked else 0)
     if sections.get("Install", {}).get("WantedBy"):
         mount.options.append("nofail")
 

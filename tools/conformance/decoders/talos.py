@@ -12,30 +12,38 @@ from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
+from tools.conformance.decoders.reading import Reading
 from tools.conformance.decoders.sight import sees
+from tools.conformance.decoders.talos_kubernetes import kubernetes, private_keys
 from tools.conformance.decoders.unreadable import UnreadableError
 
 _SEES = "talos"
-_ROLES = {"worker": clusterpb.ROLE_WORKER, "controlplane": clusterpb.ROLE_CONTROL_PLANE, "init": clusterpb.ROLE_INIT}
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_ROLES = {"worker": clusterpb.ROLE_WORKER, "controlplane": clusterpb.ROLE_CONTROL_PLANE}
 _EFFECTS = {
     "NoSchedule": kubernetespb.TAINT_EFFECT_NO_SCHEDULE,
     "PreferNoSchedule": kubernetespb.TAINT_EFFECT_PREFER_NO_SCHEDULE,
     "NoExecute": kubernetespb.TAINT_EFFECT_NO_EXECUTE,
 }
+_KUBELET = {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration"}
 _DOCKER = {"registry-1.docker.io": "docker.io"}
 
 
-def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.MachineState:
-    """Give what a machine configuration says.
+def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> Reading:
+    """Give what a machine configuration says, and of Talos itself what no configuration can change.
 
     Raises:
         UnreadableError: it is none.
     """
-    del attachments
     try:
-        documents = list(yaml.safe_load_all(user_data))
+        documents = list(yaml.load_all(user_data, Loader=_LOADER))
         main = next(one for one in documents if one.get("version") == "v1alpha1")
-        return _state(main, [one for one in documents if "kind" in one])
+        state = _state(main, [one for one in documents if "kind" in one])
+        if state.node.role != clusterpb.ROLE_WORKER:
+            state.features.extend(sees(f"{_SEES}-control-plane"))
+            # Only who founds a cluster has something for its operator.
+            state.node.role = clusterpb.ROLE_INIT if "talosconfig" in attachments else clusterpb.ROLE_CONTROL_PLANE
+        return Reading(state, kubernetes(main["machine"], main["cluster"]), private_keys(main["cluster"]))
     except (yaml.YAMLError, UnicodeDecodeError):
         raise UnreadableError("it is no YAML") from None
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration, binascii.Error) as error:
@@ -69,6 +77,13 @@ def _extended(node: statepb.Node, machine: dict[str, Any], cluster: dict[str, An
     node.cluster.service_domain = network.get("dnsDomain") or ""
     node.cluster.pod_cidrs.extend(network.get("podSubnets") or [])
     node.cluster.service_cidrs.extend(network.get("serviceSubnets") or [])
+    # Talos runs one container runtime, at one place, and pulls what is not there. Source: its constants.
+    node.cluster.control_plane = "talos"
+    node.registration.cri_socket = "unix:///run/containerd/containerd.sock"
+    node.registration.image_pull_policy = "IfNotPresent"
+    fields = {**_KUBELET, **(machine["kubelet"].get("extraConfig") or {})}
+    fields.pop("registerWithTaints", None)
+    node.registration.kubelet_configuration.data = yaml.safe_dump(fields).encode()
     arguments = dict(machine["kubelet"].get("extraArgs") or {})
     node.registration.provider_id.value = arguments.pop("provider-id", "")
     for name, value in arguments.items():

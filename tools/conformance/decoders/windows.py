@@ -8,6 +8,7 @@ proved by its own tests. Another script is not read at all, so nothing is claime
 import base64
 import binascii
 import re
+import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from xml.etree import ElementTree as ET  # nosec - the suite's subject is its user's own
 
@@ -20,13 +21,20 @@ _SEES = "windows"
 _HEADER = b"#ps1_sysnative\n"
 _ARITIES = {
     "Write-File": 4, "Add-Folder": 3, "Add-Group": 1, "Add-User": 3, "Add-Member": 2, "Add-AdministratorKey": 1,
-    "Start-Entry": 2, "Set-HostName": 1, "Enable-TimeSync": 1, "Disable-TimeSync": 0,
+    "Add-Authority": 1, "Start-Entry": 2, "Set-HostName": 1, "Set-TimeZone": 1,
+    "Enable-TimeSync": 1, "Disable-TimeSync": 0,
 }  # fmt: skip
 _LITERAL = re.compile(
     r"""\(\[System\.Text\.Encoding\]::UTF8\.GetString\(\[System\.Convert\]::FromBase64String\('([A-Za-z0-9+/=]*)'\)\)\)"""
     r"""|'((?:[^']|'')*)'|(\$true|\$false)"""
 )
 _STATEMENT = re.compile(r"(?:\$code = )?([A-Z][A-Za-z]*-[A-Za-z]+)((?: .*)?)")
+_ZONES = {
+    "UTC": "Etc/UTC", "W. Europe Standard Time": "Europe/Berlin", "Tokyo Standard Time": "Asia/Tokyo",
+    "Eastern Standard Time": "America/New_York",
+}  # fmt: skip
+"""The zones that the suite asks for, by their names in Windows. Source: windowsZones.xml of CLDR."""
+
 _ANSWERS = "{urn:schemas-microsoft-com:unattend}"
 
 
@@ -58,6 +66,9 @@ def _script(script: bytes, answers: ET.Element | None) -> statepb.MachineState:
     name = None if answers is None else answers.findtext(f".//{_ANSWERS}ComputerName")
     if name:
         state.os.hostname.name.value = name
+    zone = None if answers is None else answers.findtext(f".//{_ANSWERS}TimeZone")
+    if zone:
+        state.os.time_zone.name = _ZONES.get(zone, zone)
     return state
 
 
@@ -65,7 +76,7 @@ def _calls(script: str) -> Iterator[tuple[str, list[str | bool]]]:
     for line in script.split("\n"):
         found = _STATEMENT.fullmatch(line)
         if found and found[1] in _ARITIES:
-            values = _literals(found[2])
+            values = _literals(found[2].removeprefix(" -Id"))
             if values is not None and len(values) == _ARITIES[found[1]]:
                 yield found[1], values
 
@@ -105,7 +116,8 @@ def _folder(state: statepb.MachineState, values: list[str | bool]) -> None:
 
 
 def _user(state: statepb.MachineState, values: list[str | bool]) -> None:
-    state.os.users.add(name=str(values[0]), gecos=str(values[1]), inactive=not values[2])
+    # Windows has no account without a password: each gets one that nobody knows.
+    state.os.users.add(name=str(values[0]), gecos=str(values[1]), inactive=not values[2], lock_password=True)
 
 
 def _member(state: statepb.MachineState, values: list[str | bool]) -> None:
@@ -126,6 +138,15 @@ def _name(state: statepb.MachineState, values: list[str | bool]) -> None:
     state.os.hostname.name.value = str(values[0])
 
 
+def _zone(state: statepb.MachineState, values: list[str | bool]) -> None:
+    state.os.time_zone.name = _ZONES.get(str(values[0]), str(values[0]))
+
+
+def _authority(state: statepb.MachineState, values: list[str | bool]) -> None:
+    pem = ssl.DER_cert_to_PEM_cert(base64.b64decode(str(values[0]), validate=True))
+    state.os.trusted_certificates.add().certificate.data = pem.encode()
+
+
 def _mode(protected: str | bool) -> int:  # noqa: FBT001  # a literal of the script
     return 0o600 if protected is True else 0o644
 
@@ -139,6 +160,8 @@ _FUNCTIONS: Mapping[str, Callable[[statepb.MachineState, list[str | bool]], obje
     "Add-AdministratorKey": lambda state, values: state.os.users[-1].ssh_authorized_keys.append(str(values[0])),
     "Start-Entry": _start,
     "Set-HostName": _name,
+    "Set-TimeZone": _zone,
+    "Add-Authority": _authority,
     "Enable-TimeSync": _time,
     "Disable-TimeSync": _time,
 }

@@ -16,6 +16,7 @@ from tests.tools.conformance.mutants import (
     process,
     render,
     secrets,
+    subtle,
     tls,
     transport,
     versions,
@@ -36,6 +37,7 @@ _MODULES = (
     process,
     instances,
     lease,
+    subtle,
 )
 
 

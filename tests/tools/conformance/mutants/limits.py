@@ -55,13 +55,19 @@ def _slow(seconds: float, *, size: int = 0) -> Bent:
 
 
 def _tiring() -> Bent:
-    """Fail now and then."""
+    """Fail now and then, when there is much to do."""
+    inside: list[int] = []
     count = itertools.count(1)
 
     async def call(servicer: Servicer, request: Request, context: Any) -> Response:
-        if next(count) % 37 == 0:
-            await abort(context, Status(code=13, message="tired"))
-        return await servicer.rendered(request, context)
+        inside.append(1)
+        try:
+            await asyncio.sleep(0.001)
+            if len(inside) > 2 and next(count) % 7 == 0:
+                await abort(context, Status(code=13, message="tired"))
+            return await servicer.rendered(request, context)
+        finally:
+            inside.pop()
 
     return Bent(call=call)
 

@@ -11,7 +11,7 @@ from tests.tools.conformance.mutants.bending import answered
 from tests.tools.conformance.mutants.mutant import Mutant
 
 
-def _document(change: Callable[[dict[str, Any]], object], **more: Any) -> Bent:
+def document(change: Callable[[dict[str, Any]], object], **more: Any) -> Bent:
     """Change the cloud-config itself."""
 
     def bend(_request: Request, response: Response) -> None:
@@ -23,7 +23,7 @@ def _document(change: Callable[[dict[str, Any]], object], **more: Any) -> Bent:
     return answered(bend, **more)
 
 
-def _each(key: str, change: Callable[[dict[str, Any]], object]) -> Callable[[dict[str, Any]], object]:
+def each(key: str, change: Callable[[dict[str, Any]], object]) -> Callable[[dict[str, Any]], object]:
     def bend(document: dict[str, Any]) -> None:
         for entry in document.get(key, []):
             if isinstance(entry, dict):
@@ -59,45 +59,43 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant(
         "contents end with one line break",
         ("RND-015.byte-for-byte",),
-        _document(_each("write_files", _stripped)),
+        document(each("write_files", _stripped)),
         ("RND",),
     )
     yield Mutant("a line break between segments", ("RND-015.joined-segments",), Bent(before=_joined_by_lines))
     yield Mutant("all secrets are spliced raw", ("RND-016.spliced-secrets",), Bent(before=_always_raw))
     yield Mutant(
         "files without their mode", ("RND-018.core-items",),
-        _document(_each("write_files", lambda entry: entry.pop("permissions", None) and None)),
+        document(each("write_files", lambda entry: entry.pop("permissions", None) and None)),
         ("EXE",), why="a script that can not be executed starts nothing",
     )  # fmt: skip
     yield Mutant(
         "the last file is left out", ("RND-018.core-items",),
-        _document(lambda document: document["write_files"].pop(0)),
+        document(lambda document: document["write_files"].pop(0)),
     )  # fmt: skip
     yield Mutant(
         "another owner", ("RND-018.core-items",),
-        _document(_each("write_files", lambda entry: entry.update(owner="nobody:nogroup"))),
+        document(each("write_files", lambda entry: entry.update(owner="nobody:nogroup"))),
     )  # fmt: skip
     yield Mutant(
         "sudo is left out", ("RND-019.extended-items",),
-        _document(_each("users", lambda entry: entry.pop("sudo", None) and None)),
+        document(each("users", lambda entry: entry.pop("sudo", None) and None)),
     )  # fmt: skip
     yield Mutant(
         "groups of users are left out", ("RND-019.extended-items",),
-        _document(_each("users", lambda entry: entry.pop("groups", None) and None)),
+        document(each("users", lambda entry: entry.pop("groups", None) and None)),
     )  # fmt: skip
-    yield Mutant(
-        "no swap", ("RND-019.extended-items",), _document(lambda document: document.pop("swap", None) and None)
-    )
+    yield Mutant("no swap", ("RND-019.extended-items",), document(lambda document: document.pop("swap", None) and None))
     yield Mutant(
         "a worker without taints", ("RND-018.core-items",),
         Bent(provisioner=TalosProvisioner, before=_without_taints),
     )  # fmt: skip
     yield Mutant(
         "a shell takes the arguments apart", ("EXE-001.entry-point",),
-        _document(_each("write_files", _unquoted)), ("RND",),
+        document(each("write_files", _unquoted)), ("RND",),
     )  # fmt: skip
     yield Mutant(
-        "variables in the arguments", ("EXE-001.entry-point",), _document(_each("write_files", _expanding)), ("RND",)
+        "variables in the arguments", ("EXE-001.entry-point",), document(each("write_files", _expanding)), ("RND",)
     )
 
 
