@@ -44,7 +44,7 @@ def by(entry: Entry) -> str:
     """Name provisioner and format, without saying the same twice: "ignition 3.3.0"."""
     name = entry.provisioner or "(the spec's choice)"
     form = entry.format.removeprefix(f"{entry.provisioner}/")
-    return name if form in {"", "cloud-config"} else f"{name} {form}"
+    return name if form in {"", name, "cloud-config"} else f"{name} {form}"
 
 
 def _widths(longest: int, screen: int) -> dict[str, int]:

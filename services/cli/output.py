@@ -21,6 +21,7 @@ from services.contract.yaml_encode import dump
 
 OUTPUTS = ("table", "json", "yaml")
 WIDTH_WITHOUT_TERMINAL = 160
+_WIDEST = 1000
 _STYLES = {
     "rendered": "green", "native": "green", "ready": "green", "valid": "green", "yes": "green", "added": "green",
     "lowered": "yellow", "omitted": "yellow", "warning": "yellow", "draining": "yellow", "gzip": "yellow",
@@ -56,10 +57,12 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 
 
 def show(*made: Any) -> None:
-    """Print tables and texts on standard output."""
+    """Print tables and texts on standard output; no word is broken, and a line may be longer than a narrow screen."""
     screen = console()
+    width = screen.width
     with screen.capture() as captured:
         for one in made:
+            screen.width = max(width, screen.measure(one, options=screen.options.update_width(_WIDEST)).minimum)
             screen.print(one)
     say(*(line.rstrip() for line in captured.get().splitlines()))
 

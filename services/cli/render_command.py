@@ -47,7 +47,7 @@ def render(provisioner: str, format_id: str, output: str, summary: str, **values
     \b
     Examples:
       slipway render -f cluster.yaml --set-missing
-      slipway render -f cluster.yaml --set KUBERNETES_VERSION=v1.34.2 --provisioner all -o out
+      slipway render -f cluster.yaml --set KUBERNETES_VERSION=v1.34.2 --provisioner all -o userdata
       slipway render -f spec.yaml --machine worker --provisioner ignition -o - > worker.ign
       slipway render -f spec.yaml --credentials secrets --format talos/v1.12 --summary json
 

@@ -3,7 +3,8 @@
 What counts in a page:
 
 * a block ``console`` holds commands, each behind "$ " (with heredocs and lines that end in a backslash), and under each
-  what it prints. Numbers may differ from those of the page, "…" stands for any text, a line "..." for any lines.
+  what it prints. Small numbers may differ from those of the page, and so may ports; one of four digits or more is a
+  size, and may differ by 5 %, since keys are random. "…" stands for any text, a line "..." for any lines.
 * a block ``console background`` holds one command that goes on: the page goes on when its last line was printed.
 * ``<!-- file: NAME -->`` in front of any block: the block is the content of that file.
 * ``<!-- not run: REASON -->`` in front of a block ``sh``: a command that the test must not run, and why.
@@ -22,6 +23,12 @@ _FENCE = re.compile(r"^(?P<fence>```+)(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=fence
 _NOTE = re.compile(r"<!-- (?P<key>file|not run): (?P<value>.+?) -->\s*$")
 _MARK = "--- command"
 _READY_SECONDS = 40.0
+_TOKEN = re.compile(
+    r"(?P<any>…)|(?P<size>(?<![:.\d])\d{4,}(?![.\d]))|(?P<number>\d[\d.]*)|(?P<light>─+)|(?P<heavy>━+)|(?P<gap>[ \t]+)"
+    r"|(?P<text>[^…\d─━ \t]+)"
+)
+_LOOSE = {"any": ".*", "size": r"(\d+)", "number": r"\d[\d.]*", "light": "─+", "heavy": "━+", "gap": r"[ \t]*"}
+_TOLERANCE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,28 +199,28 @@ def _start(shell: "subprocess.Popen[str]", text: str, wanted: Sequence[str], fol
 def _difference(wanted: Sequence[str], printed: Sequence[str]) -> str:
     """Give "" when the lines are as told, else both."""
     expression = "".join("(?:.*\n)*?" if line.strip() == "..." else f"{_pattern(line)}\n" for line in wanted)
+    sizes = [token["size"] for line in wanted for token in _tokens(line) if token["size"]]
     text = "".join(f"{line.rstrip()}\n" for line in printed)
-    if re.fullmatch(expression, text):
+    found = re.fullmatch(expression, text)
+    if found and all(map(_is_near, sizes, found.groups())):
         return ""
     return "the page says:\n{}\nit printed:\n{}".format("\n".join(wanted), "\n".join(printed))
 
 
+def _is_near(told: str, printed: str) -> bool:
+    return abs(int(told) - int(printed)) <= _TOLERANCE * int(told)
+
+
+def _tokens(line: str) -> Iterator[re.Match[str]]:
+    """Give the parts of a line; one that is a number alone has no loose ones."""
+    return _TOKEN.finditer(line.rstrip()) if not line.strip().isdecimal() else iter(())
+
+
 def _pattern(line: str) -> str:
-    """Give a line as an expression: numbers and the width of columns may differ, … is any text."""
+    """Give a line as an expression: numbers and the width of columns may differ, … is any text; sizes are groups."""
     if line.strip().isdecimal():
         return re.escape(line.strip())
-    parts = re.split(r"(…|\d[\d.]*|━+|─+|[ \t]+)", line.rstrip())
-    return "".join(_part(part) for part in parts)
-
-
-def _part(part: str) -> str:
-    if part == "…":
-        return ".*"
-    if part[:1].isdecimal():
-        return r"\d[\d.]*"
-    if part[:1] in {"━", "─"}:
-        return f"{part[0]}+"
-    return r"[ \t]*" if part.isspace() else re.escape(part)
+    return "".join(_LOOSE.get(token.lastgroup or "", re.escape(token[0])) for token in _tokens(line))
 
 
 def _moved(text: str, ports: Mapping[int, int]) -> str:

@@ -19,6 +19,9 @@ def played(page: str, folder: Path, ports: dict[int, int] | None = None) -> list
     [
         ("```console\n$ echo one\none\n```", "the same text"),
         ("```console\n$ echo 'size 12.5 kB'\nsize 7 kB\n```", "numbers may differ"),
+        ("```console\n$ echo 3440 bytes, mode 0640\n3486 bytes, mode 0640\n```", "sizes differ by some bytes"),
+        ("```console\n$ echo at 127.0.0.1:45123\nat 127.0.0.1:9450\n```", "a port is no size"),
+        ("```console\n$ echo a:5123 has 1010 bytes\na:9450 has 1000 bytes\n```", "also beside one"),
         ("```console\n$ echo a; echo b; echo c\na\n...\n```", "any lines"),
         ("```console\n$ echo 'id 3f9a: done'\nid …: done\n```", "any text"),
         ("```console\n$ echo 'a    b'\na b\n```", "the width of columns may differ"),
@@ -43,6 +46,9 @@ def test_a_true_page(page: str, reason: str, tmp_path: Path) -> None:
     ("page", "want", "reason"),
     [
         ("```console\n$ echo one\ntwo\n```", "it printed:\none", "another text"),
+        ("```console\n$ echo 3440 bytes\n4000 bytes\n```", "it printed:\n3440 bytes", "a size that is not that one"),
+        ("```console\n$ echo 0750\n...\nmode 0750\n```", "it printed:\n0750", "a number that is not where it was"),
+        ("```console\n$ echo x; echo mode 0750\n...\nmode 0640\n```", "it printed:\nx", "a mode is no loose number"),
         ("```console\n$ echo one; echo two\none\n```", "it printed:\none\ntwo", "a line too many"),
         ("```console\n$ echo one\none\nmore\n```", "it printed:\none", "a line too few"),
         ("```console\n$ (exit 3)\n```", "exit code 3", "a failure that the page does not tell"),

@@ -29,7 +29,7 @@ SCENES = [
     for path in WRITTEN
     for scene in scenes((ROOT / path).read_text(encoding="utf-8"), by_section=path == Path("README.md"))
 ]
-_LEFT_OUT = {"out", "build", "dist", ".git"}
+_LEFT_OUT = {"out", "userdata", "secrets", "build", "dist", ".git"}
 _LANGUAGES = {"console", "console background", "go", "json", "mermaid", "proto", "python", "sh", "text", "yaml"}
 
 

@@ -1,7 +1,6 @@
 """Run the demo; ends with 1 when something was not as told."""
 
 import asyncio
-import shutil
 import sys
 import tempfile
 import time
@@ -16,6 +15,7 @@ from services.cli.processes import PROVISIONERS, LocalServices
 from services.cli.readiness import NotReadyError, local_connection, wait_until_ready
 from services.cli.remote import RemoteBackend
 from tools.demo.acts import bundle_act, explain_act, refusal_act
+from tools.demo.earlier import ACCOUNT, LOGS, take_away
 from tools.demo.failover import failover_act
 from tools.demo.findings import Findings
 from tools.demo.machines import machines_act
@@ -27,7 +27,7 @@ OUT = Path("out")
 async def demo(screen: Console, findings: Findings) -> None:
     """Run all acts; what was observed goes into the findings."""
     with tempfile.TemporaryDirectory(prefix="slipway-demo-") as scratch:
-        services = LocalServices(logs=OUT / "logs", credentials=Path(scratch))
+        services = LocalServices(logs=OUT / LOGS, credentials=Path(scratch))
         try:
             await _start(services, screen, findings)
             backend = RemoteBackend(local_connection(services))
@@ -75,7 +75,7 @@ def main() -> None:
     """Run, write out/demo.json, and say how it went."""
     screen = console()
     findings = Findings()
-    shutil.rmtree(OUT, ignore_errors=True)
+    take_away(OUT)
     started = time.perf_counter()
     try:
         asyncio.run(demo(screen, findings))
@@ -85,14 +85,14 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     finally:
         findings.note("seconds", round(time.perf_counter() - started, 1))
-        findings.write(OUT / "demo.json")
+        findings.write(OUT / ACCOUNT)
     for wrong in findings.wrong:
         screen.print(f"not as told: {wrong}", style="red")
     if findings.wrong:
         sys.exit(FAILED)
     screen.print(
         f"\n[green]All as told[/green], in {findings.observed['seconds']} s. User data is in {OUT}/, the account in "
-        f"{OUT}/demo.json. Now with a template of your own:\n"
+        f"{OUT}/{ACCOUNT}. Now with a template of your own:\n"
         "  .venv/bin/slipway render -f cluster.yaml --set-missing --provisioner all"
     )
 

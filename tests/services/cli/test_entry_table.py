@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from services.cli.entry_table import entry_table
+from services.cli.entry_table import by, entry_table
 from services.cli.rendering import Entry
 
 LONG = "bottlerocket-settings.provisioners.example.com"
@@ -40,6 +40,12 @@ def test_no_name_is_broken_inside_a_word(width: int) -> None:
     assert "".join(parts).replace("rendered", "") == f"{LONG}v1"
     assert all(part[-1] in ".-" or part.endswith("com") or part in {"v1", "rendered"} for part in parts)
     assert any("123456   23456" in line for line in lines)
+
+
+def test_nothing_is_said_twice() -> None:
+    """A format that begins with its provisioner's name, or is it, adds only the rest."""
+    names = [by(Entry("m", "worker", LONG, format=form)) for form in (LONG, f"{LONG}/v1", "kickstart", "")]
+    assert names == [LONG, f"{LONG} v1", f"{LONG} kickstart", LONG]
 
 
 def test_short_names_leave_the_table_as_it_is() -> None:
