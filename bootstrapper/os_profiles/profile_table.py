@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import yaml
+from pydantic import ValidationError
 
 from bootstrapper.os_profiles.profile import OsProfile
 from bootstrapper.os_profiles.profile_file import FAMILIES, ProfileFile
@@ -63,6 +64,13 @@ class ProfileTable:
             try:
                 own.append(_parsed(path.read_text(encoding="utf-8")))
                 list(own[-1].rows())
+            except ValidationError as error:
+                wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+                raise ValueError(f"{path.name}: {wrong}") from None
+            except yaml.MarkedYAMLError as error:
+                mark = error.problem_mark
+                place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+                raise ValueError(f"{path.name}{place}: not YAML: {error.problem}") from None
             except (ValueError, yaml.YAMLError) as error:
                 raise ValueError(f"{path.name}: {error}") from error
         return cls([*_shipped_files(), *own])

@@ -52,7 +52,9 @@ def load(inputs: Inputs) -> Loaded:
         infrastructure=inputs.target,
     )
     if not found.questions:
-        raise SourceError([SourceProblem(", ".join(texts), None, "", _no_machine(found.notes))])
+        empty = not any(text.strip() for text in texts.values())
+        message = "there is no machine here: nothing is in it" if empty else _no_machine(found.notes)
+        raise SourceError([SourceProblem(", ".join(texts), None, "", message)])
     questions = _chosen(found.questions, inputs.machines)
     return Loaded(questions, [str(one) for one in found.notes], found.places, found.lone)
 
@@ -85,6 +87,8 @@ def _chosen(questions: Sequence[MachineQuestion], names: Sequence[str]) -> list[
 def _text(path: Path) -> str:
     try:
         data = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+    except IsADirectoryError:
+        raise click.UsageError(f"{path} is a directory: name its files, as in -f {path}/*.yaml") from None
     except OSError as error:
         raise click.UsageError(f"{_name(path)}: {error.strerror or 'can not be read'}") from None
     except AttributeError:

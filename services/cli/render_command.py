@@ -57,6 +57,8 @@ def render(provisioner: str, format_id: str, output: str, summary: str, **values
       1  a machine got none, or a file is invalid
       2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
+    if output in OUTPUTS and not Path(output).is_dir():
+        raise click.UsageError(f"-o names a folder here: give --summary {output} for the account, or -o ./{output}")
     loaded = load(inputs_from(values))
     note_files(loaded)
     results = asyncio.run(

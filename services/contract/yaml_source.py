@@ -6,6 +6,7 @@ loader builds on the event stream of libyaml (of which Go's yaml is a port), wit
 expansion.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -129,9 +130,19 @@ def load_documents(
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         position = composer.place(mark) if mark else None
-        raise SourceError([SourceProblem(file, position, "", f"not YAML: {_reason(error)}")]) from None
+        reason = _TAB if mark and _is_tab(text, mark) else _reason(error)
+        raise SourceError([SourceProblem(file, position, "", f"not YAML: {reason}")]) from None
     except yaml.reader.ReaderError as error:
         raise SourceError([composer.unreadable(error.position)]) from None
+
+
+_TAB = "a tab: indent with spaces"
+
+
+def _is_tab(text: str, mark: Any) -> bool:
+    """Tell whether a tab stands where the parser stopped."""
+    line = next(itertools.islice(text.splitlines(), mark.line, None), "")
+    return line[mark.column : mark.column + 1] == "\t"
 
 
 def _reason(error: yaml.MarkedYAMLError) -> str:

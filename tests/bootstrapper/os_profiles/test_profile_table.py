@@ -98,6 +98,17 @@ BROKEN = [
 ]
 
 
+def test_what_is_wrong_with_a_file_repeats_nothing_of_it(tmp_path: Path) -> None:
+    """Place and rule in one line, and none of the file's own words: a wrong file may be one with secrets."""
+    file = tmp_path / "mine.yaml"
+    for text in ("canary: 1\n---\ncanary: 2\n", "a: [canary\n", yaml.safe_dump(own(profile={"packages": "canary"}))):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=r"^mine\.yaml") as caught:
+            ProfileTable.extended(tmp_path)
+        assert "canary" not in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize(("tree", "reason"), BROKEN)
 def test_a_broken_file_is_named(tmp_path: Path, tree: object, reason: str) -> None:
     """An operator learns which file is wrong when the service starts, not when a machine is made."""

@@ -16,7 +16,9 @@ CONFIG = HEAD.format(kind="SlipwayConfig", name="x")
 COMMANDS = ("render", "explain", "validate", "size", "bundle")
 
 CONTENT = [
-    (b"", "f.yaml: there is no machine here", "empty"),
+    (b"", "f.yaml: there is no machine here: nothing is in it", "empty"),
+    (b"a:\n\t- b\n", "f.yaml:2:1: not YAML: a tab: indent with spaces", "a tab"),
+    (b"a:\n  - b\n\t- c\n", "f.yaml:3:1: not YAML: a tab: indent with spaces", "a tab further below"),
     (b"---\n---\n# nothing\n", "f.yaml: there is no machine here", "comments only"),
     (b"apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", "Service/a: says nothing", "nothing of ours"),
     (b"\xff\xfe\x00", "f.yaml: not text in UTF-8 (line 1)", "not UTF-8"),
@@ -100,7 +102,7 @@ def test_every_command_tells_it_in_the_same_way(slipway: Slipway, write: Callabl
 
 UNREADABLE = [
     ("missing.yaml", "No such file or directory"),
-    (".", "Is a directory"),
+    (".", "is a directory: name its files, as in -f "),
     ("/proc/self/mem", "Input/output error"),
 ]
 

@@ -166,6 +166,7 @@ SELECTION = [
     (("--set", "A"), 2, "VAR=VALUE", "a --set without a value"),
     (("--server", "127.0.0.1:1"), 2, "--insecure", "a server without TLS"),
     (("--server", "192.0.2.1:1", "--insecure"), 2, "not an address of this machine", "a far server without TLS"),
+    (("-o", "json"), 2, "--summary json", "the output of other commands, which would be a folder here"),
     (("--insecure",), 2, "for --server", "an option that means nothing here"),
     (("--server", "127.0.0.1:1", "--insecure", "--credentials", "x"), 2, "server's business", "the server has its own"),
     (("--server", "127.0.0.1:1", "--insecure"), 1, "server at 127.0.0.1:1 does not answer", "nobody is there"),

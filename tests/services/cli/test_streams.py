@@ -1,9 +1,14 @@
 """Readers that go away, streams that are closed, Ctrl-C: what only a process of its own can show."""
 
+import fcntl
+import io
 import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -54,6 +59,35 @@ def test_nothing_is_coloured_off_a_terminal(tmp_path: Path) -> None:
     argv = [sys.executable, "-m", "services.cli", "render", "-f", str(NATIVE), "--provisioner", "all"]
     done = subprocess.run(argv, capture_output=True, env=environment, check=False)
     assert b"\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("columns", [20, 60])
+@pytest.mark.parametrize("command", ["validate", "explain"])
+def test_a_narrow_terminal_breaks_no_word(command: str, columns: int) -> None:
+    """A name can be read and copied from it; a line may be longer than the terminal in its place."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as screen:
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        argv = [sys.executable, "-m", "services.cli", command, "-f", str(NATIVE)]
+        with subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL) as process:
+            os.close(theirs)
+            shown = _all(screen)
+        assert process.returncode == 0
+    words = (
+        {"harbour-worker", "kubernetes"} if command == "validate" else {"os.kernelModules[0]", "cloud-init", "rendered"}
+    )
+    assert not [word for word in words if word.encode() not in shown], shown.decode()
+
+
+def _all(screen: io.RawIOBase) -> bytes:
+    """Read a terminal until nobody has it open any more, which Linux tells by an error."""
+    shown = b""
+    try:
+        while piece := screen.read(4096):
+            shown += piece
+    except OSError:
+        pass
+    return shown
 
 
 def _until_it_reads(pid: int) -> None:
