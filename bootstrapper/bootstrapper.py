@@ -22,12 +22,14 @@ from bootstrapper.credentials.store import ClusterKey, CredentialStore
 from bootstrapper.delivery.fitting import fit
 from bootstrapper.delivery.infrastructure import assumed, check_carried, infrastructure
 from bootstrapper.key_settings import key_settings
+from bootstrapper.lowering.draft import Refusal
 from bootstrapper.needs import needed, user_secrets
 from bootstrapper.policy import Policy, check_declarations
 from bootstrapper.provisioning.provisioners import Provisioners
 from bootstrapper.provisioning.rendering import RENDER_TIMEOUT, render
-from bootstrapper.provisioning.selection import Candidate, Wish, choose
-from bootstrapper.refusals import bundle_path, check_bound, omissions, refused, said
+from bootstrapper.provisioning.selection import Candidate, Wish, all_candidates, choose, reaches
+from bootstrapper.refusals import bound, bundle_path, check_bound, omissions, refused, said
+from bootstrapper.takers import Takers, stand_ins
 from bootstrapper.target import resolve, stated
 from services.contract.errors import (
     BundleTooLarge,
@@ -76,6 +78,7 @@ class Prepared:
     candidate: Candidate
     compiled: Compiled
     available: Sequence[secretpb.Secret]
+    neutral: bundlepb.BootstrapBundle
     diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
 
 
@@ -126,11 +129,16 @@ class Bootstrapper:
     ) -> Prepared:
         """Check the spec, choose the provisioner and lower the bundle for it; refuse what can not be honoured."""
         subject = await beside(given.ByteSize(), partial(check, given))
-        said = stated(subject.spec.target, subject.machine.target)
-        candidate = choose(
-            self.provisioners.instances(), Wish.of(subject.spec, said), allowed=self.policy.allowed_provisioners
-        )
-        return await self.prepare_for(subject, candidate, credentials, store=store)
+        return await self.prepare_for(subject, self.chosen(subject), credentials, store=store)
+
+    def chosen(self, subject: CheckedSubject) -> Candidate:
+        """Give the format that a machine is rendered in.
+
+        Raises:
+            SlipwayError: as choose().
+        """
+        wish = Wish.of(subject.spec, stated(subject.spec.target, subject.machine.target))
+        return choose(self.provisioners.instances(), wish, allowed=self.policy.allowed_provisioners)
 
     async def prepare_for(
         self,
@@ -151,9 +159,10 @@ class Bootstrapper:
         neutral.provenance.provisioner = f"{candidate.name}/{candidate.version}"
         compiled = await self.compile(neutral, candidate, optional_features=optional)
         if compiled.refusals:
-            raise refused(compiled.refusals, candidate)
+            advise = partial(self.advised, compiled.refusals, subject, candidate, neutral)
+            raise refused(await beside(neutral.ByteSize(), advise), candidate)
         self.seal(compiled.bundle, available)
-        return Prepared(subject, candidate, compiled, available, diagnostics)
+        return Prepared(subject, candidate, compiled, available, neutral, diagnostics)
 
     async def compile(
         self, neutral: bundlepb.BootstrapBundle, candidate: Candidate, *, optional_features: frozenset[str]
@@ -161,6 +170,32 @@ class Bootstrapper:
         """Lower a neutral bundle."""
         work = partial(self.compiler.compile, neutral, candidate.format, optional_features=optional_features)
         return await beside(neutral.ByteSize(), work)
+
+    def advised(
+        self,
+        refusals: Sequence[Refusal],
+        subject: CheckedSubject,
+        candidate: Candidate,
+        neutral: bundlepb.BootstrapBundle,
+    ) -> list[Refusal]:
+        """Give the refusals, with who else takes what the candidate does not."""
+        others = stand_ins(candidate, self.options(subject))
+        return Takers((name, self._stand_in(subject, other, neutral)) for name, other in others).advise(refusals)
+
+    def options(self, subject: CheckedSubject) -> list[Candidate]:
+        """Give every ready format that a machine could have, as far as its target and its import allow."""
+        said = stated(subject.spec.target, subject.machine.target)
+        candidates = all_candidates(self.provisioners.instances(), allowed=self.policy.allowed_provisioners)
+        return [one for one in candidates if reaches(one.format, said) and not bound(subject.spec, one)]
+
+    def _stand_in(self, subject: CheckedSubject, other: Candidate, neutral: bundlepb.BootstrapBundle) -> Compiled:
+        """Lower the neutral bundle of another candidate for this one."""
+        bundle = bundlepb.BootstrapBundle()
+        bundle.CopyFrom(neutral)
+        target, _ = resolve(stated(subject.spec.target, subject.machine.target), other.format)
+        bundle.machine.target.CopyFrom(target)
+        optional = frozenset(subject.spec.optional_features)
+        return self.compiler.compile(bundle, other.format, optional_features=optional)
 
     async def neutral(
         self,
@@ -241,10 +276,15 @@ class Bootstrapper:
                 if not rejected or prepared.compiled.draft is None:
                     raise
                 if not again:
-                    raise refused(said(error, prepared.compiled.bundle), prepared.candidate) from None
+                    told = said(error, prepared.compiled.bundle)
+                    raise refused(await self._advise(prepared, told), prepared.candidate) from None
                 # A status holds only so many fields: what it left out is told by the next one.
                 again = TRUNCATED in error.metadata
             await beside(prepared.compiled.bundle.ByteSize(), partial(self._lower_again, prepared, rejected))
+            if prepared.compiled.refusals:
+                told = await self._advise(prepared, prepared.compiled.refusals)
+                raise refused(told, prepared.candidate) from None
+            self.seal(prepared.compiled.bundle, prepared.available)
         raise ProvisionerFailed(
             "the provisioner refuses fields without end", metadata={"provisioner": prepared.candidate.name}
         )
@@ -257,9 +297,10 @@ class Bootstrapper:
             rejected=rejected,
             optional_features=frozenset(prepared.subject.spec.optional_features),
         )
-        if prepared.compiled.refusals:
-            raise refused(prepared.compiled.refusals, prepared.candidate)
-        self.seal(prepared.compiled.bundle, prepared.available)
+
+    async def _advise(self, prepared: Prepared, refusals: Sequence[Refusal]) -> list[Refusal]:
+        advise = partial(self.advised, refusals, prepared.subject, prepared.candidate, prepared.neutral)
+        return await beside(prepared.neutral.ByteSize(), advise)
 
     async def _ask(
         self, prepared: Prepared, *, accept_attachments: bool, validate_only: bool

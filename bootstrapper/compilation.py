@@ -4,7 +4,7 @@ Everything here is pure. The same function answers GetUserData, GetBundle and ex
 happens.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bootstrapper.assembly import paths
@@ -15,12 +15,13 @@ from bootstrapper.field_index import item_index
 from bootstrapper.lowering.draft import Draft, Refusal
 from bootstrapper.lowering.finish import RUNNER, finish
 from bootstrapper.lowering.legalise import legalise
-from bootstrapper.lowering.omission import omit, take_out
+from bootstrapper.lowering.omission import not_taken, omit, take_out
 from bootstrapper.lowering.passes import PassTable
 from bootstrapper.lowering.provenance import provenance_file
 from bootstrapper.os_profiles import OsProfile, ProfileTable
+from bootstrapper.remedies import by_id, remedy_of, remedy_of_error
 from services.contract.errors import SlipwayError, Violation
-from services.contract.features import Unsupported, compute_features, unsupported
+from services.contract.features import compute_features, unsupported
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -128,7 +129,7 @@ class Compiler:
                 return result
         told = {one.path for one in result.refusals}
         result.refusals += [
-            _unsupported(one)
+            not_taken(one, by_id(supports))
             for one in unsupported(draft.bundle, supports)
             if one.use.path not in told
         ]
@@ -144,7 +145,8 @@ class Compiler:
         wrong = [
             one for one in unsupported(bundle, self.engine.features) if one.use.id.startswith(ENGINE_NAMESPACES)
         ]
-        omitted, wrong = omit(bundle, wrong, optional_features)
+        supports = by_id(self.engine.features)
+        omitted, wrong = omit(bundle, wrong, optional_features, supports)
         result.omitted += omitted
         result.refusals += [
             Refusal(
@@ -152,6 +154,8 @@ class Compiler:
                 one.use.path,
                 getattr(one.use.item, "origin", diagnosticpb.Origin()),
                 f"the bootstrap engine {self.engine.name} does not take {one.use.id}: it {one.why}",
+                self.engine.remedies.get(one.use.id) or remedy_of(one.use, supports),
+                elsewhere=True,
             )
             for one in wrong
         ]
@@ -167,6 +171,7 @@ class Compiler:
         if made.refusals:
             result.refusals += _of_engine(made.refusals, bundle)
             return False
+        placed = list(_placed(made.diagnostics, bundle))
         bundle.ClearField("intent")
         bundle.ClearField("engine_options")
         bundle.plan.SetInParent()
@@ -179,7 +184,7 @@ class Compiler:
         if not bundle.commands.ListFields():
             bundle.ClearField("commands")
         bundle.provenance.engine = f"{self.engine.name}/{self.engine.version}"
-        result.diagnostics += made.diagnostics
+        result.diagnostics += placed
         _user_files_win(result)
         return True
 
@@ -199,6 +204,20 @@ def _without(
     gone = [one for one in reversed(told) if take_out(bundle, one.path)]
     result.omitted += reversed(gone)
     return bool(gone)
+
+
+def _placed(
+    diagnostics: Iterable[diagnosticpb.Diagnostic], bundle: bundlepb.BootstrapBundle
+) -> Iterator[diagnosticpb.Diagnostic]:
+    """Give an engine's remarks with the origins of the items that they are about."""
+    index = item_index(bundle)
+    for one in diagnostics:
+        item = index.holder(one.field_path)
+        placed = diagnosticpb.Diagnostic()
+        placed.CopyFrom(one)
+        if item is not None and not one.HasField("origin"):
+            placed.origin.CopyFrom(item.message.origin)
+        yield placed
 
 
 def _user_files_win(result: Compiled) -> None:
@@ -239,9 +258,13 @@ def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
 def _of_error(error: SlipwayError, bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
     """Give a refusal for every field that an error names, or one for the whole."""
     feature = error.metadata.get("features", "").split(",")[0] or error.reason
+    otherwise = remedy_of_error(error)
     if not error.violations:
-        return [Refusal(feature, "", diagnosticpb.Origin(), error.message)]
-    named = [EngineRefusal(one.feature or feature, one.path, one.description, one.remedy) for one in error.violations]
+        return [Refusal(feature, "", diagnosticpb.Origin(), error.message, otherwise)]
+    named = [
+        EngineRefusal(one.feature or feature, one.path, one.description, one.remedy or otherwise)
+        for one in error.violations
+    ]
     return _of_engine(named, bundle)
 
 
@@ -253,11 +276,6 @@ def _of_engine(refusals: Iterable[EngineRefusal], bundle: bundlepb.BootstrapBund
         origin = diagnosticpb.Origin() if item is None else item.message.origin
         found.append(Refusal(one.feature, one.path, origin, one.reason, one.remedy))
     return found
-
-
-def _unsupported(one: Unsupported) -> Refusal:
-    origin = getattr(one.use.item, "origin", diagnosticpb.Origin())
-    return Refusal(one.use.id, one.use.path, origin, f"{one.use.id} {one.why}")
 
 
 def steps_of(commands: Sequence[planpb.Command], *, phase: planpb.Phase.ValueType, prefix: str) -> list[planpb.Step]:

@@ -5,7 +5,7 @@ verdict at the end. Nothing is created.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from bootstrapper.assembly.subject import CheckedSubject, check
@@ -15,8 +15,10 @@ from bootstrapper.delivery.infrastructure import check_carried
 from bootstrapper.placeholders import user_placeholders
 from bootstrapper.provisioning.selection import Candidate, all_candidates
 from bootstrapper.refusals import bare_place, bound
+from bootstrapper.takers import Takers, stand_ins
 from bootstrapper.verdicts import Column, Verdicts
 from services.contract.errors import SlipwayError
+from services.contract.source_position import with_remedy
 from services.contract.walk import Use, uses
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -25,6 +27,11 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 HIDDEN = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials")
 """Features that every machine uses: they are facts, not fields of the spec."""
 
+
+NOT_CHOSEN = frozenset(
+    {"PROVISIONER_NOT_ALLOWED", "PROVISIONER_NOT_FOUND", "UNSUPPORTED_FORMAT", "UNSUPPORTED_TARGET"}
+)
+"""Reasons for which a spec's own wish for a provisioner leads nowhere: codes of the diagnostics that say so."""
 
 MAX_ROWS_BYTES = 3 * 1024 * 1024
 """Most bytes of the rows of an answer: with the rest of it they stay below what one message may have (4 MiB)."""
@@ -41,13 +48,29 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
     subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
     candidates = all_candidates(bootstrapper.provisioners.instances(), allowed=bootstrapper.policy.allowed_provisioners)
     columns = [await _column(bootstrapper, subject, candidate) for candidate in candidates]
+    await asyncio.to_thread(_advise, bootstrapper, subject, columns)
     neutral = await _neutral(bootstrapper, subject, None)
     response = await asyncio.to_thread(_matrix, neutral, columns)
     if not columns:
         response.diagnostics.add(
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
+    response.diagnostics.extend(_not_chosen(bootstrapper, subject))
     return response
+
+
+def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[diagnosticpb.Diagnostic]:
+    """Say why nobody could be chosen for the machine as its spec wishes it, whoever else could render it."""
+    try:
+        bootstrapper.chosen(subject)
+    except SlipwayError as error:
+        for one in error.violations if error.reason in NOT_CHOSEN else ():
+            yield diagnosticpb.Diagnostic(
+                severity=diagnosticpb.SEVERITY_WARNING,
+                code=error.reason,
+                message=with_remedy(one.description, one.remedy),
+                field_path=one.path,
+            )
 
 
 async def _neutral(
@@ -71,10 +94,27 @@ async def _column(bootstrapper: Bootstrapper, subject: CheckedSubject, candidate
         if not column.compiled.refusals and not column.rejected:
             check_carried(candidate.format, column.compiled.bundle.machine.target)
             bootstrapper.seal(column.compiled.bundle, available)
-            await _check(bootstrapper, Prepared(subject, candidate, column.compiled, available), column)
+            await _check(bootstrapper, Prepared(subject, candidate, column.compiled, available, neutral), column)
     except SlipwayError as error:
         column.error = error
     return column
+
+
+def _advise(bootstrapper: Bootstrapper, subject: CheckedSubject, columns: Sequence[Column]) -> None:
+    """Name in each column's remedies the others that take what it does not."""
+    options = bootstrapper.options(subject)
+    compiled = {
+        (one.candidate.name, one.candidate.format.format): one.compiled for one in columns if one.compiled is not None
+    }
+    for column in columns:
+        if column.compiled is None or not column.compiled.refusals:
+            continue
+        others = (
+            (name, compiled[other.name, other.format.format])
+            for name, other in stand_ins(column.candidate, options)
+            if (other.name, other.format.format) in compiled
+        )
+        column.compiled.refusals = Takers(others).advise(column.compiled.refusals)
 
 
 async def _check(bootstrapper: Bootstrapper, prepared: Prepared, column: Column) -> None:
@@ -86,11 +126,14 @@ async def _check(bootstrapper: Bootstrapper, prepared: Prepared, column: Column)
 
 
 def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> Sequence[Use]:
-    """Give the fields of the spec, and of the facts those that somebody refuses."""
+    """Give the fields of the spec, and of the facts those that somebody refuses.
+
+    That a spec has commands at all is no field of its own: each of them is.
+    """
     return [
         use
         for use in uses(neutral)
-        if not use.id.startswith(HIDDEN)
+        if not (use.id.startswith(HIDDEN) or use.path == "commands")
         or any(one.cell(use).verdict == bootstrappb.VERDICT_REFUSED for one in verdicts if one.names_fields)
     ]
 

@@ -35,7 +35,14 @@ class Policy:
             raise FeatureDenied(
                 f"the operator denies {', '.join(use.id for use in denied)}",
                 violations=[
-                    Violation(path, f"uses {use.id}, which the operator denies") for use in denied for path in use.paths
+                    Violation(
+                        path,
+                        f"uses {use.id}, which the operator denies",
+                        use.id,
+                        "leave it out, or ask the operator to allow it",
+                    )
+                    for use in denied
+                    for path in use.paths
                 ],
                 metadata={"features": ",".join(use.id for use in denied)},
             )

@@ -6,6 +6,7 @@ from bootstrapper.assembly.paths import describe
 from bootstrapper.field_index import item_index
 from bootstrapper.lowering.draft import Refusal
 from bootstrapper.provisioning.selection import Candidate
+from bootstrapper.remedies import remedy_of_error
 from services.contract.errors import UnsupportedFeature, Violation
 from services.contract.source_position import with_remedy
 from services.contract.yaml_names import person_path
@@ -61,14 +62,16 @@ def bundle_path(path: str) -> str:
 def said(error: UnsupportedFeature, bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
     """Give what a provisioner has refused in a bundle, with the origins that the bundle's items have."""
     feature = error.metadata.get("features", "").split(",")[0]
+    otherwise = remedy_of_error(error)
     refusals = []
     index = item_index(bundle)
     for one in error.violations:
         path = bundle_path(one.path)
         item = index.holder(path)
         origin = diagnosticpb.Origin() if item is None else item.message.origin
-        refusals.append(Refusal(one.feature or feature, path, origin, one.description, one.remedy))
-    return refusals or [Refusal(feature, "", diagnosticpb.Origin(), error.message)]
+        remedy = one.remedy or otherwise
+        refusals.append(Refusal(one.feature or feature, path, origin, one.description, remedy, elsewhere=True))
+    return refusals or [Refusal(feature, "", diagnosticpb.Origin(), error.message, otherwise)]
 
 
 def sentence(refusal: Refusal) -> str:

@@ -29,7 +29,13 @@ def resolve(
         families = sorted(clusterpb.OsFamily.Name(one).removeprefix("OS_FAMILY_").lower() for one in info.os_families)
         raise UnsupportedTarget(
             f"format {info.format} is for {', '.join(families)} machines",
-            violations=[Violation("target.osFamily", f"must be one of {', '.join(families)} for format {info.format}")],
+            violations=[
+                Violation(
+                    "target.osFamily",
+                    f"is none that format {info.format} is for: {', '.join(families)}",
+                    remedy="choose a format for the machine's operating system, or another machine",
+                )
+            ],
             metadata={"supported": ",".join(families)},
         )
     target = clusterpb.Target()

@@ -13,6 +13,7 @@ from bootstrapper.field_index import enclosing
 from bootstrapper.lowering.draft import Refusal
 from bootstrapper.provisioning.selection import Candidate
 from bootstrapper.refusals import bare_place
+from bootstrapper.remedies import remedy_of_error
 from services.contract.errors import SlipwayError
 from services.contract.walk import Use
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -60,14 +61,18 @@ class Verdicts:
         refusal = self._refused.find(use)
         if refusal is not None:
             return _refused_cell(refusal.reason, refusal.remedy)
+        error = self._column.error
         if self._column.compiled is None:
-            return _refused_cell(self._column.error.message if self._column.error else "not compiled")
+            if error is None:
+                raise AssertionError("a format was neither compiled nor is it said why not")
+            told = next((one.remedy for one in error.violations if one.remedy), "")
+            return _refused_cell(error.message, told or remedy_of_error(error))
         omitted = self._omitted.find(use)
         if omitted is not None:
             return bootstrappb.ExplainCell(verdict=bootstrappb.VERDICT_OMITTED, reason=omitted.reason)
         violation = self._violations.get(_named(use)) if self._violations else None
-        if violation is not None:
-            return _refused_cell(violation.description, violation.remedy)
+        if violation is not None and error is not None:
+            return _refused_cell(violation.description, violation.remedy or remedy_of_error(error))
         lowered = self._lowered.find(use)
         if lowered is not None:
             return bootstrappb.ExplainCell(verdict=bootstrappb.VERDICT_LOWERED, into=lowered.into)
@@ -124,7 +129,7 @@ class _Lowered:
         return self._lowered[min(found)] if found else None
 
 
-def _refused_cell(reason: str, remedy: str = "") -> bootstrappb.ExplainCell:
+def _refused_cell(reason: str, remedy: str) -> bootstrappb.ExplainCell:
     return bootstrappb.ExplainCell(verdict=bootstrappb.VERDICT_REFUSED, reason=reason, remedy=remedy)
 
 

@@ -43,7 +43,8 @@ def reserved(os: ospb.OperatingSystem) -> Iterator[Violation]:
     """Give every entry of a spec that lies in a folder that only Slipway writes to."""
     for entry in entries(os):
         if any(entry.path == folder or entry.path.startswith(folder + "/") for folder in RESERVED):
-            yield Violation(f"{entry.where}.path", "lies in a folder that only Slipway writes to")
+            remedy = "choose a path in another folder"
+            yield Violation(f"{entry.where}.path", "lies in a folder that only Slipway writes to", remedy=remedy)
 
 
 def collisions(os: ospb.OperatingSystem) -> Iterator[tuple[Owned, Owned]]:

@@ -12,6 +12,8 @@ from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
+_PROVIDE = "create that Secret with that key, or send its value with the request"
+
 INLINE = "slipway.dev/inline"
 """Name of the secret that holds what a spec had written in place."""
 
@@ -81,7 +83,7 @@ def collect(bundle: bundlepb.BootstrapBundle, available: Iterable[secretpb.Secre
         index = item_index(bundle)
         raise SecretMissing(
             "the spec refers to secrets that are not there",
-            violations=[Violation(_named(index, path), problem) for path, problem in missing],
+            violations=[Violation(_named(index, path), problem, remedy=_PROVIDE) for path, problem in missing],
         )
     bundle.ClearField("secrets")
     bundle.secrets.secrets.extend(wanted[place] for place in sorted(wanted))

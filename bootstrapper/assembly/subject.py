@@ -1,8 +1,9 @@
 """Checks the three parts of a question (spec, cluster, machine) before anything is made of them."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from bootstrapper.assembly import paths, structure
+from bootstrapper.assembly import networks, paths, structure
 from bootstrapper.assembly.origins import with_origins
 from bootstrapper.assembly.overrides import effective_spec
 from bootstrapper.field_index import FieldIndex, item_index
@@ -44,23 +45,29 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
     for name, part in (("spec", spec), ("cluster", cluster), ("machine", machine)):
         found += unknown_fields(part, path=name)
     if not (machine.kubernetes_version or cluster.kubernetes_version):
-        found.append(Violation("machine.kubernetes_version", "is required here or in cluster.kubernetes_version"))
+        where = "machine.kubernetes_version"
+        found.append(Violation(where, "is required here or in cluster.kubernetes_version", remedy="set one of them"))
     if not cluster.HasField("endpoint"):
-        found.append(Violation("cluster.endpoint", "is required"))
+        found.append(Violation("cluster.endpoint", "is required", remedy="set its host"))
+    found += networks.violations(cluster, machine.role)
     effective = effective_spec(with_origins(spec), machine.role)
     if not found:
         # Two parts that are sound each may exclude each other once they are merged.
         found += _prefixed("spec", structure.violations(effective))
         found += _prefixed("spec", paths.reserved(effective.os))
         found += [
-            Violation(f"spec.{later.where}", f"claims the same path as {paths.describe(earlier.origin)}")
+            Violation(
+                f"spec.{later.where}",
+                f"claims the same path as {paths.describe(earlier.origin)}",
+                remedy="leave the path to one of them",
+            )
             for earlier, later in paths.collisions(effective.os)
         ]
     if found:
         index = item_index(spec)
         raise SpecInvalid(
             "the spec of the machine is not valid",
-            violations=[Violation(_named(index, one.path), one.description) for one in found],
+            violations=[replace(one, path=_named(index, one.path)) for one in found],
         )
     return CheckedSubject(effective, cluster, machine)
 
@@ -75,8 +82,8 @@ def rule_violations(spec: specpb.MachineBootstrapSpec) -> list[Violation]:
     return [one for one in found if not (spec.imported.bound_by and one.path.endswith(".segments"))]
 
 
-def _prefixed(prefix: str, found: object) -> list[Violation]:
-    return [Violation(f"{prefix}.{one.path}", one.description) for one in found]  # type: ignore[attr-defined]
+def _prefixed(prefix: str, found: Iterable[Violation]) -> list[Violation]:
+    return [replace(one, path=f"{prefix}.{one.path}") for one in found]
 
 
 def _named(index: FieldIndex[Item], path: str) -> str:

@@ -75,7 +75,7 @@ def check_carried(info: provisionerpb.FormatInfo, target: clusterpb.Target) -> N
     if not info.verbatim or infrastructure(target.infrastructure).verbatim:
         return
     name = "target.infrastructure"
-    remedy = "Choose an infrastructure that passes user data on unchanged, or another format"
+    remedy = "choose an infrastructure that passes user data on unchanged, or another format"
     raise UnsupportedTarget(
         f"format {info.format} must reach the machine unchanged, and infrastructure {target.infrastructure} does "
         "not do that",

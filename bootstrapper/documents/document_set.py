@@ -166,13 +166,14 @@ def _config_of(machine: NativeMachine, configs: Iterable[NativeConfig]) -> Nativ
 def _of_cluster_api(machine: NativeMachine, config: NativeConfig) -> MachineQuestion:
     subject = bootstrappb.Subject(spec=config.spec, cluster=machine.cluster, machine=machine.machine)
     standing = Standing(config.origin, machine.file, machine.position, machine.owner)
-    return MachineQuestion(subject, standing=standing, replicas=machine.replicas)
+    written = {**machine.written, **config.written}
+    return MachineQuestion(subject, standing=standing, replicas=machine.replicas, written=written)
 
 
 def _imported(machine: ManifestMachine, secrets: secretpb.SecretMaterial) -> MachineQuestion:
     subject = bootstrappb.Subject(spec=machine.spec, cluster=machine.cluster, machine=machine.machine)
     standing = Standing(machine.origin.document, machine.file, machine.position, machine.origin.document)
-    return MachineQuestion(subject, secrets, list(machine.diagnostics), standing, machine.replicas)
+    return MachineQuestion(subject, secrets, list(machine.diagnostics), standing, machine.replicas, machine.written)
 
 
 def _give_config_maps(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bootstrapper.documents.native import CLUSTER, NativeCluster, NativeConfig
+from bootstrapper.field_index import enclosing
 from services.contract.source_position import FieldPath, Position, SourceError, SourceProblem, did_you_mean
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -42,6 +43,7 @@ class MachineQuestion:
         diagnostics: remarks made while the documents were read.
         standing: where the machine is described, if it was read from files.
         replicas: how many machines there are of it, if known.
+        written: where facts and plain values stand, as "Kind/name: path", by the names that errors have for them.
     """
 
     subject: bootstrappb.Subject
@@ -49,11 +51,19 @@ class MachineQuestion:
     diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
     standing: Standing = field(default_factory=Standing)
     replicas: int | None = None
+    written: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """Name of the machine."""
         return self.subject.machine.name
+
+    def as_written(self, name: str) -> str:
+        """Give the name that a field has in the user's documents; its own where that is not known, or is it already."""
+        if ": " in name:
+            return name
+        outer = next((one for one in enclosing(name) if one in self.written), None)
+        return name if outer is None else self.written[outer] + name[len(outer) :]
 
 
 def native_questions(
@@ -93,7 +103,8 @@ def native_questions(
             used.add(id(config))
             place = cluster.document.source.problem(path, "")
             standing = Standing(config.origin, place.file, place.position, place.path)
-            yield _question(config, cluster.spec.cluster, entry, standing)
+            written = _facts_written(cluster, index, entry)
+            yield _question(config, cluster.spec.cluster, entry, standing, written)
     known = [*(one.spec.cluster for one in clusters), *elsewhere]
     for config in configs:
         if id(config) in used:
@@ -102,7 +113,8 @@ def native_questions(
             problem = f"which cluster it belongs to can not be told: add it to the machines of a {CLUSTER}"
             problems.append(config.document.source.problem(("metadata", "name"), problem))
             continue
-        yield _alone(config, known[0])
+        written = {"cluster": f"{clusters[0].origin}: spec.cluster"} if clusters else {}
+        yield _alone(config, known[0], written)
     if problems:
         raise SourceError(problems)
 
@@ -113,10 +125,11 @@ def _by_name(configs: Iterable[NativeConfig], namespace: str) -> Mapping[str, Na
     return {one.name: one for one in ordered}
 
 
-def _alone(config: NativeConfig, cluster: clusterpb.Cluster) -> MachineQuestion:
+def _alone(config: NativeConfig, cluster: clusterpb.Cluster, written: Mapping[str, str]) -> MachineQuestion:
     entry = clusterpb.MachineEntry(name=config.name, role=_likely_role(config))
     place = config.document.source.problem(("metadata", "name"), "")
-    question = _question(config, cluster, entry, Standing(config.origin, place.file, place.position, place.path))
+    standing = Standing(config.origin, place.file, place.position, place.path)
+    question = _question(config, cluster, entry, standing, written)
     question.diagnostics.append(
         diagnosticpb.Diagnostic(
             severity=diagnosticpb.SEVERITY_INFO,
@@ -128,8 +141,21 @@ def _alone(config: NativeConfig, cluster: clusterpb.Cluster) -> MachineQuestion:
     return question
 
 
+def _facts_written(cluster: NativeCluster, index: int, entry: clusterpb.MachineEntry) -> dict[str, str]:
+    """Give where the facts of a machine stand in the document of its cluster."""
+    here = f"{cluster.origin}: spec.machines[{index}]"
+    found = {"cluster": f"{cluster.origin}: spec.cluster", "machine": here}
+    if not entry.kubernetes_version:
+        found["machine.kubernetesVersion"] = f"{cluster.origin}: spec.cluster.kubernetesVersion"
+    return found | {f"target.{one.json_name}": f"{here}.target.{one.json_name}" for one, _ in entry.target.ListFields()}
+
+
 def _question(
-    config: NativeConfig, cluster: clusterpb.Cluster, entry: clusterpb.MachineEntry, standing: Standing
+    config: NativeConfig,
+    cluster: clusterpb.Cluster,
+    entry: clusterpb.MachineEntry,
+    standing: Standing,
+    written: Mapping[str, str],
 ) -> MachineQuestion:
     machine = clusterpb.Machine(name=entry.name, role=entry.role)
     if entry.kubernetes_version:
@@ -137,7 +163,7 @@ def _question(
     if entry.HasField("target"):
         machine.target.CopyFrom(entry.target)
     subject = bootstrappb.Subject(spec=config.spec, cluster=cluster, machine=machine)
-    return MachineQuestion(subject, standing=standing)
+    return MachineQuestion(subject, standing=standing, written={**written, **config.written})
 
 
 def _likely_role(config: NativeConfig) -> clusterpb.Role.ValueType:

@@ -1,9 +1,10 @@
 """Slipway's own kinds: SlipwayConfig, SlipwayConfigTemplate and SlipwayCluster."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from services.contract import validation
@@ -22,6 +23,7 @@ CONFIG = "SlipwayConfig"
 TEMPLATE = "SlipwayConfigTemplate"
 CLUSTER = "SlipwayCluster"
 _KINDS = (CONFIG, TEMPLATE, CLUSTER)
+_PARTS = ("commands", "engineOptions", "extensions", "kubernetes", "os")
 _TOP = ("apiVersion", "kind", "metadata", "spec", "status")
 
 
@@ -40,6 +42,13 @@ class NativeConfig:
         """Kind and name, as in origins."""
         return f"{self.kind}/{self.name}"
 
+    @property
+    def written(self) -> dict[str, str]:
+        """Where the parts of the spec stand, as "Kind/name: path", by the names that errors have for them."""
+        whole = f"{self.origin}: {'spec.template.spec' if self.kind == TEMPLATE else 'spec'}"
+        found = {"spec": whole} | {name: f"{whole}.{name}" for name in _PARTS}
+        return found | {f"target.{one.json_name}": f"{whole}.target.{one.json_name}" for one, _ in _stated(self.spec)}
+
 
 @dataclass(frozen=True, slots=True)
 class NativeCluster:
@@ -54,6 +63,11 @@ class NativeCluster:
     def origin(self) -> str:
         """Kind and name, as in origins."""
         return f"{CLUSTER}/{self.name}"
+
+
+def _stated(spec: specpb.MachineBootstrapSpec) -> Sequence[tuple[FieldDescriptor, object]]:
+    """Give the fields of its target that a spec states: they win over those of the machine."""
+    return spec.target.ListFields()
 
 
 def is_native(document: Document) -> bool:

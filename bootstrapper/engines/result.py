@@ -15,13 +15,18 @@ class EngineRefusal:
         feature: id of the feature.
         path: the bundle's field path.
         reason: why, as the end of a sentence that begins with the field.
-        remedy: what the user can do; may be empty.
+        remedy: what the user can do.
     """
 
     feature: str
     path: str
     reason: str
-    remedy: str = ""
+    remedy: str
+
+    def __post_init__(self) -> None:
+        """Insist on a remedy."""
+        if not self.remedy:
+            raise AssertionError(f"nothing is said about what to do where {self.feature} is refused")
 
 
 @dataclass(frozen=True, slots=True)

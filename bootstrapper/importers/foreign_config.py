@@ -46,12 +46,15 @@ class ImportResult:
         diagnostics: remarks, each with its origin.
         cluster: facts of the cluster that the config says: its endpoint.
         secrets: secrets that were made of the user's, and that the spec refers to.
+        written: where the spec's plain values stand, which have no origin of their own: "Kind/name: path" by the names
+            that errors have for them.
     """
 
     spec: specpb.MachineBootstrapSpec = field(repr=False)
     diagnostics: tuple[diagnosticpb.Diagnostic, ...]
     cluster: clusterpb.Cluster
     secrets: tuple[secretpb.Secret, ...] = field(repr=False)
+    written: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,24 @@ class _Import:
         for name in ("os", "kubernetes"):
             if not getattr(self.spec, name).ByteSize():
                 self.spec.ClearField(name)
-        return ImportResult(self.spec, tuple(self.findings.diagnostics), self.endpoint(), tuple(self.context.derived))
+        findings, derived = tuple(self.findings.diagnostics), tuple(self.context.derived)
+        return ImportResult(self.spec, findings, self.endpoint(), derived, self.written())
+
+    def written(self) -> dict[str, str]:
+        """Give where the plain values of the spec stand; what Slipway added stands for the whole config."""
+        whole, cluster = self.place, self.place.at("clusterConfiguration")
+        given = self.foreign.cluster_configuration.feature_gates if self.foreign.cluster_configuration else {}
+        gates = (gate.name for gate in self.spec.kubernetes.feature_gates)
+        places = {
+            **dict.fromkeys(("commands", "engineOptions", "kubernetes", "os", "spec", "target.osFamily"), whole),
+            **dict.fromkeys(("kubernetes.images", "kubernetes.images.repository"), cluster.at("imageRepository")),
+            "os.defaultUser": whole.at("users"),
+            **{
+                f"kubernetes.featureGates[{index}]": cluster.at("featureGates", name) if name in given else whole
+                for index, name in enumerate(gates)
+            },
+        }
+        return {name: f"{place.document}: {place.text}" for name, place in places.items()}
 
     def filled(self) -> FilledIn:
         """Give what pre-commands fill into kubeadm's file, unless some of it means no fact."""

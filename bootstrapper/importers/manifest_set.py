@@ -23,6 +23,7 @@ class ManifestMachine:
         file: file of their config.
         position: place of their config in it.
         replicas: how many there are, if known.
+        written: where facts and plain values stand, as "Kind/name: path", by the names that errors have for them.
     """
 
     machine: clusterpb.Machine
@@ -33,6 +34,7 @@ class ManifestMachine:
     file: str
     position: Position
     replicas: int | None
+    written: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class NativeMachine:
         file: file of that object.
         position: its place in the file.
         replicas: how many there are, if known.
+        written: where facts stand, as "Kind/name: path", by the names that errors have for them.
     """
 
     machine: clusterpb.Machine
@@ -60,6 +63,7 @@ class NativeMachine:
     file: str
     position: Position
     replicas: int | None
+    written: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

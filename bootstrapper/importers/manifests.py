@@ -16,6 +16,7 @@ from bootstrapper.importers.cluster_api.user_secrets import (
     secret_material,
     secret_values,
 )
+from bootstrapper.importers.cluster_api.written import facts_written
 from bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
 from bootstrapper.importers.kubeadm_import import import_config
 from bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
@@ -133,6 +134,7 @@ class _Reader:
             file=each.owner.source.file,
             position=each.owner.source.position(("metadata", "name")),
             replicas=each.replicas,
+            written=facts_written(each),
         )
 
     def _machine(self, each: MachineSet) -> ManifestMachine | None:
@@ -158,6 +160,7 @@ class _Reader:
             file=place.file,
             position=place.position or Position(1, 1),
             replicas=each.replicas,
+            written={**facts_written(each), **result.written},
         )
 
     def _imported(self, each: MachineSet, where: clusterpb.Target) -> ImportResult:

@@ -42,13 +42,28 @@ class Staged:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What can not be honoured, why, and what the user can do about it."""
+    """What can not be honoured, why, and what the user can do about it. There is none without the last.
+
+    Attributes:
+        feature: id of the feature that is asked for.
+        path: field path in the bundle; "" for the machine as a whole.
+        origin: where the user wrote it.
+        reason: why not.
+        remedy: what the user can do: a sentence, or the beginning of one, without its dot.
+        elsewhere: the format lacks it, so another one may take it; who does is added to the remedy.
+    """
 
     feature: str
     path: str
     origin: diagnosticpb.Origin
     reason: str
-    remedy: str = ""
+    remedy: str
+    elsewhere: bool = False
+
+    def __post_init__(self) -> None:
+        """Insist on a remedy."""
+        if not self.remedy:
+            raise AssertionError(f"nothing is said about what to do where {self.feature} is refused")
 
 
 class CannotLower(Exception):  # noqa: N818  # it is an answer, not a fault
@@ -61,7 +76,7 @@ class CannotLower(Exception):  # noqa: N818  # it is an answer, not a fault
         others: the same of further items, where a pass has found several at once.
     """
 
-    def __init__(self, item: Item, reason: str, *, remedy: str = "") -> None:
+    def __init__(self, item: Item, reason: str, *, remedy: str) -> None:
         """Name the item, why, and what the user can do. Never a value."""
         super().__init__(reason)
         self.item = item

@@ -44,7 +44,7 @@ def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Refusal]
             yield _refusal(item, unit, reason, "write drop-ins in place of contents, masked and enabled")
         elif unit.drop_ins and DROP_INS not in declared:
             reason = "the first-boot system does not bootstrap the machine in a service of its own"
-            yield _refusal(item, unit, reason, "choose one that does (Ignition), or write a command of the phase pre")
+            yield _refusal(item, unit, reason, "write a command of the phase pre in its place", elsewhere=True)
         else:
             draft.bundle.plan.entrypoint.drop_ins.extend(unit.drop_ins)
             draft.lowered.append(
@@ -54,5 +54,5 @@ def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Refusal]
             )
 
 
-def _refusal(item: Item, unit: ospb.SystemdUnit, reason: str, remedy: str) -> Refusal:
-    return Refusal(item.feature, item.path, unit.origin, reason, remedy)
+def _refusal(item: Item, unit: ospb.SystemdUnit, reason: str, remedy: str, *, elsewhere: bool = False) -> Refusal:
+    return Refusal(item.feature, item.path, unit.origin, reason, remedy, elsewhere)

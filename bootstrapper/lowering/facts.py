@@ -46,7 +46,13 @@ def _source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target) -> Sou
         name = FACT_NAMES.get(kind, "unknown")
         raise UnsupportedFeature(
             f"the machine fact {name} has no source on this infrastructure; write the value itself",
-            violations=[Violation("target.infrastructure", f"does not tell its machines the fact {name}")],
+            violations=[
+                Violation(
+                    "target.infrastructure",
+                    f"does not tell its machines the fact {name}",
+                    remedy="write the value itself in place of the fact",
+                )
+            ],
         )
     return source
 

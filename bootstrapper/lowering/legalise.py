@@ -11,8 +11,9 @@ from bootstrapper.field_index import by_outer, enclosing
 from bootstrapper.lowering.dependencies import OWNED, dependents
 from bootstrapper.lowering.draft import CannotLower, Draft, Refusal
 from bootstrapper.lowering.entry_unit import adopt_drop_ins
-from bootstrapper.lowering.omission import left_out, omit, take_out
+from bootstrapper.lowering.omission import not_taken, omit, take_out
 from bootstrapper.lowering.passes import Pass, PassTable
+from bootstrapper.remedies import Supports, by_id, reason_of, remedy_of
 from services.contract.errors import Violation
 from services.contract.features import Unsupported, unsupported
 from services.contract.walk import Item, items
@@ -49,25 +50,33 @@ class _Work:
     """One call of legalise()."""
 
     draft: Draft
+    supports: Supports
     table: PassTable
     optional_features: frozenset[str]
     result: Legalised
 
-    def give_up(self, item: Item, reason: str, remedy: str = "", *, feature: str = "") -> None:
+    def give_up(  # the parts of a refusal
+        self, item: Item, reason: str, *, remedy: str, feature: str = "", elsewhere: bool = False
+    ) -> None:
         name = item.feature or feature or item.path
-        self.refuse(Refusal(name, item.path, item.message.origin, reason, remedy))
+        self.refuse(Refusal(name, item.path, item.message.origin, reason, remedy, elsewhere))
+
+    def in_vain(self, reason: str) -> str:
+        """Give a reason, and where things are lowered at all, that this one can not be."""
+        return f"{reason}, and nothing simpler can stand for it" if self.draft.known_profile is not None else reason
 
     def refuse(self, refusal: Refusal) -> None:
         optional = refusal.feature in self.optional_features
         (self.result.omitted if optional else self.result.refusals).append(refusal)
 
-    def pass_on(self, item: Item, said: Mapping[str, Violation], remedy: str) -> None:
+    def pass_on(self, item: Item, said: Mapping[str, Violation], otherwise: str) -> None:
         """Refuse an item for all that the provisioner has said of it; `said` is by field path."""
         for path, one in said.items():
             inner = person_path(path[len(item.path) :].removeprefix("."))
-            why = f"{inner} {one.description}".lstrip() + ", and nothing simpler can stand for it"
+            why = self.in_vain(f"{inner} {one.description}".lstrip())
             name = item.feature or one.feature or item.path
-            refusal = Refusal(name, item.path, item.message.origin, why, one.remedy or remedy)
+            remedy = one.remedy or otherwise or f"change {inner or 'it'}, or leave it out"
+            refusal = Refusal(name, item.path, item.message.origin, why, remedy, elsewhere=True)
             # An item without a feature of its own is more than what was refused in it: it can not be left out for that.
             if item.feature:
                 self.refuse(refusal)
@@ -95,10 +104,9 @@ def legalise(
         rejected: bundle field paths of items that the provisioner has refused although it declares their features,
             each with what it said of it.
     """
-    work = _Work(draft, table, frozenset(optional_features), Legalised())
-    declared = {support.id for support in supports}
-    _settle_default_user(work, declared)
-    for refusal in list(adopt_drop_ins(draft, declared)):
+    work = _Work(draft, by_id(supports), table, frozenset(optional_features), Legalised())
+    _settle_default_user(work, work.supports)
+    for refusal in list(adopt_drop_ins(draft, work.supports)):
         work.refuse(refusal)
     reasons = dict(rejected or {})
     for _ in range(_MAX_ROUNDS):
@@ -113,9 +121,9 @@ def legalise(
         _drop_empty(draft)
     else:
         raise AssertionError("lowering does not end: the table of passes is not a DAG")
-    omitted, wrong = omit(draft.bundle, wrong, work.optional_features)
+    omitted, wrong = omit(draft.bundle, wrong, work.optional_features, work.supports)
     work.result.omitted += omitted
-    work.result.refusals += [left_out(one) for one in wrong]
+    work.result.refusals += [not_taken(one, work.supports) for one in wrong]
     return work.result
 
 
@@ -136,8 +144,9 @@ def _settle_default_user(work: _Work, declared: Collection[str]) -> None:
                 wanted,
                 "os.default_user",
                 diagnosticpb.Origin(),
-                f"{wanted} is not supported, and nothing simpler can stand for it",
-                "choose a first-boot system that can leave the user out, or an image without it",
+                work.in_vain(f"{wanted} is not supported"),
+                "choose an image without that user, or leave it out",
+                elsewhere=True,
             )
         )
     system.ClearField("default_user")
@@ -164,8 +173,7 @@ def _round(work: _Work, affected: list[Item], wrong: list[Unsupported], rejected
                 if item.path in rejected_in and item.path not in wrong_in:
                     work.pass_on(item, dict(rejected_in[item.path]), remedy)
                     continue
-                id_, reason = _why(item, wrong_in)
-                work.give_up(item, reason, remedy, feature=id_)
+                _lack(work, item, wrong_in, remedy)
     work.draft.gone += [item for group in taken.values() for item in group]
 
 
@@ -181,7 +189,7 @@ def _without_fields(work: _Work, wrong: list[Unsupported]) -> bool:
         if not whole and all(one.use.id in work.optional_features for one in inside):
             for one in reversed(inside):
                 take_out(item.message, one.use.path[len(item.path) :])
-            work.result.omitted += [left_out(one) for one in inside]
+            work.result.omitted += [not_taken(one, work.supports) for one in inside]
     return len(work.result.omitted) > before
 
 
@@ -198,7 +206,7 @@ def _run(work: _Work, one: Pass, group: list[Item]) -> None:
             given_up = {id(each.item.message): each for each in (cannot, *cannot.others)}
             remaining = [item for item in remaining if id(item.message) not in given_up]
             for each in given_up.values():
-                work.give_up(each.item, each.reason, each.remedy)
+                work.give_up(each.item, each.reason, remedy=each.remedy)
             continue
         into = sorted(_emitted(draft, before))
         draft.passes.append(one.id)
@@ -240,12 +248,17 @@ def _affected(draft: Draft, wrong: list[Unsupported], rejected: Collection[str])
     return chosen
 
 
-def _why(item: Item, wrong_in: Mapping[str, list[Unsupported]]) -> tuple[str, str]:
-    """Give the feature that can not be honoured, and the reason; `wrong_in` is by outer path."""
+def _lack(work: _Work, item: Item, wrong_in: Mapping[str, list[Unsupported]], remedy: str) -> None:
+    """Give up an item that the format does not take and no pass lowers; `wrong_in` is by outer path."""
     if item.path in wrong_in:
         one = wrong_in[item.path][0]
-        return one.use.id, f"{one.use.id} {one.why}, and nothing simpler can stand for it"
-    return item.feature, "it depends on something that the format does not take, and nothing simpler can stand for it"
+        why = work.in_vain(reason_of(one))
+        whole = one.use.path == item.path and one.use.id not in work.supports
+        do = remedy if whole and remedy else remedy_of(one.use, work.supports, item_path=item.path)
+        work.give_up(item, why, remedy=do, feature=one.use.id, elsewhere=True)
+        return
+    why = work.in_vain("it depends on something that the format does not take")
+    work.give_up(item, why, remedy=remedy or "leave it out, with what it depends on", elsewhere=True)
 
 
 def _drop_empty(draft: Draft) -> None:

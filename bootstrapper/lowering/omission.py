@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from google.protobuf.message import Message
 
 from bootstrapper.lowering.draft import Refusal
+from bootstrapper.remedies import Supports, reason_of, remedy_of
 from services.contract.features import Unsupported
 from services.contract.walk import within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -22,7 +23,7 @@ _PART = re.compile(r"\.?([a-z0-9_]+)(?:\[(\d+)\])?")
 
 
 def omit(
-    bundle: bundlepb.BootstrapBundle, wrong: Sequence[Unsupported], optional: Collection[str]
+    bundle: bundlepb.BootstrapBundle, wrong: Sequence[Unsupported], optional: Collection[str], supports: Supports
 ) -> tuple[list[Refusal], list[Unsupported]]:
     """Take out the fields whose features are optional; give what was taken out, and the uses that are still wrong."""
     chosen = [one for one in wrong if one.use.id in optional and _of_spec(one.use.path)]
@@ -31,13 +32,13 @@ def omit(
     # The later ones first: what is before them keeps its place.
     for one in reversed(chosen):
         take_out(bundle, one.use.path)
-    return [left_out(one) for one in chosen], rest
+    return [not_taken(one, supports) for one in chosen], rest
 
 
-def left_out(one: Unsupported) -> Refusal:
-    """Say of a use why it can not be honoured."""
+def not_taken(one: Unsupported, supports: Supports) -> Refusal:
+    """Say of a use why it can not be honoured, and what to do."""
     origin = diagnosticpb.Origin() if one.use.item is None else getattr(one.use.item, "origin")  # noqa: B009
-    return Refusal(one.use.id, one.use.path, origin, f"{one.use.id} {one.why}")
+    return Refusal(one.use.id, one.use.path, origin, reason_of(one), remedy_of(one.use, supports), elsewhere=True)
 
 
 def take_out(message: Message, path: str) -> bool:

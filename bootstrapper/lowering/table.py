@@ -61,15 +61,13 @@ _WINDOWS: dict[str, tuple[str, Lower, tuple[str, ...]]] = {
     "os.files": (windows_files.FILES, windows_files.lower_files, ()),
 }
 
-_NATIVE_STORAGE = "choose a first-boot system that takes it natively (cloud-init, Ignition), or partition in the image"
 _LINUX_REMEDIES = {
-    "os.storage.disks": _NATIVE_STORAGE,
-    "os.storage.filesystems": _NATIVE_STORAGE,
-    "os.kernel.arguments": "choose a first-boot system that sets them before the bootstrap (Ignition 3), "
-    "or build them into the image",
+    "os.storage.disks": "partition the disk in the image",
+    "os.storage.filesystems": "make the filesystem in the image",
+    "os.kernel.arguments": "build it into the image",
 }
 
-_LINUX_ONLY = "it means nothing on Windows: drop it from the machines that run Windows"
+_LINUX_ONLY = "leave it out for machines that run Windows, where it means nothing"
 _WINDOWS_REMEDIES = {
     "os.storage.disks": "partition the disks in the image, or by a command of the phase pre",
     "os.storage.filesystems": "format the disks in the image, or by a command of the phase pre",
@@ -79,7 +77,7 @@ _WINDOWS_REMEDIES = {
     "os.sysctls": _LINUX_ONLY,
     "os.kernel.modules": _LINUX_ONLY,
     "os.kernel.arguments": _LINUX_ONLY,
-    "os.packages": "Windows has no packages of the distribution: build an image that has the programs",
+    "os.packages": "build an image that has the programs: Windows has no packages of a distribution",
     "os.commands.boot": "make it a command of the phase pre, or a scheduled task of the image",
 }
 

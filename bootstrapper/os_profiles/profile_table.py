@@ -1,6 +1,6 @@
 """The table of all profiles, and the one way to look a machine's profile up."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,6 +15,7 @@ from bootstrapper.os_profiles.profile_file import FAMILIES, ProfileFile
 from services.contract.errors import UnsupportedTarget, Violation
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
+_MOST_NAMED = 16
 _BY_NUMBER = {number: name for name, number in FAMILIES.items()}
 
 
@@ -92,7 +93,13 @@ class ProfileTable:
             raise UnsupportedTarget(
                 f"target.distribution: there is no OS profile for it in the family {family}: "
                 "set one that there is, or add a profile",
-                violations=[Violation("target.distribution", "has no OS profile in its family of operating systems")],
+                violations=[
+                    Violation(
+                        "target.distribution",
+                        "has no OS profile in its family of operating systems",
+                        remedy=f"choose {_some(names)}, or add an OS profile",
+                    )
+                ],
                 metadata={"supported": ",".join(names)},
             )
         row = _by_version(found, target.os_version)
@@ -100,10 +107,22 @@ class ProfileTable:
             raise UnsupportedTarget(
                 "target.os_version: there is no OS profile for this version of the distribution: "
                 "set one that there is, or add a profile",
-                violations=[Violation("target.os_version", "has no OS profile for the distribution")],
+                violations=[
+                    Violation(
+                        "target.os_version",
+                        "has no OS profile for the distribution",
+                        remedy=f"choose {_some(sorted(found.rows))}, or add an OS profile",
+                    )
+                ],
                 metadata={"supported": ",".join(sorted(found.rows))},
             )
         return row
+
+
+def _some(names: Sequence[str]) -> str:
+    """Name what there is, as far as a sentence can hold it."""
+    shown = ", ".join(names[:_MOST_NAMED])
+    return f"one of {shown} ..." if len(names) > _MOST_NAMED else f"one of {shown}"
 
 
 def _by_version(found: _Distribution, version: str) -> OsProfile | None:

@@ -7,6 +7,7 @@ where two could serve nobody guesses.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from bootstrapper.delivery.infrastructure import infrastructure
 from services.contract.errors import (
     AmbiguousProvisioner,
     NoReadyProvisioner,
@@ -17,12 +18,16 @@ from services.contract.errors import (
     UnsupportedTarget,
     Violation,
 )
+from services.contract.source_position import did_you_mean
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 DOCKER = "docker"
+IGNITION = "ignition"
+_NAME, _VERSION, _FORMAT = (f"spec.provisioner.{field}" for field in ("name", "version", "format"))
+_MOST_NAMED = 12
 LEGACY_IGNITION = "ignition/2.3.0"
 
 
@@ -79,7 +84,9 @@ def choose(
     """
     if wish.name and allowed is not None and wish.name not in allowed:
         raise ProvisionerNotAllowed(
-            f"provisioner {wish.name} is not on the operator's list", metadata={"provisioner": wish.name}
+            f"provisioner {wish.name} is not on the operator's list",
+            violations=[Violation(_NAME, "is not on the operator's list", remedy=_instead(wish.name, allowed))],
+            metadata={"provisioner": wish.name},
         )
     named = [one for one in instances if not wish.name or one.info.name == wish.name]
     named = [one for one in named if allowed is None or one.info.name in allowed]
@@ -90,10 +97,13 @@ def choose(
     found = {name: _best(name, ready, wish) for name in sorted({one.info.name for one in ready})}
     candidates = [candidate for candidate in found.values() if candidate is not None]
     if not candidates:
-        _check_family(ready, wish)
+        _check_family(ready, wish, instances, allowed)
         served = sorted({info.format for one in ready for info in one.info.formats})
+        message = f"no allowed provisioner serves {_wanted(wish)}; served: {', '.join(served)}"
+        why = f"is none that {f'provisioner {wish.name}' if wish.name else 'an allowed provisioner'} serves"
         raise UnsupportedFormat(
-            f"no allowed provisioner serves {_wanted(wish)}; served: {', '.join(served)}",
+            message,
+            violations=[Violation(_FORMAT, why, remedy=_instead(wish.format, served))] if wish.format else (),
             metadata={"served": ",".join(served)},
         )
     if len(candidates) > 1:
@@ -119,6 +129,15 @@ def all_candidates(
         group = _newest([one for one in ready if one.info.name == name])
         found += [_candidate(info, group) for info in group[0].info.formats]
     return found
+
+
+def reaches(info: provisionerpb.FormatInfo, said: clusterpb.Target) -> bool:
+    """Tell whether a machine of such a target can have a format at all."""
+    if said.os_family and said.os_family not in info.os_families:
+        return False
+    if info.verbatim and not infrastructure(said.infrastructure).verbatim:
+        return False
+    return said.infrastructure != DOCKER or info.secret_format != IGNITION or info.format == LEGACY_IGNITION
 
 
 def _best(name: str, ready: Sequence[registrypb.ProvisionerInstance], wish: Wish) -> Candidate | None:
@@ -156,8 +175,13 @@ def version_order(version: str) -> tuple[list[int], bool, str]:
     return numbers, not pre, pre
 
 
-def _check_family(ready: Sequence[registrypb.ProvisionerInstance], wish: Wish) -> None:
-    """Refuse a machine whose operating system is the only thing that nobody serves.
+def _check_family(
+    ready: Sequence[registrypb.ProvisionerInstance],
+    wish: Wish,
+    instances: Sequence[registrypb.ProvisionerInstance],
+    allowed: Collection[str] | None,
+) -> None:
+    """Refuse a machine whose operating system is the only thing that nobody of the wished name serves.
 
     Raises:
         UnsupportedTarget: it is.
@@ -170,9 +194,15 @@ def _check_family(ready: Sequence[registrypb.ProvisionerInstance], wish: Wish) -
         return
     names = ", ".join(sorted(clusterpb.OsFamily.Name(one).removeprefix("OS_FAMILY_").lower() for one in families))
     whose = f"provisioner {wish.name}" if wish.name else "every allowed provisioner"
+    others = {
+        one.name
+        for one in all_candidates(instances, allowed=allowed)
+        if one.name != wish.name and wish.os_family in one.format.os_families
+    }
+    remedy = f"choose {_or(others)} for this machine" if others else f"choose a {names} machine"
     raise UnsupportedTarget(
         f"{whose} is for {names} machines",
-        violations=[Violation("target.osFamily", f"{whose} is for {names} machines", "target.os_family")],
+        violations=[Violation("target.osFamily", f"{whose} is for {names} machines", "target.os_family", remedy)],
         metadata={"supported": names.replace(" ", "")},
     )
 
@@ -208,4 +238,38 @@ def _nobody(
     wanted = f"provisioner {wish.name}" if wish.name else "a provisioner"
     if versioned or not instances:
         return NoReadyProvisioner(f"{wanted} is not ready ({detail})", retry_after=2.0)
-    return ProvisionerNotFound(f"{wanted} is not known ({detail})", metadata={"provisioner": wish.name})
+    return ProvisionerNotFound(
+        f"{wanted} is not known ({detail})",
+        violations=_unknown(wish, instances, allowed),
+        metadata={"provisioner": wish.name, "registered": ",".join(sorted({one.info.name for one in instances}))},
+    )
+
+
+def _unknown(
+    wish: Wish, instances: Sequence[registrypb.ProvisionerInstance], allowed: Collection[str] | None
+) -> list[Violation]:
+    """Name what of the spec's pin nobody has, and what there is in its place."""
+    usable = [one for one in instances if allowed is None or one.info.name in allowed]
+    versions = {one.info.implementation_version for one in usable if one.info.name == wish.name}
+    if wish.name and not versions:
+        names = {one.info.name for one in usable}
+        return [Violation(_NAME, "is the name of no provisioner that is registered", remedy=_instead(wish.name, names))]
+    if wish.version:
+        known = versions or {one.info.implementation_version for one in usable}
+        remedy = f"{_instead(wish.version, known)}, or leave it out for the newest"
+        return [Violation(_VERSION, "is a version that nobody has registered", remedy=remedy)]
+    return []
+
+
+def _instead(word: str, known: Collection[str]) -> str:
+    """Say what may stand for a word that nobody knows: what was meant, or what there is."""
+    meant = did_you_mean(word, known)
+    if meant:
+        return f"did you mean {meant}?"
+    return f"choose {_or(known)}" if known else "start a provisioner of that name"
+
+
+def _or(names: Collection[str]) -> str:
+    """Name what there is, as far as a sentence can hold it."""
+    *first, last = sorted(names)[:_MOST_NAMED]
+    return f"{', '.join(first)} or {last}" if first else last

@@ -78,6 +78,12 @@ def embedded_provisioners() -> EmbeddedProvisioners:
     return EmbeddedProvisioners([CloudInit(), IgnitionProvisioner(), TalosProvisioner(), WindowsProvisioner()])
 
 
+def served() -> dict[str, list[str]]:
+    """Give the names of our own provisioners, each with its formats."""
+    infos = (one.info for one in embedded_provisioners().instances())
+    return {info.name: [one.format for one in info.formats] for info in infos}
+
+
 def compiler(profiles: Path | None = None) -> Compiler:
     """Give the compiler of a bootstrapper; `profiles` is a directory with the operator's own OS profiles."""
     known = ProfileTable.extended(profiles) if profiles else ProfileTable.shipped()

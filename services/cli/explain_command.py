@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from bootstrapper.assembly.paths import describe
+from bootstrapper.documents.machines import MachineQuestion
+from bootstrapper.explanation import NOT_CHOSEN
 from services.cli.connecting import connected
 from services.cli.exit_codes import FAILED
 from services.cli.explain_table import matrix, reasons, verdict
@@ -21,7 +23,7 @@ from services.cli.options import (
     output_option,
 )
 from services.cli.output import console, emit, say, show
-from services.cli.remarks import note_error, note_files
+from services.cli.remarks import note_answer, note_error, note_files
 from services.cli.rendering import diagnostic_tree
 from services.contract.errors import SlipwayError
 from services.contract.source_position import did_you_mean
@@ -73,7 +75,12 @@ def explain(formats: tuple[str, ...], output: str, **values: Any) -> None:
             say(*(f"  {line}" for line in reasons(answer, shown)), "")
     if output != "table":
         emit(trees, output)
-    rendered = {tree["machine"] for tree in trees if any(column["renderable"] for column in tree["columns"])}
+    rendered = {
+        tree["machine"]
+        for tree in trees
+        if any(column["renderable"] for column in tree["columns"])
+        and not any(one["code"] in NOT_CHOSEN for one in tree["diagnostics"])
+    }
     if rendered != {question.name for question in loaded.questions}:
         sys.exit(FAILED)
 
@@ -83,10 +90,26 @@ async def _explain(loaded: Loaded, connection: Connection) -> dict[str, bootstra
     async with connected(connection, dry=True) as backend:
         for question in loaded.questions:
             try:
-                answers[question.name] = await backend.explain(bootstrappb.ExplainRequest(subject=question.subject))
+                answer = await backend.explain(bootstrappb.ExplainRequest(subject=question.subject))
             except SlipwayError as error:
                 note_error(loaded, question, error)
+            else:
+                answers[question.name] = _placed(question, answer)
+                note_answer(loaded, question, answer.diagnostics)
     return answers
+
+
+def _placed(question: MachineQuestion, answer: bootstrappb.ExplainResponse) -> bootstrappb.ExplainResponse:
+    """Name the fields that the server knows by their paths in a spec as the user wrote them."""
+    for row in answer.rows:
+        if not row.origin.document:
+            document, _, path = question.as_written(row.origin.path).rpartition(": ")
+            row.origin.document, row.origin.path = document, path
+    for one in answer.diagnostics:
+        if one.field_path and not one.origin.path:
+            document, _, path = question.as_written(one.field_path).rpartition(": ")
+            one.origin.document, one.origin.path = document, path
+    return answer
 
 
 def _check_formats(formats: tuple[str, ...], answers: dict[str, bootstrappb.ExplainResponse]) -> None:

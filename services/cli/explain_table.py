@@ -81,7 +81,7 @@ def reasons(answer: bootstrappb.ExplainResponse, shown: Sequence[int]) -> Iterat
         for fields, indices in _same_fields(by_format):
             where = _few(fields) if len(fields) < everything or len(fields) == 1 else ""
             yield f"{kind} by {names(answer, indices)}: {where}{reason}"
-    yield from (one.message for one in answer.diagnostics)
+    yield from (one.message for one in answer.diagnostics if not one.field_path)
 
 
 def _same_fields(by_format: dict[int, dict[str, None]]) -> Iterator[tuple[tuple[str, ...], list[int]]]:

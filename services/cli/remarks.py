@@ -1,22 +1,19 @@
 """What is said beside a result, on standard error: each remark once, with the place in the file that it is about."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from bootstrapper.documents.doubts import doubts
 from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.documents.places import Places
 from services.cli.loading import Loaded
 from services.cli.output import note
+from services.cli.remedies import what_to_do
 from services.cli.rendering import Entry, diagnostic_tree
 from services.contract.errors import SlipwayError
 from services.contract.source_position import with_remedy
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
 _SEVERITIES = {"info": "note", "warning": "warning", "error": "warning"}
-_REMEDIES = {
-    "AMBIGUOUS_PROVISIONER": "Or choose with --provisioner NAME|all",
-    "SECRET_MISSING": "Add the Secret to the files, or fill it in with --set-missing for a first look",
-}
-_SAY_IT = "Say it in the cluster, or fill it in with --set-missing for a first look"
-_MISSING = {"cluster.endpoint": _SAY_IT, "machine.kubernetesVersion": _SAY_IT}
 
 
 def note_files(loaded: Loaded) -> None:
@@ -43,7 +40,7 @@ def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
     told: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         for one in entry.refusals:
-            reason = _told(one["reason"], one["remedy"], one["field"], one["feature"])
+            reason = with_remedy(one["reason"], one["remedy"])
             field = one["field"] or ("" if entry.provisioner else entry.machine)
             line = _sentence(loaded.places, questions[entry.machine], field, reason)
             told.setdefault((entry.status, line), []).append(entry.provisioner)
@@ -64,25 +61,36 @@ def note_error(loaded: Loaded, question: MachineQuestion, error: SlipwayError, *
         note(line, kind)
 
 
+def note_answer(loaded: Loaded, question: MachineQuestion, diagnostics: Iterable[diagnosticpb.Diagnostic]) -> None:
+    """Tell what an answer remarks about fields; what it says of the whole is a part of the result."""
+    for one in diagnostics:
+        tree = diagnostic_tree(one)
+        if tree["field"]:
+            line = _sentence(loaded.places, question, tree["field"], tree["message"])
+            note(line, _SEVERITIES.get(tree["severity"], "warning"))
+
+
+def doubt_lines(loaded: Loaded, served: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """Give a line for everything that is likely a slip; `served` are our own provisioners' formats by name."""
+    for question in loaded.questions:
+        for one in doubts(question, served):
+            yield _sentence(loaded.places, question, one.field, one.message)
+
+
 def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) -> list[str]:
     """Give the lines of an error about a machine."""
     lines = []
     for one in error.violations:
-        told = _told(one.description, one.remedy, one.path, one.feature or error.reason)
+        told = with_remedy(one.description, what_to_do(error, one))
         lines.append(_sentence(places, question, one.path, told))
-    return lines or [f"{question.name}: {_told(error.message, '', '', error.reason)}"]
-
-
-def _told(reason: str, remedy: str, field: str, feature: str) -> str:
-    """Say what is wrong and what to do: what was told, or what a person at this command line can do."""
-    missing = _MISSING.get(field, "") if reason.startswith("is required") else ""
-    return with_remedy(reason, remedy or missing or _REMEDIES.get(feature, ""))
+    return lines or [f"{question.name}: {with_remedy(error.message, what_to_do(error))}"]
 
 
 def _sentence(places: Places, question: MachineQuestion, field: str, message: str) -> str:
     """Say something of a field, with its place in a file where that is known."""
     if field in {"", "Slipway"}:
         return message
+    field = question.as_written(field)
     found = places.find(field, config=question.standing.config)
     if found is None:
         of = "" if field == question.name else f"{question.name}: "

@@ -12,6 +12,7 @@ from bootstrapper.provisioning.selection import Wish, all_candidates, choose
 from bootstrapper.refusals import bare_place
 from bootstrapper.target import stated
 from services.cli.backend import Backend
+from services.cli.remedies import what_to_do
 from services.contract.errors import SlipwayError
 from services.contract.source_position import did_you_mean
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -147,11 +148,13 @@ async def ask(  # noqa: PLR0913  # what to ask, of whom, and how
     try:
         answer = await backend.user_data(request)
     except SlipwayError as error:
-        _refused(entry, error)
+        _refused(entry, question, error)
         return Rendered(entry, None)
     finally:
         entry.milliseconds = round((time.perf_counter() - started) * 1000, 2)
     _answered(entry, answer)
+    for one in entry.diagnostics:
+        one["field"] = question.as_written(one["field"])
     return Rendered(entry, answer)
 
 
@@ -172,7 +175,7 @@ def diagnostic_tree(one: diagnosticpb.Diagnostic) -> dict[str, str]:
         "severity": diagnosticpb.Severity.Name(one.severity).removeprefix("SEVERITY_").lower(),
         "code": one.code,
         "message": one.message,
-        "field": describe(one.origin) if one.origin.path else one.field_path,
+        "field": describe(one.origin) if one.origin.path else bare_place(one.field_path.removeprefix("bundle.")),
     }
 
 
@@ -202,14 +205,14 @@ def _person_field(path: str) -> str:
     return bare_place(path.removeprefix("bundle.")) if path.startswith(("bundle.", "intent.")) else path
 
 
-def _refused(entry: Entry, error: SlipwayError) -> None:
+def _refused(entry: Entry, question: MachineQuestion, error: SlipwayError) -> None:
     entry.status = "refused" if error.code.name in _REFUSED else "failed"
     entry.refusals = [
         {
-            "field": _person_field(one.path),
+            "field": question.as_written(_person_field(one.path)),
             "feature": one.feature or error.reason,
             "reason": one.description,
-            "remedy": one.remedy,
+            "remedy": what_to_do(error, one),
         }
         for one in error.violations
-    ] or [{"field": "", "feature": error.reason, "reason": error.message, "remedy": ""}]
+    ] or [{"field": "", "feature": error.reason, "reason": error.message, "remedy": what_to_do(error)}]

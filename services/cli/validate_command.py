@@ -9,12 +9,13 @@ import click
 from bootstrapper.assembly.subject import check
 from bootstrapper.documents.consistency import inconsistencies
 from bootstrapper.documents.machines import MachineQuestion
+from services.cli.embedded import served
 from services.cli.exit_codes import FAILED
 from services.cli.failures import reported
 from services.cli.loading import Loaded, load
 from services.cli.options import input_options, inputs_from, output_option
 from services.cli.output import emit, note, show, table
-from services.cli.remarks import error_lines, note_files, note_questions
+from services.cli.remarks import doubt_lines, error_lines, note_files, note_questions
 from services.cli.rendering import role_name
 from services.contract.errors import SlipwayError
 
@@ -27,8 +28,9 @@ def validate(output: str, **values: Any) -> None:
     """Check every document and every machine: keys, types, rules, paths. Nothing is rendered.
 
     Machines of one cluster are also checked beside each other, from whichever files they come: names, who begins the
-    cluster, networks, and Kubernetes versions that are too far apart. Whether a provisioner can honour the specs is
-    another question: slipway explain answers it.
+    cluster, networks, and Kubernetes versions that are too far apart. What is likely a slip, such as the name of a
+    provisioner that does not come with Slipway, is a warning. Whether a provisioner can honour the specs is another
+    question: slipway explain answers it.
 
     \b
     Examples:
@@ -46,13 +48,16 @@ def validate(output: str, **values: Any) -> None:
     note_questions(loaded)
     trees = [_tree(loaded, question) for question in loaded.questions]
     together = [str(problem) for problem in inconsistencies(loaded.questions)]
+    warnings = list(dict.fromkeys(doubt_lines(loaded, served())))
+    for line in warnings:
+        note(line, "warning")
     for line in dict.fromkeys([*(problem for tree in trees for problem in tree["problems"]), *together]):
         note(line, "invalid")
     if output == "table":
         rows = [[str(tree[name]) for name in _COLUMNS] for tree in trees]
         show(table("", _COLUMNS, rows))
     else:
-        emit({"machines": trees, "problems": together}, output)
+        emit({"machines": trees, "problems": together, "warnings": warnings}, output)
     if together or any(tree["problems"] for tree in trees):
         sys.exit(FAILED)
 

@@ -1,6 +1,6 @@
 """The kubeadm engine itself: a pure function from a neutral bundle to files and steps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bootstrapper.engines.kubeadm.cluster import cluster_configuration
 from bootstrapper.engines.kubeadm.component_files import ComponentFiles, component_files
@@ -9,7 +9,7 @@ from bootstrapper.engines.kubeadm.documents.document import Document
 from bootstrapper.engines.kubeadm.documents.segmented_yaml import segmented_yaml
 from bootstrapper.engines.kubeadm.documents.spliced import UnquotableTextError
 from bootstrapper.engines.kubeadm.downgrade import cluster_to_v1beta3, init_to_v1beta3, join_to_v1beta3
-from bootstrapper.engines.kubeadm.features import FEATURES
+from bootstrapper.engines.kubeadm.features import FEATURES, REMEDIES
 from bootstrapper.engines.kubeadm.kubernetes_version import (
     KubeadmApi,
     KubernetesVersion,
@@ -47,6 +47,7 @@ class KubeadmEngine:
         self.features: Sequence[provisionerpb.FeatureSupport] = tuple(
             provisionerpb.FeatureSupport(id=feature) for feature in sorted(FEATURES)
         )
+        self.remedies: Mapping[str, str] = REMEDIES
 
     def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
         """Turn the intent of a neutral bundle into files and steps. The bundle is not changed.
@@ -114,7 +115,11 @@ def _version(text: str, path: str) -> KubernetesVersion:
         version = parse_kubernetes_version(text)
         kubeadm_api(version)
     except KubernetesVersionError as error:
-        raise KubernetesVersionUnsupported(f"{path}: {error}", metadata={"lowest": "v1.22.0"}) from None
+        raise KubernetesVersionUnsupported(
+            f"{path}: {error}",
+            violations=[Violation(path, f"{error}", remedy="choose v1.22.0 or newer")],
+            metadata={"lowest": "v1.22.0"},
+        ) from None
     return version
 
 
@@ -143,7 +148,9 @@ def _config_file(request: EngineRequest, of_components: ComponentFiles) -> ospb.
     except UnquotableTextError as error:
         raise UnsupportedFeature(
             f"template text cannot be written into kubeadm's configuration: {error}",
-            violations=[Violation("intent.kubernetes.node", f"{error}")],
+            violations=[
+                Violation("intent.kubernetes.node", f"{error}", remedy="write the value itself, or a machine fact")
+            ],
         ) from None
     return root_file(request.layout.config, document_content(pieces), mode=request.layout.config_mode)
 

@@ -14,6 +14,10 @@ _SEMVER = re.compile(
     r"(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?"
 )
 _LONGEST = 256
+
+NEWEST = (1, 36)
+"""Newest minor version that was there when this engine was written: of what comes later nobody knows what it takes."""
+
 _THREE_MINORS_OF_KUBELET_SINCE = (1, 28)
 
 
@@ -82,7 +86,7 @@ def kubeadm_api(version: KubernetesVersion) -> KubeadmApi:
         KubernetesVersionError: the version is older than 1.22.
     """
     if version.series < (1, 22):
-        raise KubernetesVersionError("Kubernetes older than v1.22 is not supported: use v1.22 or newer")
+        raise KubernetesVersionError("Kubernetes older than v1.22 is not supported")
     return KubeadmApi.V1BETA3 if version.series < (1, 31) else KubeadmApi.V1BETA4
 
 

@@ -9,6 +9,7 @@ from bootstrapper.engines.kubeadm.features import (
     V1BETA3_LACKS_ON_NODES,
 )
 from bootstrapper.engines.kubeadm.kubernetes_version import (
+    NEWEST,
     KubeadmApi,
     KubernetesVersionError,
     Skew,
@@ -16,9 +17,10 @@ from bootstrapper.engines.kubeadm.kubernetes_version import (
     parse_kubernetes_version,
 )
 from bootstrapper.engines.kubeadm.patches import check_kubelet_configuration
-from bootstrapper.engines.kubeadm.remarks import NOT_USED_BY_ROLE, PARTLY_HONOURED, VERSION_SKEW
+from bootstrapper.engines.kubeadm.remarks import NOT_USED_BY_ROLE, PARTLY_HONOURED, VERSION_SKEW, VERSION_UNKNOWN
 from bootstrapper.engines.kubeadm.request import KUBERNETES, NAME, EngineRequest
-from services.contract.errors import KubernetesVersionUnsupported
+from bootstrapper.remedies import remedy_of
+from services.contract.errors import KubernetesVersionUnsupported, Violation
 from services.contract.walk import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
@@ -26,6 +28,9 @@ from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 _P384_SINCE = 34
 _OLD_API = "kubeadm of this Kubernetes version (older than 1.31) has no place for it"
 _KUBEADM = "engine_options.kubeadm.version"
+_VERSION = "intent.kubernetes_version"
+_WRITE_A_VERSION = "write a version such as v1.34.2"
+_KEEP_TO_SKEW = "Choose the control plane's version, or one that is up to two minor versions older (three since v1.28)"
 _ALGORITHM = "kubernetes.certificates.key_algorithm"
 
 
@@ -34,6 +39,7 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
     _check_features(request, bundle)
     _check_family(request)
     _check_algorithm(request)
+    _check_newest(request)
     _check_skew(request)
     _check_kubeadm(request)
     check_kubelet_configuration(request)
@@ -47,10 +53,10 @@ def _check_features(request: EngineRequest, bundle: bundlepb.BootstrapBundle) ->
                 use.id,
                 use.path,
                 "cannot be a control plane on Windows",
-                remedy="use a Linux machine for the control plane",
+                remedy="use a Linux machine for the control plane, or give this machine the role Worker",
             )
         elif use.id not in FEATURES:
-            remedy = REMEDIES.get(use.id, "")
+            remedy = REMEDIES.get(use.id) or remedy_of(use, {})
             request.remarks.refuse(use.id, use.path, "is nothing that kubeadm can do", remedy=remedy)
         elif request.api is KubeadmApi.V1BETA3:
             _check_old_api(request, use.id, use.path)
@@ -75,7 +81,7 @@ def _check_family(request: EngineRequest) -> None:
             "kubernetes.cluster.control_plane",
             "intent.cluster.control_plane",
             "names a control plane that kubeadm did not make, and that kubeadm cannot join",
-            remedy="use the provisioner of that family for this machine too",
+            remedy="choose the provisioner of that family for this machine too",
         )
 
 
@@ -100,6 +106,17 @@ def _check_algorithm(request: EngineRequest) -> None:
         )
 
 
+def _check_newest(request: EngineRequest) -> None:
+    """Warn of a version that is younger than this engine: nobody knows whether its kubeadm still takes the same."""
+    if request.version.series > NEWEST:
+        request.remarks.warn(
+            VERSION_UNKNOWN,
+            _VERSION,
+            f"is newer than v{NEWEST[0]}.{NEWEST[1]}, the newest that this Slipway knows: what its kubeadm takes may "
+            "differ. Check the number, or try a newer Slipway",
+        )
+
+
 def _check_skew(request: EngineRequest) -> None:
     """Check a worker against its control plane.
 
@@ -112,16 +129,20 @@ def _check_skew(request: EngineRequest) -> None:
     try:
         control_plane = parse_kubernetes_version(text)
     except KubernetesVersionError as error:
-        raise KubernetesVersionUnsupported(f"intent.cluster.kubernetes_version is {error}") from None
+        raise KubernetesVersionUnsupported(
+            f"intent.cluster.kubernetes_version is {error}",
+            violations=[Violation("intent.cluster.kubernetes_version", f"is {error}", remedy=_WRITE_A_VERSION)],
+        ) from None
     skew = node_skew(control_plane=control_plane, node=request.version)
     if skew in (Skew.NONE, Skew.SUPPORTED):
         return
     problem = "newer than its control plane" if skew is Skew.NODE_NEWER else "too old for its control plane"
     if not request.imported:
         raise KubernetesVersionUnsupported(
-            f"intent.kubernetes_version is {problem}: keep it within the version skew policy of Kubernetes"
+            f"intent.kubernetes_version is {problem}: keep it within the version skew policy of Kubernetes",
+            violations=[Violation(_VERSION, f"is {problem}", remedy=_KEEP_TO_SKEW)],
         )
-    request.remarks.warn(VERSION_SKEW, "intent.kubernetes_version", f"is {problem}; the node may not become ready")
+    request.remarks.warn(VERSION_SKEW, _VERSION, f"is {problem}; the node may not become ready. {_KEEP_TO_SKEW}")
 
 
 def _check_kubeadm(request: EngineRequest) -> None:

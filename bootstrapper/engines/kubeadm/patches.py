@@ -78,7 +78,13 @@ def _document(document: kubernetespb.OpaqueDocument) -> bytes:
         pass
     raise BundleInvalid(
         "the kubelet configuration cannot be used",
-        violations=[Violation(f"{NODE}.kubelet_configuration", "must be one KubeletConfiguration in YAML or JSON")],
+        violations=[
+            Violation(
+                f"{NODE}.kubelet_configuration",
+                "must be one KubeletConfiguration in YAML or JSON",
+                remedy="write one document of that kind",
+            )
+        ],
     )
 
 

@@ -11,6 +11,7 @@ FIELD_DROPPED = "KUBEADM_FIELD_DROPPED"
 NOT_USED_BY_ROLE = "NOT_USED_BY_ROLE"
 IGNORED_PREFLIGHT_ERROR = "IGNORED_PREFLIGHT_ERROR"
 VERSION_SKEW = "VERSION_SKEW"
+VERSION_UNKNOWN = "VERSION_UNKNOWN"
 PARTLY_HONOURED = "PARTLY_HONOURED"
 
 
@@ -23,8 +24,8 @@ class Remarks:
         self.refusals: list[EngineRefusal] = []
         self.diagnostics: list[diagnosticpb.Diagnostic] = []
 
-    def refuse(self, feature: str, path: str, reason: str, *, remedy: str = "") -> None:
-        """Say that something cannot be honoured."""
+    def refuse(self, feature: str, path: str, reason: str, *, remedy: str) -> None:
+        """Say that something cannot be honoured, and what to do."""
         self.refusals.append(EngineRefusal(feature, path, reason, remedy))
 
     def drop(self, feature: str, path: str, reason: str, *, remedy: str) -> None:

@@ -98,4 +98,4 @@ class _Listing:
 
 
 def _invalid(origin: diagnosticpb.Origin, problem: str) -> BundleInvalid:
-    return BundleInvalid(f"{place(origin)}: a staged item {problem}", violations=[Violation(origin.path, problem)])
+    return BundleInvalid(f"{place(origin)}: a staged item {problem}", violations=[Violation(place(origin), problem)])

@@ -92,7 +92,9 @@ def lower_steps(  # noqa: PLR0913  # each is a fact of its own; none has a natur
     if target.os_family != clusterpb.OS_FAMILY_LINUX:
         raise UnsupportedTarget(
             "steps can be run on Linux and Windows only",
-            violations=[Violation("target.os_family", "must be a family that has a runner")],
+            violations=[
+                Violation("target.os_family", "must be a family that has a runner", remedy="choose Linux or Windows")
+            ],
             metadata={"supported": "linux,windows"},
         )
     if rules.policy.layout == planpb.LAYOUT_KUBEADM_PROVIDER:

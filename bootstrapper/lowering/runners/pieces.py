@@ -43,7 +43,13 @@ def pieces(content: contentpb.Content, origin: diagnosticpb.Origin) -> Iterator[
         if kind == "template":
             raise UnsupportedFeature(
                 f"{place(origin)}: imported template text can not be lowered",
-                violations=[Violation(origin.path, "holds template text that only its own program can render")],
+                violations=[
+                    Violation(
+                        place(origin),
+                        "holds template text that only its own program can render",
+                        remedy="write the text without template, or a machine fact in its place",
+                    )
+                ],
             )
         if kind != "fact":
             known.append(segment)

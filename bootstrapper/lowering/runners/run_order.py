@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bootstrapper.lowering.runners.pieces import place
 from services.contract.errors import BundleInvalid, UnsupportedFeature, Violation
+from services.contract.yaml_names import enum_names
 from slipway.v1alpha1 import plan_pb2 as planpb
 
 PHASES = {
@@ -47,7 +48,7 @@ def in_order(steps: Iterable[planpb.Step]) -> list[planpb.Step]:
         problem = _problem(step, seen)
         if problem:
             origin = step.command.origin
-            raise BundleInvalid(f"{place(origin)}: a step {problem}", violations=[Violation(origin.path, problem)])
+            raise BundleInvalid(f"{place(origin)}: a step {problem}", violations=[Violation(place(origin), problem)])
         seen.add(step.id)
     return ordered
 
@@ -86,9 +87,20 @@ def interpreter(
     suffix = planpb.Interpreter.Name(chosen).removeprefix("INTERPRETER_").lower()
     raise UnsupportedFeature(
         f"{place(command.origin)}: the operating system can not run scripts of this kind",
-        violations=[Violation(command.origin.path, "needs an interpreter that the operating system does not have")],
+        violations=[
+            Violation(
+                place(command.origin),
+                "needs an interpreter that the operating system does not have",
+                remedy=f"write it for {', '.join(_name(one) for one in known)}, or as argv",
+            )
+        ],
         metadata={"features": f"plan.steps.command.interpreter.{suffix}"},
     )
+
+
+def _name(interpreter: planpb.Interpreter.ValueType) -> str:
+    """Spell an interpreter as a person writes it."""
+    return enum_names(planpb.Interpreter.DESCRIPTOR)[interpreter]
 
 
 def timeout_seconds(command: planpb.Command) -> int:

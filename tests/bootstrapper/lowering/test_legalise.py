@@ -362,7 +362,7 @@ def test_each_thing_that_render_refuses_in_an_item_is_told() -> None:
     _, result = work(bundle, [*EVERYTHING_BUT, labels], rejected=said, optional=[labels])
     assert [(one.feature, one.remedy) for one in result.refusals] == [
         ("kubernetes.node.labels", "drop it"),
-        ("kubernetes.node.kubelet_arguments", ""),
+        ("kubernetes.node.kubelet_arguments", "change kubeletArguments[0], or leave it out"),
     ]
     assert result.refusals[1].reason.startswith("kubeletArguments[0] is unknown")
     assert result.omitted == []

@@ -303,7 +303,7 @@ def test_template_text_is_refused_with_its_origin() -> None:
     origin = diagnosticpb.Origin(document="KubeadmConfig/x", path="spec.files[0].content")
     with pytest.raises(UnsupportedFeature) as error:
         lowered([Wave(id="files", files=(file("/etc/a", content, origin=origin),))])
-    assert error.value.violations[0].path == "spec.files[0].content"
+    assert error.value.violations[0].path == "KubeadmConfig/x: spec.files[0].content"
     assert "hidden" not in str(error.value)
 
 

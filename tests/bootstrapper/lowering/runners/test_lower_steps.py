@@ -66,7 +66,7 @@ def test_unusable_steps_are_refused(reason: str, step: planpb.Step, target: clus
     step.command.origin.CopyFrom(ORIGIN)
     with pytest.raises(BundleInvalid) as error:
         lower_steps([step], bundle_id="bundle-1", target=target)
-    assert error.value.violations[0].path == ORIGIN.path, reason
+    assert error.value.violations[0].path == f"{ORIGIN.document}: {ORIGIN.path}", reason
     assert str(error.value).startswith("SlipwayConfig/x: spec.commands.pre[0]: a step must"), reason
 
 

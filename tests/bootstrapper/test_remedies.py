@@ -1,0 +1,234 @@
+"""No refusal without a remedy: whatever is asked of whichever format, it says what the person can do."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bootstrapper.bootstrapper import Bootstrapper
+from bootstrapper.credentials.placeholder_store import PlaceholderStore
+from bootstrapper.documents.document_set import read_document_set
+from bootstrapper.documents.machines import MachineQuestion
+from bootstrapper.engines.result import EngineRefusal
+from bootstrapper.explanation import explain
+from bootstrapper.lowering.draft import Refusal
+from bootstrapper.remedies import remedy_of, remedy_of_error
+from services.cli.embedded import embedded_bootstrapper, served
+from services.cli.remedies import what_to_do
+from services.contract.errors import SlipwayError, error_class
+from services.contract.walk import Use
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1.reasons import Reason
+from tests.bootstrapper.lowering.specs import systems
+from tools.docgen.feature_ids import places
+
+EXAMPLES = sorted(Path("examples").glob("*.yaml"))
+IMPERATIVE = re.compile(
+    r"(accept|add|build|change|choose|correct|create|drop|format|give|have|keep|leave|make|mount|move|name|obtain|"
+    r"partition|pin|provide|put|remove|say|set|shorten|start|take|try|use|wait|write|did you mean)\b",
+    re.IGNORECASE,
+)
+"""How a remedy begins: with what the person does."""
+
+ENTRY = """
+apiVersion: bootstrap.slipway.dev/v1alpha1
+kind: SlipwayCluster
+metadata: {name: c}
+spec:
+  cluster: {kubernetesVersion: v1.34.2, endpoint: {host: api.example.com}}
+  machines: [{name: m, role: %s, config: k}]
+---
+apiVersion: bootstrap.slipway.dev/v1alpha1
+kind: SlipwayConfig
+metadata: {name: k}
+spec: %s
+"""
+
+
+def bootstrapper() -> Bootstrapper:
+    """Give the one of the command line, with placeholders for secrets."""
+    return embedded_bootstrapper(store=PlaceholderStore())
+
+
+def asked(question: MachineQuestion, provisioner: str, format_id: str = "") -> bootstrappb.GetUserDataRequest:
+    """Ask for a machine in a format."""
+    request = bootstrappb.GetUserDataRequest(
+        subject=question.subject, credentials=question.secrets, accept_attachments=True, accept_gzip=True
+    )
+    request.subject.spec.provisioner.name = provisioner
+    if format_id:
+        request.subject.spec.provisioner.format = format_id
+    return request
+
+
+async def refused(request: bootstrappb.GetUserDataRequest) -> SlipwayError | None:
+    """Give the refusal, or None."""
+    try:
+        await bootstrapper().user_data(request)
+    except SlipwayError as error:
+        return error
+    return None
+
+
+def check(error: SlipwayError) -> None:
+    """Insist on something to do for every field, or for the whole."""
+    for one in error.violations:
+        remedy = what_to_do(error, one)
+        assert IMPERATIVE.match(remedy), (one.path, one.description, remedy)
+        assert one.remedy or error.reason != "UNSUPPORTED_FEATURE", "those of features are told by the bootstrapper"
+    assert IMPERATIVE.match(what_to_do(error))
+
+
+def question(spec: str, *, role: str = "Worker") -> MachineQuestion:
+    """Give the machine of a spec."""
+    return read_document_set({"spec.yaml": ENTRY % (role, spec)}, variables={}).questions[0]
+
+
+def found(example: Path) -> list[MachineQuestion]:
+    """Give the machines of an example."""
+    return read_document_set({str(example): example.read_text()}, variables={}).questions
+
+
+@pytest.mark.parametrize("make", [Refusal, EngineRefusal], ids=lambda one: one.__name__)
+def test_there_is_no_refusal_without_a_remedy(make: Any) -> None:
+    """It can not be made: not by leaving it out, nor by an empty one."""
+    parts: dict[str, Any] = {"feature": "os.users", "path": "os.users[0]", "reason": "is not supported"}
+    if make is Refusal:
+        parts["origin"] = diagnosticpb.Origin()
+    assert make(**parts, remedy="leave it out")
+    with pytest.raises(TypeError):
+        make(**parts)
+    with pytest.raises(AssertionError, match=r"os\.users"):
+        make(**parts, remedy="")
+
+
+def test_every_feature_has_a_remedy() -> None:
+    """Of each id that the contract has, for a format that does not declare it."""
+    for place in places():
+        use = Use(place.id, place.path.partition(" = ")[0], None, None, place.path.partition("[]")[0])
+        assert IMPERATIVE.match(remedy_of(use, {})), place.id
+
+
+@pytest.mark.parametrize(
+    ("support", "expected", "reason"),
+    [
+        ({"path_prefixes": ["/var/"]}, "choose a path below /var/", "a folder"),
+        ({"allowed_values": ["true"]}, "set content to true, or leave it out", "a value"),
+        ({"max_items": 1}, "keep 1 of them", "a number"),
+        ({"max_items": 0}, "leave out content", "none at all"),
+        ({"max_bytes": 5}, "shorten content", "a size"),
+    ],
+)
+def test_bounds_are_named(support: dict[str, Any], expected: str, reason: str) -> None:
+    """Who takes a feature within bounds is told how to come within them."""
+    use = Use("os.files", "os.files[0].content", None, ospb.File(), "os.files[0]")
+    assert remedy_of(use, {"os.files": provisionerpb.FeatureSupport(id="os.files", **support)}) == expected, reason
+
+
+def test_every_reason_has_a_remedy() -> None:
+    """Also where whoever raises the error says none."""
+    for reason in Reason:
+        assert IMPERATIVE.match(remedy_of_error(error_class(reason)("no"))), reason
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+async def test_every_refusal_of_the_examples_has_one(example: Path) -> None:
+    """By every provisioner, for every machine; and explain tells the same for each refused field."""
+    for one in found(example):
+        for provisioner in served():
+            error = await refused(asked(one, provisioner))
+            if error is not None:
+                check(error)
+        try:
+            answer = await explain(bootstrapper(), bootstrappb.ExplainRequest(subject=one.subject))
+        except SlipwayError as error:
+            check(error)
+            continue
+        cells = [(row.feature, cell) for row in answer.rows for cell in row.cells]
+        bare = [feature for feature, cell in cells if cell.verdict == bootstrappb.VERDICT_REFUSED and not cell.remedy]
+        assert not bare
+
+
+REFUSED = [
+    ("cloud-init", "{os: {kernelArguments: [{argument: a}]}}", "or choose ignition, which takes it", "who takes it"),
+    (
+        "ignition",
+        "{os: {disks: [{device: /dev/b, tableType: Mbr}]}}",
+        "leave out tableType, or choose cloud-init",
+        "a part",
+    ),
+    ("talos", "{commands: {pre: [{argv: [a]}]}}", "or choose cloud-init or ignition, which take it", "two take it"),
+    ("talos", '{os: {files: [{path: /etc/a, content: {text: ""}}]}}', "choose a path below /var/", "a bound"),
+    ("talos", "{kubernetes: {node: {criSocket: unix:///a.sock}}}", "set criSocket to ", "a value"),
+    ("windows", "{os: {sysctls: [{name: a.b, value: c}]}}", "leave it out for machines that run Windows", "a table's"),
+    ("windows", "{os: {users: [{name: ann, sudo: [a]}]}}", "add Administrators to groups", "a pass's"),
+    (
+        "cloud-init",
+        "{kubernetes: {controlPlane: {kubeProxy: {imageTag: a}}}}",
+        "follows the Kubernetes version",
+        "an engine's",
+    ),
+    (
+        "cloud-init",
+        "{extensions: [{id: a.example.com/b, mediaType: a/b, content: {text: a}}]}",
+        "leave it out",
+        "nobody's",
+    ),
+    ("clod-init", "{}", "did you mean cloud-init?", "a name"),
+]
+
+
+@pytest.mark.parametrize(("provisioner", "spec", "expected", "reason"), REFUSED, ids=[one[3] for one in REFUSED])
+async def test_a_remedy_is_to_the_point(provisioner: str, spec: str, expected: str, reason: str) -> None:
+    """It names the field within the item, the bound, and who takes it: nobody else is named."""
+    error = await refused(asked(question(spec), provisioner))
+    assert error is not None, reason
+    check(error)
+    assert any(expected in one.remedy for one in error.violations), (reason, error.violations)
+
+
+async def test_nobody_is_named_who_would_refuse_the_machine() -> None:
+    """A worker of a cluster that kubeadm made: Talos takes its sysctls, but not the machine."""
+    one = question("{os: {sysctls: [{name: a.b, value: c}]}}")
+    one.subject.machine.target.os_family = 0
+    error = await refused(asked(one, "windows"))
+    assert error is not None
+    (violation,) = error.violations
+    assert "cloud-init or ignition" in violation.remedy
+    assert "talos" not in violation.remedy
+
+
+async def test_a_refusal_of_the_whole_machine_comes_first() -> None:
+    """Who is told that the machine can not join its cluster need not read on."""
+    one = question("{os: {users: [{name: ann}]}}")
+    one.subject.cluster.control_plane = "kubeadm"
+    error = await refused(asked(one, "talos"))
+    assert error is not None
+    first, second = error.violations
+    assert (first.feature, second.feature) == ("kubernetes.cluster.control_plane", "os.users")
+    assert first.remedy == "have the control plane made by talos too, or choose cloud-init or ignition, which take it"
+
+
+def pairs() -> Iterable[tuple[str, str]]:
+    """Give every format of every provisioner."""
+    return [(name, form) for name, forms in served().items() for form in forms]
+
+
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(system=systems(), pair=st.sampled_from(list(pairs())))
+async def test_whatever_a_system_says_its_refusals_have_one(
+    system: ospb.OperatingSystem, pair: tuple[str, str]
+) -> None:
+    """Of operating systems made up from the contract's descriptors, by any format."""
+    one = question("{}")
+    one.subject.spec.os.CopyFrom(system)
+    error = await refused(asked(one, *pair))
+    if error is not None:
+        check(error)
