@@ -3,7 +3,9 @@
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
+from services.contract.walk import uses
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tools.conformance.comparison import Comparer
@@ -39,6 +41,12 @@ class _Node:
         core = ("name", "labels", "taints")
         at = "intent.kubernetes.node"
         self._to.message(intent.kubernetes.node, node.registration, at, "kubernetes.node", apart_from=core)
+        if self._reading.kubernetes is None:
+            rest = kubernetespb.Kubernetes()
+            rest.CopyFrom(intent.kubernetes)
+            rest.ClearField("node")
+            self._to.found.unverified |= {use.id for use in uses(rest)}
+            return
         self._to.message(
             intent.kubernetes, self._reading.kubernetes, "intent.kubernetes", "kubernetes", apart_from=("node",)
         )

@@ -19,6 +19,9 @@ import (
 // statusBytes is what the contract allows for a status: clients drop the details of a larger one.
 const statusBytes = 4096
 
+// valueBytes is the most of one value of metadata.
+const valueBytes = 512
+
 // violation is a field of the bundle, the feature that it uses, and what is wrong with it. It never repeats a value.
 type violation struct{ path, feature, why string }
 
@@ -27,7 +30,7 @@ func failure(code codes.Code, reason, message string, metadata map[string]string
 	for shown := min(len(violations), 20); ; shown-- {
 		info := &errdetails.ErrorInfo{Reason: reason, Domain: "slipway.dev", Metadata: map[string]string{}}
 		for key, value := range metadata {
-			info.Metadata[key] = value[:min(len(value), 512)]
+			info.Metadata[key] = shortened(value)
 		}
 		if shown < len(violations) {
 			info.Metadata["truncated"] = strconv.Itoa(len(violations) - shown)
@@ -42,6 +45,14 @@ func failure(code codes.Code, reason, message string, metadata map[string]string
 			return made.Err()
 		}
 	}
+}
+
+// shortened gives a text that fits beside others, and says where it was cut.
+func shortened(text string) string {
+	if len(text) <= valueBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:valueBytes-3], "") + "..."
 }
 
 // invalid says that the maker of the bundle or of the request has a defect.

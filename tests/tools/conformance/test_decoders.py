@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tools.conformance.decoders import cloud_config, external, ignition, talos, windows
 from tools.conformance.decoders.unreadable import UnreadableError
 from tools.conformance.decoders.words import shell_words, systemd_words, windows_words
@@ -181,3 +183,41 @@ async def test_a_decoder_that_hangs_ends_with_all_that_it_started(
     assert select.select([reader], [], [], 20)[0], "somebody runs on"
     assert os.read(reader, 16) == b""
     os.close(reader)
+
+
+def test_control_plane_of_talos() -> None:
+    """Components, add-ons, etcd and keys of a configuration; a file is read only where the component can see it."""
+    authority = base64.b64encode(b"-----BEGIN ED25519 PRIVATE KEY-----\nx").decode()
+    component = {"image": "registry.example.com/k8s/kube-x:v1.34.1"}
+    cluster = {
+        "controlPlane": {"endpoint": "https://[2001:db8::1]:6443", "localAPIServerPort": 7443},
+        "ca": {"crt": "", "key": authority},
+        "token": "abcdef.0123456789abcdef",
+        "apiServer": {
+            **component,
+            "certSANs": ["2001:db8::1", "api.example.org"],
+            "extraArgs": {"tracing-config-file": "/var/seen/tracing", "other-file": "/var/hidden/other", "v": "2"},
+            "extraVolumes": [{"hostPath": "/var/seen", "mountPath": "/var/seen", "readonly": True}],
+        },
+        "controllerManager": component,
+        "scheduler": component,
+        "proxy": {"disabled": True},
+        "etcd": {"image": "registry.example.com/etcd:3.6.5-0"},
+    }
+    files = [{"path": path, "content": path, "permissions": 420} for path in ("/var/seen/tracing", "/var/hidden/other")]
+    machine = {"type": "controlplane", "kubelet": {"image": "k:v1.34.1"}, "files": files}
+    document = yaml.safe_dump({"version": "v1alpha1", "machine": machine, "cluster": cluster}).encode()
+    reading = talos.decode(document, {})
+    assert reading.state.node.role == clusterpb.ROLE_CONTROL_PLANE
+    assert talos.decode(document, {"talosconfig": b""}).state.node.role == clusterpb.ROLE_INIT
+    assert reading.private_keys == {"cluster_ca": b"-----BEGIN PRIVATE KEY-----\nx"}
+    found = reading.kubernetes
+    assert found is not None
+    assert list(found.control_plane.api_server_sans) == ["api.example.org"]
+    assert found.control_plane.bind_port == 7443
+    assert [(one.component, one.argument) for one in found.control_plane.files] == [
+        ("api-server", "tracing-config-file")
+    ]
+    assert found.control_plane.kube_proxy.disabled
+    assert (found.etcd.local.image_repository, found.etcd.local.image_tag) == ("registry.example.com", "3.6.5-0")
+    assert found.images.repository == "registry.example.com/k8s"

@@ -11,7 +11,7 @@ from google.protobuf.json_format import ParseDict
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.tools.conformance.bent import Bent
-from tests.tools.conformance.mutants.subtle import NewestTalos
+from tests.tools.conformance.mutants.control_plane import NewestTalos
 from tests.tools.conformance.runs import CHECKS, session
 from tools.conformance import cases, junit, known_failures, verdict
 from tools.conformance.catalogue import all_checks

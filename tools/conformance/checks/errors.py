@@ -60,6 +60,19 @@ async def unknown_format(session: Session, info: provisionerpb.FormatInfo) -> No
         )
 
 
+@CHECKS.check_format("ERR-003")
+async def similar_format(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """An id that is nearly that of a format is another one."""
+    request = await session.base(info)
+    problems = []
+    for said in (info.format.upper(), f"{info.format} ", f"{info.format}/0", info.format[:-1]):
+        request.format = said
+        got = await session.subject.render(request)
+        if (got.code, got.info.reason) != ("FAILED_PRECONDITION", "UNSUPPORTED_FORMAT"):
+            problems.append(f"with a format that is not quite {info.format} it ended with {got.described()}")
+    all_hold(sorted(set(problems)))
+
+
 @CHECKS.check_format("ERR-004")
 async def field_paths(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Fields are named as protobuf spells them."""

@@ -21,7 +21,7 @@ from tools.conformance.trial import Trial, feature_trials
 
 CHECKS = Checks()
 FUTURE = ("os.unheard_of", "plan.unheard-of", "ext.conformance.example.com/unheard-of")
-_AT_ONCE = 8
+_AT_ONCE, MANY, FEW = 8, 24, 6
 
 
 @CHECKS.check("FEA-001")
@@ -73,6 +73,22 @@ async def names_all(session: Session, info: provisionerpb.FormatInfo) -> None:
             for number in range(len(FUTURE))
             if f"os.unheard_of[{number}]" not in got.fields
         ]
+    )
+
+
+@CHECKS.check_format("FEA-004")
+async def names_many(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Of more ids than anybody uses, all are named that fit, and a cut is told."""
+    request = await session.base(info)
+    wanted = [f"ext.conformance.example.com/unheard-of-{number:02}" for number in range(MANY)]
+    for id_ in wanted:
+        request.bundle.required_features.add(id=id_, paths=["os"], count=1)
+    got = await session.subject.render(request)
+    named = got.info.metadata.get("features", "").split(",")
+    whole = named == wanted
+    cut = len(named) > FEW and named[-1].endswith("...") and named[:-1] == wanted[: len(named) - 1]
+    expect(
+        whole or cut, f"of {MANY} refused ids the metadata key `features` names some, and does not say that it is cut"
     )
 
 

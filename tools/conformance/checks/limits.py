@@ -19,8 +19,9 @@ _TOO_LARGE = ("FAILED_PRECONDITION", "USER_DATA_TOO_LARGE")
 
 @CHECKS.check_format("LIM-001")
 async def largest_bundle(session: Session, info: provisionerpb.FormatInfo) -> None:
-    """A bundle of exactly 2 MiB is taken; its user data may then be too large."""
+    """A bundle of exactly 2 MiB is taken, whatever the request has besides; its user data may then be too large."""
     request = await _sized(session, info, MOST_BUNDLE)
+    request.request_tag = "t" * 4096
     got = await session.subject.render(request)
     right = got.ok or (got.code, got.info.reason) in (_TOO_LARGE, ("FAILED_PRECONDITION", "UNSUPPORTED_FEATURE"))
     expect(right, f"with a bundle of {MOST_BUNDLE} bytes it ended with {got.described()}")
@@ -42,8 +43,11 @@ async def too_large_bundle(session: Session, info: provisionerpb.FormatInfo) -> 
 
 @CHECKS.check_format("LIM-003")
 async def user_data_limit(session: Session, info: provisionerpb.FormatInfo) -> None:
-    """One byte too many is refused, and exactly as many as allowed are given."""
+    """One byte too many is refused, and exactly as many as allowed are given; bytes, and not characters."""
     request = await session.base(info)
+    if "os.files" in {support.id for support in info.features}:
+        wide = requests.merged(request, requests.files(requests.file("wide", "ü ∂ 😀\n".encode())), info)
+        request = wide if (await session.subject.render(wide)).ok else request
     size = len((await session.subject.rendered(request)).user_data)
     request.max_user_data_bytes = size
     got = await session.subject.render(request)

@@ -71,6 +71,8 @@ async def spliced_secrets(session: Session, info: provisionerpb.FormatInfo) -> N
         contentpb.SPLICE_ENCODING_BASE64,
     )
     secrets = [requests.secret("conformance", f"key-{number}", value) for number, value in enumerate(SECRETS)]
+    # One that has the key of another one, and not its name.
+    secrets.append(requests.secret("elsewhere", "key-0", b"of another name"))
     problems = []
     for encoding in encodings:
         of = requests.files(requests.file("spliced", b"before "), secrets=secrets)
@@ -164,6 +166,9 @@ async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
             "`id` $(id)",
             "a;b&c|d",
             "*",
+            "ü ∂",
+            "-",
+            "#no comment",
         ]
     )
     found = await compared(session, info, request)

@@ -8,6 +8,7 @@ from tools.conformance import cases, requests
 from tools.conformance.check import Checks
 from tools.conformance.outcome import NotRun, all_hold, expect
 from tools.conformance.session import Session
+from tools.conformance.trial import feature_trials
 
 CHECKS = Checks()
 CANCELLED = 20
@@ -18,7 +19,19 @@ _PAUSES = (0.001, 0.01, 0.1)
 @CHECKS.check_format("RND-011")
 async def attachments_not_accepted(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Who can place no attachments gets none that the machine needs."""
-    request = await session.base(info)
+    for request in (await session.base(info), *await _founding(session, info)):
+        await _without_place(session, request)
+
+
+async def _founding(session: Session, info: provisionerpb.FormatInfo) -> list[provisionerpb.RenderRequest]:
+    """Give the request of the machine that founds a cluster, where the format takes it: it may have more to give."""
+    trials = await feature_trials(session, info)
+    return [one.request for one in trials if one.case.name == "first-control-plane" and one.answer.ok]
+
+
+async def _without_place(session: Session, asked: provisionerpb.RenderRequest) -> None:
+    request = provisionerpb.RenderRequest()
+    request.CopyFrom(asked)
     response = await session.subject.rendered(request)
     needed = sorted(one.name for one in response.attachments if not one.operator_only)
     request.accept_attachments = False

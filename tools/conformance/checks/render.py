@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -19,7 +20,7 @@ TIMES, AT_ONCE, KINDS = 10, 50, 5
 _FIELDS = [field.name for field in provisionerpb.RenderResponse.DESCRIPTOR.fields]
 _GZIP = b"\x1f\x8b"
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
-_EARLY, _LATE, _PAST = 4_000_000_000, 4_100_000_000, 1_000_000_000
+_EARLY, _LATE, _PAST, _NANOS = 4_000_000_000, 4_100_000_000, 1_000_000_000, 1_000_001
 
 
 @CHECKS.check_format("RND-001")
@@ -77,8 +78,9 @@ async def at_once(session: Session, info: provisionerpb.FormatInfo) -> None:
 
 @CHECKS.check("RND-004", Need.PROCESS, slow=True)
 async def another_instance(session: Session) -> None:
-    """The same from another process."""
-    async with session.process() as (_, subject):
+    """The same from another process, elsewhere in the world."""
+    elsewhere = {"TZ": "Pacific/Kiritimati", "LANG": "C", "LC_ALL": "C", "USER": "conformance", "HOSTNAME": "elsewhere"}
+    async with session.process(replace(session.setup(), environment=elsewhere)) as (_, subject):
         for info in session.info.formats:
             request = await rich(session, info)
             here, there = await session.subject.rendered(request), await subject.rendered(request)
@@ -117,18 +119,18 @@ async def not_compressed(session: Session, info: provisionerpb.FormatInfo) -> No
 @CHECKS.check_format("RND-009")
 async def validate_only(session: Session, info: provisionerpb.FormatInfo) -> None:
     """A mere check gives the same verdict and no user data."""
-    request = await rich(session, info)
-    full = await session.subject.rendered(request)
-    request.validate_only = True
-    response = await session.subject.rendered(request)
-    expect(
-        not response.user_data and not response.attachments, "with `validate_only` there is user data or an attachment"
-    )
-    for one in (response, full):
-        for name in ("user_data", "sha256", "attachments"):
-            one.ClearField(name)
-    differing = [name for name in _FIELDS if getattr(response, name) != getattr(full, name)]
-    all_hold([f"with `validate_only` `{name}` is another" for name in differing])
+    differing = set()
+    for request in (await rich(session, info), await _expiring(session, info, (_LATE, _EARLY))):
+        full = await session.subject.rendered(request)
+        request.validate_only = True
+        response = await session.subject.rendered(request)
+        kept = response.user_data or response.attachments
+        expect(not kept, "with `validate_only` there is user data or an attachment")
+        for one in (response, full):
+            for name in ("user_data", "sha256", "attachments"):
+                one.ClearField(name)
+        differing |= {name for name in _FIELDS if getattr(response, name) != getattr(full, name)}
+    all_hold([f"with `validate_only` `{name}` is another" for name in sorted(differing)])
 
 
 @CHECKS.check_format("RND-009")
@@ -168,7 +170,8 @@ async def expire_time(session: Session, info: provisionerpb.FormatInfo) -> None:
     """The earliest expiry is told."""
     for times in ((_LATE, _EARLY), (_EARLY, _LATE)):
         response = await session.subject.rendered(await _expiring(session, info, times))
-        expect(response.expire_time.seconds == _EARLY, "`expire_time` is not the earliest of the secrets'")
+        right = (response.expire_time.seconds, response.expire_time.nanos) == (_EARLY, _NANOS)
+        expect(right, "`expire_time` is not the earliest of the secrets', to the nanosecond")
 
 
 @CHECKS.check_format("RND-012")
@@ -223,5 +226,5 @@ async def _expiring(
             segment.secret_ref.name, segment.secret_ref.key = one.name, one.key
         request = requests.merged(request, of, info)
     for secret, seconds in zip(request.bundle.secrets.secrets, times, strict=False):
-        secret.expire_time.seconds = seconds
+        secret.expire_time.seconds, secret.expire_time.nanos = seconds, _NANOS
     return request

@@ -13,10 +13,11 @@ class Reading:
 
     Attributes:
         state: the machine.
-        kubernetes: what it says of the control plane, etcd, images and static pods; empty where it says nothing.
+        kubernetes: what it says of the control plane, etcd, images and static pods; None where the decoder has no means
+            to tell, as MachineState has no place for it.
         private_keys: private keys of the cluster (PEM), by their fields of ClusterCredentials.
     """
 
     state: statepb.MachineState
-    kubernetes: kubernetespb.Kubernetes = field(default_factory=kubernetespb.Kubernetes)
+    kubernetes: kubernetespb.Kubernetes | None = None
     private_keys: Mapping[str, bytes] = field(default_factory=dict, repr=False)

@@ -6,10 +6,12 @@ A mutant is what a careless author might write. There is a module for each thing
 from collections.abc import Iterator
 
 from tests.tools.conformance.mutants import (
+    control_plane,
     errors,
     features,
     information,
     instances,
+    items,
     lease,
     limits,
     meaning,
@@ -37,6 +39,8 @@ _MODULES = (
     process,
     instances,
     lease,
+    items,
+    control_plane,
     subtle,
 )
 

@@ -1,9 +1,9 @@
-"""Mutants that are nearly right: wrong once in many times, for one item in ten, at the last moment, or out of order."""
+"""Mutants that are nearly right: wrong once in many times, at the last moment, or by a little."""
 
 import asyncio
-import base64
+import hashlib
 import itertools
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import grpc
@@ -11,79 +11,29 @@ import grpc.aio
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
 
-from provisioners.ignition.render import IgnitionProvisioner
-from provisioners.talos.provisioner import TalosProvisioner
 from provisioners.windows.provisioner import WindowsProvisioner
-from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
-from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
-from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.tools.conformance.bent import Bent, Life, Request, Response, Servicer, abort
-from tests.tools.conformance.mutants.bending import answered
-from tests.tools.conformance.mutants.meaning import document, each
+from tests.tools.conformance.mutants.bending import answered, metadata
 from tests.tools.conformance.mutants.mutant import Mutant
+from tools.conformance.launcher import Setup
 
 
 def mutants() -> Iterator[Mutant]:
     """Give them."""
+    yield Mutant("a few features are named", ("FEA-004.names-many",), Bent(error=metadata("features", _cut_off)))
+    yield Mutant("formats in any case", ("ERR-003.similar-format",), Bent(before=_any_case))
+    yield Mutant("the time zone in the user data", ("RND-004.another-instance",), _by_environment())
     yield Mutant(
-        "no mode for one file in ten", ("RND-018.many-items",),
-        document(lambda document: [
-            entry.pop("permissions", None) for entry in document.get("write_files", [])[9::10]] and None),
+        "an expiry in whole seconds", ("RND-012.expire-time",),
+        answered(lambda _, response: response.HasField("expire_time") and setattr(response.expire_time, "nanos", 0)),
     )  # fmt: skip
     yield Mutant(
-        "large contents are cut off", ("RND-018.many-items",),
-        document(each("write_files", _cut)), ("LIM",),
+        "an expiry only with user data", ("RND-009.validate-only",),
+        answered(lambda request, response: response.ClearField("expire_time") if request.validate_only else None),
     )  # fmt: skip
-    yield Mutant(
-        "one label in ten is left out", ("RND-018.many-items",),
-        _talos(_fewer_labels),
-    )  # fmt: skip
-    yield Mutant(
-        "no names of the API server", ("RND-019.extended-items",),
-        _plane(lambda plane: plane.ClearField("api_server_sans")),
-    )  # fmt: skip
-    yield Mutant(
-        "no audit policy", ("RND-019.extended-items",), _plane(lambda plane: plane.ClearField("audit")),
-    )  # fmt: skip
-    yield Mutant(
-        "the scheduler's arguments for the controller manager", ("RND-019.extended-items",),
-        _plane(lambda plane: plane.controller_manager.arguments.MergeFrom(plane.scheduler.arguments)
-               or plane.scheduler.ClearField("arguments")),
-    )  # fmt: skip
-    yield Mutant(
-        "a control plane with keys of another cluster", ("RND-019.extended-items",),
-        _talos(_other_keys),
-    )  # fmt: skip
-    yield Mutant(
-        "a control plane that is a worker", ("RND-019.extended-items",),
-        _talos(_as_worker),
-    )  # fmt: skip
-    yield Mutant("every owner is its own group", ("RND-019.extended-items",), document(each("write_files", _grouped)))
-    yield Mutant(
-        "modes without their first digit", ("RND-018.core-items",),
-        Bent(provisioner=IgnitionProvisioner, before=_masked),
-    )  # fmt: skip
-    yield Mutant(
-        "paths in lower case", ("RND-018.core-items",),
-        document(each("write_files", lambda entry: entry.update(path=entry["path"].lower()))),
-    )  # fmt: skip
-    yield Mutant(
-        "sudo for everybody", ("RND-019.extended-items",),
-        document(each("users", lambda entry: entry.setdefault("sudo", "ALL=(ALL) NOPASSWD:ALL"))),
-    )  # fmt: skip
-    yield Mutant(
-        "a user of its own", ("RND-019.extended-items",),
-        document(lambda document: document.setdefault("users", ["default"]).append({"name": "support"})),
-    )  # fmt: skip
-    yield Mutant(
-        "commands in another order", ("RND-019.extended-items",),
-        document(lambda document: document.get("runcmd", []).reverse()),
-    )  # fmt: skip
-    yield Mutant("only short texts", ("RND-015.byte-for-byte",), Bent(call=_short_texts), ("RND", "LIM", "FEA"))
-    yield Mutant("no secrets in files", ("RND-016.spliced-secrets",), Bent(call=_no_secrets), ("RND", "SEC"))
-    yield Mutant("bytes that become text", ("RND-016.no-text",), Bent(before=_replaced))
-    yield Mutant("base64 in lines", ("RND-016.spliced-secrets",), Bent(before=_base64_in_lines))
+    yield Mutant("characters are counted", ("LIM-003.user-data-limit",), Bent(call=_characters))
+    yield Mutant("the request is measured, and not the bundle", ("LIM-001.largest-bundle",), Bent(call=_measured))
     yield Mutant("another answer once in twenty times", ("LIM-008.many",), _rarely())
     yield Mutant("contents that are mixed up", ("RND-003.at-once",), _mixed_contents())
     yield Mutant(
@@ -94,100 +44,63 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("bytes that are no text in an error", ("SEC-001.secrets-in-errors",), Bent(call=_repr), ("RND",))
 
 
-def _cut(entry: dict[str, Any]) -> None:
-    if isinstance(entry.get("content"), str) and len(entry["content"]) > 65536:
-        entry["content"] = entry["content"][:65536]
+def _cut_off(features: str) -> str:
+    return features[:200]
 
 
-def _grouped(entry: dict[str, Any]) -> None:
-    owner = entry.get("owner", "root:root").partition(":")[0]
-    entry["owner"] = f"{owner}:{owner}"
+async def _any_case(request: Request, _context: Any) -> None:
+    request.format = request.format.lower()
 
 
-async def _masked(request: Request, _context: Any) -> None:
-    for file in request.bundle.os.files:
-        file.mode &= 0o777
+class _Placed(Life):
+    """Tells in its user data in which time zone it runs."""
+
+    def __init__(self) -> None:
+        self.zones: list[str] = []
+        self.known: dict[int, str] = {}
+
+    def heard(self, setup: Setup) -> Setup:
+        self.zones.append((setup.environment or {}).get("TZ", "UTC"))
+        return setup
+
+    async def call(self, servicer: Servicer, request: Request, context: Any) -> Response:
+        # Whoever was started first is called first.
+        if id(servicer) not in self.known:
+            self.known[id(servicer)] = self.zones[len(self.known)]
+        response = await servicer.rendered(request, context)
+        if response.user_data:
+            response.user_data += f"# {self.known[id(servicer)]}\n".encode()
+            response.sha256 = hashlib.sha256(response.user_data).digest()
+        return response
 
 
-async def _fewer_labels(request: Request, _context: Any) -> None:
-    node = request.bundle.intent.kubernetes.node
-    kept = [label for number, label in enumerate(node.labels, start=1) if number % 10]
-    if len(kept) < len(node.labels):
-        node.ClearField("labels")
-        node.labels.extend(kept)
+def _by_environment() -> Bent:
+    life = _Placed()
+    return Bent(call=life.call, process=life)
 
 
-class NewestTalos(TalosProvisioner):
-    """One format of five is enough to see what is wrong."""
-
-    def formats(self) -> Sequence[provisionerpb.FormatInfo]:
-        return super().formats()[:1]
-
-
-def _talos(before: Callable[[Request, Any], Awaitable[None]]) -> Bent:
-    return Bent(provisioner=NewestTalos, before=before)
-
-
-def _plane(change: Callable[[kubernetespb.ControlPlane], object]) -> Bent:
-    """Change what is said of the control plane."""
-
-    async def before(request: Request, _context: Any) -> None:
-        if request.bundle.intent.kubernetes.HasField("control_plane"):
-            change(request.bundle.intent.kubernetes.control_plane)
-
-    return _talos(before)
+async def _characters(servicer: Servicer, request: Request, context: Any) -> Response:
+    asked = Request()
+    asked.CopyFrom(request)
+    asked.ClearField("max_user_data_bytes")
+    response = await servicer.rendered(asked, context)
+    size, limit = len(response.user_data.decode(errors="replace")), request.max_user_data_bytes
+    if limit and size > limit:
+        await abort(context, _too_large("USER_DATA_TOO_LARGE", 9, size=size, limit=limit))
+    return response
 
 
-async def _other_keys(request: Request, _context: Any) -> None:
-    """Give etcd the key of the front proxy."""
-    credentials = request.bundle.intent.credentials
-    if credentials.HasField("etcd_ca"):
-        credentials.etcd_ca.private_key.CopyFrom(credentials.front_proxy_ca.private_key)
+async def _measured(servicer: Servicer, request: Request, context: Any) -> Response:
+    if request.ByteSize() > 2 * 1024 * 1024:
+        await abort(context, _too_large("BUNDLE_TOO_LARGE", 3, size=request.ByteSize(), limit=2 * 1024 * 1024))
+    return await servicer.rendered(request, context)
 
 
-async def _as_worker(request: Request, _context: Any) -> None:
-    if request.bundle.intent.role in (clusterpb.ROLE_CONTROL_PLANE, clusterpb.ROLE_INIT):
-        request.bundle.intent.role = clusterpb.ROLE_WORKER
-
-
-def _refused(path: str) -> Status:
-    status = Status(code=9, message="can not be held")
-    status.details.add().Pack(
-        ErrorInfo(reason="UNSUPPORTED_FEATURE", domain="slipway.dev", metadata={"features": "os.files"})
-    )
-    status.details.add().Pack(BadRequest(field_violations=[BadRequest.FieldViolation(field=path)]))
+def _too_large(reason: str, code: int, **sizes: int) -> Status:
+    status = Status(code=code, message="too large")
+    told = {name: str(size) for name, size in sizes.items()}
+    status.details.add().Pack(ErrorInfo(reason=reason, domain="slipway.dev", metadata=told))
     return status
-
-
-async def _short_texts(servicer: Servicer, request: Request, context: Any) -> Response:
-    """Refuse every text of more than one line."""
-    for index, file in enumerate(request.bundle.os.files):
-        if file.path.endswith("/bytes") and b"\n" in b"".join(segment.data for segment in file.content.segments):
-            await abort(context, _refused(f"os.files[{index}].content"))
-    return await servicer.rendered(request, context)
-
-
-async def _no_secrets(servicer: Servicer, request: Request, context: Any) -> Response:
-    """Refuse every secret in a file."""
-    for index, file in enumerate(request.bundle.os.files):
-        if any(segment.HasField("secret_ref") for segment in file.content.segments):
-            await abort(context, _refused(f"os.files[{index}].content"))
-    return await servicer.rendered(request, context)
-
-
-async def _base64_in_lines(request: Request, _context: Any) -> None:
-    found = {(one.name, one.key): one.value for one in request.bundle.secrets.secrets}
-    for file in request.bundle.os.files:
-        for segment in file.content.segments:
-            if segment.encoding == contentpb.SPLICE_ENCODING_BASE64:
-                value = found.get((segment.secret_ref.name, segment.secret_ref.key), b"")
-                segment.CopyFrom(contentpb.Segment(data=base64.encodebytes(value).removesuffix(b"\n")))
-
-
-async def _replaced(request: Request, _context: Any) -> None:
-    """Put a mark in the place of whatever is no text."""
-    for one in request.bundle.secrets.secrets:
-        one.value = one.value.decode(errors="replace").encode()
 
 
 def _rarely() -> Bent:
