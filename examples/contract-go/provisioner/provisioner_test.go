@@ -133,6 +133,17 @@ func TestAStatusStaysWithinItsBudget(t *testing.T) {
 	}
 }
 
+func TestAListThatIsCutSaysSo(t *testing.T) {
+	var many []violation
+	for index := range 40 {
+		many = append(many, violation{"os", fmt.Sprintf("ext.example.com/feature-%02d", index), "is not supported"})
+	}
+	info := status.Convert(unsupported("f", many)).Details()[0].(*errdetails.ErrorInfo)
+	if named := info.Metadata["features"]; len(named) > valueBytes || !strings.HasSuffix(named, "...") {
+		t.Error(named)
+	}
+}
+
 func TestADefectIsAnErrorWithAnId(t *testing.T) {
 	broken := func(context.Context, any) (any, error) { panic("a secret") }
 	_, err := guarded(context.Background(), nil, &grpc.UnaryServerInfo{}, broken)
