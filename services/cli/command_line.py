@@ -32,7 +32,7 @@ def cli() -> None:
       slipway explain -f cluster.yaml --set-missing
 
     Results go to standard output, remarks to standard error. Exit codes: 0 as asked; 1 something was refused or is
-    invalid; 2 used wrongly.
+    invalid; 2 used wrongly; 130 ended by Ctrl-C.
     """  # noqa: D301  # click's mark for lines that stay
 
 

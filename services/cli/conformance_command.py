@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from services.cli.addresses import address
 from services.cli.exit_codes import FAILED
 from services.cli.failures import reported
 from services.cli.options import output_option
@@ -28,7 +29,11 @@ def conformance() -> None:
 
 @conformance.command("run", short_help="Try every clause on a provisioner.")
 @click.option(
-    "--endpoint", default="", metavar="HOST:PORT", help="Where it answers. Default with --start-cmd: a free port."
+    "--endpoint",
+    default="",
+    metavar="HOST:PORT",
+    callback=address,
+    help="Where it answers. Default with --start-cmd: a free port.",
 )
 @click.option(
     "--tls-cert-dir", type=click.Path(path_type=Path, file_okay=False), default=None,

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from services.cli.addresses import address
 from services.cli.output import OUTPUTS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -105,11 +106,11 @@ def connection_options(command: F) -> F:
             help="Directory with OS profiles of your own.",
         ),
         click.option(
-            "--server", default="", envvar="SLIPWAY_SERVER", metavar="HOST:PORT",
+            "--server", default="", envvar="SLIPWAY_SERVER", metavar="HOST:PORT", callback=address,
             help="Ask this bootstrapper. Without it everything runs in this process.",
         ),
         click.option(
-            "--registry", default="", envvar="SLIPWAY_REGISTRY_ADDRESS", metavar="HOST:PORT",
+            "--registry", default="", envvar="SLIPWAY_REGISTRY_ADDRESS", metavar="HOST:PORT", callback=address,
             help="The registry beside the server; to list provisioners.",
         ),
         click.option(

@@ -15,7 +15,7 @@ _PAUSE_SECONDS = 0.05
 
 
 class NotReadyError(Exception):
-    """A service ended, or was not ready in time; the text names it and its log."""
+    """A service ended, or was not ready in time; the text names it."""
 
 
 def local_connection(services: LocalServices) -> Connection:
@@ -41,7 +41,7 @@ async def wait_until_ready(
         while loop.time() - started < DEADLINE_SECONDS:
             dead = services.dead()
             if dead:
-                raise NotReadyError(f"{', '.join(dead)} ended; see {services.logs}/{dead[0]}.log")
+                raise NotReadyError(f"{', '.join(dead)} ended")
             ready = await _ready(backend)
             progress(ready)
             if ready >= names and await _answers(backend):
@@ -49,7 +49,7 @@ async def wait_until_ready(
             await asyncio.sleep(_PAUSE_SECONDS)
     finally:
         await backend.close()
-    raise NotReadyError(f"not all services were ready within {DEADLINE_SECONDS:.0f} seconds; see {services.logs}")
+    raise NotReadyError(f"not all services were ready within {DEADLINE_SECONDS:.0f} seconds")
 
 
 async def _ready(backend: RemoteBackend) -> int:

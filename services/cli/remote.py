@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from services.cli.addresses import silence
 from services.cli.options import Connection
-from services.contract.errors import ForeignStatus
+from services.contract.errors import ForeignStatus, VersionSkew
 from services.rpc.channel import ChannelPool, InsecureTargetError
 from services.rpc.client import invoke
 from services.rpc.tls import CertificateFiles, TlsFilesError
@@ -110,5 +111,10 @@ async def _answered(call: Awaitable[A], who: str) -> A:
         return await call
     except ForeignStatus as error:
         if error.code in _SILENT and not error.reason:
-            raise ServerUnreachableError(f"the {who} does not answer: {error.message}") from None
+            raise ServerUnreachableError(f"the {who} does not answer: {silence(error.message)}") from None
         raise
+    except VersionSkew:
+        raise ServerUnreachableError(
+            f"the {who} has no such call: it is another service (--server is the bootstrapper's address, "
+            "--registry the registry's), or of another version"
+        ) from None

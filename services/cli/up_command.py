@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 import tempfile
 from pathlib import Path
 
@@ -60,6 +61,7 @@ async def _up(port: int, credentials: Path | None, output: str) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
         try:
+            _check_free(services.registry, services.bootstrapper)
             await services.start()
             ready = asyncio.create_task(wait_until_ready(services))
             stopped = asyncio.create_task(stop.wait())
@@ -80,6 +82,18 @@ async def _up(port: int, credentials: Path | None, output: str) -> None:
             raise SystemExit(FAILED) from None
         finally:
             await services.stop()
+
+
+def _check_free(*addresses: str) -> None:
+    """Raise NotReadyError when somebody listens already: he would answer in place of what is started."""
+    for address in addresses:
+        host, _, port = address.rpartition(":")
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, int(port)))
+            except OSError:
+                raise NotReadyError(f"{address} is in use: choose another --port") from None
 
 
 def _check(services: LocalServices) -> None:

@@ -80,7 +80,7 @@ def main() -> None:
     try:
         asyncio.run(demo(screen, findings))
     except NotReadyError as error:
-        findings.expect(False, str(error))  # reaching this line is the failure
+        findings.expect(False, f"{error}; see {OUT / LOGS}")  # reaching this line is the failure
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     finally:
