@@ -1,6 +1,7 @@
 """The registry's memory on Leases, on a real API server and with the registry's own role."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -15,10 +16,13 @@ from services.controller.kubernetes.connection import Connection
 from services.controller.kubernetes.failures import Invalid
 from services.controller.kubernetes.lease_store import LeaseStore
 from services.controller.resources import Json, Resource
+from services.controller.server import LEASE
 from services.registry.instance import EXPIRED, NOT_READY, READY, Instance
 from services.registry.registrations import Registrations, Terms
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.controller import manifests
+from tools.cluster.client import Client
+from tools.cluster.failures import Refused
 from tools.cluster.management import ManagementCluster, RunningCluster
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
@@ -30,7 +34,7 @@ TTL = 30.0
 @pytest.fixture(scope="module")
 def cluster(engine: Callable[..., None]) -> Iterator[RunningCluster]:
     """An API server with our roles."""
-    engine("cluster")
+    engine("kubebox-1.34")
     with ManagementCluster(None, extra=_roles()) as running:
         yield running
 
@@ -163,6 +167,48 @@ async def test_one_refused_object_keeps_no_other_from_being_written(cluster: Run
         assert _of(two, "refused") is None
         one.remove(_instance(clock, "taken"))
         one.remove(_instance(clock, "refused"))
+
+
+@pytest.mark.parametrize(
+    ("account", "own", "other"),
+    [
+        ("slipway-registry", "slipway-registry-1", LEASE),
+        ("slipway-controller", f"{LEASE}.team-a", "slipway-registry-2"),
+    ],
+)
+def test_leases_of_others_are_out_of_reach(cluster: RunningCluster, account: str, own: str, other: str) -> None:
+    """Registry and controller have verbs on Leases of one namespace; each can use them on its own alone."""
+    client = Client(cluster.administration.service_account(manifests.NAMESPACE, account))
+
+    def lease(name: str, holder: str) -> dict[str, Any]:
+        metadata = {"name": name, "namespace": manifests.NAMESPACE}
+        spec = {"holderIdentity": holder}
+        return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
+
+    cluster.client.apply(lease(other, "its holder"))
+
+    def take() -> object:
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{manifests.NAMESPACE}/leases/{other}"
+        found = cluster.client.request("GET", path)
+        return client.request("PUT", path, {**found, "spec": {"holderIdentity": "somebody else"}})
+
+    # The API server takes a new policy into account a moment after it was made.
+    end = time.monotonic() + 60
+    while not _is_held_back(take):
+        assert time.monotonic() < end, "the Lease of somebody else could be taken"
+    assert _is_held_back(lambda: client.create(lease(f"not-{own}", "me")))
+    if account == "slipway-registry":
+        assert _is_held_back(lambda: client.delete(lease(other, "")))
+    assert client.create(lease(own, "me"))["spec"]["holderIdentity"] == "me"
+
+
+def _is_held_back(call: Callable[[], object]) -> bool:
+    """Whether a call is refused, and not for want of a verb."""
+    try:
+        call()
+    except Refused as refused:
+        return refused.status == 403 and "names begin with" in str(refused)
+    return False
 
 
 def _renewed(store: LeaseStore, name: str) -> datetime | None:

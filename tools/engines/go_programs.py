@@ -123,6 +123,7 @@ PROGRAMS = {
         Program("grpcurl", "grpcurl", package="github.com/fullstorydev/grpcurl/cmd/grpcurl"),
         Program("cluster-api-1.12", "cluster_api_1_12"),
         Program("cluster-api-1.14", "cluster_api_1_14"),
+        Program("clusterctl-1.14", "clusterctl", package="sigs.k8s.io/cluster-api/cmd/clusterctl"),
         Program(
             "cluster-api-1.14-kubeadm-bootstrap",
             "cluster_api_1_14",

@@ -3,23 +3,20 @@
 import json
 import subprocess
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.deploy.kubernetes import rendered
 from tools.cluster.environment import Environment
 from tools.cluster.management import ManagementCluster
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
 
-ROOT = Path(__file__).resolve().parents[3] / "deploy" / "kubernetes"
-
 
 @pytest.fixture(scope="module")
 def bare(engine: Callable[..., None]) -> Iterator[Environment]:
     """An API server without Cluster API."""
-    engine("cluster")
+    engine("kubebox-1.34")
     with ManagementCluster(None) as cluster:
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "slipway-system"}}
         cluster.client.apply(namespace)
@@ -39,25 +36,23 @@ def _kubectl(cluster: Environment, *arguments: str, given: str = "") -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("overlay", ["base", "overlays/cert-manager", "clusterctl"])
+@pytest.mark.parametrize("overlay", ["base", *rendered.OVERLAYS])
 def test_rendered_manifests_are_valid(bare: Environment, overlay: str) -> None:
     """Every document is taken by server-side dry run, unknown fields being errors."""
-    rendered = _kubectl(bare, "kustomize", str(ROOT / overlay))
-    documents = [one for one in yaml.safe_load_all(rendered) if not one["apiVersion"].startswith("cert-manager.io/")]
+    documents = [one for one in rendered.documents(overlay) if not one["apiVersion"].startswith("cert-manager.io/")]
     assert len(documents) > 20
-    text = yaml.safe_dump_all(documents)
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": documents})
     output = _kubectl(bare, "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-", given=text)
     assert output.count("(server dry run)") == len(documents)
 
 
 def test_pods_pass_the_restricted_standard(bare: Environment) -> None:
     """The API server enforces the standard in the namespace, and warns of no template."""
-    rendered = _kubectl(bare, "kustomize", str(ROOT / "base"))
-    documents = list(yaml.safe_load_all(rendered))
+    documents = rendered.documents("overlays/own-certificates")
     (namespace,) = [one for one in documents if one["kind"] == "Namespace"]
     assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     _kubectl(bare, "apply", "--server-side", "-f", "-", given=json.dumps(namespace))
-    for deployment in (one for one in documents if one["kind"] == "Deployment"):
+    for deployment in (one for one in documents if one["kind"] in {"Deployment", "Job"}):
         template = deployment["spec"]["template"]
         pod = {
             "apiVersion": "v1",

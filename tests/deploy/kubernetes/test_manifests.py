@@ -1,21 +1,33 @@
-"""The manifests of deploy/kubernetes: what they promise of security, and that the programs know every flag in them."""
+"""The rendered manifests: what they promise of security, and that the programs know every flag in them."""
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import click
 import pytest
-import yaml
 
 from provisioners.cloud_init.render import CloudInit
 from provisioners.ignition.render import IgnitionProvisioner
 from provisioners.sdk.command import command as provisioner
 from provisioners.talos.provisioner import TalosProvisioner
 from provisioners.windows.provisioner import WindowsProvisioner
+from services.certificates.authority import names
+from services.certificates.job import AUTHORITY, secret_of
+from services.certificates.job import main as certificates
+from services.certificates.subjects import read_subject
 from services.controller.__main__ import main as controller
+from services.controller.server import LEASE
 from services.registry.__main__ import main as registry
+from tests.deploy.kubernetes import rendered
+from tests.deploy.kubernetes.policies import Peer, Policies
 
-ROOT = Path(__file__).resolve().parents[3] / "deploy" / "kubernetes"
+pytestmark = pytest.mark.engine
+
+OWN, CERT_MANAGER = "overlays/own-certificates", "overlays/cert-manager"
+PROVISIONERS = ("cloud-init", "ignition", "talos", "windows")
+DEPLOYMENTS = ("slipway-controller", "slipway-registry", *(f"slipway-{name}" for name in PROVISIONERS))
+JOB = "slipway-certificates"
+PODS = (*DEPLOYMENTS, JOB)
 PROGRAMS = {
     "slipway-controller": controller,
     "slipway-registry": registry,
@@ -23,39 +35,55 @@ PROGRAMS = {
     "slipway-provisioner-ignition": provisioner(IgnitionProvisioner()),
     "slipway-provisioner-talos": provisioner(TalosProvisioner()),
     "slipway-provisioner-windows": provisioner(WindowsProvisioner()),
+    "python3": certificates,
 }
+METADATA_SERVICES = ("169.254.169.254", "169.254.42.42", "fe80::a9fe:a9fe", "fd00:ec2::254")
 
 
-def _documents(*folders: str) -> list[dict[str, Any]]:
-    return [
-        document
-        for folder in folders
-        for path in sorted((ROOT / folder).glob("*.yaml"))
-        if path.name != "kustomization.yaml"
-        for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+@pytest.fixture(autouse=True)
+def _kubectl(engine: Callable[..., None]) -> None:
+    """Who renders."""
+    engine("kubebox-1.34")
+
+
+def _template(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = rendered.of_kind(OWN, "Job" if name == JOB else "Deployment")[name]["spec"]["template"]
+    return found
+
+
+def _container(name: str) -> dict[str, Any]:
+    (container,) = _template(name)["spec"]["containers"]
+    found: dict[str, Any] = container
+    return found
+
+
+def test_nothing_is_deployed_that_these_tests_do_not_know() -> None:
+    """What is tried below is all that runs, and every overlay has the same services."""
+    for overlay in rendered.OVERLAYS:
+        assert set(rendered.of_kind(overlay, "Deployment")) == set(DEPLOYMENTS)
+    assert set(rendered.of_kind(OWN, "Job")) == set(rendered.of_kind(OWN, "CronJob")) == {JOB}
+    assert not [
+        one for one in rendered.documents(OWN) if one["kind"] in {"Pod", "DaemonSet", "StatefulSet", "ReplicaSet"}
     ]
 
 
-DEPLOYMENTS = [one for one in _documents("services") if one["kind"] == "Deployment"]
-NAMES = [one["metadata"]["name"] for one in DEPLOYMENTS]
-
-
-@pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=NAMES)
-def test_every_flag_is_known(deployment: dict[str, Any]) -> None:
+@pytest.mark.parametrize("name", PODS)
+def test_every_flag_is_known(name: str) -> None:
     """A misspelt flag would be a pod that never starts."""
-    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    container = _container(name)
     command = PROGRAMS[container["command"][0]]
-    context = click.Context(command)
-    command.make_parser(context).parse_args(list(container["args"]))
+    command.make_parser(click.Context(command)).parse_args(list(container["args"]))
+    assert name != JOB or container["command"][1:] == ["-m", "services.certificates.job"]
 
 
-@pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=NAMES)
-def test_every_pod_is_restricted(deployment: dict[str, Any]) -> None:
-    """Nobody is root, only scratch can be written, no capability is left, memory is bounded, health is asked."""
-    pod = deployment["spec"]["template"]["spec"]
+@pytest.mark.parametrize("name", PODS)
+def test_every_pod_is_restricted(name: str) -> None:
+    """Nobody is root, only scratch can be written, no capability is left, memory is bounded, no name is a setting."""
+    pod = _template(name)["spec"]
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-    (container,) = pod["containers"]
+    assert pod["enableServiceLinks"] is False
+    container = _container(name)
     assert container["securityContext"] == {
         "allowPrivilegeEscalation": False,
         "readOnlyRootFilesystem": True,
@@ -63,54 +91,145 @@ def test_every_pod_is_restricted(deployment: dict[str, Any]) -> None:
     }
     assert container["resources"]["requests"].keys() == {"cpu", "memory"}
     assert "memory" in container["resources"]["limits"]
-    assert {"startupProbe", "readinessProbe", "livenessProbe"} <= container.keys()
-    assert pod["terminationGracePeriodSeconds"] > 30
+    assert {one["name"]: one.get("readOnly", False) for one in container["volumeMounts"]} == (
+        {"scratch": False} if name == JOB else {"scratch": False, "certificates": True}
+    )
+
+
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_every_service_is_watched_and_given_its_time(name: str) -> None:
+    """Health is asked, a pod of two may go at a time, draining is waited for; its Pods are those of its own name."""
+    assert {"startupProbe", "readinessProbe", "livenessProbe"} <= _container(name).keys()
+    assert _template(name)["spec"]["terminationGracePeriodSeconds"] > 30
+    deployment = rendered.of_kind(OWN, "Deployment")[name]["spec"]
+    own = {"app.kubernetes.io/name": name}
+    assert deployment["replicas"] == 2
+    assert deployment["selector"] == {"matchLabels": own}
+    assert own.items() <= _template(name)["metadata"]["labels"].items()
+    assert rendered.of_kind(OWN, "PodDisruptionBudget")[name]["spec"] == {
+        "maxUnavailable": 1,
+        "selector": {"matchLabels": own},
+    }
+    (spread,) = _template(name)["spec"]["topologySpreadConstraints"]
+    assert spread["labelSelector"] == {"matchLabels": own}
+
+
+def test_provisioners_differ_by_their_name_only() -> None:
+    """Each is the same Deployment with another name in it."""
+    texts = {str(rendered.of_kind(OWN, "Deployment")[f"slipway-{name}"]).replace(name, "NAME") for name in PROVISIONERS}
+    assert len(texts) == 1
 
 
 def test_provisioners_have_no_token() -> None:
-    """They never call the API server, and can not; controller and registry have accounts of their own."""
-    accounts = {one["metadata"]["name"]: one for one in _documents("rbac") if one["kind"] == "ServiceAccount"}
+    """They never call the API server, and can not; everybody else has an account of their own."""
+    accounts = rendered.of_kind(OWN, "ServiceAccount")
     assert accounts["slipway-service"]["automountServiceAccountToken"] is False
-    own = {"slipway-controller", "slipway-registry"}
-    for deployment in DEPLOYMENTS:
-        name = deployment["metadata"]["name"]
-        wanted = name if name in own else "slipway-service"
-        assert deployment["spec"]["template"]["spec"]["serviceAccountName"] == wanted
+    for name in PODS:
+        wanted = "slipway-service" if name.removeprefix("slipway-") in PROVISIONERS else name
+        assert _template(name)["spec"]["serviceAccountName"] == wanted
 
 
-def test_clusterctl_finds_what_it_looks_for() -> None:
-    """The controller's container is called manager, and metadata.yaml names the contract of every release."""
-    (deployment,) = [one for one in DEPLOYMENTS if one["metadata"]["name"] == "slipway-controller"]
-    assert deployment["spec"]["template"]["spec"]["containers"][0]["name"] == "manager"
-    metadata = yaml.safe_load((ROOT / "clusterctl" / "metadata.yaml").read_text(encoding="utf-8"))
-    assert {one["contract"] for one in metadata["releaseSeries"]} == {"v1beta2"}
+def test_the_cron_job_runs_what_the_job_runs() -> None:
+    """Renewal is the first run again: one pod, written once."""
+    cron = rendered.of_kind(OWN, "CronJob")[JOB]["spec"]
+    assert cron["jobTemplate"]["spec"]["template"] == rendered.of_kind(OWN, "Job")[JOB]["spec"]["template"]
+    assert cron["concurrencyPolicy"] == "Forbid"
 
 
 def test_every_service_has_a_certificate_of_its_name() -> None:
-    """Each Secret that a pod mounts is made by both overlays, and proves the name that the others ask for."""
+    """Each Secret that a pod mounts is made by both overlays, with the same names in its certificate."""
     mounted = {
         volume["secret"]["secretName"]
-        for deployment in DEPLOYMENTS
-        for volume in deployment["spec"]["template"]["spec"]["volumes"]
+        for name in DEPLOYMENTS
+        for volume in _template(name)["spec"]["volumes"]
         if "secret" in volume
     }
-    made = {
-        one["spec"]["secretName"]: one["spec"]
-        for one in _documents("overlays/cert-manager")
-        if one["kind"] == "Certificate"
+    by_cert_manager = {
+        one["spec"]["secretName"]: {*one["spec"].get("uris", ()), *one["spec"].get("dnsNames", ())}
+        for one in rendered.of_kind(CERT_MANAGER, "Certificate").values()
     }
-    assert mounted == made.keys() - {"slipway-authority"}
-    for name in ("cloud-init", "ignition", "talos", "windows"):
-        assert made[f"slipway-{name}-tls"]["uris"] == [f"spiffe://slipway/provisioner/{name}"]
-        assert made[f"slipway-{name}-tls"]["dnsNames"] == [f"{name}.provisioner.slipway"]
-    overlay = yaml.safe_load((ROOT / "overlays/own-certificates/kustomization.yaml").read_text(encoding="utf-8"))
-    assert {one["name"] for one in overlay["secretGenerator"]} == mounted
+    flags = [one.removeprefix("--subject=") for one in _container(JOB)["args"] if one.startswith("--subject=")]
+    subjects = [read_subject(one.replace("$(POD_NAMESPACE)", "slipway-system")) for one in flags]
+    by_job = {secret_of(one): {str(name.value) for name in names(one, trust_domain="slipway")} for one in subjects}
+    by_cert_manager.pop(AUTHORITY)
+    assert by_job == by_cert_manager
+    assert mounted == by_job.keys()
+    for name in PROVISIONERS:
+        assert by_job[f"slipway-{name}-tls"] == {f"spiffe://slipway/provisioner/{name}", f"{name}.provisioner.slipway"}
+
+
+def test_the_job_fills_the_secrets_that_it_may_and_all_of_them() -> None:
+    """Its role names the Secrets that the overlay makes, which are empty, and two verbs."""
+    made = rendered.of_kind(OWN, "Secret")
+    assert not [name for name, one in made.items() if one.get("data")]
+    (rule,) = rendered.of_kind(OWN, "Role")[JOB]["rules"]
+    assert {key: sorted(value) for key, value in rule.items()} == {
+        "apiGroups": [""],
+        "resources": ["secrets"],
+        "verbs": ["get", "update"],
+        "resourceNames": sorted(made),
+    }
+    assert AUTHORITY in made
+
+
+def test_the_registry_is_called_by_a_name_of_its_certificate() -> None:
+    """Whoever calls the registry calls a Service that is there, at its port, by a name that it can prove."""
+    service = rendered.of_kind(OWN, "Service")["slipway-registry"]["spec"]
+    for name in DEPLOYMENTS:
+        called = [one.partition("=")[2] for one in _container(name)["args"] if one.startswith("--registry-address=")]
+        assert called == ([] if name == "slipway-registry" else ["slipway-registry:9443"])
+    assert [one["port"] for one in service["ports"]] == [9443]
+    certificate = rendered.of_kind(CERT_MANAGER, "Certificate")["slipway-registry"]["spec"]
+    assert "slipway-registry" in certificate["dnsNames"]
+
+
+def test_the_leader_has_a_lease_that_admission_leaves_to_it() -> None:
+    """The policy for Leases goes by the names of accounts: that of the leader begins with the controller's."""
+    assert LEASE.startswith(_template("slipway-controller")["spec"]["serviceAccountName"] + ".")
+    policy = rendered.of_kind(OWN, "ValidatingAdmissionPolicy")["slipway-leases"]
+    binding = rendered.of_kind(OWN, "ValidatingAdmissionPolicyBinding")["slipway-leases"]
+    assert binding["spec"] == {"policyName": policy["metadata"]["name"], "validationActions": ["Deny"]}
+    assert policy["spec"]["failurePolicy"] == "Fail"
 
 
 def test_everything_is_denied_that_no_policy_allows() -> None:
     """One policy for all pods allows nothing; each role has one that names its neighbours."""
-    policies = {one["metadata"]["name"]: one["spec"] for one in _documents("policies")}
+    policies = {name: one["spec"] for name, one in rendered.of_kind(OWN, "NetworkPolicy").items()}
     assert policies["slipway-deny"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
-    roles = {one["spec"]["template"]["metadata"]["labels"]["slipway.dev/role"] for one in DEPLOYMENTS}
+    roles = {_template(name)["metadata"]["labels"]["slipway.dev/role"] for name in PODS}
     selected = {(spec["podSelector"].get("matchLabels") or {}).get("slipway.dev/role") for spec in policies.values()}
     assert roles <= selected
+
+
+@pytest.mark.parametrize("name", PODS)
+@pytest.mark.parametrize("address", METADATA_SERVICES)
+def test_nobody_reaches_the_cloud_s_metadata(name: str, address: str) -> None:
+    """The credentials of the machine are there for whoever asks: no pod does, at any port."""
+    policies = Policies(rendered.of_kind(OWN, "NetworkPolicy").values())
+    labels = _template(name)["metadata"]["labels"]
+    assert not [port for port in (80, 443, 6443, 8080) if policies.allow("egress", labels, Peer(address), port)]
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "port", "reason"),
+    [
+        ("slipway-controller", "198.51.100.7", 8443, "an API server of a workload cluster, at any port"),
+        ("slipway-controller", "2001:db8::7", 6443, "the same in IPv6"),
+        ("slipway-registry", "198.51.100.7", 6443, "its own API server"),
+        (JOB, "198.51.100.7", 443, "its own API server"),
+    ],
+)
+def test_api_servers_are_reached(name: str, address: str, port: int, reason: str) -> None:
+    """What is kept from pods is not what they need."""
+    policies = Policies(rendered.of_kind(OWN, "NetworkPolicy").values())
+    assert policies.allow("egress", _template(name)["metadata"]["labels"], Peer(address), port), reason
+
+
+def test_a_provisioner_calls_nobody_but_the_registry() -> None:
+    """What knows the secrets of machines has no way out."""
+    policies = Policies(rendered.of_kind(OWN, "NetworkPolicy").values())
+    labels = _template("slipway-talos")["metadata"]["labels"]
+    registry_pod = Peer("10.0.0.2", _template("slipway-registry")["metadata"]["labels"])
+    assert policies.allow("egress", labels, registry_pod, 9443)
+    assert not policies.allow("egress", labels, Peer("10.0.0.3", labels), 9443)
+    assert not [port for port in (80, 443, 6443, 9443) if policies.allow("egress", labels, Peer("198.51.100.7"), port)]
