@@ -1,5 +1,6 @@
 """One try of a case on a format: what was asked, what came, and what of it the format must refuse."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 from services.contract.walk import uses
@@ -9,6 +10,9 @@ from tools.conformance import cases, requests
 from tools.conformance.bounds import Outside, outside
 from tools.conformance.session import Session
 from tools.conformance.subject import Answer
+
+_AT_ONCE = 4
+"""Cases that are tried together: while one is rendered, others are made and read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,14 @@ def _placed(request: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo
 async def feature_trials(session: Session, info: provisionerpb.FormatInfo) -> list[Trial]:
     """Try all cases of features that are for a format."""
     found = [*cases.cases("features"), *cases.cases("control_plane")]
-    return [await tried(session, info, case) for case in found if requests.applies(case, info)]
+    gate = asyncio.Semaphore(_AT_ONCE)
+    await session.base(info)
+
+    async def one(case: casepb.Case) -> Trial:
+        async with gate:
+            return await tried(session, info, case)
+
+    return await asyncio.gather(*(one(case) for case in found if requests.applies(case, info)))
 
 
 async def rich(session: Session, info: provisionerpb.FormatInfo) -> provisionerpb.RenderRequest:
