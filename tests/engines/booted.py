@@ -1,8 +1,15 @@
-"""Machines that several tests look at, each booted once."""
+"""Machines that several tests look at, each booted once.
 
+SLIPWAY_TEMPLATES names a folder of Cluster API manifests, whose machines are then compared as those of the examples:
+
+    SLIPWAY_TEMPLATES=~/clusters .venv/bin/python -m pytest tests/engines/test_same_as_today.py
+"""
+
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from pathlib import Path
 
 from bootstrapper.documents.machines import native_questions
 from bootstrapper.documents.native import NativeCluster, NativeConfig, read_native
@@ -11,9 +18,18 @@ from tests.engines import configs, ours, today
 from tests.engines.machines import boot_cloud_init, boot_ignition
 from tools.engines.machine_state import MachineState
 
+TEMPLATES = os.environ.get("SLIPWAY_TEMPLATES", "")
+GIVEN = {
+    f"given-{file.parent.name}-{file.stem}-{one}": one
+    for file in (sorted(Path(TEMPLATES).rglob("*.yaml")) if TEMPLATES else ())
+    for one in configs.of_manifests({str(file): file.read_text(encoding="utf-8")})
+}
 IMPORTED = {
-    str(one): one
-    for one in (*configs.corpus(), *configs.example("cluster-aws.yaml"), *configs.example("cluster-flatcar.yaml"))
+    **{
+        str(one): one
+        for one in (*configs.corpus(), *configs.example("cluster-aws.yaml"), *configs.example("cluster-flatcar.yaml"))
+    },
+    **GIVEN,
 }
 _DOCUMENTS = [
     read_native(one)

@@ -31,7 +31,7 @@ class Entry:
 
     Attributes:
         configs: names of the configs that it is for, with * and ?.
-        shown_by: a config that has it.
+        shown_by: a config that has it; empty for templates that are given from outside, which are not always there.
         part: of the machine, as in tree_diff, or "call".
         name: of the path, user, call ..., with * and ?.
         cause: why today's machine is not worth having, or the difference means nothing.
@@ -153,6 +153,19 @@ def _script(data: bytes) -> list[str]:
     return [first, *lines[:1], *(line for line in lines[1:] if line != "set -e")]
 
 
+def _script_that_was_given(data: bytes) -> list[str]:
+    """The same without the lines that fill in the machine's names: ours are steps of the runner."""
+    return [
+        line
+        for line in _script(data)
+        if not re.match(r"envsubst <|mv \S+/kubeadm\.yml\.tmp |sh /var/lib/slipway/", line)
+    ]
+
+
+def _without_last_newline(data: bytes) -> bytes:
+    return data.removesuffix(b"\n")
+
+
 def _unit(data: bytes) -> dict[str, list[str]]:
     """What a unit runs, how, and what starts it."""
     said: dict[str, list[str]] = {}
@@ -171,6 +184,8 @@ READINGS: Mapping[str, Callable[[bytes], Any]] = {
     "kubeadm": _kubeadm,
     "kubeadm without expiry": _kubeadm_without_expiry,
     "script": _script,
+    "script that was given": _script_that_was_given,
+    "without the last newline": _without_last_newline,
     "unit": _unit,
     "time servers": _time_servers,
 }
