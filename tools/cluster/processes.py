@@ -22,7 +22,8 @@ _INTERVAL = 0.05
 _READY = 120.0
 _GRACE = 20.0
 _LAST_LINES = 2000
-# The kernel is asked to end the program with its owner; an owner who was gone before it was asked is seen by its absence.
+# The kernel is asked to end the program with its owner; an owner who was gone before it was asked is seen by its
+# absence.
 _TIED = ("setpriv", "--pdeathsig", "KILL", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 
 Ready = Callable[[], bool]
@@ -56,6 +57,25 @@ class Process:
     def running(self) -> bool:
         """Whether it runs, ready or not."""
         return self._process is not None and self._process.poll() is None
+
+    @property
+    def status(self) -> int | None:
+        """How it has ended; None while it runs, and before it was started."""
+        return None if self._process is None else self._process.poll()
+
+    def wait_ended(self, seconds: float | None = None) -> int:
+        """Wait until it has ended by itself; give its status.
+
+        Raises:
+            EngineTimeout: it still runs after so many seconds.
+            ProcessEnded: it was never started.
+        """
+        if self._process is None:
+            raise ProcessEnded(f"{self.log.stem} was not started")
+        try:
+            return self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise EngineTimeout(f"{self.log.stem} has not ended; its log ends with:\n{self.tail()}") from None
 
     def start(self, *, wait: bool = True) -> None:
         """Start it, and wait until it is ready unless told not to; does nothing to a running one.

@@ -11,6 +11,7 @@ import pytest
 
 from tools.cluster import processes
 from tools.cluster.failures import ProcessEnded
+from tools.engines.failures import EngineTimeout
 
 _SERVER = ("sh", "-c", "echo up $$; exec sleep 600")
 _POLITE = """
@@ -91,3 +92,19 @@ def test_nothing_outlives_a_killed_owner(tmp_path: Path) -> None:
     finally:
         os.close(ending)
     assert readable
+
+
+def test_how_a_process_has_ended_is_told(tmp_path: Path) -> None:
+    """Its status when it ends by itself; None before, and no wait for one that goes on, or was never started."""
+    with processes.supervisor(tmp_path) as held:
+        made = held.process("brief", ("sh", "-c", "read line; exit 3"), ready=lambda: True)
+        with pytest.raises(ProcessEnded, match="not started"):
+            made.wait_ended()
+        assert made.status is None
+        made.start()
+        assert made.wait_ended(60) == made.status == 3
+        lasting = held.process("lasting", _SERVER, ready=lambda: "up" in lasting.tail())
+        lasting.start()
+        assert lasting.status is None
+        with pytest.raises(EngineTimeout, match="has not ended"):
+            lasting.wait_ended(0.01)
