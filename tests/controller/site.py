@@ -57,6 +57,7 @@ class Site:
         bootstrapper: Bootstrapper | None = None,
         wrap: Callable[[Api], Objects] | None = None,
         terms: Terms | None = None,
+        opt_in: bool = False,
     ) -> AsyncIterator[Assembled]:
         """Run a controller for the namespace; `wrap` puts something between it and its calls."""
         connection = await Connection.of_process(self.kubeconfig)
@@ -67,6 +68,7 @@ class Site:
             namespace=self.namespace,
             objects=wrap(api) if wrap else None,
             terms=terms or Terms(token_ttl=timedelta(minutes=15), quiet_seconds=0.5),
+            opt_in=opt_in,
         )
         parts.controller.follow()
         work = asyncio.ensure_future(parts.controller.lead(None))

@@ -30,7 +30,7 @@ class OptedInReporter(Reporter):
     def __init__(self, objects: Objects, clock: Callable[[], datetime]) -> None:
         """Write by an API."""
         super().__init__(objects, clock)
-        self._done: dict[str, str] = {}
+        self._done: set[str] = set()
 
     async def write(self, facts: Facts, conditions: Sequence[Condition], *, record: Record | None = None) -> bool:
         """Write the status, then take the pause away if `record` tells of the data Secret; see Reporter.
@@ -38,10 +38,17 @@ class OptedInReporter(Reporter):
         Raises:
             ApiFailure: a call failed; an object that is gone meanwhile, or handed back, is no failure.
         """
-        version = facts.config["metadata"]["resourceVersion"]
-        if self._done.get(facts.uid) == version:
+        if not facts.held:
+            self._done.discard(facts.uid)
+        elif facts.uid in self._done:
             # What was read of the object is older than what was done with it.
             return False
+        try:
+            return await self._write(facts, conditions, record)
+        except NotFound:
+            return False
+
+    async def _write(self, facts: Facts, conditions: Sequence[Condition], record: Record | None) -> bool:
         for _ in range(_TRIES):
             if not facts.held:
                 return await self._warn_of_upkeep(facts, conditions)
@@ -49,25 +56,28 @@ class OptedInReporter(Reporter):
                 wrote = await self._write_status(facts, conditions, created=record is not None)
                 if record is not None:
                     await self._hand_over(facts)
-                    self._done[facts.uid] = version
+                    self._done.add(facts.uid)
             except Conflict:
-                try:
-                    found = await self.objects.get(KUBEADM_CONFIGS, facts.namespace, facts.name)
-                except NotFound:
-                    return False
-                if found["metadata"]["uid"] != facts.uid:
-                    return False
-                facts = replace(facts, config=found)
-            except NotFound:
-                return False
+                facts = await self._read_again(facts)
             else:
                 return wrote or record is not None
         raise Conflict("PATCH", KUBEADM_CONFIGS.kind, facts.name)
 
+    async def _read_again(self, facts: Facts) -> Facts:
+        """Give the facts with the object as it is now.
+
+        Raises:
+            NotFound: it is gone, or another one of its name is there.
+        """
+        found = await self.objects.get(KUBEADM_CONFIGS, facts.namespace, facts.name)
+        if found["metadata"]["uid"] != facts.uid:
+            raise NotFound("GET", KUBEADM_CONFIGS.kind, facts.name)
+        return replace(facts, config=found)
+
     def forget(self, uid: str) -> None:
         """Forget an object that is gone."""
         super().forget(uid)
-        self._done.pop(uid, None)
+        self._done.discard(uid)
 
     async def _warn_of_upkeep(self, facts: Facts, conditions: Sequence[Condition]) -> bool:
         """Tell by an event what the status of an object that is not held any more can not tell."""

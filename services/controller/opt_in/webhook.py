@@ -1,5 +1,6 @@
 """The HTTPS server that the API server asks when an opted-in KubeadmConfig is created. Every replica runs one."""
 
+import asyncio
 import json
 import ssl
 from pathlib import Path
@@ -50,8 +51,14 @@ class Webhook:
 
     async def stop(self) -> None:
         """Answer what was asked, and listen no longer."""
-        if self._runner is not None:
-            await self._runner.cleanup()
+        if self._runner is None or self._runner.server is None:
+            return
+        lines = [one.transport for one in self._runner.server.connections if one.transport is not None]
+        await self._runner.cleanup()
+        for line in lines:
+            # The API server keeps idle lines open; a farewell by TLS would wait for it.
+            line.abort()
+        await asyncio.sleep(0)
 
 
 class RenewedContext:
