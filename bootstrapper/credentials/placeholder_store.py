@@ -1,4 +1,4 @@
-"""Secrets for questions that must create nothing: explain, validate, size and diff."""
+"""Secrets for questions that must create nothing: explain, validate and diff."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime

@@ -21,8 +21,8 @@ def address(_context: click.Context, _parameter: click.Parameter, value: str) ->
     Raises:
         click.BadParameter: it is neither; gRPC would take the port modulo 65536.
     """
-    host, _, port = value.rpartition(":")
-    if "://" in value:
+    host, _, port = value.removeprefix("dns:///").rpartition(":")
+    if "://" in host:
         raise click.BadParameter("it takes HOST:PORT, without a scheme")
     if value and not (host and port.isascii() and port.isdecimal() and 0 < int(port) <= _HIGHEST_PORT):
         raise click.BadParameter(f"it takes HOST:PORT, with a port from 1 to {_HIGHEST_PORT}")

@@ -30,7 +30,13 @@ def fake(script: Path | None, schema: bool, server_flags: dict[str, Any]) -> Non
     What is not scripted is sound. Each call is logged with its number and its fault.
 
     \b
-    Example of a script:
+    Examples:
+      slipway provisioner fake --insecure --listen-address 127.0.0.1:9450 --registry-address 127.0.0.1:9440
+      slipway provisioner fake --script faults.yaml --tls-cert-dir certificates
+      slipway provisioner fake --schema
+
+    \b
+    A script:
       name: acme.example.com
       render:
         - {calls: 3, fault: Status, reason: NO_READY_PROVISIONER, retryAfter: 2s}
@@ -41,7 +47,7 @@ def fake(script: Path | None, schema: bool, server_flags: dict[str, Any]) -> Non
       0  it was ended by Ctrl-C or SIGTERM
       1  it could not start
       2  the command line or the script is wrong
-      70 the script let it die
+      70  the script let it die
     """  # noqa: D301  # click's mark for lines that stay
     if schema:
         click.echo(json.dumps(Script.model_json_schema(), indent=2))

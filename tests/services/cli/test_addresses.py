@@ -16,6 +16,7 @@ WRONG = [
     ("127.0.0.1:0", "from 1 to 65535", "no port"),
     ("localhost", "HOST:PORT", "a host alone"),
     (":9441", "HOST:PORT", "a port alone"),
+    ("dns:///:9441", "HOST:PORT", "a port alone, in the words of gRPC"),
     ("http://127.0.0.1:9441", "without a scheme", "the address of a web page"),
 ]
 
