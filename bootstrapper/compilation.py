@@ -12,7 +12,7 @@ from bootstrapper.causes import at_their_causes
 from bootstrapper.engines.engine import Engine
 from bootstrapper.engines.result import EngineRefusal
 from bootstrapper.field_index import item_index
-from bootstrapper.lowering.draft import Draft, Refusal
+from bootstrapper.lowering.draft import Draft, Elsewhere, Refusal
 from bootstrapper.lowering.finish import RUNNER, finish
 from bootstrapper.lowering.legalise import legalise
 from bootstrapper.lowering.omission import not_taken, omit, take_out
@@ -155,7 +155,7 @@ class Compiler:
                 getattr(one.use.item, "origin", diagnosticpb.Origin()),
                 f"the bootstrap engine {self.engine.name} does not take {one.use.id}: it {one.why}",
                 self.engine.remedies.get(one.use.id) or remedy_of(one.use, supports),
-                elsewhere=True,
+                Elsewhere.FORMATS,
             )
             for one in wrong
         ]

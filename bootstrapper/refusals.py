@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bootstrapper.assembly.paths import describe
 from bootstrapper.field_index import item_index
-from bootstrapper.lowering.draft import Refusal
+from bootstrapper.lowering.draft import Elsewhere, Refusal
 from bootstrapper.provisioning.selection import Candidate
 from bootstrapper.remedies import remedy_of_error
 from services.contract.errors import UnsupportedFeature, Violation
@@ -70,7 +70,7 @@ def said(error: UnsupportedFeature, bundle: bundlepb.BootstrapBundle) -> list[Re
         item = index.holder(path)
         origin = diagnosticpb.Origin() if item is None else item.message.origin
         remedy = one.remedy or otherwise
-        refusals.append(Refusal(one.feature or feature, path, origin, one.description, remedy, elsewhere=True))
+        refusals.append(Refusal(one.feature or feature, path, origin, one.description, remedy, Elsewhere.PROVISIONERS))
     return refusals or [Refusal(feature, "", diagnosticpb.Origin(), error.message, otherwise)]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bootstrapper.compilation import Compiled
-from bootstrapper.lowering.draft import Refusal
+from bootstrapper.lowering.draft import Elsewhere, Refusal
 from bootstrapper.provisioning.selection import Candidate
 from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -17,6 +17,10 @@ _Place = tuple[str, str]
 
 _FACTS = ("intent.cluster", "intent.role", "intent.kubernetes_version", "machine", "target")
 """Fields of a bundle that are facts of machine and cluster: who refuses one of them refuses the machine."""
+
+
+FORMAT = "format "
+"""With it begins the name of another format of the same provisioner."""
 
 
 def stand_ins(candidate: Candidate, candidates: Iterable[Candidate]) -> Iterator[tuple[str, Candidate]]:
@@ -33,7 +37,7 @@ def stand_ins(candidate: Candidate, candidates: Iterable[Candidate]) -> Iterator
         if (candidate.takes_plan and not other.takes_plan) or not _same_family(candidate, other):
             continue
         if own or other.name not in seen:
-            yield (f"format {other.format.format}" if own else other.name), other
+            yield (f"{FORMAT}{other.format.format}" if own else other.name), other
         seen.add(other.name)
 
 
@@ -51,16 +55,19 @@ class Takers:
     def advise(self, refusals: Iterable[Refusal]) -> list[Refusal]:
         """Give the refusals, those of the whole machine first; what another format takes names it in its remedy."""
         return [
-            self._advised(one) if one.elsewhere else one
+            self._advised(one) if one.elsewhere is not Elsewhere.NOWHERE else one
             for one in sorted(refusals, key=lambda one: not _of_the_machine(one))
         ]
 
     def _advised(self, refusal: Refusal) -> Refusal:
         names = [name for name, refused in self._refused.items() if _place(refusal) not in refused]
-        remedy = refusal.remedy
-        if names:
-            remedy += f", or choose {_joined(names)}, which {'take' if len(names) > 1 else 'takes'} it"
-        return replace(refusal, remedy=remedy, elsewhere=False)
+        if refusal.elsewhere is Elsewhere.PROVISIONERS:
+            # Nobody has asked the others for this very item: they are said to declare such things, no more.
+            others = [name for name in names if not name.startswith(FORMAT)]
+            more = f", or try {_joined(others)}" if others else ""
+        else:
+            more = f", or choose {_joined(names)}, which {'take' if len(names) > 1 else 'takes'} it" if names else ""
+        return replace(refusal, remedy=refusal.remedy + more, elsewhere=Elsewhere.NOWHERE)
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from google.protobuf.message import Message
@@ -40,6 +41,17 @@ class Staged:
     entry: ospb.File | ospb.Directory | ospb.Link
 
 
+class Elsewhere(Enum):
+    """Who else may take what is refused."""
+
+    NOWHERE = "nowhere"
+    """It can not be honoured as it stands."""
+    FORMATS = "formats"
+    """The format lacks it: any other may have it."""
+    PROVISIONERS = "provisioners"
+    """The provisioner has refused it although it declares such things: another one may do better."""
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """What can not be honoured, why, and what the user can do about it. There is none without the last.
@@ -50,7 +62,7 @@ class Refusal:
         origin: where the user wrote it.
         reason: why not.
         remedy: what the user can do: a sentence, or the beginning of one, without its dot.
-        elsewhere: the format lacks it, so another one may take it; who does is added to the remedy.
+        elsewhere: who else may take it; those who do are added to the remedy.
     """
 
     feature: str
@@ -58,7 +70,7 @@ class Refusal:
     origin: diagnosticpb.Origin
     reason: str
     remedy: str
-    elsewhere: bool = False
+    elsewhere: Elsewhere = Elsewhere.NOWHERE
 
     def __post_init__(self) -> None:
         """Insist on a remedy."""
@@ -138,6 +150,19 @@ class Draft:
         self.bundle.CopyFrom(earlier.bundle)
         self.staged[:], self.prepared[:] = earlier.staged, earlier.prepared
         self.lowered[:], self.passes[:], self.gone[:] = earlier.lowered, earlier.passes, earlier.gone
+        self.forget_paths()
+
+    def emitted(self) -> tuple[int, int, int]:
+        """Give how much there is of what passes emit: a mark to go back to."""
+        return len(self.bundle.os.files), len(self.staged), len(self.prepared)
+
+    def take_back(self, mark: tuple[int, int, int]) -> None:
+        """Remove what was emitted since."""
+        if self.emitted() == mark:
+            return
+        del self.bundle.os.files[mark[0] :]
+        del self.staged[mark[1] :]
+        del self.prepared[mark[2] :]
         self.forget_paths()
 
     def has_path(self, path: str) -> bool:

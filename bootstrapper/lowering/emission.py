@@ -1,12 +1,15 @@
 """What passes may and may not put on the machine: never a second origin for one path."""
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from bootstrapper.lowering.draft import PUBLIC, CannotLower, Draft, derived
 from bootstrapper.lowering.order import Rank
 from services.contract.walk import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
+
+T = TypeVar("T")
 
 
 def put_file(  # noqa: PLR0913  # a file has that many properties
@@ -43,23 +46,28 @@ def free_path(draft: Draft, stem: str, suffix: str) -> str:
     return path
 
 
-def each(items: Iterable[Item], lower: Callable[[Item], None]) -> None:
+def each(draft: Draft, items: Iterable[Item], lower: Callable[[Item], T]) -> list[T]:
     """Lower items one by one, and name all that can not be at once: else a pass would begin anew after each of them.
 
-    It is for items that do not depend on each other, and a `lower` that changes nothing when it gives an item up.
+    It is for items that do not depend on each other. What `lower` has emitted for an item before it gives it up is
+    taken back, so that no other item finds it in its way.
 
     Raises:
         CannotLower: for the first of them, with the others.
     """
-    given_up = []
+    given_up: list[CannotLower] = []
+    made = []
     for item in items:
+        emitted = draft.emitted()
         try:
-            lower(item)
+            made.append(lower(item))
         except CannotLower as cannot:
+            draft.take_back(emitted)
             given_up.append(cannot)
     if given_up:
         given_up[0].others += given_up[1:]
         raise given_up[0]
+    return made
 
 
 def _claim(draft: Draft, item: Item, path: str) -> None:

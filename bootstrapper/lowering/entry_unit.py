@@ -7,7 +7,7 @@ a service can honour it.
 
 from collections.abc import Collection, Iterator
 
-from bootstrapper.lowering.draft import Draft, Refusal
+from bootstrapper.lowering.draft import Draft, Elsewhere, Refusal
 from bootstrapper.lowering.runners.kubeadm_provider import UNIT_NAME as PROVIDER_UNIT_NAME
 from bootstrapper.lowering.runners.lower_steps import UNIT_NAME
 from services.contract.walk import Item, items
@@ -44,7 +44,7 @@ def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Refusal]
             yield _refusal(item, unit, reason, "write drop-ins in place of contents, masked and enabled")
         elif unit.drop_ins and DROP_INS not in declared:
             reason = "the first-boot system does not bootstrap the machine in a service of its own"
-            yield _refusal(item, unit, reason, "write a command of the phase pre in its place", elsewhere=True)
+            yield _refusal(item, unit, reason, "write a command of the phase pre in its place", Elsewhere.FORMATS)
         else:
             draft.bundle.plan.entrypoint.drop_ins.extend(unit.drop_ins)
             draft.lowered.append(
@@ -54,5 +54,7 @@ def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Refusal]
             )
 
 
-def _refusal(item: Item, unit: ospb.SystemdUnit, reason: str, remedy: str, *, elsewhere: bool = False) -> Refusal:
+def _refusal(
+    item: Item, unit: ospb.SystemdUnit, reason: str, remedy: str, elsewhere: Elsewhere = Elsewhere.NOWHERE
+) -> Refusal:
     return Refusal(item.feature, item.path, unit.origin, reason, remedy, elsewhere)

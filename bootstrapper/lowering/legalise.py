@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from bootstrapper.field_index import by_outer, enclosing
 from bootstrapper.lowering.dependencies import OWNED, dependents
-from bootstrapper.lowering.draft import CannotLower, Draft, Refusal
+from bootstrapper.lowering.draft import CannotLower, Draft, Elsewhere, Refusal
 from bootstrapper.lowering.entry_unit import adopt_drop_ins
 from bootstrapper.lowering.omission import not_taken, omit, take_out
 from bootstrapper.lowering.passes import Pass, PassTable
@@ -56,7 +56,7 @@ class _Work:
     result: Legalised
 
     def give_up(  # the parts of a refusal
-        self, item: Item, reason: str, *, remedy: str, feature: str = "", elsewhere: bool = False
+        self, item: Item, reason: str, *, remedy: str, feature: str = "", elsewhere: Elsewhere = Elsewhere.NOWHERE
     ) -> None:
         name = item.feature or feature or item.path
         self.refuse(Refusal(name, item.path, item.message.origin, reason, remedy, elsewhere))
@@ -76,7 +76,7 @@ class _Work:
             why = self.in_vain(f"{inner} {one.description}".lstrip())
             name = item.feature or one.feature or item.path
             remedy = one.remedy or otherwise or f"change {inner or 'it'}, or leave it out"
-            refusal = Refusal(name, item.path, item.message.origin, why, remedy, elsewhere=True)
+            refusal = Refusal(name, item.path, item.message.origin, why, remedy, Elsewhere.PROVISIONERS)
             # An item without a feature of its own is more than what was refused in it: it can not be left out for that.
             if item.feature:
                 self.refuse(refusal)
@@ -146,7 +146,7 @@ def _settle_default_user(work: _Work, declared: Collection[str]) -> None:
                 diagnosticpb.Origin(),
                 work.in_vain(f"{wanted} is not supported"),
                 "choose an image without that user, or leave it out",
-                elsewhere=True,
+                elsewhere=Elsewhere.FORMATS,
             )
         )
     system.ClearField("default_user")
@@ -255,10 +255,10 @@ def _lack(work: _Work, item: Item, wrong_in: Mapping[str, list[Unsupported]], re
         why = work.in_vain(reason_of(one))
         whole = one.use.path == item.path and one.use.id not in work.supports
         do = remedy if whole and remedy else remedy_of(one.use, work.supports, item_path=item.path)
-        work.give_up(item, why, remedy=do, feature=one.use.id, elsewhere=True)
+        work.give_up(item, why, remedy=do, feature=one.use.id, elsewhere=Elsewhere.FORMATS)
         return
     why = work.in_vain("it depends on something that the format does not take")
-    work.give_up(item, why, remedy=remedy or "leave it out, with what it depends on", elsewhere=True)
+    work.give_up(item, why, remedy=remedy or "leave it out, with what it depends on", elsewhere=Elsewhere.FORMATS)
 
 
 def _drop_empty(draft: Draft) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 from google.protobuf.message import Message
 
-from bootstrapper.lowering.draft import Refusal
+from bootstrapper.lowering.draft import Elsewhere, Refusal
 from bootstrapper.remedies import Supports, reason_of, remedy_of
 from services.contract.features import Unsupported
 from services.contract.walk import within
@@ -38,7 +38,7 @@ def omit(
 def not_taken(one: Unsupported, supports: Supports) -> Refusal:
     """Say of a use why it can not be honoured, and what to do."""
     origin = diagnosticpb.Origin() if one.use.item is None else getattr(one.use.item, "origin")  # noqa: B009
-    return Refusal(one.use.id, one.use.path, origin, reason_of(one), remedy_of(one.use, supports), elsewhere=True)
+    return Refusal(one.use.id, one.use.path, origin, reason_of(one), remedy_of(one.use, supports), Elsewhere.FORMATS)
 
 
 def take_out(message: Message, path: str) -> bool:

@@ -33,7 +33,7 @@ def disk_setup(system: ospb.OperatingSystem, ctx: RenderContext) -> dict[str, Va
         path = f"os.disks[{index}]"
         problem = _problem(disk)
         if problem:
-            ctx.refuse(path, "os.storage.disks", problem)
+            ctx.refuse(path, "os.storage.disks", problem[0], remedy=problem[1])
             continue
         *first, last = disk.partitions
         rest = _WHOLE - sum(partition.percentage for partition in first)
@@ -53,17 +53,18 @@ def disk_setup(system: ospb.OperatingSystem, ctx: RenderContext) -> dict[str, Va
     return disks
 
 
-def _problem(disk: ospb.Disk) -> str:
+def _problem(disk: ospb.Disk) -> tuple[str, str] | None:
+    """Give what is wrong with a disk, and what to do."""
     if not disk.partitions:
-        return "cloud-init can not make a partition table without partitions"
+        return "cloud-init can not make a partition table without partitions", "add a partition"
     if disk.table_type == ospb.PARTITION_TABLE_TYPE_MBR and len(disk.partitions) > _MBR_MOST:
-        return "a DOS partition table has at most 4 partitions"
+        return "a DOS partition table has at most 4 partitions", "leave out tableType: GPT has more"
     *first, last = disk.partitions
     if not all(partition.percentage for partition in first):
-        return "only the last partition may take the rest of the disk"
+        return "only the last partition may take the rest of the disk", "give the others a percentage"
     if sum(partition.percentage for partition in first) + max(last.percentage, 1) > _WHOLE:
-        return "the partitions have more than 100 percent"
-    return ""
+        return "the partitions have more than 100 percent", "choose smaller percentages"
+    return None
 
 
 def _share(percentage: int, kind: str) -> Value:
@@ -76,7 +77,9 @@ def fs_setup(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
     for index, filesystem in enumerate(system.filesystems):
         if "." in filesystem.device and not _ALIAS.fullmatch(filesystem.device):
             # cloud-init takes what stands behind the last dot for a partition.
-            ctx.refuse(f"os.filesystems[{index}]", "os.storage.filesystems", "the device's name has a dot")
+            remedy = "name the device by a path without a dot, such as one in /dev/disk/by-id"
+            path = f"os.filesystems[{index}]"
+            ctx.refuse(path, "os.storage.filesystems", "the device's name has a dot", remedy=remedy)
             continue
         entry: dict[str, Value] = {"device": filesystem.device, "filesystem": filesystem.format}
         options = list(filesystem.options)

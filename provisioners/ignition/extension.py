@@ -34,15 +34,19 @@ def nested_configs(
     for index, extension in enumerate(bundle.extensions):
         path = f"extensions[{index}]"
         if extension.media_type.partition(";")[0] not in _MEDIA_TYPES:
-            ctx.refuse(f"{path}.media_type", _FEATURE, "must be JSON: Butane has to be translated before")
+            remedy = "translate it with butane, and set application/vnd.coreos.ignition+json"
+            ctx.refuse(f"{path}.media_type", _FEATURE, "must be JSON", remedy=remedy)
             continue
         data = ctx.content(extension.content, f"{path}.content")
         config = _parsed(data, f"{path}.content")
         if not _is_compatible(config, spec):
-            ctx.refuse(f"{path}.content", _FEATURE, f"its ignition.version must be of spec {spec} or older")
+            remedy = "choose the format of that version, or write the config for this one"
+            why = f"its ignition.version must be of spec {spec} or older"
+            ctx.refuse(f"{path}.content", _FEATURE, why, remedy=remedy)
         for where, key in _keys(config):
             if key in taken:
-                ctx.refuse(f"{path}.content:{where}", _FEATURE, "the bundle has an entry for the same")
+                remedy = "leave it to one of them: the extension, or the rest of the spec"
+                ctx.refuse(f"{path}.content:{where}", _FEATURE, "the bundle has an entry for the same", remedy=remedy)
         # Spec 2 has no word for packing here.
         nested.append(resource(data, pack=not spec.startswith("2.")))
     return nested

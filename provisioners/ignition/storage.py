@@ -15,6 +15,7 @@ _TYPES = {
 }
 # Formats with the longest label that Ignition takes for each.
 _FORMATS = {"ext4": 16, "btrfs": 256, "xfs": 12, "vfat": 11, "swap": 15}
+_DEVICE = "name the device by its path in /dev"
 _TAGS = {"LABEL": "label", "UUID": "uuid", "PARTLABEL": "partlabel", "PARTUUID": "partuuid"}
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "ceph", "glusterfs", "9p"})
 
@@ -25,7 +26,7 @@ def disks(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Disk]:
     for index, disk in enumerate(system.disks):
         problem = _disk_problem(disk)
         if problem:
-            ctx.refuse(f"os.disks[{index}]", "os.storage.disks", problem)
+            ctx.refuse(f"os.disks[{index}]", "os.storage.disks", problem[0], remedy=problem[1])
             continue
         partitions = [
             Partition(
@@ -40,16 +41,17 @@ def disks(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Disk]:
     return made
 
 
-def _disk_problem(disk: ospb.Disk) -> str:
+def _disk_problem(disk: ospb.Disk) -> tuple[str, str] | None:
+    """Give what is wrong with a disk, and what to do."""
     if not disk.device.startswith("/dev/"):
-        return "the device must be a path"
+        return "the device must be a path", _DEVICE
     if not disk.partitions:
-        return "Ignition can not make a partition table without partitions"
+        return "Ignition can not make a partition table without partitions", "add a partition"
     if any(partition.type == "extended" for partition in disk.partitions):
-        return "a GPT has no extended partitions"
+        return "a GPT has no extended partitions", "choose another type: a GPT needs no extended one"
     if not all(partition.size_mib for partition in disk.partitions[:-1]):
-        return "only the last partition may take the rest of the disk"
-    return ""
+        return "only the last partition may take the rest of the disk", "give the others a size in sizeMib"
+    return None
 
 
 class Filesystems:
@@ -85,11 +87,14 @@ class Filesystems:
 
     def _refused(self, filesystem: ospb.Filesystem, ctx: RenderContext, path: str) -> bool:
         if filesystem.format not in _FORMATS:
-            ctx.refuse(path, "os.storage.filesystems", f"Ignition makes only {', '.join(sorted(_FORMATS))}")
+            formats = ", ".join(sorted(_FORMATS))
+            ctx.refuse(path, "os.storage.filesystems", f"Ignition makes only {formats}", remedy="choose one of these")
         elif len(filesystem.label.encode()) > _FORMATS[filesystem.format]:
-            ctx.refuse(path, "os.storage.filesystems.label", "is too long for this kind of filesystem")
+            remedy = f"choose a label of at most {_FORMATS[filesystem.format]} bytes"
+            why = "has a label that is too long for this kind of filesystem"
+            ctx.refuse(path, "os.storage.filesystems.label", why, remedy=remedy)
         elif not filesystem.device.startswith("/dev/"):
-            ctx.refuse(path, "os.storage.filesystems", "the device must be a path")
+            ctx.refuse(path, "os.storage.filesystems", "the device must be a path", remedy=_DEVICE)
         else:
             return False
         return True

@@ -78,9 +78,12 @@ class RenderContext:
                 "a secret that is used as text is no UTF-8", violations=[Violation(path, "must be UTF-8")]
             ) from None
 
-    def refuse(self, path: str, feature: str, message: str) -> None:
-        """Refuse an item and go on; the SDK raises all refusals together in the end."""
-        self.refusals.append(Refusal(path, feature, message))
+    def refuse(self, path: str, feature: str, message: str, *, remedy: str = "") -> None:
+        """Refuse an item and go on; the SDK raises all refusals together in the end.
+
+        `remedy` is what the person can do in the spec, "name the owner": the beginning of a sentence, without its dot.
+        """
+        self.refusals.append(Refusal(path, feature, message, remedy))
 
     def remark(
         self,

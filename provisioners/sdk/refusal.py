@@ -21,11 +21,13 @@ class Refusal:
         path: field path of the item in the bundle, e.g. "os.files[2]".
         feature: id of the feature, e.g. "os.files".
         message: what is wrong, without any value of the bundle, e.g. "has a numeric owner".
+        remedy: what the person can do about it, e.g. "name the owner"; "" where that is only to change or leave it out.
     """
 
     path: str
     feature: str
     message: str
+    remedy: str = ""
 
 
 def unsupported_feature(refusals: Iterable[Refusal], *, format_id: str) -> UnsupportedFeature:
@@ -34,15 +36,15 @@ def unsupported_feature(refusals: Iterable[Refusal], *, format_id: str) -> Unsup
     features = sorted({refusal.feature for refusal in unique})
     return UnsupportedFeature(
         f"{format_id} does not support {', '.join(features)}: lower it or choose another provisioner",
-        violations=[Violation(refusal.path, f"{refusal.feature}: {refusal.message}") for refusal in unique],
+        violations=[Violation(one.path, one.message, one.feature, one.remedy) for one in unique],
         metadata={"features": ",".join(features)},
     )
 
 
-def refuse(path: str, feature: str, message: str, *, format_id: str = "this format") -> NoReturn:
+def refuse(path: str, feature: str, message: str, *, remedy: str = "", format_id: str = "this format") -> NoReturn:
     """Refuse one item at once.
 
     Raises:
         UnsupportedFeature: always.
     """
-    raise unsupported_feature([Refusal(path, feature, message)], format_id=format_id)
+    raise unsupported_feature([Refusal(path, feature, message, remedy)], format_id=format_id)

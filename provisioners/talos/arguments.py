@@ -51,8 +51,9 @@ def arguments(
     for index, entry in enumerate(entries):
         where = f"{path}[{index}].name"
         if entry.name in DENIED[component]:
-            ctx.refuse(where, feature, "is an argument that Talos sets by itself: remove it")
+            ctx.refuse(where, feature, "is an argument that Talos sets by itself", remedy="leave the argument out")
         elif entry.name in result:
-            ctx.refuse(where, feature, "is given twice, and Talos takes an argument once: join the values")
+            why = "is given twice, and Talos takes an argument once"
+            ctx.refuse(where, feature, why, remedy="give it once, with all values joined")
         result[entry.name] = entry.value or "".join(segment.text for segment in entry.segments)
     return result

@@ -48,7 +48,14 @@ def image_tag(intent: planpb.Intent, version: TalosVersion, ctx: RenderContext) 
     if major != "1" or not version.oldest_kubernetes <= int(minor) <= version.newest_kubernetes:
         raise KubernetesVersionUnsupported(
             f"{ctx.format.format} does not run this version of Kubernetes",
-            violations=[Violation("intent.kubernetes_version", "is not one that this version of Talos runs")],
+            violations=[
+                Violation(
+                    "intent.kubernetes_version",
+                    "is not one that this version of Talos runs",
+                    remedy=f"choose v1.{version.oldest_kubernetes} to v1.{version.newest_kubernetes}, "
+                    "or the format of another Talos",
+                )
+            ],
             metadata={
                 "lowest": f"v1.{version.oldest_kubernetes}",
                 "highest": f"v1.{version.newest_kubernetes}",

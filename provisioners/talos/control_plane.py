@@ -63,8 +63,8 @@ class ControlPlane:
         for index, volume in enumerate(component.volumes):
             # containerd makes a folder where nothing is; the other types only check what is there.
             if volume.path_type == "FileOrCreate":
-                why = "is a file that Talos would not make: have it made by os.files"
-                self.ctx.refuse(f"{path}.volumes[{index}].path_type", f"{feature}.volumes", why)
+                why, remedy = "is a file that Talos would not make", "write it under os.files, and leave pathType out"
+                self.ctx.refuse(f"{path}.volumes[{index}].path_type", f"{feature}.volumes", why, remedy=remedy)
             read_only = True if volume.read_only else None
             volumes.append(Volume(host_path=volume.host_path, mount_path=volume.mount_path, readonly=read_only))
         result = Component(
@@ -127,7 +127,9 @@ class ControlPlane:
         policy = self.ctx.content(audit.policy, f"{path}.policy")
         fields = mapping(policy, f"{path}.policy", f"{_FEATURE}.audit", self.ctx)
         if fields.get("kind") != "Policy" or not str(fields.get("apiVersion")).startswith("audit.k8s.io/"):
-            self.ctx.refuse(f"{path}.policy", f"{_FEATURE}.audit", "must be a Policy of audit.k8s.io")
+            remedy = "write one document of kind Policy and apiVersion audit.k8s.io/v1"
+            why = "must be a Policy of audit.k8s.io"
+            self.ctx.refuse(f"{path}.policy", f"{_FEATURE}.audit", why, remedy=remedy)
         return fields
 
     def _webhook(self, component: Component) -> None:
@@ -159,7 +161,8 @@ class ControlPlane:
         try:
             text = content.decode()
         except UnicodeDecodeError:
-            self.ctx.refuse(path, f"{_FEATURE}.files", "is not UTF-8, and Talos takes text only")
+            why = "is not UTF-8, and Talos takes text only"
+            self.ctx.refuse(path, f"{_FEATURE}.files", why, remedy="write text in UTF-8")
             return
         self.files.append(MachineFile(content=text, permissions=_READABLE, path=f"{folder}/{name}"))
         volumes = component.extra_volumes or []
@@ -171,7 +174,8 @@ class ControlPlane:
     def _argument(self, component: Component, name: str, value: str, path: str) -> None:
         component.extra_args = component.extra_args or {}
         if name in component.extra_args or any(name in denied for denied in DENIED.values()):
-            self.ctx.refuse(path, _FEATURE, "needs an argument that Talos sets by itself, or that is given too")
+            why = "needs an argument that Talos sets by itself, or that is given too"
+            self.ctx.refuse(path, _FEATURE, why, remedy="leave out the argument of that name, or this field")
         component.extra_args[name] = value
 
 

@@ -67,13 +67,16 @@ def _files(system: ospb.OperatingSystem, ctx: RenderContext) -> list[MachineFile
     for index, file in enumerate(system.files):
         path = f"os.files[{index}]"
         if file.owner != "root" or file.group != "root":
-            ctx.refuse(path, "os.files", "belongs to somebody else than root, and Talos has no other users")
+            why = "belongs to somebody else than root, and Talos has no other users"
+            ctx.refuse(path, "os.files", why, remedy="leave out owner and group")
         if file.mode > _PERMISSIONS:
-            ctx.refuse(f"{path}.mode", "os.files", "has a setuid, setgid or sticky bit, which Talos does not set")
+            why = "has a setuid, setgid or sticky bit, which Talos does not set"
+            ctx.refuse(f"{path}.mode", "os.files", why, remedy="choose a mode up to 0777")
         try:
             content = ctx.content(file.content, f"{path}.content").decode()
         except UnicodeDecodeError:
-            ctx.refuse(f"{path}.content", "os.files", "is not UTF-8, and Talos takes text only")
+            why = "is not UTF-8, and Talos takes text only"
+            ctx.refuse(f"{path}.content", "os.files", why, remedy="write text in UTF-8, or put the file into the image")
             continue
         files.append(MachineFile(content=content, permissions=file.mode, path=file.path))
     return files

@@ -45,17 +45,20 @@ def kubelet(  # noqa: PLR0913
     args = arguments(node.kubelet_arguments, "kubelet", path=f"{_NODE}.kubelet_arguments", feature=feature, ctx=ctx)
     if node.HasField("provider_id"):
         if "provider-id" in args:
-            ctx.refuse(f"{_NODE}.provider_id", "kubernetes.node.provider_id", "is given as an argument too")
+            why, remedy = "is given as an argument too", "leave out the argument provider-id"
+            ctx.refuse(f"{_NODE}.provider_id", "kubernetes.node.provider_id", why, remedy=remedy)
         args["provider-id"] = literal(node.provider_id)
     configuration = _configuration(node, version, ctx)
     # Talos' own nodeTaints holds one effect a key, and a worker could not set them on itself afterwards.
     if taints := _taints(node.taints, control_plane=control_plane):
         if "registerWithTaints" in configuration or "register-with-taints" in args:
-            ctx.refuse(f"{_NODE}.taints", "kubernetes.node.taints", "are given to the kubelet too: remove one")
+            why, remedy = "are given to the kubelet too", "leave out those among arguments and configuration"
+            ctx.refuse(f"{_NODE}.taints", "kubernetes.node.taints", why, remedy=remedy)
         configuration["registerWithTaints"] = taints
     address = literal(node.node_ip)
     if node.HasField("node_ip") and not _is_address(address):
-        ctx.refuse(f"{_NODE}.node_ip", "kubernetes.node.node_ip", "must be one IP address for Talos")
+        remedy = "write one address of IPv4 or IPv6"
+        ctx.refuse(f"{_NODE}.node_ip", "kubernetes.node.node_ip", "must be one IP address for Talos", remedy=remedy)
     subnet = f"{address}/{128 if ':' in address else 32}"
     return Kubelet(
         image=f"{_IMAGE}:{tag}",
@@ -87,7 +90,8 @@ def labels(node: kubernetespb.NodeRegistration, *, control_plane: bool, ctx: Ren
     for index, label in enumerate(node.labels):
         if not control_plane and not _own(label.name):
             why = "is a label that the API server does not let a worker give to itself"
-            ctx.refuse(f"{_NODE}.labels[{index}].name", "kubernetes.node.labels", why)
+            remedy = "choose a label outside kubernetes.io and k8s.io, or set it when the node is there"
+            ctx.refuse(f"{_NODE}.labels[{index}].name", "kubernetes.node.labels", why, remedy=remedy)
         result[label.name] = label.value
     return result
 
@@ -99,7 +103,7 @@ def static_pods(kubernetes: kubernetespb.Kubernetes, ctx: RenderContext) -> list
         path = f"intent.kubernetes.static_pods[{index}].manifest"
         manifest = mapping(ctx.content(pod.manifest, path), path, "kubernetes.static_pods", ctx)
         if manifest.get("kind") != "Pod" or manifest.get("apiVersion") != "v1":
-            ctx.refuse(path, "kubernetes.static_pods", "must be a Pod of apiVersion v1")
+            ctx.refuse(path, "kubernetes.static_pods", "must be a Pod of apiVersion v1", remedy="write a Pod")
         pods.append(manifest)
     return pods
 
@@ -109,11 +113,11 @@ def mapping(data: bytes, path: str, feature: str, ctx: RenderContext) -> dict[st
     try:
         found = read_kubernetes(data)
     except ValueError as error:
-        ctx.refuse(path, feature, str(error))
+        ctx.refuse(path, feature, str(error), remedy="write one document in YAML or JSON")
         return {}
     if len(found) == 1 and isinstance(found[0], dict):
         return found[0]
-    ctx.refuse(path, feature, "must hold one document, a mapping")
+    ctx.refuse(path, feature, "must hold one document, a mapping", remedy="write one document in YAML or JSON")
     return {}
 
 
@@ -125,11 +129,14 @@ def _configuration(node: kubernetespb.NodeRegistration, version: TalosVersion, c
     fields = mapping(opaque.data or opaque.text.encode(), path, feature, ctx)
     kind = (fields.pop("apiVersion", None), fields.pop("kind", None))
     if kind not in (("kubelet.config.k8s.io/v1beta1", "KubeletConfiguration"), (None, None)):
-        ctx.refuse(path, feature, "must be a KubeletConfiguration of kubelet.config.k8s.io/v1beta1")
+        why = "must be a KubeletConfiguration of kubelet.config.k8s.io/v1beta1"
+        ctx.refuse(path, feature, why, remedy="write that kind and version, or neither")
     if protected := sorted(PROTECTED & set(fields)):
-        ctx.refuse(path, feature, f"sets {', '.join(protected)}, which Talos sets by itself: remove it")
+        why = f"sets {', '.join(protected)}, which Talos sets by itself"
+        ctx.refuse(path, feature, why, remedy=f"leave out {', '.join(protected)}")
     if unknown := set(fields) - known(version.minor) - PROTECTED:
-        ctx.refuse(path, feature, f"has {len(unknown)} fields that this kubelet does not know: correct them")
+        why = f"has {len(unknown)} fields that this kubelet does not know"
+        ctx.refuse(path, feature, why, remedy="correct their names, or leave them out")
     return fields
 
 

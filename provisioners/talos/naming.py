@@ -42,16 +42,19 @@ def names(bundle: bundlepb.BootstrapBundle, target: clusterpb.Target, ctx: Rende
             ctx.refuse(
                 path,
                 f"{feature}.facts",
-                "must be a text or one fact, the host name; Talos can not join parts",
+                "must be a text or one fact; Talos can not join parts",
+                remedy="write the name, or the fact Hostname alone",
             )
         elif isinstance(name, int) and (name not in _HOST_FACTS or target.infrastructure not in _NAMED_BY_PLATFORM):
             ctx.refuse(
                 path,
                 f"{feature}.facts",
                 "is a fact that Talos can not name this machine by on its infrastructure",
+                remedy="write the name itself, or leave it to the infrastructure",
             )
     if None not in (host, node) and host != node:
-        ctx.refuse(places[1][1], places[1][2], "differs from os.hostname.name; on Talos they are one: leave one out")
+        why = "differs from os.hostname.name, and on Talos they are one"
+        ctx.refuse(places[1][1], places[1][2], why, remedy="leave one of them out")
     name = node if host is None else host
     if isinstance(name, str):
         return Names(name, with_domain=True if "." in name else None)

@@ -39,6 +39,7 @@ def tls_by_host(registries: list[ospb.Registry], ctx: RenderContext) -> dict[str
                     path,
                     _FEATURE,
                     "has another ca or skip_verify than an endpoint of the same host before it",
+                    remedy="give all endpoints of one host the same ca and skipVerify",
                 )
     return {host: tls for host, tls in found.items() if tls != (None, None)}
 
@@ -68,6 +69,7 @@ def sections(registries: list[ospb.Registry], ctx: RenderContext) -> Registries 
                 path,
                 _FEATURE,
                 "mix override_path, which Talos before 1.12 has for all endpoints of a registry",
+                remedy="set overridePath alike for all of them, or choose format talos/v1.12 or newer",
             )
         mirrors[_name(registry)] = Mirror(
             endpoints=[endpoint.url for endpoint in registry.endpoints],
@@ -111,7 +113,8 @@ def _mirrored(registries: list[ospb.Registry], ctx: RenderContext) -> list[tuple
     for index, registry in enumerate(registries):
         if registry.only_endpoints and not registry.endpoints:
             path = f"os.containerd.registries[{index}].only_endpoints"
-            ctx.refuse(path, f"{_FEATURE}.only_endpoints", "needs at least one endpoint on Talos")
+            why, remedy = "needs at least one endpoint on Talos", "add an endpoint, or leave onlyEndpoints out"
+            ctx.refuse(path, f"{_FEATURE}.only_endpoints", why, remedy=remedy)
     return [(index, registry) for index, registry in enumerate(registries) if registry.endpoints]
 
 

@@ -87,7 +87,8 @@ def _patched(documents: list[Any], bundle: bundlepb.BootstrapBundle, ctx: Render
         try:
             documents = apply_patch(documents, read_patch(ctx.content(extension.content, path)))
         except ValueError as error:
-            ctx.refuse(path, f"ext.{PATCH}", str(error))
+            remedy = "correct the patch: YAML of a strategic merge, as talosctl takes it"
+            ctx.refuse(path, f"ext.{PATCH}", str(error), remedy=remedy)
     return documents
 
 
@@ -96,14 +97,26 @@ def _check_target(target: clusterpb.Target, version: TalosVersion) -> None:
     if target.distribution not in ("", "talos"):
         raise UnsupportedTarget(
             "only Talos reads this format",
-            violations=[Violation("target.distribution", "must be talos for this format")],
+            violations=[
+                Violation(
+                    "target.distribution",
+                    "must be talos for this format",
+                    remedy="set it to talos, or choose the provisioner of that distribution",
+                )
+            ],
             metadata={"supported": "talos"},
         )
     runs = re.match(r"v?1\.(\d+)", target.os_version)
     if runs and int(runs[1]) < version.minor:
         raise UnsupportedTarget(
             "an older Talos does not know all fields of this format",
-            violations=[Violation("target.os_version", "is older than the format: ask for its own")],
+            violations=[
+                Violation(
+                    "target.os_version",
+                    "is older than the format",
+                    remedy="choose that version's own format, or a newer Talos",
+                )
+            ],
             metadata={"supported": version.format},
         )
 
@@ -121,6 +134,7 @@ def _check_install(documents: list[Any], target: clusterpb.Target, ctx: RenderCo
                 Violation(
                     "extensions",
                     f"must hold a {PATCH} that sets machine.install.disk or machine.install.diskSelector",
+                    remedy=f"add an extension {PATCH} with machine.install.disk",
                 )
             ],
             metadata={"supported": f"{ctx.format.format} on metal with machine.install.disk"},

@@ -31,7 +31,11 @@ class WindowsProvisioner:
         if bundle.machine.role in (clusterpb.ROLE_INIT, clusterpb.ROLE_CONTROL_PLANE):
             raise UnsupportedTarget(
                 "Windows runs workers only",
-                violations=[Violation("machine.role", "must be a worker on Windows")],
+                violations=[
+                    Violation(
+                        "machine.role", "must be a worker on Windows", remedy="choose a Linux machine for this role"
+                    )
+                ],
                 metadata={"supported": "ROLE_WORKER"},
             )
         if ctx.format.format == UNATTEND:

@@ -181,6 +181,13 @@ REFUSED = [
         "leave it out",
         "nobody's",
     ),
+    ("talos", "{kubernetes: {node: {labels: [{name: a.k8s.io/b, value: c}]}}}", "choose a label outside", "a render's"),
+    (
+        "cloud-init",
+        "{os: {disks: [{device: /dev/b}]}}",
+        "add a partition, or try ignition",
+        "a render's, for others to try",
+    ),
     ("clod-init", "{}", "did you mean cloud-init?", "a name"),
 ]
 
@@ -194,15 +201,30 @@ async def test_a_remedy_is_to_the_point(provisioner: str, spec: str, expected: s
     assert any(expected in one.remedy for one in error.violations), (reason, error.violations)
 
 
-async def test_nobody_is_named_who_would_refuse_the_machine() -> None:
-    """A worker of a cluster that kubeadm made: Talos takes its sysctls, but not the machine."""
-    one = question("{os: {sysctls: [{name: a.b, value: c}]}}")
-    one.subject.machine.target.os_family = 0
-    error = await refused(asked(one, "windows"))
+async def test_what_a_provisioner_refuses_is_not_sought_at_its_other_formats() -> None:
+    """They are made by the same hands: to send the person there would be to send them in circles."""
+    error = await refused(asked(question("{os: {files: [{path: /var/a, owner: b, content: {text: c}}]}}"), "talos"))
     assert error is not None
     (violation,) = error.violations
-    assert "cloud-init or ignition" in violation.remedy
-    assert "talos" not in violation.remedy
+    assert violation.remedy == "leave out owner and group, or try cloud-init or ignition"
+    assert violation.feature == "os.files"
+
+
+async def test_nobody_is_named_who_would_refuse_the_machine() -> None:
+    """A worker of a cluster that Talos made: cloud-init takes its users, but no machine of such a cluster."""
+    one = question("{os: {users: [{name: ann}]}}")
+    one.subject.cluster.control_plane = "talos"
+    error = await refused(asked(one, "talos"))
+    assert error is not None
+    assert [violation.remedy for violation in error.violations] == ["leave it out"]
+
+
+async def test_a_machine_is_not_turned_into_another_kind() -> None:
+    """Talos takes sysctls, but a machine of an engine is not made into one that bootstraps itself for them."""
+    error = await refused(asked(question("{os: {sysctls: [{name: a.b, value: c}]}}"), "windows"))
+    assert error is not None
+    (violation,) = error.violations
+    assert violation.remedy.endswith("or choose cloud-init or ignition, which take it")
 
 
 async def test_a_refusal_of_the_whole_machine_comes_first() -> None:

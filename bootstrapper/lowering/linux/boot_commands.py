@@ -25,7 +25,7 @@ _FOLDER = f"{STATE}/boot"
 
 def lower(items: Sequence[Item], draft: Draft) -> None:
     """Write the commands and the service; enable and start it."""
-    each(items, _check)
+    each(draft, items, _check)
     calls = []
     for item in items:
         command: planpb.Command = item.message

@@ -16,12 +16,12 @@ FILES, DIRECTORIES, LINKS = "linux.files", "linux.directories", "linux.links"
 
 def lower_files(items: Sequence[Item], draft: Draft) -> None:
     """Stage files: appended, remote, with machine facts, or of an owner who is not there before."""
-    each(items, partial(_stage_file, draft))
+    each(draft, items, partial(_stage_file, draft))
 
 
 def lower_directories(items: Sequence[Item], draft: Draft) -> None:
     """Stage directories."""
-    each(items, lambda item: _stage(item, draft, DIRECTORIES))
+    each(draft, items, lambda item: _stage(item, draft, DIRECTORIES))
 
 
 def lower_links(items: Sequence[Item], draft: Draft) -> None:
@@ -34,7 +34,7 @@ def lower_links(items: Sequence[Item], draft: Draft) -> None:
         _stage(item, draft, LINKS, rank=Rank.DIRECTORIES if folder else Rank.FILES)
         folders.update(_folders(item.message.path))
 
-    each(items, lower)
+    each(draft, items, lower)
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from bootstrapper.lowering.draft import CannotLower, Draft
-from bootstrapper.lowering.emission import free_path, put_file
+from bootstrapper.lowering.emission import each, free_path, put_file
 from bootstrapper.lowering.order import Rank
 from services.contract.walk import Item
 
@@ -17,7 +17,7 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     names = [item.message.name for item in items]
     path = free_path(draft, "/etc/modules-load.d/slipway", ".conf")
     put_file(draft, items[0], path, "".join(f"{name}\n" for name in names).encode(), by=ID)
-    options = "".join(_options(item) for item in items)
+    options = "".join(each(draft, items, _options))
     if options:
         put_file(draft, items[0], free_path(draft, "/etc/modprobe.d/slipway", ".conf"), options.encode(), by=ID)
     draft.step(Rank.KERNEL_MODULES, "kernel-modules", source=items[0].message, by=ID, argv=["modprobe", "-a", *names])

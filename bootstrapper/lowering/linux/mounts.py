@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from bootstrapper.lowering.draft import CannotLower, Draft
+from bootstrapper.lowering.emission import each
 from bootstrapper.lowering.linux.fstab import FstabEntry
 from bootstrapper.lowering.linux.shell import script
 from bootstrapper.lowering.order import Rank
@@ -24,7 +25,7 @@ _IN_USE = frozenset(
 
 def lower(items: Sequence[Item], draft: Draft) -> None:
     """Write the lines and mount what is to be mounted, in one step."""
-    entries = [_entry(item, draft) for item in items]
+    entries = each(draft, items, lambda item: _entry(item, draft))
     calls = [["entry", *entry.key, entry.line()] for entry in entries]
     calls.append(["systemctl", "daemon-reload"])
     if any(entry.type == "swap" for entry in entries):

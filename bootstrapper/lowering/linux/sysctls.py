@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bootstrapper.lowering.draft import CannotLower, Draft
-from bootstrapper.lowering.emission import free_path, put_file
+from bootstrapper.lowering.emission import each, free_path, put_file
 from bootstrapper.lowering.order import Rank
 from services.contract.walk import Item
 
@@ -16,10 +16,13 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
 
     The program fails for a parameter that the kernel does not know, and so does the step.
     """
-    for item in items:
-        if "*" in item.message.name:
-            raise CannotLower(item, "not every sysctl program knows patterns", remedy="name every parameter by itself")
+    each(draft, items, _check)
     path = free_path(draft, _STEM, ".conf")
     text = "".join(f"{item.message.name} = {item.message.value}\n" for item in items)
     put_file(draft, items[0], path, text.encode(), by=ID)
     draft.step(Rank.SYSCTLS, "sysctls", source=items[0].message, by=ID, argv=["sysctl", "-p", path])
+
+
+def _check(item: Item) -> None:
+    if "*" in item.message.name:
+        raise CannotLower(item, "not every sysctl program knows patterns", remedy="name every parameter by itself")

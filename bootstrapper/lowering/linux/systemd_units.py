@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bootstrapper.lowering.draft import CannotLower, Draft
-from bootstrapper.lowering.emission import put_file
+from bootstrapper.lowering.emission import each, put_file
 from bootstrapper.lowering.entry_unit import entry_unit_name
 from bootstrapper.lowering.linux.shell import script
 from bootstrapper.lowering.order import Rank
@@ -19,9 +19,7 @@ _RUNS_US = re.compile(r"(cloud-(init|config|final)[a-z-]*|slipway-[a-z-]+|igniti
 
 def lower(items: Sequence[Item], draft: Draft) -> None:
     """Write unit files and drop-ins; have the units enabled, disabled, masked and started."""
-    for item in items:
-        _check(item, draft)
-        _files(item, draft)
+    each(draft, items, lambda item: _files(item, draft))
     units: list[ospb.SystemdUnit] = [item.message for item in items]
     calls = [["systemctl", "daemon-reload"], *_settings(units), *_starts(units)]
     text = script(calls, programs=["settle"])
@@ -29,6 +27,7 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
 
 
 def _files(item: Item, draft: Draft) -> None:
+    _check(item, draft)
     unit: ospb.SystemdUnit = item.message
     path = f"{needed(draft.profile.systemd_directory, item)}/{unit.name}"
     if unit.HasField("contents"):

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from bootstrapper.lowering.certificate_files import split_certificates
 from bootstrapper.lowering.draft import Draft
-from bootstrapper.lowering.emission import put_file
+from bootstrapper.lowering.emission import each, put_file
 from bootstrapper.lowering.linux.shell import script
 from bootstrapper.lowering.order import Rank
 from bootstrapper.lowering.profile_part import needed
+from bootstrapper.os_profiles.profile import CertificateTrust
 from services.contract.walk import Item
 
 ID = "linux.trusted-certificates"
@@ -18,13 +19,16 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
 
     The container runtime reads the system's authorities when it starts: one that runs is started anew.
     """
-    for item in items:
-        trust = needed(draft.profile.certificates, item)
-        for suffix, content in split_certificates(item):
-            path = f"{trust.directory}/{item.message.name}{suffix}{trust.suffix}"
-            put_file(draft, item, path, content, by=ID)
+    trust, *_ = each(draft, items, lambda item: _write(item, draft))
     calls = [list(trust.update)]
     if draft.profile.containerd is not None:
         calls.append(["settle", "systemctl", "try-restart", draft.profile.containerd.service])
     text = script(calls, programs=["settle"])
     draft.step(Rank.TRUSTED_CERTIFICATES, "trusted-certificates", source=items[0].message, by=ID, script=text)
+
+
+def _write(item: Item, draft: Draft) -> CertificateTrust:
+    trust = needed(draft.profile.certificates, item)
+    for suffix, content in split_certificates(item):
+        put_file(draft, item, f"{trust.directory}/{item.message.name}{suffix}{trust.suffix}", content, by=ID)
+    return trust

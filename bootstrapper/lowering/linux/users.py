@@ -6,7 +6,7 @@ An existing user of the same name is changed, not replaced: keys and groups are 
 from collections.abc import Iterator, Sequence
 
 from bootstrapper.lowering.draft import PRIVATE, CannotLower, Draft
-from bootstrapper.lowering.emission import put_file
+from bootstrapper.lowering.emission import each, put_file
 from bootstrapper.lowering.linux.account_name import checked_name
 from bootstrapper.lowering.linux.shell import script
 from bootstrapper.lowering.order import Rank
@@ -24,9 +24,7 @@ _RULES_MODE = 0o440
 
 def lower(items: Sequence[Item], draft: Draft) -> None:
     """Make or change users in one step; emit a file for each password hash and each user's rules for sudo."""
-    calls: list[list[str]] = []
-    for item in items:
-        calls += _calls(item, draft)
+    calls = [call for calls in each(draft, items, lambda item: list(_calls(item, draft))) for call in calls]
     text = script(calls, programs=["users"])
     draft.step(Rank.USERS, "users", source=items[0].message, by=ID, script=text)
 

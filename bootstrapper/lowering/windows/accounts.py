@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from bootstrapper.lowering.draft import CannotLower, Draft
+from bootstrapper.lowering.emission import each
 from bootstrapper.lowering.order import Rank
 from bootstrapper.lowering.profile_part import needed
 from bootstrapper.lowering.windows.powershell import script
@@ -29,21 +30,20 @@ _MEANINGLESS = {
 
 def lower_groups(items: Sequence[Item], draft: Draft) -> None:
     """Make local groups."""
-    calls = []
-    for item in items:
-        for field in ("gid", "system"):
-            if item.message.HasField(field):
-                raise CannotLower(item, f"{field} of a group means nothing on Windows", remedy="drop it")
-        calls.append(["Set-Group", _checked_name(item)])
-    text = script(calls, programs=["accounts"])
+    text = script(each(draft, items, _group), programs=["accounts"])
     draft.step(Rank.GROUPS, "groups", source=items[0].message, by=GROUPS, script=text)
+
+
+def _group(item: Item) -> list[str]:
+    for field in ("gid", "system"):
+        if item.message.HasField(field):
+            raise CannotLower(item, f"{field} of a group means nothing on Windows", remedy="drop it")
+    return ["Set-Group", _checked_name(item)]
 
 
 def lower_users(items: Sequence[Item], draft: Draft) -> None:
     """Make or change local users, whose passwords nobody knows."""
-    calls: list[list[str]] = []
-    for item in items:
-        calls += _calls(item, draft)
+    calls = [call for calls in each(draft, items, lambda item: _calls(item, draft)) for call in calls]
     text = script(calls, programs=["accounts"])
     draft.step(Rank.USERS, "users", source=items[0].message, by=USERS, script=text)
 

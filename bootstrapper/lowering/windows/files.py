@@ -14,12 +14,12 @@ FILES, DIRECTORIES, LINKS = "windows.files", "windows.directories", "windows.lin
 
 def lower_files(items: Sequence[Item], draft: Draft) -> None:
     """Stage files: appended, remote, with machine facts, or of an owner who is not there before."""
-    each(items, partial(_stage_file, draft))
+    each(draft, items, partial(_stage_file, draft))
 
 
 def lower_directories(items: Sequence[Item], draft: Draft) -> None:
     """Stage directories."""
-    each(items, lambda item: _stage(item, draft, DIRECTORIES))
+    each(draft, items, lambda item: _stage(item, draft, DIRECTORIES))
 
 
 def lower_links(items: Sequence[Item], draft: Draft) -> None:
@@ -29,7 +29,7 @@ def lower_links(items: Sequence[Item], draft: Draft) -> None:
         refuse_control_characters(item, item.message.target)
         _stage(item, draft, LINKS)
 
-    each(items, lower)
+    each(draft, items, lower)
 
 
 def _stage_file(draft: Draft, item: Item) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from bootstrapper.lowering.certificate_files import split_certificates
 from bootstrapper.lowering.draft import CannotLower, Draft
-from bootstrapper.lowering.emission import put_file
+from bootstrapper.lowering.emission import each, put_file
 from bootstrapper.lowering.order import Rank
 from bootstrapper.lowering.profile_part import needed
 from bootstrapper.lowering.windows.powershell import script
@@ -69,10 +69,13 @@ def lower_ntp(items: Sequence[Item], draft: Draft) -> None:
 
 def lower_certificates(items: Sequence[Item], draft: Draft) -> None:
     """Write each certificate into a file of its own and add it to the machine's root store."""
-    for item in items:
+
+    def lower_one(item: Item) -> None:
         trust = needed(draft.profile.certificates, item)
         for suffix, content in split_certificates(item):
             path = f"{trust.directory}\\{item.message.name}{suffix}{trust.suffix}"
             put_file(draft, item, path, content, by=CERTIFICATES)
             argv = [*trust.update, path]
             draft.step(Rank.TRUSTED_CERTIFICATES, _STEP, source=item.message, by=CERTIFICATES, argv=argv)
+
+    each(draft, items, lower_one)
