@@ -22,6 +22,7 @@ from bootstrapper.os_profiles import OsProfile, ProfileTable
 from bootstrapper.remedies import by_id, remedy_of, remedy_of_error
 from services.contract.errors import SlipwayError, Violation
 from services.contract.features import compute_features, unsupported
+from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -274,7 +275,9 @@ def _of_engine(refusals: Iterable[EngineRefusal], bundle: bundlepb.BootstrapBund
     for one in refusals:
         item = index.holder(one.path)
         origin = diagnosticpb.Origin() if item is None else item.message.origin
-        found.append(Refusal(one.feature, one.path, origin, one.reason, one.remedy))
+        # The place that is told is the item's: the sentence begins with the field within it.
+        inner = "" if item is None else person_path(one.path[len(item.path) :].removeprefix("."))
+        found.append(Refusal(one.feature, one.path, origin, f"{inner} {one.reason}".lstrip(), one.remedy))
     return found
 
 

@@ -5,6 +5,7 @@ on the day it is added. Where a whole item has no substitute on a family of oper
 better; who else takes it, the takers do.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 
@@ -21,6 +22,7 @@ Supports = Mapping[str, provisionerpb.FeatureSupport]
 """What a format or an engine declares, by feature."""
 
 _MOST_FACTS = 4
+_MOST_VALUES = 3
 
 _OF_EVERY_MACHINE = frozenset(
     {"kubernetes.cluster", "kubernetes.cluster.endpoint", "kubernetes.cluster.name"}
@@ -31,21 +33,24 @@ _OF_EVERY_MACHINE = frozenset(
 _CONTROL_PLANE = "kubernetes.cluster.control_plane"
 
 
+CORRECT = "correct it there"
+"""What to do where the reason is the rule itself, "must be an absolute path": it adds nothing for people."""
+
 _OF_REASONS: Mapping[str, str] = {
     Reason.AMBIGUOUS_PROVISIONER: "pin one in spec.provisioner.name",
     Reason.ATTACHMENTS_NOT_ACCEPTED: "accept attachments, or choose a format that needs none",
-    Reason.BUNDLE_INVALID: "correct it there",
+    Reason.BUNDLE_INVALID: CORRECT,
     Reason.BUNDLE_TOO_LARGE: "make the spec smaller, for example by remote files with a hash",
     Reason.CREDENTIALS_MISSING: "provide the credentials in the request or in the credentials store",
     Reason.FEATURE_DENIED: "leave it out, or ask the operator to allow it",
-    Reason.IMPORT_INVALID: "correct it there",
+    Reason.IMPORT_INVALID: CORRECT,
     Reason.KUBERNETES_VERSION_UNSUPPORTED: "choose a version that is supported",
     Reason.NO_READY_PROVISIONER: "start one, or wait until it is ready",
     Reason.PROVISIONER_NOT_ALLOWED: "choose one that is on the operator's list, or ask the operator to add it",
     Reason.PROVISIONER_NOT_FOUND: "correct the name, or start the provisioner",
     Reason.SECRET_EXPIRED: "obtain a fresh secret",
     Reason.SECRET_MISSING: "provide the secret",
-    Reason.SPEC_INVALID: "correct it there",
+    Reason.SPEC_INVALID: CORRECT,
     Reason.UNSUPPORTED_FEATURE: "change it, or leave it out",
     Reason.UNSUPPORTED_FORMAT: "choose another format or provisioner",
     Reason.UNSUPPORTED_TARGET: "choose another target or provisioner",
@@ -115,7 +120,8 @@ def remedy_of_error(error: SlipwayError) -> str:
 def _inner(path: str, item_path: str) -> str:
     """Give the path of a field within its item, as a person writes it; "it" for the item itself."""
     inside = path.removeprefix(item_path).lstrip(".") if item_path else ""
-    return person_path(inside) or "it"
+    # Every entry of a list asks for the same: not the first one alone is to go.
+    return person_path(re.sub(r"\[\d+\]$", "", inside)) or "it"
 
 
 def _leave_out(name: str) -> str:
@@ -134,6 +140,8 @@ def _within_bounds(use: Use, support: provisionerpb.FeatureSupport, name: str) -
     """Say how a use comes to lie within the bounds that are declared for its feature."""
     if support.allowed_values:
         values = " or ".join(_spelt(value, use.enum) for value in support.allowed_values)
+        if len(support.allowed_values) > _MOST_VALUES:
+            values = "one of these"
         return f"set {name} to {values}, or leave it out"
     if support.path_prefixes:
         return f"choose a path below {' or '.join(support.path_prefixes)}"

@@ -58,7 +58,8 @@ def _described_twice(machines: Sequence[MachineQuestion]) -> Iterator[SourceProb
             if getattr(one.subject.cluster, name) != getattr(first.subject.cluster, name) and name not in told:
                 told.add(name)
                 what = name.replace("_", " ").replace("cidrs", "networks")
-                yield one.standing.problem(f"the {what} of its cluster are not those that machine {first.name} has")
+                message = f"the {what} of its cluster are not those that machine {first.name} has: give both the same"
+                yield one.standing.problem(message)
 
 
 def _versions(machines: Sequence[MachineQuestion]) -> Iterator[SourceProblem]:
@@ -69,6 +70,7 @@ def _versions(machines: Sequence[MachineQuestion]) -> Iterator[SourceProblem]:
         for one in planes:
             if _minors(newest, _version(one)) > 1:
                 message = "its version is more than one minor version behind another control-plane machine"
+                message += ": choose a newer one"
                 yield one.standing.problem(message)
     else:
         versions = {_parsed(one.subject.cluster.kubernetes_version) for one in machines} - {()}
@@ -81,9 +83,11 @@ def _versions(machines: Sequence[MachineQuestion]) -> Iterator[SourceProblem]:
         if _role(one) != clusterpb.ROLE_WORKER or not version:
             continue
         if version[:2] > oldest[:2]:
-            yield one.standing.problem("its Kubernetes version is newer than the control plane's")
+            message = "its Kubernetes version is newer than the control plane's: choose that one, or one before it"
+            yield one.standing.problem(message)
         elif _minors(newest, version) > allowed:
             message = f"its Kubernetes version is more than {allowed} minor versions behind the control plane's"
+            message += ": choose a newer one"
             yield one.standing.problem(message)
 
 

@@ -6,8 +6,10 @@ A mistake is told elsewhere; a doubt is a warning, and nothing is refused for it
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from bootstrapper.documents.feature_names import feature_names
 from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.engines.kubeadm.kubernetes_version import NEWEST, KubernetesVersionError, parse_kubernetes_version
+from bootstrapper.lowering.legalise import EXTENSION
 from services.contract.source_position import did_you_mean
 
 
@@ -35,7 +37,16 @@ def doubts(question: MachineQuestion, served: Mapping[str, Collection[str]]) -> 
         whose = "this provisioner" if choice.name else "a provisioner that comes with Slipway"
         meant = _meant(choice.format, formats, f"there are {', '.join(formats)}")
         yield Doubt("spec.provisioner.format", f"is no format of {whose}; {meant}")
+    yield from _optional(question)
     yield from _version(question)
+
+
+def _optional(question: MachineQuestion) -> Iterator[Doubt]:
+    known = feature_names()
+    for index, name in enumerate(question.subject.spec.optional_features):
+        if name not in known and not name.startswith(EXTENSION):
+            meant = _meant(name, known, "docs/reference/features.md has them all")
+            yield Doubt(f"spec.optionalFeatures[{index}]", f"is no feature that this Slipway knows; {meant}")
 
 
 def _meant(word: str, known: Collection[str], otherwise: str) -> str:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from bootstrapper.os_profiles.profile import OsProfile
 from bootstrapper.os_profiles.profile_file import FAMILIES, ProfileFile
 from services.contract.errors import UnsupportedTarget, Violation
+from services.contract.source_position import did_you_mean
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 _MOST_NAMED = 16
@@ -97,7 +98,7 @@ class ProfileTable:
                     Violation(
                         "target.distribution",
                         "has no OS profile in its family of operating systems",
-                        remedy=f"choose {_some(names)}, or add an OS profile",
+                        remedy=f"{_instead(target.distribution, names)}, or add an OS profile",
                     )
                 ],
                 metadata={"supported": ",".join(names)},
@@ -117,6 +118,12 @@ class ProfileTable:
                 metadata={"supported": ",".join(sorted(found.rows))},
             )
         return row
+
+
+def _instead(word: str, names: Sequence[str]) -> str:
+    """Say what may stand for a name that has no profile: what was meant, or what there is."""
+    meant = did_you_mean(word, names)
+    return f"write {meant}, if that is meant" if meant else f"choose {_some(names)}"
 
 
 def _some(names: Sequence[str]) -> str:

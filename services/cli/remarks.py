@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from bootstrapper.documents.doubts import doubts
 from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.documents.places import Places
+from bootstrapper.remedies import CORRECT
 from services.cli.loading import Loaded
 from services.cli.output import note
 from services.cli.remedies import what_to_do
@@ -40,7 +41,7 @@ def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
     told: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         for one in entry.refusals:
-            reason = with_remedy(one["reason"], one["remedy"])
+            reason = _told(one["reason"], one["remedy"])
             field = one["field"] or ("" if entry.provisioner else entry.machine)
             line = _sentence(loaded.places, questions[entry.machine], field, reason)
             told.setdefault((entry.status, line), []).append(entry.provisioner)
@@ -81,9 +82,14 @@ def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) 
     """Give the lines of an error about a machine."""
     lines = []
     for one in error.violations:
-        told = with_remedy(one.description, what_to_do(error, one))
+        told = _told(one.description, what_to_do(error, one))
         lines.append(_sentence(places, question, one.path, told))
     return lines or [f"{question.name}: {with_remedy(error.message, what_to_do(error))}"]
+
+
+def _told(reason: str, remedy: str) -> str:
+    """Say what is wrong and what to do; a rule that is broken says by itself what to do."""
+    return reason if remedy == CORRECT else with_remedy(reason, remedy)
 
 
 def _sentence(places: Places, question: MachineQuestion, field: str, message: str) -> str:

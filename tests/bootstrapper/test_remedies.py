@@ -188,6 +188,7 @@ REFUSED = [
         "add a partition, or try ignition",
         "a render's, for others to try",
     ),
+    ("talos", "{os: {ntp: {pools: [a.example.com, b.example.com]}}}", "leave out pools, or choose", "a list"),
     ("clod-init", "{}", "did you mean cloud-init?", "a name"),
 ]
 

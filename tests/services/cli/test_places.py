@@ -75,6 +75,14 @@ LINES = [
         "SlipwayCluster/demo: spec.cluster.kubernetesVersion: is newer than",
     ),
     (
+        ("validate",),
+        cluster("  optionalFeatures: [os.swap, os.package, ext.a.example.com/b]"),
+        0,
+        "warning",
+        "19:31",
+        "SlipwayConfig/one: spec.optionalFeatures[1]: is no feature that this Slipway knows; did you mean os.packages?",
+    ),
+    (
         ("render",),
         cluster(version="v1.21.0"),
         1,
