@@ -30,6 +30,17 @@ def is_endpoint(target: str) -> bool:
     return _HOST.fullmatch(host) is not None
 
 
+def can_be_listened_on(address: str) -> bool:
+    """Whether it is a host and a port, which may be 0, or a socket of this machine.
+
+    gRPC itself takes a larger port modulo 65536.
+    """
+    if address.startswith(("unix:", "unix-abstract:")):
+        return True
+    _, colon, digits = address.rpartition(":")
+    return bool(colon) and (digits == "0" or port_of(address) is not None)
+
+
 def joined(host: str, port: int) -> str:
     """Give "host:port" of a bare host; an IPv6 address gets its brackets, unless it has them."""
     return f"[{host}]:{port}" if ":" in host and not host.startswith("[") else f"{host}:{port}"

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import click
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from services.rpc.addresses import host_of, is_endpoint, is_loopback, joined
+from services.rpc.addresses import can_be_listened_on, host_of, is_endpoint, is_loopback, joined
 
 _Seconds = Annotated[float, Field(ge=0, le=3600)]
 
@@ -40,6 +40,13 @@ class ServerSettings(BaseSettings):
     max_call_seconds: _Seconds = 30.0
     drain_propagation_seconds: _Seconds | None = None
     drain_grace_seconds: _Seconds = 20.0
+
+    @field_validator("listen_address", "health_address", "metrics_address")
+    @classmethod
+    def _can_be_listened_on(cls, value: str | None) -> str | None:
+        if value is not None and not can_be_listened_on(value):
+            raise ValueError("must be HOST:PORT, with a port from 0 (any that is free) to 65535")
+        return value
 
     @model_validator(mode="after")
     def _transport_is_chosen(self) -> Self:
