@@ -36,12 +36,12 @@ class Processes:
     folder: Path
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
-    def start(self, name: str, module: str, *flags: str) -> None:
-        """Start a module as a program."""
+    def start(self, name: str, module: str, *flags: str, insecure: bool = True) -> None:
+        """Start a module as a program, without TLS unless told otherwise."""
         log = (self.folder / f"{name}.log").open("wb")
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
         self.running[name] = subprocess.Popen(
-            [sys.executable, "-m", module, "--insecure", "--log-format=json", *flags],
+            [sys.executable, "-m", module, *(["--insecure"] if insecure else []), "--log-format=json", *flags],
             stdout=log,
             stderr=subprocess.STDOUT,
             env=environment,

@@ -28,23 +28,23 @@ async def webhook(site: Site) -> AsyncIterator[Webhook]:
         await asyncio.to_thread(certificate.write, Path(folder))
         served = Webhook(host=site.environment.address, port=0, certificates=Path(folder))
         await served.start()
-        await _guarded(site)
+        await guarded(site)
         authority = site.environment.administration.authority.certificate
         await site.apply(manifests.webhook(site.namespace, served.url, authority))
-        await _asked(site)
+        await asked(site)
         try:
             yield served
         finally:
             await served.stop()
 
 
-async def _guarded(site: Site) -> None:
+async def guarded(site: Site) -> None:
     """Wait until the policies hold: the API server learns of them by a watch."""
     if await site.find("admissionregistration.k8s.io/v1", manifests.WEBHOOK, _name(site)) is None:
         await site.eventually(lambda: _tried(site), lambda said: "was not asked" in said)
 
 
-async def _asked(site: Site) -> None:
+async def asked(site: Site) -> None:
     """Wait until the API server asks the webhook: it learns of that by a watch, too."""
     await site.eventually(lambda: _tried(site), lambda said: said == marks.SLIPWAY)
 

@@ -352,3 +352,43 @@ async def test_user_data_can_be_asked_for_by_machine(scene: OptedIn) -> None:
     scene.machine("other")
     with pytest.raises(MachineNotFound):
         data.secret_name("default", "other")
+
+
+async def test_what_was_handed_back_is_looked_after_no_longer(scene: OptedIn) -> None:
+    """A data Secret of ours may be left for a moment: neither its token nor anything else is kept alive."""
+    scene.config()
+    await scene.reconcile()
+    found = scene.found()
+    _released(found)
+    scene.api.put(found)
+    scene.later(minutes=10)
+    count = len(scene.workload.calls)
+    await scene.reconcile()
+    assert len(scene.workload.calls) == count
+
+
+async def test_the_pause_ends_though_the_cluster_does_not_answer(scene: OptedIn) -> None:
+    """Killed behind the status, and the workload cluster is away: the data is there, and core must hear of it."""
+    scene.config()
+    await scene.reconcile()
+    found = scene.found()
+    found["metadata"]["annotations"][marks.PAUSED] = marks.SLIPWAY
+    scene.api.put(found)
+    scene.restart()
+
+    def fail(call: Call) -> None:
+        raise ApiFailure(call[0], call[1])
+
+    scene.workload.before = fail
+    await scene.reconcile()
+    assert not scene.facts().held
+
+
+async def test_an_endpoint_of_kubeadm_s_own_counts_on_control_planes() -> None:
+    """As it does with the kubeadm provider: clusterConfiguration.controlPlaneEndpoint wins over the Cluster's."""
+    scene = OptedIn()
+    scene.cluster(initialized=False)
+    spec = {"clusterConfiguration": {"controlPlaneEndpoint": "own.example.com:7443"}}
+    scene.config("c", owner=scene.machine("c", control_plane=True), spec=spec)
+    await scene.reconcile("c")
+    assert b"controlPlaneEndpoint: own.example.com:7443" in scene.value("c")

@@ -120,3 +120,62 @@ async def test_others_are_left_alone(scene: OptedIn) -> None:
     scene.api.put({"kind": "Secret", **theirs})
     await _release(scene, "x")
     assert scene.api.find("Secret", "x") is not None
+
+
+async def test_data_goes_before_the_pause_does(scene: OptedIn) -> None:
+    """The kubeadm provider begins at the end of the pause, and would find what it may not write over."""
+    found = scene.config()
+    record = {
+        f"bootstrap.slipway.dev/{key}": "1"
+        for key in (
+            *("generation", "token-rotation", "role", "provisioner", "provisioner-version"),
+            *("format", "bundle-id", "user-data-bytes", "token"),
+        )
+    }
+    ours = {
+        "kind": "Secret",
+        "metadata": {
+            "name": "w",
+            "annotations": record,
+            "ownerReferences": [{"kind": "KubeadmConfig", "uid": found["metadata"]["uid"], "controller": True}],
+        },
+    }
+    scene.api.put(ours)
+    late = False
+
+    def create_late(call: Call) -> None:
+        nonlocal late
+        if call[0] == "merge" and marks.PAUSED not in scene.found()["metadata"]["annotations"] and not late:
+            late = True
+            scene.api.put(ours)
+
+    scene.api.after = create_late
+    assert await _release(scene) is Outcome.RELEASED
+    assert [call[:2] for call in scene.api.writes] == [
+        ("merge", "KubeadmConfig"),
+        ("delete", "Secret"),
+        ("merge", "KubeadmConfig"),
+        ("delete", "Secret"),
+    ]
+    assert scene.api.find("Secret", "w") is None
+
+
+async def test_a_controller_that_was_quicker_wins(scene: OptedIn) -> None:
+    """The status was written between our look and our mark: the mark does not count, and the data stays."""
+    scene.config()
+    quick = scene.facts()
+    first = True
+
+    def before(call: Call) -> None:
+        nonlocal first
+        if call[0] == "merge" and first:
+            first = False
+            status = {**scene.status(), "initialization": {"dataSecretCreated": True}, "dataSecretName": "w"}
+            done = {**scene.found(), "status": status}
+            del done["metadata"]["annotations"][marks.PAUSED]
+            scene.api.put(done)
+
+    scene.api.before = before
+    assert quick.held
+    assert await _release(scene) is Outcome.RENDERED
+    assert not marks.released(scene.found())
