@@ -90,6 +90,19 @@ def test_every_pod_is_well_by_its_probes(installation: Installation) -> None:
             assert b"slipway_rpc_server_duration_seconds" in answer.read()
 
 
+def test_every_pod_has_the_memory_that_it_asks_for(installation: Installation) -> None:
+    """What is requested is what it takes, a quarter more at most; what it took at its most is half of its limit."""
+    for pod in installation.pods.values():
+        lines = Path(f"/proc/{pod.process.pid}/status").read_text(encoding="utf-8").splitlines()
+        mebibytes = {
+            name: int(value.split()[0]) / 1024 for name, value in (one.split(":", 1) for one in lines if "kB" in one)
+        }
+        resources = pod.container["resources"]
+        requested, limit = (int(resources[one]["memory"].removesuffix("Mi")) for one in ("requests", "limits"))
+        assert mebibytes["VmRSS"] < requested * 1.25, pod.name
+        assert mebibytes["VmHWM"] < limit / 2, pod.name
+
+
 def test_provisioners_are_registered_by_who_they_are(installation: Installation) -> None:
     """The registry has dialled each at the address of its pod, IPv4 or IPv6, and knows it by its certificate."""
     pods = {pod.address for pod in installation.pods.values()}
