@@ -153,7 +153,7 @@ class Bootstrapper:
         Raises:
             SlipwayError: FEATURE_DENIED, UNSUPPORTED_FEATURE, CREDENTIALS_MISSING, SECRET_* and the like.
         """
-        check_bound(subject.spec, candidate)
+        check_bound(subject.spec, candidate, self.candidates())
         neutral, available, diagnostics = await self.neutral(subject, candidate, credentials, store=store)
         optional = frozenset(subject.spec.optional_features)
         neutral.provenance.provisioner = f"{candidate.name}/{candidate.version}"
@@ -185,8 +185,11 @@ class Bootstrapper:
     def options(self, subject: CheckedSubject) -> list[Candidate]:
         """Give every ready format that a machine could have, as far as its target and its import allow."""
         said = stated(subject.spec.target, subject.machine.target)
-        candidates = all_candidates(self.provisioners.instances(), allowed=self.policy.allowed_provisioners)
-        return [one for one in candidates if reaches(one.format, said) and not bound(subject.spec, one)]
+        return [one for one in self.candidates() if reaches(one.format, said) and not bound(subject.spec, one)]
+
+    def candidates(self) -> list[Candidate]:
+        """Give every ready format."""
+        return all_candidates(self.provisioners.instances(), allowed=self.policy.allowed_provisioners)
 
     def _stand_in(self, subject: CheckedSubject, other: Candidate, neutral: bundlepb.BootstrapBundle) -> Compiled:
         """Lower the neutral bundle of another candidate for this one."""

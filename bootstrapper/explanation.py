@@ -13,7 +13,7 @@ from bootstrapper.bootstrapper import Bootstrapper, Prepared, beside
 from bootstrapper.credentials.placeholder_store import PlaceholderStore
 from bootstrapper.delivery.infrastructure import check_carried
 from bootstrapper.placeholders import user_placeholders
-from bootstrapper.provisioning.selection import Candidate, all_candidates
+from bootstrapper.provisioning.selection import Candidate
 from bootstrapper.refusals import bare_place, bound
 from bootstrapper.takers import Takers, stand_ins
 from bootstrapper.verdicts import Column, Verdicts
@@ -46,8 +46,7 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
         SpecInvalid: the spec itself is not sound.
     """
     subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
-    candidates = all_candidates(bootstrapper.provisioners.instances(), allowed=bootstrapper.policy.allowed_provisioners)
-    columns = [await _column(bootstrapper, subject, candidate) for candidate in candidates]
+    columns = [await _column(bootstrapper, subject, candidate) for candidate in bootstrapper.candidates()]
     await asyncio.to_thread(_advise, bootstrapper, subject, columns)
     neutral = await _neutral(bootstrapper, subject, None)
     response = await asyncio.to_thread(_matrix, neutral, columns)
@@ -84,7 +83,7 @@ async def _neutral(
 
 async def _column(bootstrapper: Bootstrapper, subject: CheckedSubject, candidate: Candidate) -> Column:
     column = Column(candidate)
-    column.rejected += bound(subject.spec, candidate)
+    column.rejected += bound(subject.spec, candidate, bootstrapper.candidates())
     optional = frozenset(subject.spec.optional_features)
     try:
         neutral, available, _ = await bootstrapper.neutral(

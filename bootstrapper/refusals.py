@@ -1,6 +1,6 @@
 """Turns what could not be honoured into one error that people can act on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bootstrapper.assembly.paths import describe
 from bootstrapper.field_index import item_index
@@ -27,29 +27,34 @@ def bare_place(path: str) -> str:
     return person_path(path.removeprefix("intent."))
 
 
-def bound(spec: specpb.MachineBootstrapSpec, candidate: Candidate) -> list[Refusal]:
-    """Give a refusal for everything that binds an imported spec to another format than the candidate's."""
+def bound(spec: specpb.MachineBootstrapSpec, candidate: Candidate, known: Iterable[Candidate] = ()) -> list[Refusal]:
+    """Give a refusal for everything that binds an imported spec to another format than the candidate's.
+
+    Of the candidates that are known, those of the spec's own format are named.
+    """
     if candidate.format.secret_format == spec.imported.format:
         return []
+    names = dict.fromkeys(one.name for one in known if one.format.secret_format == spec.imported.format)
+    who = " or ".join(names) or "a provisioner of that format"
     return [
         Refusal(
             "plan.layout",
             "",
             origin,
             f"edits files of the layout of format {spec.imported.format}, so the config works with that format only",
-            "Remove what edits those files, or choose a provisioner of that format",
+            f"leave out what edits those files, or choose {who}",
         )
         for origin in spec.imported.bound_by
     ]
 
 
-def check_bound(spec: specpb.MachineBootstrapSpec, candidate: Candidate) -> None:
+def check_bound(spec: specpb.MachineBootstrapSpec, candidate: Candidate, known: Iterable[Candidate]) -> None:
     """Refuse an imported spec that is bound to another format.
 
     Raises:
         UnsupportedFeature: naming what binds it.
     """
-    refusals = bound(spec, candidate)
+    refusals = bound(spec, candidate, known)
     if refusals:
         raise refused(refusals, candidate)
 

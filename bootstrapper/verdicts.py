@@ -54,7 +54,7 @@ class Verdicts:
     @property
     def names_fields(self) -> bool:
         """Whether its refusals are those of fields; else the whole of the spec can not be judged."""
-        return self._column.compiled is not None or bool(self._column.rejected)
+        return self._column.compiled is not None
 
     def cell(self, use: Use) -> bootstrappb.ExplainCell:
         """Say what became of a field."""

@@ -58,7 +58,8 @@ def _overlaps(networks: Sequence[_Named]) -> Iterator[Violation]:
     for (first, one), (second, other) in combinations(networks, 2):
         if second not in told and one.version == other.version and one.overlaps(other):
             told.add(second)
-            yield Violation(second, f"overlaps {_person(first)}", remedy="choose networks that share no address")
+            whose = "pods" if first.startswith(_PODS) else "services"
+            yield Violation(second, f"overlaps a network of {whose}", remedy="choose networks that share no address")
 
 
 def _on_the_default(pods: Sequence[_Named]) -> Iterator[Violation]:
@@ -92,7 +93,3 @@ def _large(services: Sequence[_Named]) -> Iterator[Violation]:
         if one.prefixlen < longest:
             reason = "is larger than the API server takes for services"
             yield Violation(where, reason, remedy=f"choose /{longest} or smaller")
-
-
-def _person(path: str) -> str:
-    return path.replace("pod_cidrs", "podCidrs").replace("service_cidrs", "serviceCidrs")

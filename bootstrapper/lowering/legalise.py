@@ -258,7 +258,8 @@ def _lack(work: _Work, item: Item, wrong_in: Mapping[str, list[Unsupported]], re
         work.give_up(item, why, remedy=do, feature=one.use.id, elsewhere=Elsewhere.FORMATS)
         return
     why = work.in_vain("it depends on something that the format does not take")
-    work.give_up(item, why, remedy=remedy or "leave it out, with what it depends on", elsewhere=Elsewhere.FORMATS)
+    do = f"change what it depends on first, or {remedy or 'leave both out'}"
+    work.give_up(item, why, remedy=do, elsewhere=Elsewhere.FORMATS)
 
 
 def _drop_empty(draft: Draft) -> None:
