@@ -3,7 +3,7 @@
     python3 -m services.certificates.job --namespace NAMESPACE --subject ROLE/NAME=HOST,HOST ...
 
 The Secrets must be there, empty at first: whoever may create Secrets could make one that holds another account's token.
-So the role of this program reads and updates these few by name, and nothing else.
+So the role of this program reads and updates these few by name, and nothing else but the webhooks that it is told of.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from services.controller.kubernetes.api import Api
 from services.controller.kubernetes.connection import Connection
 from services.controller.kubernetes.failures import ApiFailure
 from services.controller.objects import Objects
-from services.controller.resources import SECRETS, Json
+from services.controller.resources import SECRETS, WEBHOOKS, Json
 from services.rpc.logs import configure_logging
 
 AUTHORITY = "slipway-authority"
@@ -42,25 +42,40 @@ def secret_of(subject: Subject) -> str:
     "--subject", "subjects", multiple=True, required=True, metavar="ROLE/NAME[=HOST,...]",
     help="Who gets a certificate, in the Secret slipway-NAME-tls. May be given several times.",
 )  # fmt: skip
+@click.option(
+    "--webhook", "webhooks", multiple=True, metavar="NAME",
+    help="A MutatingWebhookConfiguration whose caller is to trust these certificates. May be given several times.",
+)  # fmt: skip
 @click.option("--trust-domain", default="slipway", show_default=True, help="Trust domain of the SPIFFE ids.")
 @click.option(
     "--kubeconfig",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="The cluster. Default: the one that this process runs in.",
 )
-def main(namespace: str, subjects: tuple[str, ...], trust_domain: str, kubeconfig: Path | None) -> None:
-    """Issue what is missing or about to end, and leave everything else as it is; end with 1 when a Secret failed."""
-    configure_logging(extra_keys=("secret", "until", "failure"))
+def main(
+    namespace: str, subjects: tuple[str, ...], webhooks: tuple[str, ...], trust_domain: str, kubeconfig: Path | None
+) -> None:
+    """Issue what is missing or about to end, and leave everything else as it is; end with 1 when an object failed."""
+    configure_logging(extra_keys=("secret", "until", "webhook", "failure"))
     wanted = [read_subject(one) for one in subjects]
-    sys.exit(asyncio.run(_run(kubeconfig, namespace=namespace, subjects=wanted, trust_domain=trust_domain)))
+    sys.exit(
+        asyncio.run(
+            _run(kubeconfig, namespace=namespace, subjects=wanted, webhooks=webhooks, trust_domain=trust_domain)
+        )
+    )
 
 
-async def _run(kubeconfig: Path | None, *, namespace: str, subjects: Sequence[Subject], trust_domain: str) -> int:
+async def _run(
+    kubeconfig: Path | None, *, namespace: str, subjects: Sequence[Subject], webhooks: Sequence[str], trust_domain: str
+) -> int:
     connection = await Connection.of_process(kubeconfig)
     try:
-        await keep(
-            Api(connection), namespace=namespace, subjects=subjects, trust_domain=trust_domain, now=datetime.now(UTC)
+        api = Api(connection)
+        trusted = await keep(
+            api, namespace=namespace, subjects=subjects, trust_domain=trust_domain, now=datetime.now(UTC)
         )
+        for name in webhooks:
+            await trust(api, name, trusted)
     except ApiFailure as error:
         _log.error("the certificates could not be kept; run it again", failure=str(error))
         return 1
@@ -77,8 +92,10 @@ async def keep(  # noqa: PLR0913  # keyword-only
     trust_domain: str,
     now: datetime,
     terms: Terms | None = None,
-) -> None:
-    """Bring the Secrets of an installation up to date. The authority comes first: what it signs it must outlive.
+) -> bytes:
+    """Bring the Secrets of an installation up to date; give the authorities that are trusted, PEM.
+
+    The authority's own Secret comes first: what it signs it must outlive.
 
     Raises:
         ApiFailure: a Secret is not there, or somebody else has changed one meanwhile; what was written is good.
@@ -89,6 +106,23 @@ async def keep(  # noqa: PLR0913  # keyword-only
     for subject in subjects:
         secret = await api.get(SECRETS, namespace, secret_of(subject))
         await _write(api, secret, issuance.certificate(_data(secret), subject))
+    return issuance.trusted
+
+
+async def trust(api: Objects, name: str, trusted: bytes) -> None:
+    """Let the API server trust the certificates of a webhook's server.
+
+    Raises:
+        ApiFailure: the configuration is not there, or somebody else has changed it meanwhile.
+    """
+    found = await api.get(WEBHOOKS, "", name)
+    bundle = base64.b64encode(trusted).decode()
+    hooks: list[Json] = found.get("webhooks") or []
+    told = [{**one, "clientConfig": {**one["clientConfig"], "caBundle": bundle}} for one in hooks]
+    if told == hooks:
+        return
+    await api.replace(WEBHOOKS, "", {**found, "webhooks": told})
+    _log.info("written", webhook=name)
 
 
 async def _write(api: Objects, secret: Json, data: Mapping[str, bytes]) -> None:

@@ -1,5 +1,6 @@
 """When certificates are issued, and that nobody meets one whose authority it does not know yet."""
 
+import base64
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,9 +9,9 @@ from cryptography.x509.verification import PolicyBuilder, Store, VerificationErr
 
 from services.certificates.authority import Subject
 from services.certificates.issuance import CERTIFICATE, KEY, TRUSTED, Data, Issuance, Terms, expiry
-from services.certificates.job import AUTHORITY, keep, secret_of
+from services.certificates.job import AUTHORITY, keep, secret_of, trust
 from services.controller.kubernetes.failures import NotFound
-from services.controller.resources import SECRETS
+from services.controller.resources import SECRETS, WEBHOOKS
 from tests.services.controller.memory_api import MemoryApi
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -143,6 +144,22 @@ async def test_a_missing_secret_is_told_by_name() -> None:
     """It is not made: whoever may create Secrets may do more than this program should."""
     with pytest.raises(NotFound, match=AUTHORITY):
         await _kept(MemoryApi())
+
+
+async def test_a_webhook_s_caller_learns_whom_to_trust() -> None:
+    """Every webhook of the configuration, with the rest of it as it was; what is right is not written again."""
+    api = MemoryApi()
+    hooks = [{"name": name, "clientConfig": {"service": {"name": "s"}, "caBundle": "b2xk"}} for name in ("a", "b")]
+    metadata = {"name": "slipway-opt-in", "namespace": ""}
+    api.put({"kind": WEBHOOKS.kind, "metadata": metadata, "webhooks": hooks})
+    for _ in range(2):
+        await trust(api, "slipway-opt-in", b"the authorities")
+    found = await api.get(WEBHOOKS, "", "slipway-opt-in")
+    config = {"service": {"name": "s"}, "caBundle": base64.b64encode(b"the authorities").decode()}
+    assert found["webhooks"] == [{"name": name, "clientConfig": config} for name in ("a", "b")]
+    assert len(api.writes) == 1
+    with pytest.raises(NotFound):
+        await trust(api, "another", b"the authorities")
 
 
 async def _kept(api: MemoryApi) -> None:

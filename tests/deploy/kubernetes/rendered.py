@@ -1,8 +1,10 @@
 """The manifests of deploy/kubernetes as `kubectl kustomize` renders them."""
 
 import functools
+import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +25,29 @@ def text(folder: str) -> str:
     Raises:
         EngineMissing: there is no kubectl on this machine.
     """
+    return _kustomize(ROOT / folder)
+
+
+def composed(place: Path, *, overlay: str, components: Sequence[str]) -> list[Object]:
+    """Give what an operator's own Kustomization of an overlay and components renders to; errors as of ``text``."""
+    root = place / "kubernetes"
+    shutil.copytree(ROOT, root)
+    own = root / "own"
+    own.mkdir()
+    content = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": [f"../{overlay}"],
+        "components": [f"../{one}" for one in components],
+    }
+    (own / "kustomization.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    return parsed(_kustomize(own))
+
+
+def _kustomize(folder: Path) -> str:
     with tempfile.TemporaryDirectory() as place:
         kubectl = programs.link(Path(place) / "bin") / "kubectl"
-        done = subprocess.run([kubectl, "kustomize", ROOT / folder], check=False, capture_output=True, text=True)
+        done = subprocess.run([kubectl, "kustomize", folder], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
