@@ -33,8 +33,8 @@ proto: .venv/ready ## Generate the protobuf code again
 demo: .venv/ready ## Run the main job: four provisioners, every example machine
 	@$(BIN)/python -m tools.demo
 
-test: .venv/ready ## Run the tests, with the engines that are already built
-	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+test: .venv/ready ## Run the tests, with the engines that are already built, without those marked long
+	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not long"
 
 engines: .venv/ready ## Build the real engines (Debian packages, Go)
 	@$(BIN)/python -m tools.engines.build
@@ -45,7 +45,7 @@ image: .venv/ready ## Build the image of all services with podman, and the real 
 image-check: image ## Run the compose file with it, try what it promises, take everything down
 	@$(BIN)/python -m tools.image check
 
-test-all: engines image ## Run the tests with every engine; a missing one is a failure
+test-all: engines image ## Run all tests with every engine; a missing one is a failure
 	@SLIPWAY_REQUIRE_ENGINES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 check: .venv/ready ## Lint, types, import rules, contract

@@ -23,9 +23,10 @@ PAGES = [
     for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
 ]
 WRITTEN = [path for path in PAGES if path.parent != Path("docs/reference") and path.parts[0] != "examples"]
+LONG = {Path("docs/tutorials/write-a-provisioner-python.md")}
 # A page is one story; the sections of README stand alone.
 SCENES = [
-    pytest.param(scene, id=f"{path}: {scene.name}")
+    pytest.param(scene, id=f"{path}: {scene.name}", marks=[pytest.mark.long] if path in LONG else [])
     for path in WRITTEN
     for scene in scenes((ROOT / path).read_text(encoding="utf-8"), by_section=path == Path("README.md"))
 ]

@@ -111,6 +111,7 @@ def test_every_string_has_a_place() -> None:
     assert hostile.string_fields() - filled == set()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("provisioner", PROVISIONERS)
 def test_only_words_of_a_grammar_are_never_taken(provisioner: str) -> None:
     """Were all refused, nothing would be proved: the list is of the fields whose grammar takes no hostile value."""

@@ -16,6 +16,8 @@ from tools.conformance.run import Wanted, conformance
 
 pytestmark = pytest.mark.timeout(600)
 ROOT = Path(__file__).resolve().parents[3]
+# One of them, over TLS, shows a newcomer whether the suite works.
+FIRST, *OTHERS = conformance_reports.PROVISIONERS
 QUICK = ("TRN", "INF", "FEA", "RND", "ERR", "SEC", "EXE", "VER", "LIM-003", "LIM-009")
 
 
@@ -30,7 +32,7 @@ run(Versioned())
 """
 
 
-@pytest.mark.parametrize("name", conformance_reports.PROVISIONERS)
+@pytest.mark.parametrize("name", [FIRST, *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS)])
 async def test_the_kept_report_is_true(name: str) -> None:
     """Over TLS, with everything that the suite can do; a report that is kept says the same (run: make conformance)."""
     made = await conformance_reports.run(name, renders=60)
@@ -39,6 +41,7 @@ async def test_the_kept_report_is_true(name: str) -> None:
     assert yaml.safe_load(kept) == MessageToDict(made)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", conformance_reports.PROVISIONERS)
 async def test_without_tls(name: str) -> None:
     """The same provisioner, called in plain text."""
