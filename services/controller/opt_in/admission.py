@@ -1,7 +1,7 @@
 """The answer of the webhook: whose a new KubeadmConfig is. Pure: an AdmissionReview in, an AdmissionReview out.
 
 The API server asks for creations of objects with the label of who opts in, and for nothing else; policies refuse what
-was created without the answer (deploy/kubernetes/policies/opt-in.yaml).
+was created without the answer (deploy/kubernetes/opt-in/policies.yaml).
 """
 
 import base64
