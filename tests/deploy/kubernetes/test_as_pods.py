@@ -201,17 +201,22 @@ async def _revive(installation: Installation) -> None:
         await asyncio.sleep(0.5)
 
 
-def test_policies_open_the_ports_that_are_used_and_no_other(installation: Installation) -> None:
+async def test_policies_open_the_ports_that_are_used_and_no_other(installation: Installation) -> None:
     """What listens is what is declared, and what somebody is let through to; nobody is called elsewhere."""
     policies = Policies(rendered.of_kind(OVERLAY, "NetworkPolicy").values())
     for pod in installation.pods.values():
         declared = {one["containerPort"] for one in pod.container["ports"]}
         assert listening(pod.process.pid) == declared == policies.opened("ingress", pod.labels), pod.name
-    seen = list(_flows(installation))
-    assert {port for _, _, port in seen} == {GRPC, 443}
+    seen: list[tuple[Pod, Peer, int]] = []
+
+    async def everybody_calls() -> bool:
+        seen[:] = _flows(installation)
+        return {port for _, _, port in seen} == {GRPC, 443}
+
+    await until(everybody_calls, "the registry and the API server are called, and nothing else")
     for pod, peer, port in seen:
         assert policies.allow("egress", pod.labels, peer, port), (pod.name, peer, port)
-        other = next((one for one in installation.pods.values() if peer.address in one.addresses), None)
+        other = next((one for one in installation.kubelet.pods if peer.address in one.addresses), None)
         if other is not None:
             back = Peer(pod.address, pod.labels)
             assert policies.allow("ingress", other.labels, back, port), (other.name, pod.name, port)
@@ -221,7 +226,7 @@ def _flows(installation: Installation) -> Iterator[tuple[Pod, Peer, int]]:
     """Give who calls whom: a Service stands for the pods behind it, as policies see it."""
     api, registry = (one["spec"]["clusterIP"] for one in installation.kubelet.services[:2])
     behind = {registry: installation.pods["slipway-registry"]}
-    behind |= {address: pod for pod in installation.pods.values() for address in pod.addresses}
+    behind |= {address: pod for pod in installation.kubelet.pods for address in pod.addresses}
     for pod in installation.pods.values():
         own = listening(pod.process.pid)
         for one in established(pod.process.pid):

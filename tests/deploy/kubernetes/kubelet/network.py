@@ -50,6 +50,7 @@ class Network:
         four, six = self.addresses(number)
         return {
             "namespace": self.namespace,
+            "hardware": f"02:00:00:00:00:{number:02x}",
             "addresses": [(f"{four}/24", _GATEWAYS[0]), (f"{six}/64", _GATEWAYS[1])],
         }
 

@@ -47,7 +47,8 @@ def _join(network: dict[str, object]) -> None:
     _run(*bridge, "add", port, "type", "veth", "peer", "name", "eth0", "netns", str(os.getpid()))
     _run(*bridge, "set", port, "master", "br0", "up")
     _run("ip", "link", "set", "lo", "up")
-    _run("ip", "link", "set", "eth0", "up")
+    # Others know where it is by this, also after it has been started again.
+    _run("ip", "link", "set", "eth0", "address", str(network["hardware"]), "up")
     for address, gateway in network["addresses"]:  # type: ignore[attr-defined]
         options = ("nodad",) if ":" in address else ()
         _run("ip", "address", "add", address, "dev", "eth0", *options)
