@@ -4,7 +4,7 @@ The same function serves GetUserData and explain: it never stops at the first re
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bootstrapper.field_index import by_outer, enclosing
@@ -250,16 +250,29 @@ def _affected(draft: Draft, wrong: list[Unsupported], rejected: Collection[str])
 
 def _lack(work: _Work, item: Item, wrong_in: Mapping[str, list[Unsupported]], remedy: str) -> None:
     """Give up an item that the format does not take and no pass lowers; `wrong_in` is by outer path."""
-    if item.path in wrong_in:
-        one = wrong_in[item.path][0]
-        why = work.in_vain(reason_of(one))
+    found = list(_apart(wrong_in.get(item.path, ())))
+    inside = [one for one in found if one.use.id not in work.optional_features] or found
+    # Left out as a whole, an item is told of once.
+    for one in inside[:1] if item.feature in work.optional_features else inside:
         whole = one.use.path == item.path and one.use.id not in work.supports
         do = remedy if whole and remedy else remedy_of(one.use, work.supports, item_path=item.path)
-        work.give_up(item, why, remedy=do, feature=one.use.id, elsewhere=Elsewhere.FORMATS)
+        work.give_up(item, work.in_vain(reason_of(one)), remedy=do, feature=one.use.id, elsewhere=Elsewhere.FORMATS)
+    if inside:
         return
     why = work.in_vain("it depends on something that the format does not take")
     do = f"change what it depends on first, or {remedy or 'leave both out'}"
     work.give_up(item, why, remedy=do, elsewhere=Elsewhere.FORMATS)
+
+
+def _apart(wrong: Iterable[Unsupported]) -> Iterator[Unsupported]:
+    """Give uses of different features, those that lie in none of the others."""
+    paths: set[str] = set()
+    ids: set[str] = set()
+    for one in wrong:
+        if one.use.id not in ids and not any(outer in paths for outer in enclosing(one.use.path)):
+            yield one
+        paths.add(one.use.path)
+        ids.add(one.use.id)
 
 
 def _drop_empty(draft: Draft) -> None:

@@ -290,9 +290,16 @@ def test_an_item_with_a_further_unsupported_field_is_refused_as_a_whole() -> Non
     """Optional fields do not save an item that asks for something else that nobody can honour."""
     system = 'filesystems { device: "/dev/a" format: "ext4" options: "-q" label: "x" }'
     draft, result = work(text(system), EVERYTHING_BUT, optional={"os.storage.filesystems.options"})
-    assert [one.feature for one in result.refusals] == ["os.storage.filesystems"]
+    assert [(one.feature, one.remedy) for one in result.refusals] == [("os.storage.filesystems", "leave out label")]
     assert result.omitted == []
     assert not draft.bundle.os.filesystems
+
+
+def test_every_part_of_an_item_that_nobody_honours_is_told() -> None:
+    """At once, each with its own remedy: not the next one only when the first is repaired."""
+    system = 'filesystems { device: "/dev/a" format: "ext4" options: "-q" options: "-v" label: "x" }'
+    _, result = work(text(system), EVERYTHING_BUT)
+    assert [one.remedy for one in result.refusals] == ["leave out label", "leave out options"]
 
 
 def test_optional_parts_of_an_intent_are_left_out_and_facts_never() -> None:
