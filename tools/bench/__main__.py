@@ -53,19 +53,24 @@ async def bench() -> dict[str, Any]:
             questions = [*native(), *bare(folder), *windows()]
             renders = await _renders(services, questions)
             users = await _user_data(services, questions)
+            ordinary = _memory(services)
             largest_rows = await _largest(services)
-            processes = {name: rss_mib(process.handle.pid) for name, process in services.processes.items()}
+            rss = {name: {"ordinary": before, "largest": _memory(services)[name]} for name, before in ordinary.items()}
         finally:
             await services.stop()
     return {
         "machine": machine(),
         "all_ready_seconds": round(started, 2),
-        "rss_mib": processes,
+        "rss_mib": rss,
         "render": renders,
         "get_user_data": users["speed"],
         "size": users["size"],
         "largest": largest_rows,
     }
+
+
+def _memory(services: LocalServices) -> dict[str, float]:
+    return {name: rss_mib(process.handle.pid) for name, process in services.processes.items()}
 
 
 async def _largest(services: LocalServices) -> list[dict[str, Any]]:
@@ -180,7 +185,8 @@ def main() -> None:
         rows = result[name]
         heads = list(rows[0])
         screen.print(table(name, heads, [[str(row[head]) for head in heads] for row in rows]))
-    screen.print(table("resident memory, MiB", ["process", "MiB"], [[k, str(v)] for k, v in result["rss_mib"].items()]))
+    memory = [[name, *map(str, row.values())] for name, row in result["rss_mib"].items()]
+    screen.print(table("resident memory, MiB", ["process", "ordinary", "largest"], memory))
 
 
 if __name__ == "__main__":

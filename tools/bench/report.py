@@ -43,14 +43,14 @@ refusal.
 _MEMORY = """
 ## Memory
 
-Resident memory in MiB, after all calls above.
+Resident memory in MiB: after the ordinary calls, and after the largest questions.
 """
 
 
 def page(result: dict[str, Any]) -> str:
     """Give docs/reference/performance.md."""
     machine = f"Machine: {result['machine']}. All six processes were ready after {result['all_ready_seconds']} s.\n"
-    memory = [(name, str(value)) for name, value in result["rss_mib"].items()]
+    memory = [(name, str(row["ordinary"]), str(row["largest"])) for name, row in result["rss_mib"].items()]
     parts = [
         _INTRODUCTION,
         machine,
@@ -66,7 +66,7 @@ def page(result: dict[str, Any]) -> str:
         _LARGEST,
         _rows(result["largest"]),
         _MEMORY,
-        _table(("process", "MiB"), memory),
+        _table(("process", "ordinary", "largest"), memory),
     ]
     return "\n".join(parts) + "\n"
 
@@ -75,13 +75,20 @@ def _aims(result: dict[str, Any]) -> list[tuple[str, ...]]:
     one = _worker(result, 1)
     many = _worker(result, BUSY)
     init = next(row for row in result["size"] if (row["provisioner"], row["machine"]) == ("cloud-init", "bare-init"))
-    memory = max(mib for name, mib in result["rss_mib"].items() if name not in {"registry", "bootstrapper"})
+    provisioners = [row for name, row in result["rss_mib"].items() if name not in {"registry", "bootstrapper"}]
+    memory, largest = (max(row[when] for row in provisioners) for when in ("ordinary", "largest"))
+    held = f"{memory} MiB at most; {largest} after the largest questions"
     rate = many["per_server_cpu_second"]
     told = f"{rate:.0f} (client CPU {many['client_cpu_ms_per_call']} ms a call)"
     return [
         ("p50 of a cloud-init worker, one call in flight", "< 2 ms", f"{one['p50']} ms", _verdict(one["p50"], 2)),
         ("cloud-init workers per CPU second of the server", ">= 800", told, _verdict(-rate, -800)),
-        ("memory of a provisioner", "< 80 MiB", f"{memory} MiB at most", _verdict(memory, 80)),
+        (
+            "memory of a provisioner",
+            "< 80 MiB",
+            f"{memory} MiB at most; {largest} after the largest questions",
+            _verdict(memory, 80),
+        ),
         ("control-plane init, RSA, raw", "<= 13.5 kB", f"{init['raw'] / KB:.1f} kB", _verdict(init["raw"], 13.5 * KB)),
         ("the same after gzip", "< 7.7 kB", f"{init['gzip'] / KB:.1f} kB", _verdict(init["gzip"], 7.7 * KB)),
     ]
