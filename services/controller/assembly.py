@@ -21,7 +21,7 @@ from services.controller.report import Reporter
 from services.controller.secret_reader import SecretReader
 from services.controller.tally import Tally
 from services.controller.watches import Watches
-from services.controller.workload import Connected, Workloads
+from services.controller.workload import Connect, Connected, Workloads
 
 _WORKLOAD_SECONDS = 10.0
 
@@ -70,6 +70,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     workers: int = 32,
     objects: Objects | None = None,
     opt_in: bool = False,
+    dial: Connect = connect,
 ) -> Assembled:
     """Put a controller together.
 
@@ -82,12 +83,13 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         workers: how many configs are worked on at a time.
         objects: for calls that are not watches, where that is not the same as `api`.
         opt_in: opted-in KubeadmConfigs are worked on as well.
+        dial: connects to workload clusters.
     """
     calls = objects or api
     watches = Watches.of(api, namespace=namespace, watch_filter=watch_filter)
     reader = SecretReader(calls, watches.secrets)
     watches.secret_gone = lambda key: reader.forget(*key)
-    native = _reconciler(calls, bootstrapper, watches, reader, terms or Terms())
+    native = _reconciler(calls, bootstrapper, watches, Workloads(reader, dial), terms or Terms())
     if not opt_in:
         return Assembled(Controller(watches, native, workers=workers), watches, reader, native.tally)
     theirs = watches.of_kubeadm_configs(api, namespace=namespace, watch_filter=watch_filter)
@@ -97,8 +99,9 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
 
 
 def _reconciler(
-    calls: Objects, bootstrapper: Bootstrapper, watches: Watches, reader: SecretReader, terms: Terms
+    calls: Objects, bootstrapper: Bootstrapper, watches: Watches, workloads: Workloads, terms: Terms
 ) -> Reconciler:
+    reader = workloads.reader
     renderer = Renderer(
         objects=calls,
         reader=reader,
@@ -111,7 +114,7 @@ def _reconciler(
         renderer=renderer,
         reporter=Reporter(calls, utc_now),
         lock=InitLock(calls, watches.machines),
-        workloads=Workloads(reader, connect),
+        workloads=workloads,
         clock=utc_now,
         tally=Tally(),
         terms=terms,

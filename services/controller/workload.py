@@ -60,7 +60,7 @@ class Workloads:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Read kubeconfigs by a reader, and connect by them."""
-        self._reader = reader
+        self.reader = reader
         self._connect = connect
         self._monotonic = monotonic
         self._lines: dict[tuple[str, str], _Line] = {}
@@ -122,7 +122,7 @@ class Workloads:
             done = await work(line.objects)
         except Unauthorized:
             await self.forget(namespace, cluster)
-            self._reader.forget(namespace, _kubeconfig_name(cluster))
+            self.reader.forget(namespace, _kubeconfig_name(cluster))
             raise Halt(
                 Reason.WORKLOAD_UNREACHABLE, "the cluster does not accept the kubeconfig's credentials", retry=True
             ) from None
@@ -139,12 +139,12 @@ class Workloads:
 
     async def _line(self, namespace: str, cluster: str) -> _Line:
         name = _kubeconfig_name(cluster)
-        values = await self._reader.shared(namespace, name)
+        values = await self.reader.shared(namespace, name)
         kubeconfig = (values or {}).get("value")
         if not kubeconfig:
             raise Halt(Reason.WAITING_FOR_KUBECONFIG, f"the Secret {name} is not there")
         # Many machines ask at once, and one of them reads it for all.
-        async with self._reader.turn(namespace, name):
+        async with self.reader.turn(namespace, name):
             line = self._lines.get((namespace, cluster))
             if line is not None and line.kubeconfig == kubeconfig:
                 return line

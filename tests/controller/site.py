@@ -17,11 +17,12 @@ import yaml
 
 from bootstrapper.bootstrapper import Bootstrapper
 from services.cli.embedded import embedded_bootstrapper
-from services.controller.assembly import Assembled, assemble
+from services.controller.assembly import Assembled, assemble, connect
 from services.controller.kubernetes.api import Api
 from services.controller.kubernetes.connection import Connection
 from services.controller.objects import Objects
 from services.controller.reconciler import Terms
+from services.controller.workload import Connect
 from tools.cluster.administration import Administration
 from tools.cluster.environment import Environment
 from tools.cluster.failures import Refused
@@ -58,6 +59,7 @@ class Site:
         wrap: Callable[[Api], Objects] | None = None,
         terms: Terms | None = None,
         opt_in: bool = False,
+        dial: Connect = connect,
     ) -> AsyncIterator[Assembled]:
         """Run a controller for the namespace; `wrap` puts something between it and its calls."""
         connection = await Connection.of_process(self.kubeconfig)
@@ -69,6 +71,7 @@ class Site:
             objects=wrap(api) if wrap else None,
             terms=terms or Terms(token_ttl=timedelta(minutes=15), quiet_seconds=0.5),
             opt_in=opt_in,
+            dial=dial,
         )
         parts.controller.follow()
         work = asyncio.ensure_future(parts.controller.lead(None))
