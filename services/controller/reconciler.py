@@ -184,7 +184,7 @@ class Reconciler:
         token = await self.renderer.token(facts, cluster, rotation=record.rotation)
         if owner.is_pool and owner.joined:
             return await self._rotate(facts, record, token)
-        await self._ensure_token(facts, token)
+        await self._ensure_token(facts, token, expected=True)
         await self.reporter.write(facts, conditions.ready(), record=record)
         return Next(after=self.terms.look_again)
 
@@ -198,7 +198,7 @@ class Reconciler:
         make = Make(clusterpb.ROLE_WORKER, rotation=record.rotation + 1, replaces=record)
         return await self._make(facts, make)
 
-    async def _ensure_token(self, facts: Facts, token: str) -> None:
+    async def _ensure_token(self, facts: Facts, token: str, *, expected: bool = False) -> None:
         if facts.cluster is None:
             raise AssertionError("decided before")
         await self.workloads.ensure_token(
@@ -208,6 +208,7 @@ class Reconciler:
             description=f"Slipway, for {facts.namespace}/{facts.name}",
             ttl=self.terms.token_ttl,
             now=self.clock(),
+            expected=expected,
         )
 
     async def _token_expiry(self, facts: Facts, token: str) -> datetime | None:

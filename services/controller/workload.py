@@ -67,18 +67,27 @@ class Workloads:
         self._refused: dict[tuple[str, str], tuple[bytes, str]] = {}
 
     async def ensure_token(  # noqa: PLR0913  # keyword-only facts of a token
-        self, namespace: str, cluster: str, *, token: str, description: str, ttl: timedelta, now: datetime
+        self,
+        namespace: str,
+        cluster: str,
+        *,
+        token: str,
+        description: str,
+        ttl: timedelta,
+        now: datetime,
+        expected: bool = False,
     ) -> datetime:
         """See to it that a cluster accepts a token for a while from now on; give until when it does.
 
-        A token that lasts for more than five sixths of `ttl` is left as it is.
+        A token that lasts for more than five sixths of `ttl` is left as it is. One that is `expected` to be there is
+        looked for before it is made.
 
         Raises:
             Halt: the cluster can not be reached, or its kubeconfig can not be used.
         """
 
         async def work(objects: Objects) -> datetime:
-            return await _ensure(objects, token=token, description=description, ttl=ttl, now=now)
+            return await _ensure(objects, token=token, description=description, ttl=ttl, now=now, expected=expected)
 
         return await self._with(namespace, cluster, work)
 
@@ -172,20 +181,25 @@ def _kubeconfig_name(cluster: str) -> str:
     return f"{cluster}-kubeconfig"
 
 
-async def _ensure(objects: Objects, *, token: str, description: str, ttl: timedelta, now: datetime) -> datetime:
+async def _ensure(  # noqa: PLR0913  # keyword-only facts of a token
+    objects: Objects, *, token: str, description: str, ttl: timedelta, now: datetime, expected: bool
+) -> datetime:
     id_, _, secret = token.partition(".")
     name = f"bootstrap-token-{id_}"
     until = now + ttl
     body = _token_object(name, id_, secret, description, until)
+    if expected and (kept := await _refresh(objects, name, body, ttl=ttl, now=now)):
+        return kept
     try:
         await objects.create(SECRETS, NAMESPACE, body)
     except AlreadyExists:
-        return await _refresh(objects, name, body, ttl=ttl, now=now)
+        # Where it is not there after all, the token cleaner was between us: the next look creates it.
+        return await _refresh(objects, name, body, ttl=ttl, now=now) or now
     return until
 
 
-async def _refresh(objects: Objects, name: str, body: Json, *, ttl: timedelta, now: datetime) -> datetime:
-    """See to it that a Secret that is there is the token that is wanted, and lasts.
+async def _refresh(objects: Objects, name: str, body: Json, *, ttl: timedelta, now: datetime) -> datetime | None:
+    """See to it that a Secret that is there is the token that is wanted, and lasts; give None where there is none.
 
     Raises:
         Halt: it is somebody else's token of the same id.
@@ -193,8 +207,7 @@ async def _refresh(objects: Objects, name: str, body: Json, *, ttl: timedelta, n
     try:
         found = await objects.get(SECRETS, NAMESPACE, name)
     except NotFound:
-        # The token cleaner was between us: the next look creates it.
-        return now
+        return None
     wanted, there = body["data"], _data(found)
     changed = {key: value for key, value in wanted.items() if key != "expiration" and there.get(key) != value}
     if "token-secret" in changed and "description" in changed:

@@ -11,6 +11,7 @@ from services.controller import workload
 from services.controller.halt import Halt
 from services.controller.kubernetes.failures import Unreachable
 from services.controller.kubernetes.kubeconfig import ClusterAccess, read_kubeconfig
+from services.controller.resources import SECRETS
 from services.controller.secret_reader import SecretReader
 from services.controller.workload import Workloads
 from tests.services.controller.memory_api import NOW, MemoryApi
@@ -36,10 +37,10 @@ class Lines:
         data = {"value": base64.b64encode(kubeconfig).decode()}
         self.management.put({"kind": "Secret", "metadata": {"name": f"{CLUSTER}-kubeconfig"}, "data": data})
 
-    async def ensure(self) -> Any:
+    async def ensure(self, *, expected: bool = False) -> Any:
         """Ask for a token as a machine would."""
         return await self.workloads.ensure_token(
-            "default", CLUSTER, token=TOKEN, description="Slipway, for default/one", ttl=TTL, now=NOW
+            "default", CLUSTER, token=TOKEN, description="Slipway, for default/one", ttl=TTL, now=NOW, expected=expected
         )
 
     async def halted(self) -> Halt:
@@ -115,6 +116,19 @@ async def test_a_token_of_ours_that_was_changed_is_put_right(key: str, value: st
     writes = len(lines.there.writes)
     assert await lines.ensure() == until
     assert lines.there.writes[writes:] == [("create", "Secret", "kube-system", "bootstrap-token-abcdef")]
+
+
+async def test_a_token_that_is_expected_is_written_only_where_it_is_not() -> None:
+    """Upkeep writes nothing while the token lasts, and makes it again when somebody has taken it away."""
+    lines = Lines()
+    until = await lines.ensure()
+    created = ("create", "Secret", "kube-system", "bootstrap-token-abcdef")
+    assert await lines.ensure(expected=True) == until
+    assert lines.there.writes == [created]
+    await lines.there.delete(SECRETS, "kube-system", "bootstrap-token-abcdef")
+    writes = len(lines.there.writes)
+    assert await lines.ensure(expected=True) == until
+    assert lines.there.writes[writes:] == [created]
 
 
 async def test_a_token_of_somebody_else_is_left_alone() -> None:
