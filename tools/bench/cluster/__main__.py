@@ -10,8 +10,9 @@ from statistics import median
 from typing import Any
 
 from services.cli.output import console, table
-from tools.bench.cluster.contender import CONTENDERS, DEFAULT, UNTHROTTLED, Limits
+from tools.bench.cluster.contender import DEFAULT, EQUAL, UNTHROTTLED, Limits
 from tools.bench.cluster.run import Bench, Figures
+from tools.bench.cluster.slipway import CONTENDERS
 from tools.bench.process_figures import machine
 from tools.cluster import providers
 from tools.cluster.management import ManagementCluster
@@ -29,7 +30,7 @@ def main() -> None:
     told = parser.parse_args()
     scenes = [
         (limits, clusters, max(1, told.machines // clusters))
-        for limits in (DEFAULT, UNTHROTTLED)
+        for limits in (DEFAULT, EQUAL, UNTHROTTLED)
         for clusters in (1, _CLUSTERS)
     ]
     # One machine by itself: what a user waits for who adds one.

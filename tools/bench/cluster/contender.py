@@ -24,19 +24,30 @@ _UNLIMITED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many requests the provider's clients may make; ``unthrottled`` or the program's own defaults."""
+    """How many calls a second a provider's clients may make, with which bursts; None is the program's own default.
+
+    Attributes:
+        name: in the table.
+        management: of the management cluster.
+        workload: of a workload cluster. Slipway's own clients of those have no limit.
+    """
 
     name: str
-    unthrottled: bool = False
+    management: tuple[int, int] | None = None
+    workload: tuple[int, int] | None = None
 
 
 DEFAULT = Limits("default flags")
-UNTHROTTLED = Limits("unthrottled", unthrottled=True)
+EQUAL = Limits("equal client limits", management=(100, 200), workload=(_UNLIMITED, _UNLIMITED))
+UNTHROTTLED = Limits("unthrottled", management=(_UNLIMITED, _UNLIMITED), workload=(_UNLIMITED, _UNLIMITED))
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A provider: the config of a machine by its metadata, its processes, and the service account that they are."""
+    """A provider: the config of a machine by its metadata, its processes, and the service account that they are.
+
+    ``processes`` also gives the cluster what the provider needs there.
+    """
 
     name: str
     account: tuple[str, str]
@@ -65,17 +76,19 @@ def _kubeadm_config(metadata: Object) -> Object:
 def _kubeadm_processes(cluster: RunningCluster, limits: Limits, run: str) -> Sequence[Process]:
     """The provider's original program, unchanged, at its own default flags but for the addresses."""
     health, webhooks = f"{cluster.address}:{_HEALTH}", providers.webhook_port(_WEBHOOKS_OF, cluster.address)
-    flags = [f"--kube-api-{one}={_UNLIMITED}" for one in ("qps", "burst")]
-    flags += [f"--clustercache-client-{one}={_UNLIMITED}" for one in ("qps", "burst")]
+    flags = [
+        f"--{client}-{word}={value}"
+        for client, given in (("kube-api", limits.management), ("clustercache-client", limits.workload))
+        for word, value in zip(("qps", "burst"), given or (), strict=bool(given))
+    ]
     command = (
         str(go_programs.PROGRAMS["cluster-api-1.14-kubeadm-bootstrap"].require()),
         f"--kubeconfig={cluster.kubeconfig_of_account(*_ACCOUNT)}", f"--webhook-port={webhooks}",
         f"--webhook-cert-dir={cluster.administration.directory / 'serving'}", f"--health-addr={health}",
-        f"--diagnostics-address={cluster.address}:{_DIAGNOSTICS}", *(flags if limits.unthrottled else ()),
+        f"--diagnostics-address={cluster.address}:{_DIAGNOSTICS}", *flags,
     )  # fmt: skip
     ready = f"http://{health}/readyz"
     return [cluster.supervisor.process(f"kubeadm-{run}", command, ready=lambda: listening.answers_ok(ready))]
 
 
 KUBEADM = Contender("kubeadm bootstrap provider 1.14.2", _ACCOUNT, _kubeadm_config, _kubeadm_processes)
-CONTENDERS = (KUBEADM,)
