@@ -11,8 +11,8 @@ from google.protobuf.message import Message
 from bootstrapper.assembly.paths import describe
 from bootstrapper.assembly.secrets import references
 from bootstrapper.delivery.compression import compress
-from bootstrapper.delivery.infrastructure import Infrastructure
-from services.contract.errors import UserDataTooLarge
+from bootstrapper.delivery.infrastructure import Counted, Infrastructure
+from services.contract.errors import UserDataTooLarge, Violation
 from services.contract.walk import items
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -20,6 +20,8 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 IDENTITY = "identity"
 GZIP = "gzip"
 _SHOWN = 8
+_MACHINE = "machine"
+"""Where a refusal stands when nothing of a person's own is in the user data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +68,35 @@ def fit(
         size.counted_bytes = row.count(squeezed)
         if size.counted_bytes <= most:
             return Fitted(squeezed, GZIP, size)
+    raise _too_large(size, bundle, how=_how(row, squeezed=may_compress and row.gzip), who="caller" if limit else "")
+
+
+def _too_large(size: bootstrappb.Size, bundle: bundlepb.BootstrapBundle, *, how: str, who: str) -> UserDataTooLarge:
+    """Make the refusal: at the largest of a person's own items, with what each of the largest adds."""
     largest = size.items[:_SHOWN]
     shown = "; ".join(f"{describe(one.origin)} has {one.bytes} bytes" for one in largest)
-    raise UserDataTooLarge(
-        f"the user data has {size.counted_bytes} bytes and the infrastructure takes {most}; the largest parts: "
-        f"{shown}. Move content into remote files or into the image",
+    taker = who or f"infrastructure {bundle.machine.target.infrastructure or '(unknown)'}"
+    told = (
+        f"the user data of machine {bundle.machine.name} has {size.counted_bytes} bytes{how}, and the {taker} takes "
+        f"{size.limit_bytes}"
+    )
+    place = next((describe(one.origin) for one in size.items if one.origin.path), _MACHINE)
+    return UserDataTooLarge(
+        f"{told}. Move content into remote files or into the image",
+        violations=[Violation(place, f"{told}; the largest parts, before that: {shown}")],
         metadata={
             "size": str(size.counted_bytes),
-            "limit": str(most),
+            "limit": str(size.limit_bytes),
             "breakdown": ",".join(f"{one.field_path}={one.bytes}" for one in largest),
         },
     )
+
+
+def _how(row: Infrastructure, *, squeezed: bool) -> str:
+    """Say what was done to the bytes that were counted."""
+    steps = ["gzip"] if squeezed or row.counted is Counted.GZIP_BASE64 else []
+    steps += [] if row.counted is Counted.RAW else ["base64"]
+    return f" after {' and '.join(steps)}" if steps else ""
 
 
 def item_sizes(bundle: bundlepb.BootstrapBundle) -> Sequence[bootstrappb.ItemSize]:

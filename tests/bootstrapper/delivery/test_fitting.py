@@ -49,9 +49,38 @@ def test_too_large_is_refused_with_the_breakdown(data: bytes, name: str, may_com
     """The refusal names the largest item by its origin, and the numbers are in the metadata."""
     with pytest.raises(UserDataTooLarge) as caught:
         fit(data, bundle(), row=infrastructure(name), limit=0, may_compress=may_compress)
-    assert "SlipwayConfig/w: spec.os.files[large] has" in caught.value.message
+    assert "SlipwayConfig/w: spec.os.files[large] has" in caught.value.violations[0].description
     assert int(caught.value.metadata["size"]) > int(caught.value.metadata["limit"])
     assert caught.value.metadata["breakdown"].startswith("os.files[1]=")
+    assert [one.path for one in caught.value.violations] == ["SlipwayConfig/w: spec.os.files[large]"]
+
+
+@pytest.mark.parametrize(
+    ("name", "may_compress", "how"),
+    [
+        ("aws", True, "bytes after gzip, and the infrastructure"),
+        ("aws", False, "bytes, and the infrastructure"),
+        ("kubevirt", True, "bytes after gzip and base64, and the infrastructure"),
+        ("kubevirt", False, "bytes after base64, and the infrastructure"),
+    ],
+)
+def test_a_refusal_says_what_its_number_is_of(name: str, may_compress: bool, how: str) -> None:
+    """A compressed size without a word looks like the size of the file, which it is not; the machine is named."""
+    made = bundle()
+    made.machine.name = "w-0"
+    with pytest.raises(UserDataTooLarge) as caught:
+        fit(NOISE, made, row=infrastructure(name), limit=0, may_compress=may_compress)
+    assert "machine w-0 has " in caught.value.violations[0].description
+    assert how in caught.value.violations[0].description
+
+
+def test_what_is_nobodys_own_is_refused_at_the_machine() -> None:
+    """Where Slipway alone has made the user data there is still a place, and it is never empty."""
+    made = bundlepb.BootstrapBundle()
+    made.os.files.add(path="/etc/a").origin.made_by.append("runner")
+    with pytest.raises(UserDataTooLarge) as caught:
+        fit(NOISE, made, row=infrastructure("aws"), limit=0, may_compress=True)
+    assert [one.path for one in caught.value.violations] == ["machine"]
 
 
 def test_bytes_are_counted_as_the_infrastructure_counts() -> None:

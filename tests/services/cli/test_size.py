@@ -65,6 +65,18 @@ def test_size_says_what_render_does(slipway: Slipway, write: Callable[..., Path]
     assert seen == verdicts.keys() - REFUSED_OTHERWISE
 
 
+def test_what_is_too_large_is_refused_at_its_place(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """Nobody looks for the large file by hand: the refusal has file and line, and the summary the field."""
+    file = write(with_worker_os(FILE.format(data=base64.b64encode(CONTENTS[1][0]).decode())))
+    machine = ("-f", file, "--machine", "harbour-worker", "--provisioner", "cloud-init", "--target", "aws")
+    result = slipway("render", *machine, "--summary", "json")
+    (entry,) = json.loads(result.stdout)
+    assert [one["field"] for one in entry["refusals"]] == ["SlipwayConfig/worker: spec.os.files[0]"]
+    line = next(n for n, text in enumerate(file.read_text().splitlines(), 1) if "/var/notes.txt" in text)
+    assert f"refused: {file}:{line}:" in result.stderr
+    assert "machine harbour-worker has" in result.stderr
+
+
 def test_an_object_store_that_is_assumed_is_told(slipway: Slipway, write: Callable[..., Path]) -> None:
     """Ignition on AWS may have more than EC2 takes, if there is a bucket: size and render say so, where it matters."""
     noise = CONTENTS[1][0]
