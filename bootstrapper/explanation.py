@@ -15,6 +15,7 @@ from bootstrapper.delivery.infrastructure import check_carried
 from bootstrapper.placeholders import user_placeholders
 from bootstrapper.provisioning.selection import Candidate
 from bootstrapper.refusals import bare_place, bound
+from bootstrapper.remedies import remedy_of_error
 from bootstrapper.takers import Takers, stand_ins
 from bootstrapper.verdicts import Column, Verdicts
 from services.contract.errors import SlipwayError
@@ -140,6 +141,9 @@ def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> 
 def _head(column: Column) -> bootstrappb.ExplainColumn:
     refusals = column.refusals
     reason = column.error.message if column.error else ""
+    if column.error and not refusals:
+        told = next((one.remedy for one in column.error.violations if one.remedy), "")
+        reason = with_remedy(reason, told or remedy_of_error(column.error))
     if not reason and refusals:
         reason = "1 field can not be honoured" if len(refusals) == 1 else f"{len(refusals)} fields can not be honoured"
     return bootstrappb.ExplainColumn(

@@ -27,6 +27,11 @@ def bare_place(path: str) -> str:
     return person_path(path.removeprefix("intent."))
 
 
+def person_field(path: str) -> str:
+    """Name the field of an error as a person knows it, where a provisioner named it as it stands in the bundle."""
+    return bare_place(bundle_path(path)) if path.startswith(("bundle.", "intent.")) else path
+
+
 def bound(spec: specpb.MachineBootstrapSpec, candidate: Candidate, known: Iterable[Candidate] = ()) -> list[Refusal]:
     """Give a refusal for everything that binds an imported spec to another format than the candidate's.
 

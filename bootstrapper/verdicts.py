@@ -12,7 +12,7 @@ from bootstrapper.compilation import ENGINE_NAMESPACES, Compiled
 from bootstrapper.field_index import enclosing
 from bootstrapper.lowering.draft import Refusal
 from bootstrapper.provisioning.selection import Candidate
-from bootstrapper.refusals import bare_place
+from bootstrapper.refusals import bare_place, person_field
 from bootstrapper.remedies import remedy_of_error
 from services.contract.errors import SlipwayError
 from services.contract.walk import Use
@@ -49,7 +49,7 @@ class Verdicts:
         self._omitted = _Refused(compiled.omitted if compiled else [])
         self._lowered = _Lowered(compiled.lowered if compiled else [])
         violations = column.error.violations if column.error else []
-        self._violations = {one.path: one for one in reversed(violations)}
+        self._violations = {person_field(one.path): one for one in reversed(violations)}
 
     @property
     def names_fields(self) -> bool:

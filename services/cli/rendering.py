@@ -9,7 +9,7 @@ import click
 from bootstrapper.assembly.paths import describe
 from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.provisioning.selection import Wish, all_candidates, choose
-from bootstrapper.refusals import bare_place
+from bootstrapper.refusals import bare_place, person_field
 from bootstrapper.target import stated
 from services.cli.backend import Backend
 from services.cli.remedies import what_to_do
@@ -200,16 +200,11 @@ def _answered(entry: Entry, answer: bootstrappb.GetUserDataResponse) -> None:
     entry.diagnostics += [diagnostic_tree(one) for one in answer.diagnostics]
 
 
-def _person_field(path: str) -> str:
-    """Name a field as a person knows it, where a provisioner named it as it stands in the bundle."""
-    return bare_place(path.removeprefix("bundle.")) if path.startswith(("bundle.", "intent.")) else path
-
-
 def _refused(entry: Entry, question: MachineQuestion, error: SlipwayError) -> None:
     entry.status = "refused" if error.code.name in _REFUSED else "failed"
     entry.refusals = [
         {
-            "field": question.as_written(_person_field(one.path)),
+            "field": question.as_written(person_field(one.path)),
             "feature": one.feature or error.reason,
             "reason": one.description,
             "remedy": what_to_do(error, one),

@@ -1,6 +1,7 @@
 """`slipway explain`, `bundle` and `provisioners`: looking without making."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,20 @@ def test_the_matrix_agrees_with_render(slipway: Slipway) -> None:
     # A Linux format says of a Windows machine only that it is for Linux, before a format is chosen.
     assert {key: told[key] for key in done} == done
     assert len(done) == len(told)
+
+
+def test_a_version_that_a_format_does_not_run_is_refused_at_its_field(
+    slipway: Slipway, write: Callable[..., Path]
+) -> None:
+    """The cell is refused, with the versions that can be chosen; it is not native in a machine that is refused."""
+    file = write(NATIVE.read_text().replace("kubernetesVersion: v1.34.2", "kubernetesVersion: v1.24.0"))
+    arguments = ("explain", "-f", file, "--machine", "harbour-worker", "--format", "talos/v1.13")
+    (tree,) = json.loads(slipway(*arguments, "-o", "json").stdout)
+    (cell,) = [row["cells"][0] for row in tree["rows"] if row["feature"] == "kubernetes.version"]
+    assert (cell["verdict"], "choose v1.31 to" in cell["remedy"]) == ("refused", True)
+    assert "Choose v1.31 to" in tree["columns"][0]["refusal"]
+    told = "refused by talos/v1.13: SlipwayCluster/harbour: spec.cluster.kubernetesVersion: is not one"
+    assert told in slipway(*arguments).stdout
 
 
 def test_people_get_few_columns_and_rows(slipway: Slipway) -> None:
