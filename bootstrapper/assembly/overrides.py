@@ -11,11 +11,12 @@ from google.protobuf.message import Message
 from services.contract.walk import plan
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-WHOLE = (contentpb.Content, contentpb.MachineText, duration_pb2.Duration)
-"""Messages that are one value each: half of one and half of another would be neither."""
+WHOLE = (contentpb.Content, contentpb.MachineText, duration_pb2.Duration, kubernetespb.Taints)
+"""Messages that are one value each: half of one and half of another would be neither. Taints without items are none."""
 
 FILE_MODE = 0o644
 DIRECTORY_MODE = 0o755

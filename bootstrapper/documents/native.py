@@ -7,6 +7,7 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+from bootstrapper.documents.emptied_lists import emptied_lists
 from services.contract import validation
 from services.contract.errors import Violation
 from services.contract.grammars import grammars
@@ -109,6 +110,8 @@ def read_native(document: Document) -> NativeConfig | NativeCluster:
         body, path = _template(document)
     spec = decode(body, specpb.MachineBootstrapSpec(), source=source, path=path, document=f"{kind}/{name}")
     check_rules(spec, document, path)
+    if problems := emptied_lists(body, source, path):
+        raise SourceError(problems)
     return NativeConfig(name, kind, namespace, spec, document)
 
 

@@ -55,7 +55,7 @@ def nested_configs(
 def _parsed(data: bytes, path: str) -> dict[str, Any]:
     try:
         config: object = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         config = None
     if not isinstance(config, dict):
         raise BundleInvalid("an extension can not be read", violations=[Violation(path, "must be a JSON object")])

@@ -11,11 +11,13 @@ from typing import Any
 import yaml
 
 from services.contract.yaml_scalars import plain_value
-from services.contract.yaml_source import SourceError, load_documents
+from services.contract.yaml_source import Limits, SourceError, load_documents
 
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _WORD = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@+=-]*(:[A-Za-z0-9_./@+=-]+)*")
 _BLOCK = re.compile(r"(?:[!-~][ -~]*|)(?:\n(?: *[!-~][ -~]*|))*\n")
+# A few lines with aliases can stand for millions of values.
+_PATCH_LIMITS = Limits(max_nodes=20_000)
 _GO_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
 
@@ -87,7 +89,10 @@ def read_patch(data: bytes) -> list[Any]:
 def _read(data: bytes, *, keep_spelling: bool) -> list[Any]:
     try:
         text = data.decode()
-        read = load_documents(text, file="", scalars=_spelt) if keep_spelling else load_documents(text, file="")
+        read = load_documents(text, file="", limits=_PATCH_LIMITS if keep_spelling else None)
+        if keep_spelling:
+            # Once more, for the words: what they mean was tried, as it is when the result is read back.
+            read = load_documents(text, file="", scalars=_spelt, limits=_PATCH_LIMITS)
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8") from None
     except SourceError as error:

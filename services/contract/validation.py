@@ -119,7 +119,7 @@ def _literal(message: Message) -> tuple[str, str] | None:
     if isinstance(message, contentpb.MachineText):
         return ("value", message.value) if message.HasField("value") else None
     kind = message.WhichOneof("source")
-    return None if kind is None or kind == "secret_ref" else (kind, _as_text(getattr(message, kind)))
+    return (kind, _as_text(getattr(message, kind))) if kind in {"text", "data"} else None
 
 
 def _as_text(value: str | bytes) -> str:

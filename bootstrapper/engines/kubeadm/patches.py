@@ -6,14 +6,12 @@ which is what the spec means.
 """
 
 import json
-from typing import Any
-
-import yaml
 
 from bootstrapper.engines.kubeadm.layout import PRIVATE
 from bootstrapper.engines.kubeadm.node import NODE
 from bootstrapper.engines.kubeadm.request import EngineRequest, root_file
 from services.contract.errors import BundleInvalid, Violation
+from services.contract.yaml_source import Limits, SourceError, load_documents
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1.content_pb2 import Content
@@ -21,6 +19,8 @@ from slipway.v1alpha1.content_pb2 import Content
 KUBELET_PATCH = "kubeletconfigurationslipway+merge"
 _KUBELET = "kubernetes.node.kubelet_configuration"
 _OWN_KEYS = ("apiVersion", "kind")
+# A kubelet configuration has some hundred values. A few lines with aliases can stand for millions.
+_LIMITS = Limits(max_nodes=20_000)
 
 
 def patch_files(request: EngineRequest) -> list[ospb.File]:
@@ -68,31 +68,25 @@ def _document(document: kubernetespb.OpaqueDocument) -> bytes:
     Raises:
         BundleInvalid: it is not one KubeletConfiguration in YAML or JSON.
     """
-    text = document.text if document.WhichOneof("source") == "text" else document.data
+    why = "must be one KubeletConfiguration in YAML or JSON"
     try:
-        tree: Any = yaml.load(text, Loader=_PlainLoader)  # noqa: S506 - a SafeLoader
+        text = document.text if document.WhichOneof("source") == "text" else document.data.decode()
+        (read,) = load_documents(text, file="", limits=_LIMITS)
+        tree = read.value
         if isinstance(tree, dict) and tree.get("kind", "KubeletConfiguration") == "KubeletConfiguration":
             patch = {key: value for key, value in tree.items() if key not in _OWN_KEYS}
             return json.dumps(patch, ensure_ascii=False, allow_nan=False, indent=1).encode() + b"\n"
-    except (yaml.YAMLError, UnicodeError, TypeError, ValueError):
+    except SourceError as error:
+        why = "is not YAML that can be read: " + "; ".join(problem.message for problem in error.problems)
+    except (UnicodeError, TypeError, ValueError):
         pass
     raise BundleInvalid(
         "the kubelet configuration cannot be used",
         violations=[
             Violation(
                 f"{NODE}.kubelet_configuration",
-                "must be one KubeletConfiguration in YAML or JSON",
+                why,
                 remedy="write one document of that kind",
             )
         ],
     )
-
-
-class _PlainLoader(yaml.SafeLoader):
-    """Reads what JSON can hold: a time stamp is text, as it is for Kubernetes."""
-
-
-_PlainLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}

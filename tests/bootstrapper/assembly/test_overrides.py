@@ -89,3 +89,11 @@ def test_parts_that_exclude_each_other_are_refused_after_merging() -> None:
     assert [one.path for one in caught.value.violations] == ["spec.kubernetes.etcd"]
     subject.machine.role = clusterpb.ROLE_WORKER
     assert check(subject)
+
+
+def test_taints_are_one_value() -> None:
+    """Set and without items they say that there are none, also where the spec for all roles has some."""
+    text = 'kubernetes {node {taints {items {key: "x"}}}} init {kubernetes {node {taints {}}}}'
+    assert not merged(text).kubernetes.node.taints.items
+    assert merged(text).kubernetes.node.HasField("taints")
+    assert len(merged(text, clusterpb.ROLE_WORKER).kubernetes.node.taints.items) == 1

@@ -613,7 +613,7 @@ def test_butane_is_refused() -> None:
     assert refusals(_extension(b"variant: flatcar", "application/yaml")) == ["extensions[0].media_type"]
 
 
-@pytest.mark.parametrize("data", [b"{", b"[]", b"\xff"])
+@pytest.mark.parametrize("data", [b"{", b"[]", b"\xff", b"[" * 100_000])
 def test_an_extension_that_can_not_be_read(data: bytes) -> None:
     """It is the bundle that is wrong, and the field is named."""
     with pytest.raises(BundleInvalid) as caught:

@@ -52,3 +52,19 @@ def test_what_can_not_be_read_is_refused_without_its_text(data, reason):
     with pytest.raises(ValueError, match=reason) as caught:
         read_kubernetes(data)
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"a: .nan", "not a finite number"),
+        (b"a0: &a0 [x]\n" + b"".join(
+            f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n".encode() for level in range(1, 8)
+        ), "more than 20000 values"),
+        (b"[" * 3000, "nested deeper"),
+    ],
+)  # fmt: skip
+def test_a_patch_that_could_not_be_read_back_is_refused(data, reason):
+    """Before it is merged: afterwards it would be a defect of ours, or the end of the process's memory."""
+    with pytest.raises(ValueError, match=reason):
+        read_patch(data)

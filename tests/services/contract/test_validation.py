@@ -58,7 +58,9 @@ def text(value: str) -> contentpb.MachineText:
         ),
         (
             "a text that the machine completes has no grammar yet",
-            ospb.Hostname(name=contentpb.MachineText(segments=[contentpb.TextSegment(fact=contentpb.MachineFact(kind=1))])),
+            ospb.Hostname(
+                name=contentpb.MachineText(segments=[contentpb.TextSegment(fact=contentpb.MachineFact(kind=1))])
+            ),
             [],
         ),
         (
@@ -101,7 +103,9 @@ def text(value: str) -> contentpb.MachineText:
         ),
         (
             "deep inside",
-            specpb.MachineBootstrapSpec(init=specpb.RoleOverrides(os=ospb.OperatingSystem(files=[ospb.File(path="x")]))),
+            specpb.MachineBootstrapSpec(
+                init=specpb.RoleOverrides(os=ospb.OperatingSystem(files=[ospb.File(path="x")]))
+            ),
             [("init.os.files[0].path", "must be an absolute path")],
         ),
     ],
@@ -127,3 +131,11 @@ def test_anything_can_be_checked(subject: bootstrappb.Subject) -> None:
         assert one.path.startswith("subject.")
         assert one.description.startswith(("must ", "is ", "has "))
         assert one.description.isprintable()
+
+
+def test_a_text_that_is_not_at_hand_breaks_no_grammar() -> None:
+    """What stands in a Secret or a ConfigMap is judged when it is there."""
+    for source in ("secret_ref", "config_map_ref"):
+        content = contentpb.Content(**{source: {"name": "n", "key": "k"}})
+        system = ospb.OperatingSystem(trusted_certificates=[ospb.TrustedCertificate(certificate=content)])
+        assert [one.path for one in violations(system)] == ["trusted_certificates[0].name"]

@@ -8,6 +8,9 @@ import yaml
 
 from services.contract.errors import BundleInvalid
 
+_FEW_LINES_FOR_MILLIONS = "a0: &a0 [x]\\n" + "".join(
+    f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\\n" for level in range(1, 8)
+)
 KUBELET = "intent { kubernetes { node { kubelet_configuration { %s } origin { path: 'spec.node' } } } }"
 OWN = "/etc/slipway/kubeadm-patches"
 
@@ -47,6 +50,9 @@ def test_json_is_yaml(machines: Any) -> None:
         "a: 1\\n---\\nb: 2",
         "a: !!python/object:os.system x",
         "\\xff",
+        "maxPods: 1\\nmaxPods: 2",
+        "[" * 3000,
+        _FEW_LINES_FOR_MILLIONS,
     ],
 )
 def test_what_is_no_kubelet_configuration_is_refused(machines: Any, document: str) -> None:

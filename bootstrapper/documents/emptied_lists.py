@@ -1,0 +1,33 @@
+"""Empty lists in `init` and `join`, which the contract has no way to say.
+
+A list there replaces the one of the spec, and an empty list is no list on the wire: it would be ignored in silence.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from services.contract.source_position import FieldPath, SourceProblem
+from services.contract.yaml_source import Source
+
+_OVERRIDES = ("init", "join")
+_MEANT = ("taints", "items")
+"""Taints are a message that says by being there that there are none."""
+_MESSAGE = (
+    "an empty list takes nothing away. Leave the list out above, and say it in init or join, for the machines that "
+    "are to have it"
+)
+
+
+def emptied_lists(spec: Any, source: Source, path: FieldPath) -> list[SourceProblem]:
+    """Give a problem for each empty list in the differences by role of a spec, as a plain tree."""
+    overrides = [(name, spec.get(name)) for name in _OVERRIDES] if isinstance(spec, dict) else []
+    found = [place for name, tree in overrides for place in _empty(tree, (*path, name))]
+    return [source.problem(place, _MESSAGE) for place in found]
+
+
+def _empty(tree: Any, path: FieldPath) -> Iterator[FieldPath]:
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from _empty(value, (*path, key))
+    elif tree == [] and path[-2:] != _MEANT:
+        yield path
