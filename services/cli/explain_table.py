@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bootstrapper.assembly.paths import describe
+from bootstrapper.explanation import HIDDEN
 from services.cli.entry_table import short_field
 from services.cli.output import style_of
 from services.contract.source_position import with_remedy
@@ -128,14 +129,17 @@ def names(answer: bootstrappb.ExplainResponse, indices: Iterable[int]) -> str:
 
 
 def _rows(answer: bootstrappb.ExplainResponse, groups: Sequence[Sequence[int]]) -> Iterator[bootstrappb.ExplainRow]:
-    """Give the rows that say something: not those of a part of a feature with the same verdicts as the whole."""
+    """Give the rows that say something: not those of a part of a feature with the same verdicts as the whole.
+
+    Nor what every machine has, such as its Kubernetes version, where none of the formats that are shown refuses it.
+    """
     told: dict[tuple[str, str], tuple[int, ...]] = {}
     for row in answer.rows:
         place = describe(row.origin)
         verdicts = tuple(row.cells[group[0]].verdict for group in groups)
         parents = row.feature.split(".")
         above = [told.get((place, ".".join(parents[:length]))) for length in range(1, len(parents) + 1)]
-        if verdicts not in above:
+        if verdicts not in above and (bootstrappb.VERDICT_REFUSED in verdicts or not row.feature.startswith(HIDDEN)):
             yield row
         told[place, row.feature] = verdicts
 

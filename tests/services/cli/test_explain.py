@@ -49,6 +49,7 @@ def test_a_version_that_a_format_does_not_run_is_refused_at_its_field(
     assert "Choose v1.31 to" in tree["columns"][0]["refusal"]
     told = "refused by talos/v1.13: SlipwayCluster/harbour: spec.cluster.kubernetesVersion: is not one"
     assert told in slipway(*arguments).stdout
+    assert "cluster.kubernetesVersion" not in slipway(*arguments[:-1], "cloud-init").stdout
 
 
 def test_people_get_few_columns_and_rows(slipway: Slipway) -> None:
