@@ -4,6 +4,7 @@ Each machine alone is checked elsewhere. These are the mistakes that people make
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from bootstrapper.documents.machines import MachineQuestion
 from services.contract.source_position import SourceProblem
@@ -12,6 +13,22 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 _OLDER_ALLOWED = 3
 _OLDER_ALLOWED_BEFORE_1_28 = 2
 _NEW_SKEW = (1, 28)
+_VERSION = "machine.kubernetesVersion"
+
+
+@dataclass(frozen=True, slots=True)
+class Inconsistency:
+    """A machine that does not go with the others, and why.
+
+    Attributes:
+        machine: the one that is to be changed.
+        field: the field that is wrong, by the name that errors have for it; "" for the machine as a whole.
+        message: what is wrong and what to do.
+    """
+
+    machine: MachineQuestion
+    field: str
+    message: str
 
 
 def namesakes(questions: Iterable[MachineQuestion]) -> Iterator[SourceProblem]:
@@ -25,7 +42,7 @@ def namesakes(questions: Iterable[MachineQuestion]) -> Iterator[SourceProblem]:
         seen.setdefault(one.name, one)
 
 
-def inconsistencies(questions: Sequence[MachineQuestion]) -> Iterator[SourceProblem]:
+def inconsistencies(questions: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
     """Give everything in which the machines of a cluster do not go together.
 
     The distance of versions is that of Kubernetes' version skew policy: a kubelet is never newer than the API server,
@@ -42,14 +59,15 @@ def inconsistencies(questions: Sequence[MachineQuestion]) -> Iterator[SourceProb
         yield from _versions(machines)
 
 
-def _begun_twice(machines: Sequence[MachineQuestion]) -> Iterator[SourceProblem]:
+def _begun_twice(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
     beginning = [one for one in machines if _role(one) == clusterpb.ROLE_INIT]
     for one in beginning[1:]:
         first = beginning[0].name
-        yield one.standing.problem(f"machine {first} begins the same cluster: only one machine can have role Init")
+        message = f"machine {first} begins the same cluster: only one machine can have role Init"
+        yield Inconsistency(one, "machine.role", message)
 
 
-def _described_twice(machines: Sequence[MachineQuestion]) -> Iterator[SourceProblem]:
+def _described_twice(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
     """Networks are the cluster's, so every machine must say the same; an endpoint may differ, as it does today."""
     first = machines[0]
     told = set()
@@ -59,10 +77,10 @@ def _described_twice(machines: Sequence[MachineQuestion]) -> Iterator[SourceProb
                 told.add(name)
                 what = name.replace("_", " ").replace("cidrs", "networks")
                 message = f"the {what} of its cluster are not those that machine {first.name} has: give both the same"
-                yield one.standing.problem(message)
+                yield Inconsistency(one, "", message)
 
 
-def _versions(machines: Sequence[MachineQuestion]) -> Iterator[SourceProblem]:
+def _versions(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
     planes = [one for one in machines if _role(one) != clusterpb.ROLE_WORKER and _version(one)]
     if planes:
         newest = max(_version(one) for one in planes)
@@ -71,7 +89,7 @@ def _versions(machines: Sequence[MachineQuestion]) -> Iterator[SourceProblem]:
             if _minors(newest, _version(one)) > 1:
                 message = "its version is more than one minor version behind another control-plane machine"
                 message += ": choose a newer one"
-                yield one.standing.problem(message)
+                yield Inconsistency(one, _VERSION, message)
     else:
         versions = {_parsed(one.subject.cluster.kubernetes_version) for one in machines} - {()}
         if len(versions) != 1:
@@ -84,11 +102,11 @@ def _versions(machines: Sequence[MachineQuestion]) -> Iterator[SourceProblem]:
             continue
         if version[:2] > oldest[:2]:
             message = "its Kubernetes version is newer than the control plane's: choose that one, or one before it"
-            yield one.standing.problem(message)
+            yield Inconsistency(one, _VERSION, message)
         elif _minors(newest, version) > allowed:
             message = f"its Kubernetes version is more than {allowed} minor versions behind the control plane's"
             message += ": choose a newer one"
-            yield one.standing.problem(message)
+            yield Inconsistency(one, _VERSION, message)
 
 
 def _role(one: MachineQuestion) -> clusterpb.Role.ValueType:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from bootstrapper.documents.consistency import inconsistencies
 from bootstrapper.documents.doubts import doubts
 from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.documents.places import Places
@@ -25,14 +26,30 @@ def note_files(loaded: Loaded) -> None:
 
 def note_questions(loaded: Loaded) -> None:
     """Tell what was noticed while the machines of the files were read."""
+    for kind, line in question_lines(loaded):
+        note(line, kind)
+
+
+def question_lines(loaded: Loaded) -> Sequence[tuple[str, str]]:
+    """Give what was noticed while the machines of the files were read, as kind and line, each once."""
     lines: dict[tuple[str, str], None] = {}
     for question in loaded.questions:
         for one in question.diagnostics:
             tree = diagnostic_tree(one)
             line = _sentence(loaded.places, question, tree["field"], tree["message"])
             lines[_SEVERITIES.get(tree["severity"], "warning"), line] = None
-    for kind, line in lines:
-        note(line, kind)
+    return list(lines)
+
+
+def together_lines(loaded: Loaded) -> Mapping[str, Sequence[str]]:
+    """Give, by machine, a line for everything in which it does not go with the others, at the field if it is known."""
+    lines: dict[str, list[str]] = {}
+    for one in inconsistencies(loaded.questions):
+        question = one.machine
+        known = one.field and loaded.places.find(question.as_written(one.field), config=question.standing.config)
+        line = _sentence(loaded.places, question, one.field, one.message) if known else ""
+        lines.setdefault(question.name, []).append(line or str(question.standing.problem(one.message)))
+    return lines
 
 
 def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:

@@ -1,13 +1,12 @@
 """slipway validate."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
 from bootstrapper.assembly.subject import check
-from bootstrapper.documents.consistency import inconsistencies
 from bootstrapper.documents.machines import MachineQuestion
 from services.cli.embedded import served
 from services.cli.exit_codes import FAILED
@@ -15,9 +14,10 @@ from services.cli.failures import reported
 from services.cli.loading import Loaded, load
 from services.cli.options import input_options, inputs_from, output_option
 from services.cli.output import emit, note, show, table
-from services.cli.remarks import doubt_lines, error_lines, note_files, note_questions
+from services.cli.remarks import doubt_lines, error_lines, note_files, question_lines, together_lines
 from services.cli.rendering import role_name
 from services.contract.errors import SlipwayError
+from services.contract.source_position import SourceError
 
 
 @click.command("validate", short_help="Check specs and manifests, and that their machines go together.")
@@ -43,31 +43,38 @@ def validate(output: str, **values: Any) -> None:
       1  something is not; problems are told with file, line, column and field path
       2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
-    loaded = load(inputs_from(values))
+    try:
+        loaded = load(inputs_from(values))
+    except SourceError as error:
+        # Programs read an answer, whatever it is; a person has the lines of the error.
+        if output != "table":
+            emit({"machines": [], "problems": [str(one) for one in error.problems], "warnings": []}, output)
+        raise
     note_files(loaded)
-    note_questions(loaded)
-    trees = [_tree(loaded, question) for question in loaded.questions]
-    together = [str(problem) for problem in inconsistencies(loaded.questions)]
-    warnings = list(dict.fromkeys(doubt_lines(loaded, served())))
-    for line in warnings:
-        note(line, "warning")
-    for line in dict.fromkeys([*(problem for tree in trees for problem in tree["problems"]), *together]):
+    remarks = [*question_lines(loaded), *(("warning", line) for line in doubt_lines(loaded, served()))]
+    for kind, line in dict.fromkeys(remarks):
+        note(line, kind)
+    warnings = [line for kind, line in dict.fromkeys(remarks) if kind == "warning"]
+    by_machine = together_lines(loaded)
+    together = [line for lines in by_machine.values() for line in lines]
+    trees = [_tree(loaded, question, by_machine.get(question.name, ())) for question in loaded.questions]
+    for line in dict.fromkeys(problem for tree in trees for problem in tree["problems"]):
         note(line, "invalid")
     if output == "table":
         rows = [[str(tree[name]) for name in _COLUMNS] for tree in trees]
         show(table("", _COLUMNS, rows))
     else:
         emit({"machines": trees, "problems": together, "warnings": warnings}, output)
-    if together or any(tree["problems"] for tree in trees):
+    if any(tree["problems"] for tree in trees):
         sys.exit(FAILED)
 
 
 _COLUMNS = ("machine", "role", "cluster", "kubernetes", "infrastructure", "config", "verdict")
 
 
-def _tree(loaded: Loaded, question: MachineQuestion) -> dict[str, Any]:
+def _tree(loaded: Loaded, question: MachineQuestion, together: Sequence[str]) -> dict[str, Any]:
     machine, cluster, spec = question.subject.machine, question.subject.cluster, question.subject.spec
-    problems = list(_problems(loaded, question))
+    problems = [*_problems(loaded, question), *together]
     return {
         "machine": machine.name,
         "role": role_name(machine.role),

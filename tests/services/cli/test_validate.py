@@ -91,7 +91,36 @@ def test_machines_that_do_not_go_together_are_told(
     assert result.exit_code == 1, reason
     assert said in result.stderr
     assert f"invalid: {file}:7:" in result.stderr
-    assert len(json.loads(result.stdout)["problems"]) == 1
+    told = json.loads(result.stdout)
+    assert len(told["problems"]) == 1
+    assert {one["machine"]: (one["verdict"], one["problems"]) for one in told["machines"]}["b"] == (
+        "invalid",
+        told["problems"],
+    )
+    assert all(one["verdict"] == "valid" for one in told["machines"] if one["machine"] != "b")
+    column = file.read_text().splitlines()[6].rindex("kubernetesVersion" if "kubernetes" in machines else "role") + 1
+    assert f":7:{column}: " in told["problems"][0]
+
+
+def test_programs_get_an_answer_whatever_is_wrong(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """What can not even be read as machines is told in the same form; people have the lines of the error as before."""
+    file = write(CLUSTER.format(name="c", version="v1.34.2", machines="{name: a, role: Wrker, config: k}"))
+    result = slipway("validate", "-f", file, "-o", "json")
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["machines"]) == (1, [])
+    assert [one for one in told["problems"] if one.startswith(f"{file}:7:")]
+    assert told["problems"][0] in result.stderr
+    assert not slipway("validate", "-f", file).stdout
+
+
+def test_what_the_importer_warns_of_is_a_warning(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """Beside the doubts, in the JSON too: every line that begins with "warning" on standard error."""
+    text = (EXAMPLES / "cluster-aws.yaml").read_text()
+    file = write(text.replace("      preKubeadmCommands:", "      verbosity: 99\n      preKubeadmCommands:", 1))
+    result = slipway("validate", "-f", file, "-o", "json")
+    said = [line.removeprefix("warning: ") for line in result.stderr.splitlines() if line.startswith("warning: ")]
+    assert said
+    assert json.loads(result.stdout)["warnings"] == said
 
 
 FINE = [
