@@ -9,16 +9,19 @@ from typing import Any
 
 import click
 
+from bootstrapper.assembly.secrets import INLINE
 from bootstrapper.assembly.subject import check
 from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.placeholders import user_placeholders
+from bootstrapper.placeholders import PLACEHOLDER, user_placeholders
 from services.cli.embedded import embedded_bootstrapper
 from services.cli.exit_codes import FAILED
 from services.cli.failures import reported
+from services.cli.known_secrets import Comparable, digested, known_values, one_sided
 from services.cli.loading import STDIN, load
 from services.cli.options import file_options, files_from, inputs_from, output_option, variable_options
-from services.cli.output import emit, say, show, table
-from services.cli.remarks import note_files
+from services.cli.output import emit, note, say, show, table
+from services.cli.remarks import note_error, note_files
+from services.contract.errors import SlipwayError
 from services.contract.walk import items
 from services.contract.yaml_encode import encode
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -37,7 +40,9 @@ def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
     """Show what changes on the machines when the specs of BEFORE become those of AFTER.
 
     Files, users, sysctls, node settings and so on, each by its name; secrets and file contents are compared but never
-    shown. Machines are told apart by their names. Nothing is created.
+    shown: where nothing but the value of a secret differs, it says "changed (secret)". Values that are referred to are
+    compared where both files hold the Secret, else the references are. Machines are told apart by their names. Nothing
+    is created.
 
     \b
     Examples:
@@ -55,7 +60,9 @@ def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
         raise click.UsageError(f"it takes two files, before and after; here are {len(files)}")
     if len(set(files)) == 1 and STDIN in files:
         raise click.UsageError("standard input can be only one of the two")
-    old, new = (asyncio.run(_bundles(path, dict(values))) for path in files)
+    old, new = (asyncio.run(_machines(path, dict(values))) for path in files)
+    for name, key in one_sided(old, new):
+        note(f"key {key} of secret {name} is in one of the two files only: its value is not compared", "warning")
     changes = list(compare(old, new))
     if output != "table":
         emit([{"machine": one[0], "change": one[1], "what": one[2], "fields": one[3]} for one in changes], output)
@@ -68,33 +75,51 @@ def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
         sys.exit(FAILED)
 
 
-async def _bundles(path: Path, values: dict[str, Any]) -> dict[str, bundlepb.BootstrapBundle]:
-    """Give the neutral bundle of every machine of a file, with placeholders for secrets; none leaves this process."""
-    loaded = load(inputs_from(values, files=(path,)))
+async def _machines(path: Path, values: dict[str, Any]) -> dict[str, Comparable]:
+    """Give what every machine of a file will be, with placeholders for the cluster's secrets; none leaves this process.
+
+    Every machine that is refused is told with the places in the file, and ends the command.
+    """
+    inputs = inputs_from(values, files=(path,))
+    loaded = load(inputs)
     note_files(loaded)
     bootstrapper = embedded_bootstrapper(store=PlaceholderStore())
-    found = {}
+    found: dict[str, Comparable] = {}
+    refused = False
     for question in loaded.questions:
         secrets = user_placeholders(question.subject.spec)
-        bundle, _, _ = await bootstrapper.neutral(check(question.subject), None, secrets)
-        found[question.name] = bundle
+        try:
+            bundle, available, _ = await bootstrapper.neutral(check(question.subject), None, secrets)
+        except SlipwayError as error:
+            note_error(loaded, question, error, kind="invalid")
+            refused = True
+            continue
+        inline = (one for one in available if one.name == INLINE)
+        invented = PLACEHOLDER if inputs.set_missing else None
+        written = (one for one in question.secrets.secrets if one.value != invented)
+        found[question.name] = Comparable(bundle, known_values([*inline, *written]))
+    if refused:
+        sys.exit(FAILED)
     return found
 
 
-def compare(
-    old: dict[str, bundlepb.BootstrapBundle], new: dict[str, bundlepb.BootstrapBundle]
-) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Give each change: machine, "added", "removed" or "changed", what, and the names of the fields that differ."""
+def compare(old: dict[str, Comparable], new: dict[str, Comparable]) -> Iterator[tuple[str, str, str, list[str]]]:
+    """Give each change: machine, "added", "removed", "changed" or "changed (secret)", what, and the fields that differ.
+
+    "changed (secret)" is said of what differs in nothing but the values of secrets.
+    """
     for machine in sorted(old.keys() | new.keys()):
         if machine not in new or machine not in old:
             yield machine, "removed" if machine not in new else "added", "the machine", []
             continue
-        before, after = dict(_parts(old[machine])), dict(_parts(new[machine]))
+        before, after = (dict(_parts(one)) for one in digested(old[machine], new[machine], by_value=True))
+        masked = [dict(_parts(one)) for one in digested(old[machine], new[machine], by_value=False)]
         for what in sorted(before.keys() | after.keys()):
             if what not in after or what not in before:
                 yield machine, "removed" if what not in after else "added", what, []
             elif before[what] != after[what]:
-                yield machine, "changed", what, _fields(before[what], after[what])
+                change = "changed" if masked[0].get(what) != masked[1].get(what) else "changed (secret)"
+                yield machine, change, what, _fields(before[what], after[what])
 
 
 def _parts(bundle: bundlepb.BootstrapBundle) -> Iterator[tuple[str, dict[str, Any]]]:

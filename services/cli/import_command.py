@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 import click
-from google.protobuf.message import Message
 
 from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.documents.native import API_VERSION, CLUSTER, write_config
 from services.cli.connecting import connected
 from services.cli.failures import reported
+from services.cli.leaving_out import leave_out
 from services.cli.loading import Loaded, load
 from services.cli.options import (
     Connection,
@@ -21,14 +21,13 @@ from services.cli.options import (
     inputs_from,
     variable_options,
 )
-from services.cli.output import OUTPUTS, say, show, table
+from services.cli.output import OUTPUTS, note, say, show, table
 from services.cli.remarks import note_files, note_questions
 from services.cli.rendering import role_name
-from services.contract.walk import plan
+from services.contract.source_position import path_text
 from services.contract.yaml_encode import dump, encode
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
-from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _SUBSTITUTED = re.compile(r"\$(?=[${])")
 """A dollar sign that whoever fills in variables would not take for text; doubled it is one."""
@@ -39,7 +38,7 @@ _LONE_KINDS = frozenset({"KubeadmConfig", "KubeadmConfigTemplate"})
 @click.command("import", short_help="Turn KubeadmConfigs into SlipwayConfigs.")
 @file_options
 @variable_options
-@click.option("--show-secrets", is_flag=True, help="Print passwords that stand in the file; else their size.")
+@click.option("--show-secrets", is_flag=True, help="Write secrets that stand in the file; else they are left out.")
 @click.option(
     "-o", "--output", type=click.Choice(OUTPUTS), default="yaml", show_default=True,
     help="How to print it; table lists the machines only.",
@@ -54,6 +53,10 @@ def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FB
     The machines behave as today: what the kubeadm provider does when a command fails, and where it puts its files, is
     kept until you remove `spec.execution`. `spec.optionalFeatures` names what only some formats have, and what the
     others leave out with a warning. Remarks on what is understood differently go to standard error.
+
+    Passwords, tokens and URLs that carry credentials are left out unless --show-secrets is given: {hidden: 22 bytes}
+    stands in their place, which every command refuses to read. All else is printed as it stands, also what files,
+    scripts, commands and arguments hold.
 
     What is printed is a template again, as what was read: ${ stands as $${ in it. With --no-substitution neither is.
 
@@ -77,7 +80,10 @@ def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FB
         columns = ("machine", "role", "config", "kubernetes", "infrastructure")
         show(table("", columns, [_row(question) for question in loaded.questions]))
         return
-    documents = _documents(loaded.questions, show_secrets=show_secrets, with_clusters=not lone)
+    documents, hidden = _documents(loaded.questions, show_secrets=show_secrets, with_clusters=not lone)
+    if hidden:
+        told = "secrets were left out, so that no command reads it as it is; --show-secrets writes them"
+        note(f"{told}: {', '.join(hidden)}", "warning")
     as_json = output == "json"
     text = json.dumps(documents, indent=2, ensure_ascii=False) if as_json else dump(*documents).rstrip("\n")
     say(_SUBSTITUTED.sub("$$", text) if inputs.substitute else text)
@@ -105,13 +111,13 @@ def _row(question: MachineQuestion) -> list[str]:
     return [machine.name, role_name(machine.role), question.standing.config, version, machine.target.infrastructure]
 
 
-def _documents(questions: list[MachineQuestion], *, show_secrets: bool, with_clusters: bool) -> list[dict[str, Any]]:
-    """Give the documents: a cluster for each that is named, and a config for each that differs."""
+def _documents(
+    questions: list[MachineQuestion], *, show_secrets: bool, with_clusters: bool
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Give a cluster for each that is named and a config for each that differs, and the secrets that they lack."""
     configs: dict[bytes, tuple[str, MachineQuestion]] = {}
     clusters: dict[str, clusterpb.SlipwayClusterSpec] = {}
     for question in questions:
-        if not show_secrets:
-            _hide(question.subject.spec)
         key = question.subject.spec.SerializeToString(deterministic=True)
         name = configs.setdefault(key, (question.name, question))[0]
         cluster = question.subject.cluster
@@ -127,17 +133,12 @@ def _documents(questions: list[MachineQuestion], *, show_secrets: bool, with_clu
         for name, spec in clusters.items()
         if with_clusters
     ]
-    return heads + [write_config(name, question.subject.spec) for name, question in configs.values()]
-
-
-def _hide(message: Message) -> None:
-    """Replace every secret that is written in place by its size."""
-    for descriptor, value in message.ListFields():
-        field = plan(message.DESCRIPTOR)[descriptor.number]
-        if field.message is None:
-            continue
-        for entry in value if field.repeated else [value]:
-            if isinstance(entry, secretpb.SecretValue) and entry.HasField("value"):
-                entry.value = f"<{len(entry.value.encode())} bytes; --show-secrets prints them>"
-            else:
-                _hide(entry)
+    bodies: list[dict[str, Any]] = []
+    hidden: list[str] = []
+    for name, question in configs.values():
+        body = write_config(name, question.subject.spec)
+        bodies.append(body)
+        if not show_secrets:
+            paths = leave_out(body["spec"], question.subject.spec, ("spec",))
+            hidden += [f"{body['kind']}/{name}: {path_text(path)}" for path in paths]
+    return heads + bodies, hidden

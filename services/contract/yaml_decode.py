@@ -14,6 +14,7 @@ from google.protobuf.message import Message
 
 from services.contract.go_duration import parse_duration
 from services.contract.grammars import grammars
+from services.contract.left_out import REFUSAL, is_left_out
 from services.contract.source_position import (
     FieldPath,
     SourceError,
@@ -101,7 +102,9 @@ class _Decoder:
             self.field(value, field, into, where)
 
     def field(self, value: Any, field: FieldDescriptor, into: Message, path: FieldPath) -> None:
-        if not field.is_repeated:
+        if is_left_out(value):
+            self.wrong(path, REFUSAL)
+        elif not field.is_repeated:
             self.single(value, field, into, path)
         elif not isinstance(value, list):
             self.wrong(path, f"must be a list, not {_kind(value)}")
@@ -122,6 +125,8 @@ class _Decoder:
     def entry(self, value: Any, field: FieldDescriptor, container: Any, path: FieldPath) -> None:
         if value is None:
             self.wrong(path, "must not be empty")
+        elif is_left_out(value):
+            self.wrong(path, REFUSAL)
         elif field.message_type is not None:
             self.any_message(value, container.add(), path)
         else:
@@ -164,11 +169,7 @@ class _Decoder:
             if not isinstance(value, str):
                 self.mismatch(path, "text (put it in quotes)", value)
                 return None
-            return (
-                self.bytes(value, path)
-                if field.type == FieldDescriptor.TYPE_BYTES
-                else self.text(value, path)
-            )
+            return self.bytes(value, path) if field.type == FieldDescriptor.TYPE_BYTES else self.text(value, path)
         if not isinstance(value, int) or isinstance(value, bool):
             self.mismatch(path, "a whole number", value)
             return None

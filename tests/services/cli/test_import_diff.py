@@ -73,19 +73,6 @@ def test_text_for_a_shell_survives(slipway: Slipway, write: Callable[..., Path])
     assert script == 'for d in "${disks[@]}"; do echo $$d; done'
 
 
-def test_passwords_are_hidden_unless_asked_for(slipway: Slipway, write: Callable[..., Path]) -> None:
-    """A hash that stands in the file is printed only with --show-secrets."""
-    text = (
-        "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nmetadata: {name: k}\n"
-        "spec: {joinConfiguration: {}, users: [{name: ops, passwd: $6$salt$canary, lockPassword: false}]}\n"
-    )
-    file = write(text)
-    hidden, shown = slipway("import", file), slipway("import", file, "--show-secrets")
-    assert "canary" not in hidden.output
-    assert "bytes; --show-secrets prints them" in hidden.stdout
-    assert "$6$salt$canary" in shown.stdout
-
-
 OUTPUTS = [("yaml", lambda text: list(yaml.safe_load_all(text))), ("json", json.loads)]
 
 
