@@ -1,11 +1,12 @@
 """Networks of pods and services that no cluster can have, told before there is a machine.
 
 A cluster whose pods and services share addresses starts, and then loses packets. The other rules are those by which
-kubeadm and the API server refuse to start: sources are ValidateNetworking in kubeadm's validation and its constants
-MinimumAddressesInServiceSubnet (10), MinimumAddressesInPodSubnet (14) and MaximumBitsForServiceSubnet (20).
+kubeadm and the API server refuse to start: sources are ValidateNetworking and ValidatePodSubnetNodeMask in kubeadm's
+validation, and its constants MinimumAddressesInServiceSubnet (10), MaximumBitsForServiceSubnet (20) and
+PodSubnetNodeMaskMaxDiff (16).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from itertools import combinations
 
@@ -20,14 +21,24 @@ DEFAULT_SERVICES = "10.96.0.0/12"
 
 _PODS, _SERVICES = "cluster.pod_cidrs", "cluster.service_cidrs"
 _MOST_SERVICE_BITS = 20
-_LEAST_ADDRESSES = {_PODS: 14, _SERVICES: 10}
+_LEAST_SERVICES = 10
+_NODE_MASKS = {4: 24, 6: 64}
+_MOST_NODE_BITS = 16
+_OWN_SHARES = frozenset(
+    {"allocate-node-cidrs", "node-cidr-mask-size", "node-cidr-mask-size-ipv4", "node-cidr-mask-size-ipv6"}
+)
+"""Arguments of the controller manager that say how the pods' network is shared out to nodes."""
 
 
-def violations(cluster: clusterpb.Cluster, role: clusterpb.Role.ValueType) -> Iterator[Violation]:
+def violations(
+    cluster: clusterpb.Cluster, role: clusterpb.Role.ValueType, *, arguments: Iterable[str] = ()
+) -> Iterator[Violation]:
     """Give what is wrong with a cluster's networks; texts that are no networks are told elsewhere.
 
     Args:
         cluster: the cluster's facts.
+        arguments: names of the controller manager's arguments. Where one says how pods' addresses are shared out, what
+            a node gets is not judged.
         role: role of the machine. A worker's control plane may be somebody else's, with rules of its own: for it only
             those networks count that are stated, and only that they are apart.
     """
@@ -37,9 +48,11 @@ def violations(cluster: clusterpb.Cluster, role: clusterpb.Role.ValueType) -> It
         return
     if not cluster.service_cidrs:
         yield from _on_the_default(pods)
-    for name, networks in ((_PODS, pods), (_SERVICES, services)):
+    for networks in (pods, services):
         yield from _families(networks)
-        yield from _small(name, networks)
+    if _OWN_SHARES.isdisjoint(arguments):
+        yield from _shares(pods)
+    yield from _small(services)
     yield from _large(services)
 
 
@@ -79,12 +92,22 @@ def _families(networks: Sequence[_Named]) -> Iterator[Violation]:
         seen.add(one.version)
 
 
-def _small(name: str, networks: Sequence[_Named]) -> Iterator[Violation]:
-    least = _LEAST_ADDRESSES[name]
-    for where, one in networks:
-        if one.num_addresses < least:
-            remedy = f"choose /{one.max_prefixlen - (least - 1).bit_length()} or larger"
-            yield Violation(where, f"has fewer than {least} addresses", remedy=remedy)
+def _shares(pods: Sequence[_Named]) -> Iterator[Violation]:
+    for where, one in pods:
+        share = _NODE_MASKS[one.version]
+        if one.prefixlen > share:
+            reason = f"is smaller than the /{share} that each node gets of it"
+            yield Violation(where, reason, remedy=f"choose /{share} or larger")
+        if share - one.prefixlen > _MOST_NODE_BITS:
+            reason = f"is larger than the controller manager can share out, a /{share} to each node"
+            yield Violation(where, reason, remedy=f"choose /{share - _MOST_NODE_BITS} or smaller")
+
+
+def _small(services: Sequence[_Named]) -> Iterator[Violation]:
+    for where, one in services:
+        if one.num_addresses < _LEAST_SERVICES:
+            remedy = f"choose /{one.max_prefixlen - (_LEAST_SERVICES - 1).bit_length()} or larger"
+            yield Violation(where, f"has fewer than {_LEAST_SERVICES} addresses", remedy=remedy)
 
 
 def _large(services: Sequence[_Named]) -> Iterator[Violation]:

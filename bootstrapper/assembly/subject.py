@@ -49,8 +49,9 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
         found.append(Violation(where, "is required here or in cluster.kubernetes_version", remedy="set one of them"))
     if not cluster.HasField("endpoint"):
         found.append(Violation("cluster.endpoint", "is required", remedy="set its host"))
-    found += networks.violations(cluster, machine.role)
     effective = effective_spec(with_origins(spec), machine.role)
+    arguments = [one.name for one in effective.kubernetes.control_plane.controller_manager.arguments]
+    found += networks.violations(cluster, machine.role, arguments=arguments)
     if not found:
         # Two parts that are sound each may exclude each other once they are merged.
         found += _prefixed("spec", structure.violations(effective))

@@ -29,8 +29,13 @@ POD, SERVICE = "cluster.pod_cidrs", "cluster.service_cidrs"
         (["192.168.0.0/16"], ["10.0.0.0/11"], [f"{SERVICE}[0]"], "too large for IPv4"),
         (["192.168.0.0/16"], ["fd00::/107"], [f"{SERVICE}[0]"], "too large for IPv6"),
         (["192.168.0.0/16"], ["10.0.0.0/29"], [f"{SERVICE}[0]"], "too small for services"),
-        (["192.168.0.0/28"], ["10.0.0.0/28"], [], "just large enough"),
-        (["192.168.0.0/29"], ["10.0.0.0/28"], [f"{POD}[0]"], "too small for pods"),
+        (["192.168.0.0/24"], ["10.0.0.0/28"], [], "just large enough"),
+        (["192.168.0.0/25"], ["10.0.0.0/28"], [f"{POD}[0]"], "too small for the pods of one node"),
+        (["fd00::/65"], ["10.0.0.0/28"], [f"{POD}[0]"], "too small for the pods of one node, of IPv6"),
+        (["10.0.0.0/8"], ["192.168.0.0/24"], [], "as many nodes as can be"),
+        (["16.0.0.0/7"], ["192.168.0.0/24"], [f"{POD}[0]"], "more nodes than can be"),
+        (["fd00::/48"], ["192.168.0.0/24"], [], "as many nodes as can be, of IPv6"),
+        (["fd00::/47"], ["192.168.0.0/24"], [f"{POD}[0]"], "more nodes than can be, of IPv6"),
         (["no network"], ["10.0.0.0/33"], [], "what is no network is told by the grammar"),
     ],
 )
@@ -55,8 +60,8 @@ def test_sizes_are_told_as_they_may_be() -> None:
     """The remedy is a prefix that is taken: it is tried."""
     cluster = clusterpb.Cluster(pod_cidrs=["192.168.0.0/30"], service_cidrs=["10.0.0.0/8"])
     small, large = violations(cluster, INIT)
-    assert (small.remedy, large.remedy) == ("choose /28 or larger", "choose /12 or smaller")
-    taken = clusterpb.Cluster(pod_cidrs=["192.168.0.0/28"], service_cidrs=["10.0.0.0/12"])
+    assert (small.remedy, large.remedy) == ("choose /24 or larger", "choose /12 or smaller")
+    taken = clusterpb.Cluster(pod_cidrs=["192.168.0.0/24"], service_cidrs=["10.0.0.0/12"])
     assert list(violations(taken, INIT)) == []
 
 
@@ -72,3 +77,10 @@ def test_a_spec_is_refused_for_its_networks() -> None:
     (violation,) = error.value.violations
     assert violation.path == "cluster.podCidrs[0]"
     assert violation.remedy == "choose another network, or set cluster.serviceCidrs"
+
+
+def test_who_shares_out_otherwise_is_believed() -> None:
+    """With another mask for nodes, or none, kubeadm compares with that."""
+    cluster = clusterpb.Cluster(pod_cidrs=["192.168.0.0/26"])
+    assert list(violations(cluster, INIT))
+    assert list(violations(cluster, INIT, arguments=["node-cidr-mask-size"])) == []
