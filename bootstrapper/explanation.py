@@ -11,6 +11,7 @@ from functools import partial
 from bootstrapper.assembly.subject import CheckedSubject, check
 from bootstrapper.bootstrapper import Bootstrapper, Prepared, beside
 from bootstrapper.credentials.placeholder_store import PlaceholderStore
+from bootstrapper.delivery.fitting import hardly_fits
 from bootstrapper.delivery.infrastructure import check_carried
 from bootstrapper.placeholders import user_placeholders
 from bootstrapper.provisioning.selection import Candidate
@@ -56,7 +57,23 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
     response.diagnostics.extend(_not_chosen(bootstrapper, subject))
+    response.diagnostics.extend(await asyncio.to_thread(_too_large, columns))
     return response
+
+
+def _too_large(columns: Iterable[Column]) -> list[diagnosticpb.Diagnostic]:
+    """Warn of formats whose user data will hardly fit. Nothing is rendered here, so that nobody is refused for it."""
+    large = [
+        column.candidate.format.format
+        for column in columns
+        if column.compiled and not column.error and hardly_fits(column.compiled.bundle, column.candidate.format)
+    ]
+    if not large:
+        return []
+    message = f"the user data is likely too large for the infrastructure in {', '.join(large)}: slipway size tells"
+    return [
+        diagnosticpb.Diagnostic(severity=diagnosticpb.SEVERITY_WARNING, code="SIZE_DOUBTED", message=message),
+    ]
 
 
 def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[diagnosticpb.Diagnostic]:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bootstrapper.assembly.paths import describe
-from bootstrapper.explanation import HIDDEN
+from bootstrapper.explanation import HIDDEN, NOT_CHOSEN
 from services.cli.entry_table import short_field
 from services.cli.output import style_of
 from services.contract.source_position import with_remedy
@@ -82,7 +82,15 @@ def reasons(answer: bootstrappb.ExplainResponse, shown: Sequence[int]) -> Iterat
         for fields, indices in _same_fields(by_format):
             where = _few(fields) if len(fields) < everything or len(fields) == 1 else ""
             yield f"{kind} by {names(answer, indices)}: {where}{reason}"
-    yield from (one.message for one in answer.diagnostics if not one.field_path)
+    yield from _of_the_whole(answer)
+
+
+def _of_the_whole(answer: bootstrappb.ExplainResponse) -> Iterator[str]:
+    for one in answer.diagnostics:
+        if one.code in NOT_CHOSEN:
+            yield f"refused as the spec stands, whoever else could: {describe(one.origin)}: {one.message}"
+        elif not one.field_path:
+            yield one.message
 
 
 def _same_fields(by_format: dict[int, dict[str, None]]) -> Iterator[tuple[tuple[str, ...], list[int]]]:

@@ -6,6 +6,7 @@ from bootstrapper.documents.consistency import inconsistencies
 from bootstrapper.documents.doubts import doubts
 from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.documents.places import Places
+from bootstrapper.explanation import NOT_CHOSEN
 from bootstrapper.remedies import CORRECT
 from services.cli.loading import Loaded
 from services.cli.output import note
@@ -73,10 +74,12 @@ def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
         note(f"{whose}{line}", kind)
 
 
-def note_error(loaded: Loaded, question: MachineQuestion, error: SlipwayError, *, kind: str = "refused") -> None:
-    """Tell why a machine was refused, a line for each field."""
+def note_error(
+    loaded: Loaded, question: MachineQuestion, error: SlipwayError, *, kind: str = "refused", whose: str = ""
+) -> None:
+    """Tell why a machine was refused, a line for each field; by whom, where several were asked."""
     for line in error_lines(loaded.places, question, error):
-        note(line, kind)
+        note(f"{whose}: {line}" if whose else line, kind)
 
 
 def note_answer(loaded: Loaded, question: MachineQuestion, diagnostics: Iterable[diagnosticpb.Diagnostic]) -> None:
@@ -85,7 +88,7 @@ def note_answer(loaded: Loaded, question: MachineQuestion, diagnostics: Iterable
         tree = diagnostic_tree(one)
         if tree["field"]:
             line = _sentence(loaded.places, question, tree["field"], tree["message"])
-            note(line, _SEVERITIES.get(tree["severity"], "warning"))
+            note(line, "refused" if one.code in NOT_CHOSEN else _SEVERITIES.get(tree["severity"], "warning"))
 
 
 def doubt_lines(loaded: Loaded, served: Mapping[str, Collection[str]]) -> Iterator[str]:

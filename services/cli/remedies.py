@@ -5,6 +5,7 @@ from services.contract.errors import SlipwayError, Violation
 
 _HERE = {
     "AMBIGUOUS_PROVISIONER": "Or choose with --provisioner NAME|all",
+    "SECRETS_NOT_ALLOWED": "Leave out --show-secrets, or have the operator allow it for the server and for you",
     "SECRET_MISSING": "Add the Secret to the files, or fill it in with --set-missing for a first look",
 }
 _SAY_IT = "Say it in the cluster, or fill it in with --set-missing for a first look"

@@ -98,7 +98,7 @@ async def _sizes(loaded: Loaded, connection: Connection, provisioner: str) -> li
                 try:
                     trees.append(_tree(question.name, await backend.user_data(request), instances))
                 except SlipwayError as error:
-                    note_error(loaded, question, error)
+                    note_error(loaded, question, error, whose=name if len(names) > 1 else "")
     return trees
 
 

@@ -52,6 +52,25 @@ def test_a_version_that_a_format_does_not_run_is_refused_at_its_field(
     assert "cluster.kubernetesVersion" not in slipway(*arguments[:-1], "cloud-init").stdout
 
 
+def test_a_spec_that_nobody_serves_says_so(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """The matrix may say rendered everywhere: why the exit code is 1 stands below it, and beside it, as a refusal."""
+    before, name, after = NATIVE.read_text().partition("  name: worker\nspec:\n")
+    file = write(f"{before}{name}  provisioner: {{name: cloudinit}}\n{after}")
+    result = slipway("explain", "-f", file, "--machine", "harbour-worker")
+    assert result.exit_code == 1
+    said = "SlipwayConfig/worker: spec.provisioner.name: is the name of no provisioner that is registered"
+    assert f"refused as the spec stands, whoever else could: {said}" in result.stdout
+    assert f": {said}" in next(line for line in result.stderr.splitlines() if line.startswith("refused: "))
+
+
+def test_what_will_hardly_fit_is_told(slipway: Slipway) -> None:
+    """Nothing is rendered, so the size is not known; but large is large. A limit that is wide asks for no remark."""
+    arguments = ("explain", "-f", NATIVE, "--machine", "harbour-worker", "--target")
+    said = "likely too large for the infrastructure in cloud-config"
+    assert said in slipway(*arguments, "kubevirt").stdout
+    assert "slipway size" not in slipway(*arguments, "metal").stdout
+
+
 def test_people_get_few_columns_and_rows(slipway: Slipway) -> None:
     """Formats that agree share a column, parts of a feature that say the same are left out; nothing is too wide."""
     result = slipway("explain", "-f", AWS, "--machine", "lighthouse-linux")

@@ -100,6 +100,7 @@ def test_a_server_gives_secrets_to_nobody_unknown(slipway: Slipway, local: Local
     remote, embedded = slipway(*arguments, *local.flags), slipway(*arguments)
     assert (remote.exit_code, remote.stdout) == (1, "")
     assert "does not give bundles with secrets" in remote.stderr
+    assert "Leave out --show-secrets, or have the operator" in remote.stderr
     assert embedded.exit_code == 0
     assert "bytes>" not in embedded.stdout
 

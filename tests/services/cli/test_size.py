@@ -77,6 +77,18 @@ def test_what_is_too_large_is_refused_at_its_place(slipway: Slipway, write: Call
     assert "machine harbour-worker has" in result.stderr
 
 
+def test_a_refusal_says_whose_it_is(slipway: Slipway) -> None:
+    """Where all are asked, a line without a name could be anybody's; where one is, the name says nothing."""
+    machine = ("size", "-f", EXAMPLES / "native.yaml", "--machine", "harbour-worker", "--provisioner")
+    refusals = [
+        [line for line in slipway(*machine, name).stderr.splitlines() if line.startswith("refused: ")]
+        for name in ("all", "windows")
+    ]
+    assert all(refusals)
+    assert all(line.startswith("refused: windows: ") for line in refusals[0])
+    assert [line.replace("windows: ", "", 1) for line in refusals[0]] == refusals[1]
+
+
 def test_an_object_store_that_is_assumed_is_told(slipway: Slipway, write: Callable[..., Path]) -> None:
     """Ignition on AWS may have more than EC2 takes, if there is a bucket: size and render say so, where it matters."""
     noise = CONTENTS[1][0]
