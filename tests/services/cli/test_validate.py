@@ -163,3 +163,55 @@ def test_two_files_make_one_cluster(slipway: Slipway) -> None:
     (pool,) = [one for one in tree["machines"] if one["machine"] == "lighthouse-gpu"]
     assert (pool["role"], pool["cluster"], pool["kubernetes"]) == ("worker", "lighthouse", "v1.34.2")
     assert (pool["infrastructure"], pool["config"], pool["replicas"]) == ("aws", "SlipwayConfigTemplate/gpu", 2)
+
+
+SLIPS = [
+    ("target: {infrastructure: awss}", "infrastructure: is no infrastructure that this", "did you mean aws?"),
+    ("target: {infrastructure: mycloud}", "what it takes at most is not known", "known are aws, azure"),
+    ("target: {architecture: x86_64}", "architecture: is no name that Kubernetes has", "did you mean amd64?"),
+    ("target: {architecture: arm46}", "architecture: is no name that Kubernetes has", "did you mean arm64?"),
+    ("os: {users: [{name: a, passwordHash: {value: hunter2}}]}", "spec.os.users[0]", "is not in crypt form"),
+]
+SOUND = [
+    "target: {infrastructure: aws, architecture: arm64}",
+    "os: {users: [{name: a, passwordHash: {value: $6$salt$hash}}]}",
+    "os: {users: [{name: a, passwordHash: {value: '!'}}]}",
+    "os: {users: [{name: a, passwordHash: {value: abJnggxhB.yWI}}]}",
+    "os: {users: [{name: a, passwordHash: {secretRef: {name: s, key: k}}}]}",
+]
+
+
+@pytest.mark.parametrize(("spec", "said", "advice"), SLIPS, ids=[row[0] for row in SLIPS])
+def test_a_likely_slip_is_a_warning(
+    slipway: Slipway, write: Callable[..., Path], spec: str, said: str, advice: str
+) -> None:
+    """A word that nobody here knows lifts a limit, a password that is no hash locks a person out; no value is shown."""
+    text = CLUSTER.format(name="c", version="v1.34.2", machines="{name: a, role: Worker, config: k}")
+    file = write(f"{text}spec:\n  {spec}\n")
+    result = slipway("validate", "-f", file, "-o", "json")
+    assert result.exit_code == 0, result.stderr
+    (warning,) = json.loads(result.stdout)["warnings"]
+    assert warning.startswith(f"{file}:13:")
+    assert said in warning
+    assert advice in warning
+    assert "hunter2" not in result.output
+
+
+@pytest.mark.parametrize("spec", SOUND)
+def test_what_is_known_is_no_slip(slipway: Slipway, write: Callable[..., Path], spec: str) -> None:
+    """Hashes of every kind, locked accounts, and references; infrastructures and architectures by their names."""
+    text = CLUSTER.format(name="c", version="v1.34.2", machines="{name: a, role: Worker, config: k}")
+    result = slipway("validate", "-f", write(f"{text}spec:\n  {spec}\n"), "-o", "json")
+    assert (result.exit_code, json.loads(result.stdout)["warnings"]) == (0, [])
+
+
+def test_slips_are_found_in_other_documents_too(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """The target of a machine stands with its cluster, a password in a KubeadmConfig."""
+    machines = "{name: a, role: Worker, config: k, target: {infrastructure: awss}}"
+    file = write(CLUSTER.format(name="c", version="v1.34.2", machines=machines))
+    assert f"warning: {file}:7:" in slipway("validate", "-f", file).stderr
+    text = (EXAMPLES / "cluster-aws.yaml").read_text()
+    changed = text.replace("      - name: harbourmaster\n", "      - name: harbourmaster\n        passwd: hunter2\n", 1)
+    result = slipway("validate", "-f", write(changed, "aws.yaml"))
+    assert "is not in crypt form" in result.stderr
+    assert "hunter2" not in result.output
