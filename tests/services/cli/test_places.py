@@ -112,7 +112,7 @@ LINES = [
             (
                 "explain",
                 1,
-                "warning",
+                "refused",
                 "clod-init",
                 "",
                 "name",
@@ -141,7 +141,7 @@ LINES = [
             (
                 "explain",
                 1,
-                "warning",
+                "refused",
                 "ignition",
                 "version: 9.9.9",
                 "version",
@@ -168,7 +168,7 @@ LINES = [
             (
                 "explain",
                 1,
-                "warning",
+                "refused",
                 "ignition",
                 "format: ignition/3.3",
                 "format",
