@@ -12,6 +12,7 @@ from tools.conformance.comparison import Comparer
 from tools.conformance.decoders.reading import Reading
 
 _PORT = 6443
+_OF_CONTROL_PLANES = ("node-role.kubernetes.io/", "node.kubernetes.io/exclude-from-external-load-balancers")
 _ROLES = {
     clusterpb.ROLE_WORKER: "kubernetes.role.worker",
     clusterpb.ROLE_CONTROL_PLANE: "kubernetes.role.control_plane",
@@ -72,12 +73,17 @@ class _Node:
         return authority and (not tokens or node.bootstrap_token in tokens)
 
     def _keys(self) -> bool:
-        """Whether every private key that the decoder found is the bundle's."""
-        for name, found in self._reading.private_keys.items():
-            wanted = self._value(getattr(self._intent.credentials, name).private_key)
-            if not wanted or _public(wanted) != _public(found):
-                return False
-        return True
+        """Whether the private keys are the bundle's: all of them, where the decoder can tell, and no other."""
+        there = self._reading.private_keys
+        credentials = self._intent.credentials
+        wanted = {
+            descriptor.name: self._value(pair.private_key)
+            for descriptor, pair in credentials.ListFields()
+            if isinstance(pair, planpb.KeyPairReference) and pair.HasField("private_key")
+        }
+        if self._reading.kubernetes is not None and not wanted.keys() <= there.keys():
+            return False
+        return all(wanted.get(name) and _public(wanted[name]) == _public(key) for name, key in there.items())
 
     def _registration(self) -> None:
         wanted, node = self._intent.kubernetes.node, self._reading.state.node
@@ -85,11 +91,19 @@ class _Node:
         if wanted.name.HasField("value"):
             self._to.fact("kubernetes.node.name", f"{at}.name", wanted.name.value == node.name)
         labels = {one.name: one.value for one in node.labels}
-        holds = all(labels.get(one.name) == one.value for one in wanted.labels)
-        self._to.fact("kubernetes.node.labels", f"{at}.labels", holds)
+        named = {one.name: one.value for one in wanted.labels}
+        further = {name for name in labels.keys() - named.keys() if not self._usual(name)}
+        holds = all(labels.get(name) == value for name, value in named.items())
+        self._to.fact("kubernetes.node.labels", f"{at}.labels", holds and not further)
         taints = {(one.key, one.value, one.effect) for one in node.taints}
         asked = {(one.key, one.value, one.effect) for one in wanted.taints.items}
-        self._to.fact("kubernetes.node.taints", f"{at}.taints", asked <= taints)
+        # Without a word on taints, a control plane has its usual one.
+        unasked = {one for one in taints - asked if wanted.HasField("taints") or not self._usual(one[0])}
+        self._to.fact("kubernetes.node.taints", f"{at}.taints", asked <= taints and not unasked)
+
+    def _usual(self, name: str) -> bool:
+        """Whether a label or taint is one that Kubernetes itself gives to control planes."""
+        return self._intent.role != clusterpb.ROLE_WORKER and name.startswith(_OF_CONTROL_PLANES)
 
     def _value(self, reference: secretpb.SecretReference) -> bytes:
         return self._to.secrets.get((reference.name, reference.key), b"")

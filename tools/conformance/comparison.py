@@ -29,6 +29,15 @@ _HANDLES = {("HostPathVolume", "name"), ("ComponentFile", "name"), ("TrustedCert
 _DOCUMENTS = {"policy", "manifest", "kubelet_configuration"}
 """Contents that are documents of Kubernetes: what counts is what they say, however it is written."""
 
+_HARMS = {
+    ("Disk", "overwrite"), ("Filesystem", "overwrite"), ("Link", "hard"), ("Packages", "upgrade"),
+    ("SystemdUnit", "masked"), ("RegistryEndpoint", "skip_verify"),
+}  # fmt: skip
+"""What must not be there unless it was asked for: it destroys, stops or opens something."""
+
+_LEFT_ALONE = {("SystemdUnit", "enabled")}
+"""What is neither true nor false when nothing is said of it."""
+
 _GROUP_AND_OTHERS = 0o077
 _ADMINISTRATORS = {"root", "Administrators"}
 
@@ -88,6 +97,13 @@ class Comparer:
             if own:
                 self.found.verified.add(own)
             self._field(one, value, actual, where, own or above)
+        self._harmless(expected, actual, path, above)
+
+    def _harmless(self, expected: Message, actual: Message, path: str, above: str) -> None:
+        said = {descriptor.name for descriptor, _ in expected.ListFields()}
+        for descriptor, value in actual.ListFields():
+            if value and descriptor.name not in said and (expected.DESCRIPTOR.name, descriptor.name) in _HARMS:
+                self.more(f"{path}.{descriptor.name}", above)
 
     def _field(self, one: FieldPlan, value: Any, actual: Message, where: str, feature: str) -> None:
         there = getattr(actual, one.name)
@@ -161,6 +177,8 @@ class Comparer:
 
     def _same(self, one: FieldPlan, value: Any, actual: Message) -> bool:
         there = getattr(actual, one.name)
+        if (actual.DESCRIPTOR.name, one.name) in _LEFT_ALONE and not actual.HasField(one.name):
+            return False
         if self._windows and one.rules.format == "file-mode":
             return bool(value & _GROUP_AND_OTHERS) == bool(there & _GROUP_AND_OTHERS)
         if self._windows and one.name in ("owner", "group") and value in _ADMINISTRATORS:

@@ -1,5 +1,6 @@
 """RND and EXE: what the user data says, read by a parser that the provisioner knows nothing of."""
 
+import hashlib
 from collections.abc import Iterable
 
 from services.contract.walk import uses
@@ -14,6 +15,7 @@ from tools.conformance.decoders import decoded
 from tools.conformance.ledger import FAILED, UNVERIFIED, VERIFIED
 from tools.conformance.outcome import NotRun, Unverified, all_hold, expect
 from tools.conformance.session import Session
+from tools.conformance.surplus import surplus
 from tools.conformance.trial import Trial, feature_trials
 
 CHECKS = Checks()
@@ -49,6 +51,11 @@ async def byte_for_byte(session: Session, info: provisionerpb.FormatInfo) -> Non
         of = requests.files(requests.file("bytes", data))
         plain = set(data) <= _ORDINARY
         problems += [f"{reason}: {text}" for text in await _arrives(session, info, of, refusable=not plain)]
+    if "os.files.remote" in {support.id for support in info.features}:
+        of = requests.files(requests.file("bytes", b""))
+        of.os.files[0].remote.urls.extend(["https://downloads.example.com/a", "https://spare.example.com/a"])
+        of.os.files[0].remote.sha256 = hashlib.sha256().hexdigest()
+        problems += [f"two URLs: {text}" for text in await _arrives(session, info, of, refusable=True)]
     all_hold(problems)
 
 
@@ -113,6 +120,9 @@ async def core_items(session: Session, info: provisionerpb.FormatInfo) -> None:
     found = await compared(session, info, request)
     _note(session, info, found, core)
     all_hold(found.problems)
+    response = await session.subject.rendered(request)
+    reading = await decoded(session.options, info, response)
+    all_hold(surplus(request.bundle, reading, windows=requests.is_windows(info)))
     problems = []
     for trial in await feature_trials(session, info):
         if trial.answer.ok and {use.id for use in uses(trial.request.bundle)} <= core:

@@ -121,7 +121,8 @@ def _users(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
     for entry in entries:
         if entry == "default":
             continue
-        user = system.users.add(name=entry["name"])
+        # cloud-init locks passwords unless it is told not to.
+        user = system.users.add(name=entry["name"], lock_password=True)
         for key, field in {**words, **values}.items():
             if key in entry:
                 setattr(user, field, entry[key])

@@ -18,9 +18,11 @@ from tests.tools.conformance.mutants import (
     process,
     render,
     secrets,
+    several,
     subtle,
     tls,
     transport,
+    unasked,
     versions,
 )
 from tests.tools.conformance.mutants.mutant import Mutant
@@ -42,6 +44,8 @@ _MODULES = (
     items,
     control_plane,
     subtle,
+    unasked,
+    several,
 )
 
 
