@@ -335,7 +335,10 @@ def test_the_authentication_webhook_is_asked(rich):
 
 def test_the_cluster_resolves_names_and_reaches_services(rich):
     """CoreDNS and kube-proxy work: from a worker, the API by the address of its service."""
+    # A node is Ready before kube-proxy has told its kernel of the services.
+    patient = ["--retry", "60", "--retry-delay", "1", "--retry-max-time", "60", "--retry-all-errors"]
     reached = rich.workers["first"].run(
-        ["curl", "-sk", "--noproxy", "*", "--max-time", "10", "https://10.96.0.1/version"]
+        ["curl", "-sk", "--noproxy", "*", "--max-time", "10", *patient, "https://10.96.0.1/version"],
+        timeout=120.0,
     )
     assert '"gitVersion": "v1.34.10"' in reached.output
