@@ -31,7 +31,19 @@ def reviewed(review: Any) -> Json:
     uid = request.get("uid") if isinstance(request, dict) else None
     if not isinstance(request, dict) or not isinstance(uid, str) or review.get("apiVersion") != _VERSION:
         raise NotAReviewError("no AdmissionReview of version v1")
+    if not _is_shaped(request):
+        raise NotAReviewError("an object of another shape than Kubernetes gives one")
     return {"apiVersion": _VERSION, "kind": "AdmissionReview", "response": {"uid": uid, **_answer(request)}}
+
+
+def _is_shaped(request: Json) -> bool:
+    """Whether what is read below is a mapping wherever it is there: nobody but an API server is sure to give that."""
+    item = request.get("object")
+    metadata = item.get("metadata", {}) if isinstance(item, dict) else {}
+    if not isinstance(metadata, dict):
+        return False
+    parts = (request.get("kind"), metadata.get("labels"), metadata.get("annotations"))
+    return all(one is None or isinstance(one, dict) for one in parts)
 
 
 def _answer(request: Json) -> Json:

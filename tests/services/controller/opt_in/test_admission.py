@@ -117,3 +117,18 @@ def test_what_is_no_review_is_refused(sent: Any) -> None:
     """Nothing but a review of version v1 is answered."""
     with pytest.raises(NotAReviewError):
         reviewed(sent)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "KubeadmConfig"},
+        {"object": {"metadata": None}},
+        {"object": {"metadata": {"labels": [marks.MANAGED]}}},
+        {"object": {"metadata": {"labels": MANAGED, "annotations": ["a"]}}},
+    ],
+)
+def test_an_object_of_another_shape_is_no_review(change: Json) -> None:
+    """Whoever reaches the webhook gets an answer in words, and never a defect of ours."""
+    with pytest.raises(NotAReviewError):
+        reviewed(_review(labels=MANAGED, **change))
