@@ -2,6 +2,8 @@
 
 import click
 
+from services.rpc.addresses import is_endpoint
+
 _HIGHEST_PORT = 65535
 _WHY = (
     ("Connection refused", "nobody listens there"),
@@ -21,11 +23,10 @@ def address(_context: click.Context, _parameter: click.Parameter, value: str) ->
     Raises:
         click.BadParameter: it is neither; gRPC would take the port modulo 65536.
     """
-    host, _, port = value.removeprefix("dns:///").rpartition(":")
-    if "://" in host:
+    if "://" in value.removeprefix("dns:///"):
         raise click.BadParameter("it takes HOST:PORT, without a scheme")
-    if value and not (host and port.isascii() and port.isdecimal() and 0 < int(port) <= _HIGHEST_PORT):
-        raise click.BadParameter(f"it takes HOST:PORT, with a port from 1 to {_HIGHEST_PORT}")
+    if value and not is_endpoint(value):
+        raise click.BadParameter(f"it takes HOST:PORT, with a port from 1 to {_HIGHEST_PORT}; IPv6 in brackets")
     return value
 
 
