@@ -175,15 +175,7 @@ class Scene:
         """Collect the facts of a config as they are now."""
         config = self.api.find("SlipwayConfig", name)
         assert config is not None
-        reference = owner_reference(config)
-        owner = self.api.find(*reference) if reference else None
-        cluster = self.api.find("Cluster", owner["spec"]["clusterName"]) if owner else None
-        return Facts(
-            config=config,
-            owner=Owner(owner) if owner else None,
-            cluster=ClusterObject(cluster) if cluster else None,
-            secret=self.api.find("Secret", name),
-        )
+        return facts_of(self.api, config)
 
     async def reconcile(self, name: str = "w") -> Next:
         """Reconcile a config once."""
@@ -237,3 +229,16 @@ def _authority() -> Iterable[bytes]:
 
 
 _AUTHORITY = list(_authority())
+
+
+def facts_of(api: MemoryApi, config: Json) -> Facts:
+    """Give the facts of a config of any kind as they are now."""
+    reference = owner_reference(config)
+    owner = api.find(*reference) if reference else None
+    cluster = api.find("Cluster", owner["spec"]["clusterName"]) if owner else None
+    return Facts(
+        config=config,
+        owner=Owner(owner) if owner else None,
+        cluster=ClusterObject(cluster) if cluster else None,
+        secret=api.find("Secret", config["metadata"]["name"]),
+    )

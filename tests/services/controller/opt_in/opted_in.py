@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 
 from services.controller import marks
 from services.controller.control_planes import ControlPlanes
-from services.controller.facts import ClusterObject, Facts, Owner, owner_reference
+from services.controller.facts import Facts
 from services.controller.opt_in.decision import decide_opted_in
 from services.controller.opt_in.questions import KubeadmQuestions
 from services.controller.opt_in.reporter import OptedInReporter
 from services.controller.reconciler import Reconciler
 from services.controller.resources import KUBEADM_CONFIGS, Json
-from tests.services.controller.scene import Scene, config_object, machine_object, pool_object
+from tests.services.controller.scene import Scene, config_object, facts_of, machine_object, pool_object
 
 REFERENCE = {"apiGroup": KUBEADM_CONFIGS.group, "kind": KUBEADM_CONFIGS.kind}
 HELD = {marks.PAUSED: marks.SLIPWAY}
@@ -92,16 +92,7 @@ class OptedIn(Scene):
 
     def facts(self, name: str = "w") -> Facts:
         """See Scene."""
-        config = self.found(name)
-        reference = owner_reference(config)
-        owner = self.api.find(*reference) if reference else None
-        cluster = self.api.find("Cluster", owner["spec"]["clusterName"]) if owner else None
-        return Facts(
-            config=config,
-            owner=Owner(owner) if owner else None,
-            cluster=ClusterObject(cluster) if cluster else None,
-            secret=self.api.find("Secret", name),
-        )
+        return facts_of(self.api, self.found(name))
 
     def status(self, name: str = "w") -> Json:
         """See Scene."""
