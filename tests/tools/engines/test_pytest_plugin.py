@@ -8,22 +8,27 @@ from tools.engines.failures import EngineMissing
 pytest_plugins = ["pytester"]
 
 TESTS = """
-from tools.engines.pytest_plugin import engine
 def test_one(engine):
+    engine("talos-1.13")
+
+def test_two(engine):
     engine("talos-1.13")
 """
 
 
-@pytest.mark.parametrize(("required", "outcome"), [("", {"skipped": 1}), ("1", {"failed": 1})])
+@pytest.mark.parametrize(("required", "outcome"), [("", {"skipped": 2}), ("1", {"failed": 2})])
 def test_missing_engine(pytester, monkeypatch, tmp_path, required, outcome):
     """The line names the command that builds the engine."""
     monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path))
     monkeypatch.setenv("SLIPWAY_REQUIRE_ENGINES", required)
     pytester.makepyfile(TESTS)
     pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
-    result = pytester.runpytest("-rs", "-p", "no:randomly")
+    result = pytester.runpytest("-p", "tools.engines.pytest_plugin", "-p", "no:randomly")
     result.assert_outcomes(**outcome)
     result.stdout.fnmatch_lines(["*engine talos-1.13 is missing: run 'python -m tools.engines.build talos-1.13'*"])
+    if not required:
+        lines = [line for line in result.outlines if "is missing" in line]
+        assert lines == ["2 tests: engine talos-1.13 is missing: run 'python -m tools.engines.build talos-1.13'"]
 
 
 def test_every_engine_is_missing_in_an_empty_cache(monkeypatch, tmp_path):
