@@ -9,20 +9,19 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tools.conformance.compare_node import compare_node
 from tools.conformance.comparison import Comparer, Comparison
-from tools.conformance.decoders.reading import Reading
 
 _UNASKED = ("groups", "password_hash", "ssh_authorized_keys", "sudo", "system", "uid")
 """What gives a user more than the bundle does, when it is there and was not asked for."""
 
 
-def compare(bundle: bundlepb.BootstrapBundle, reading: Reading, *, windows: bool) -> Comparison:
+def compare(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, windows: bool) -> Comparison:
     """Compare a bundle with what its user data says."""
-    comparer = Comparer(bundle, reading.state, windows=windows)
-    comparer.message(bundle.os, reading.state.os, "os", "")
+    comparer = Comparer(bundle, state, windows=windows)
+    comparer.message(bundle.os, state.os, "os", "")
     _users(comparer, bundle)
     _Programs(comparer, bundle).compare()
     if bundle.WhichOneof("kubernetes") == "intent":
-        compare_node(comparer, bundle.intent, reading)
+        compare_node(comparer, bundle.intent)
     found = comparer.found
     if bundle.extensions:
         found.unverified |= {f"ext.{one.id}" for one in bundle.extensions}

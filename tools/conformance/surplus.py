@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from google.protobuf.message import Message
 
+from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from tools.conformance.contents import Contents
-from tools.conformance.decoders.reading import Reading
 
 _SHORTEST = 6
 """What is shorter stands in many a text by chance."""
@@ -20,9 +20,9 @@ _NEVER = {"disks": "device", "filesystems": "device", "trusted_certificates": ""
 """What nothing else can need."""
 
 
-def surplus(bundle: bundlepb.BootstrapBundle, reading: Reading, *, windows: bool) -> list[str]:
+def surplus(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, windows: bool) -> list[str]:
     """Give what is there besides the bundle, in words; of a bundle that asks for little more than files or a node."""
-    system, contents = reading.state.os, Contents(bundle)
+    system, contents = state.os, Contents(bundle)
     found = [
         f"an entry of {kind} is in the user data, and the bundle does not say it"
         for kind in _NEVER

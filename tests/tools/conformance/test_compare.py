@@ -1,5 +1,7 @@
 """What the suite calls different: missing, other, out of order, more than was asked for; and what it can not tell."""
 
+import base64
+
 import pytest
 from google.protobuf.json_format import ParseDict
 
@@ -7,7 +9,6 @@ from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.conformance.compare import compare
-from tools.conformance.decoders.reading import Reading
 from tools.conformance.field_paths import names_item
 from tools.conformance.figures import Load
 
@@ -39,7 +40,7 @@ def _state(*features: str, **of: object) -> statepb.MachineState:
 def test_users(bundle: dict, state: dict, problem: str, reason: str) -> None:
     """Whoever is not there, is there besides, or may do more than the bundle says."""
     seen = ("os.users", "os.users.sudo", "os.users.lock_password")
-    found = compare(_bundle(os=bundle), Reading(_state(*seen, os=state)), windows=False)
+    found = compare(_bundle(os=bundle), _state(*seen, os=state), windows=False)
     assert bool(found.problems) == bool(problem), reason
     assert problem in " ".join(found.problems), reason
 
@@ -55,18 +56,79 @@ def test_users(bundle: dict, state: dict, problem: str, reason: str) -> None:
 def test_order_of_commands(programs: list, holds: bool, reason: str) -> None:  # a column of the table
     """Commands are run in their order, or it is no fulfilment."""
     state = _state("os.commands", "os.commands.boot", programs=programs)
-    found = compare(_bundle(commands={"boot": _BOOT}), Reading(state), windows=False)
+    found = compare(_bundle(commands={"boot": _BOOT}), state, windows=False)
     assert (not found.problems) == holds, reason
 
 
-def test_what_a_decoder_can_not_say_is_unverified() -> None:
-    """A decoder of one's own has no place for a control plane: whatever it claims, nothing is right or wrong there."""
-    feature = "kubernetes.control_plane.api_server_sans"
-    plane = {"apiServerSans": ["api.example.org"]}
-    bundle = _bundle(intent={"role": "ROLE_CONTROL_PLANE", "kubernetes": {"controlPlane": plane}})
-    found = compare(bundle, Reading(_state(feature, "kubernetes.control_plane")), windows=False)
-    assert feature in found.unverified
-    assert not found.failed & {feature, "kubernetes.control_plane"}
+_PLANE = {
+    "controlPlane": {"apiServerSans": ["api.example.org"], "bindPort": 7443},
+    "etcd": {"local": {"imageTag": "3"}},
+}
+_OTHER = {**_PLANE, "controlPlane": {"apiServerSans": ["api.example.com"], "bindPort": 7443}}
+_SEEN = ("kubernetes.control_plane", "kubernetes.control_plane.api_server_sans", "kubernetes.control_plane.bind_port",
+         "kubernetes.etcd", "kubernetes.etcd.local", "kubernetes.etcd.local.image_tag")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("claimed", "there", "failed", "verified", "reason"),
+    [
+        (_SEEN, _PLANE, set(), set(_SEEN), "all of it is there"),
+        (_SEEN, _OTHER, {_SEEN[1]}, set(_SEEN) - {_SEEN[1]}, "another name"),
+        (_SEEN, {}, {_SEEN[1], _SEEN[2], _SEEN[5]}, {_SEEN[0], _SEEN[3], _SEEN[4]}, "nothing of it"),
+        (_SEEN[:3], _PLANE, set(), set(_SEEN[:3]), "of etcd the decoder says nothing"),
+        ((), _PLANE, set(), set(), "what is not claimed is neither right nor wrong"),
+    ],
+)
+def test_control_plane_of_a_decoder_of_ones_own(
+    claimed: tuple[str, ...], there: dict, failed: set[str], verified: set[str], reason: str
+) -> None:
+    """Control planes of other formats are held against the intent as those of our own are."""
+    bundle = _bundle(intent={"role": "ROLE_CONTROL_PLANE", "kubernetes": _PLANE})
+    found = compare(bundle, _state(*claimed, node={"kubernetes": there}), windows=False)
+    assert found.failed == failed, reason
+    assert found.verified == verified, reason
+    assert (found.unverified & set(_SEEN) == set()) == (set(claimed) == set(_SEEN)), reason
+
+
+_GIVEN = {("acme/ca", "tls.crt"): "certificate", ("acme/token", "token"): "token", ("acme/other", "token"): "other"}
+_PAIR = {"certificate": {"name": "etcd", "key": "tls.crt"}, "privateKey": {"name": "etcd", "key": "tls.key"}}
+
+
+def _held(*rows: tuple[str, str, str]) -> list[dict]:
+    return [{"name": name, "key": key, "value": _base64(value)} for name, key, value in rows]
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+_ETCD = (("etcd_ca", "tls.crt", "c"), ("etcd_ca", "tls.key", "k"))
+_ALL = tuple((*id_, value) for id_, value in _GIVEN.items())
+
+
+@pytest.mark.parametrize(
+    ("held", "holds", "reason"),
+    [
+        ((*_ALL, *_ETCD), True, "each under its name"),
+        ((*[("x", f"{n}", value) for n, (_, _, value) in enumerate(_ALL)], *_ETCD), True, "names of the decoder's own"),
+        ((*_ALL[1:], *_ETCD), False, "an authority is missing"),
+        ((*_ALL, _ETCD[0]), False, "a key of the cluster is missing"),
+        ((*_ALL, _ETCD[1]), False, "a certificate of the cluster is missing"),
+        ((), False, "nothing is told"),
+        ((*_ALL, *_ETCD, ("acme/ca", "tls.key", "key")), False, "a key that the machine is not to have"),
+        ((_ALL[0], ("acme/token", "token", "other"), ("acme/other", "token", "token"), *_ETCD), False, "mixed up"),
+        ((*_ALL, ("etcd_ca", "tls.crt", "c"), ("etcd_ca", "tls.key", "")), False, "an empty one"),
+    ],
+)
+def test_secrets_of_a_node(held: tuple[tuple[str, str, str], ...], holds: bool, reason: str) -> None:  # a column
+    """A machine holds each secret that it was given for its role, in its place, and no other."""
+    values = {**_GIVEN, ("etcd", "tls.crt"): "c", ("etcd", "tls.key"): "k"}
+    secrets = [{"name": name, "key": key, "value": _base64(value)} for (name, key), value in values.items()]
+    declared = [{"name": name, "key": key} for name, key in _GIVEN]
+    bundle = _bundle(intent={"credentials": {"declared": declared, "etcdCa": _PAIR}}, secrets={"secrets": secrets})
+    found = compare(bundle, _state("kubernetes.credentials", node={"secrets": _held(*held)}), windows=False)
+    assert ("kubernetes.credentials" in found.verified) == holds, reason
+    assert ("kubernetes.credentials" in found.failed) != holds, reason
 
 
 @pytest.mark.parametrize(

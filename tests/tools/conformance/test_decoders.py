@@ -205,14 +205,26 @@ def test_control_plane_of_talos() -> None:
         "etcd": {"image": "registry.example.com/etcd:3.6.5-0"},
     }
     files = [{"path": path, "content": path, "permissions": 420} for path in ("/var/seen/tracing", "/var/hidden/other")]
-    machine = {"type": "controlplane", "kubelet": {"image": "k:v1.34.1"}, "files": files}
+    machine = {
+        "type": "controlplane",
+        "kubelet": {"image": "k:v1.34.1"},
+        "files": files,
+        "ca": {"crt": authority, "key": ""},
+    }
     document = yaml.safe_dump({"version": "v1alpha1", "machine": machine, "cluster": cluster}).encode()
-    reading = talos.decode(document, {})
-    assert reading.state.node.role == clusterpb.ROLE_CONTROL_PLANE
-    assert talos.decode(document, {"talosconfig": b""}).state.node.role == clusterpb.ROLE_INIT
-    assert reading.private_keys == {"cluster_ca": b"-----BEGIN PRIVATE KEY-----\nx"}
-    found = reading.kubernetes
-    assert found is not None
+    node = talos.decode(document, {}).node
+    assert node.role == clusterpb.ROLE_CONTROL_PLANE
+    pem = b"-----BEGIN PRIVATE KEY-----\nx"
+    assert {(one.name, one.key): one.value for one in node.secrets} == {
+        ("cluster_ca", "tls.key"): pem,
+        ("talos.slipway.dev/machine-ca", "tls.crt"): pem,
+        ("talos.slipway.dev/cluster-token", "token"): b"abcdef.0123456789abcdef",
+    }
+    context = yaml.safe_dump({"contexts": {"a": {"key": authority}}}).encode()
+    founder = talos.decode(document, {"talosconfig": context}).node
+    assert founder.role == clusterpb.ROLE_INIT
+    assert ("talos.slipway.dev/admin", "tls.key") in {(one.name, one.key) for one in founder.secrets}
+    found = node.kubernetes
     assert list(found.control_plane.api_server_sans) == ["api.example.org"]
     assert found.control_plane.bind_port == 7443
     assert [(one.component, one.argument) for one in found.control_plane.files] == [

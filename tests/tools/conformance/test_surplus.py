@@ -7,7 +7,6 @@ from google.protobuf.json_format import ParseDict
 
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
-from tools.conformance.decoders.reading import Reading
 from tools.conformance.surplus import surplus
 
 _ENTRY = {"unitName": "start.service", "argv": ["/bin/sh", "/opt/runner/run"]}
@@ -43,8 +42,7 @@ def test_surplus(state: dict, named: str, reason: str) -> None:
     """What carries the bundle out says so itself."""
     asked = {"os": {"files": [{"path": "/opt/runner/run"}]}, "plan": {"entrypoint": _ENTRY}}
     bundle = ParseDict(asked, bundlepb.BootstrapBundle())
-    reading = Reading(ParseDict({"os": state}, statepb.MachineState()))
-    found = surplus(bundle, reading, windows=False)
+    found = surplus(bundle, ParseDict({"os": state}, statepb.MachineState()), windows=False)
     assert bool(found) == bool(named), reason
     assert named in " ".join(found), reason
 
@@ -53,7 +51,7 @@ def test_paths_of_windows() -> None:
     """A path is the same with either slash, in any case."""
     bundle = bundlepb.BootstrapBundle()
     bundle.os.files.add(path="C:/Runner/run")
-    reading = Reading(statepb.MachineState())
-    reading.state.os.files.add(path="c:\\runner\\RUN")
-    assert surplus(bundle, reading, windows=True) == []
-    assert surplus(bundle, reading, windows=False) != []
+    state = statepb.MachineState()
+    state.os.files.add(path="c:\\runner\\RUN")
+    assert surplus(bundle, state, windows=True) == []
+    assert surplus(bundle, state, windows=False) != []

@@ -121,8 +121,8 @@ async def core_items(session: Session, info: provisionerpb.FormatInfo) -> None:
     _note(session, info, found, core)
     all_hold(found.problems)
     response = await session.subject.rendered(request)
-    reading = await decoded(session.options, info, response)
-    all_hold(surplus(request.bundle, reading, windows=requests.is_windows(info)))
+    state = await decoded(session.options, info, response)
+    all_hold(surplus(request.bundle, state, windows=requests.is_windows(info)))
     problems = []
     for trial in await feature_trials(session, info):
         if trial.answer.ok and {use.id for use in uses(trial.request.bundle)} <= core:
@@ -224,8 +224,8 @@ async def _read(
     request: provisionerpb.RenderRequest,
     response: provisionerpb.RenderResponse,
 ) -> Comparison:
-    reading = await decoded(session.options, info, response)
-    return compare(request.bundle, reading, windows=requests.is_windows(info))
+    state = await decoded(session.options, info, response)
+    return compare(request.bundle, state, windows=requests.is_windows(info))
 
 
 def _note(session: Session, info: provisionerpb.FormatInfo, found: Comparison, asked: Iterable[str]) -> None:

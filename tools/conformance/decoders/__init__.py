@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.conformance.decoders import cloud_config, external, ignition, talos, windows
-from tools.conformance.decoders.reading import Reading
 from tools.conformance.decoders.unreadable import UnreadableError
 from tools.conformance.options import Options
 from tools.conformance.outcome import Broken, Unverified
 
-Decoder = Callable[[bytes, Mapping[str, bytes]], statepb.MachineState | Reading]
+Decoder = Callable[[bytes, Mapping[str, bytes]], statepb.MachineState]
 _DECODERS: Sequence[tuple[re.Pattern[str], Decoder]] = (
     (re.compile(r"cloud-config"), cloud_config.decode),
     (re.compile(r"ignition/[23]\..*"), ignition.decode),
@@ -20,7 +19,9 @@ _DECODERS: Sequence[tuple[re.Pattern[str], Decoder]] = (
 )
 
 
-async def decoded(options: Options, info: provisionerpb.FormatInfo, response: provisionerpb.RenderResponse) -> Reading:
+async def decoded(
+    options: Options, info: provisionerpb.FormatInfo, response: provisionerpb.RenderResponse
+) -> statepb.MachineState:
     """Give what user data says.
 
     Raises:
@@ -31,13 +32,10 @@ async def decoded(options: Options, info: provisionerpb.FormatInfo, response: pr
     try:
         if options.decode_cmd:
             command = options.decode_cmd
-            return Reading(
-                await external.decode(command, response.user_data, format_id=info.format, attachments=attachments)
-            )
+            return await external.decode(command, response.user_data, format_id=info.format, attachments=attachments)
         for pattern, decode in _DECODERS:
             if pattern.fullmatch(info.format):
-                found = decode(response.user_data, attachments)
-                return found if isinstance(found, Reading) else Reading(found)
+                return decode(response.user_data, attachments)
     except UnreadableError as error:
         raise Broken(f"the user data can not be read as {info.format}: {error}") from None
     raise Unverified("the suite can not read this format, and there is no --decode-cmd")

@@ -12,9 +12,9 @@ from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
-from tools.conformance.decoders.reading import Reading
 from tools.conformance.decoders.sight import sees
-from tools.conformance.decoders.talos_kubernetes import kubernetes, private_keys
+from tools.conformance.decoders.talos_kubernetes import kubernetes
+from tools.conformance.decoders.talos_secrets import held
 from tools.conformance.decoders.unreadable import UnreadableError
 
 _SEES = "talos"
@@ -29,7 +29,7 @@ _KUBELET = {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfi
 _DOCKER = {"registry-1.docker.io": "docker.io"}
 
 
-def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> Reading:
+def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.MachineState:
     """Give what a machine configuration says, and of Talos itself what no configuration can change.
 
     Raises:
@@ -38,25 +38,26 @@ def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> Reading:
     try:
         documents = list(yaml.load_all(user_data, Loader=_LOADER))
         main = next(one for one in documents if one.get("version") == "v1alpha1")
-        state = _state(main, [one for one in documents if "kind" in one])
-        if state.node.role != clusterpb.ROLE_WORKER:
-            state.features.extend(sees(f"{_SEES}-control-plane"))
-            # Only who founds a cluster has something for its operator.
-            state.node.role = clusterpb.ROLE_INIT if "talosconfig" in attachments else clusterpb.ROLE_CONTROL_PLANE
-        return Reading(state, kubernetes(main["machine"], main["cluster"]), private_keys(main["cluster"]))
+        return _state(main, [one for one in documents if "kind" in one], attachments)
     except (yaml.YAMLError, UnicodeDecodeError):
         raise UnreadableError("it is no YAML") from None
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration, binascii.Error) as error:
         raise UnreadableError(f"it is no machine configuration ({type(error).__name__})") from None
 
 
-def _state(main: dict[str, Any], documents: list[dict[str, Any]]) -> statepb.MachineState:
+def _state(
+    main: dict[str, Any], documents: list[dict[str, Any]], attachments: Mapping[str, bytes]
+) -> statepb.MachineState:
     state = statepb.MachineState(features=sees(_SEES))
     machine, cluster = main["machine"], main["cluster"]
     _system(state.os, machine, documents)
     _registries(state.os, machine, documents)
     node = state.node
     node.role = _ROLES[machine["type"]]
+    if node.role != clusterpb.ROLE_WORKER:
+        state.features.extend(sees(f"{_SEES}-control-plane"))
+        # Only who founds a cluster has something for its operator.
+        node.role = clusterpb.ROLE_INIT if "talosconfig" in attachments else clusterpb.ROLE_CONTROL_PLANE
     node.kubernetes_version = machine["kubelet"]["image"].rpartition(":")[2]
     node.name = state.os.hostname.name.value
     endpoint = urlsplit(cluster["controlPlane"]["endpoint"])
@@ -64,6 +65,8 @@ def _state(main: dict[str, Any], documents: list[dict[str, Any]]) -> statepb.Mac
     node.cluster_ca = base64.b64decode(cluster["ca"]["crt"], validate=True)
     node.bootstrap_token = cluster["token"]
     _extended(node, machine, cluster)
+    node.kubernetes.CopyFrom(kubernetes(machine, cluster))
+    node.secrets.extend(held(machine, cluster, attachments))
     for name, value in (machine.get("nodeLabels") or {}).items():
         node.labels.add(name=name, value=value)
     for taint in (machine["kubelet"].get("extraConfig") or {}).get("registerWithTaints") or []:

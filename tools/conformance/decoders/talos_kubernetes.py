@@ -1,6 +1,5 @@
-"""The control plane in a Talos machine configuration: components, etcd, add-ons, images, static pods, keys."""
+"""The control plane in a Talos machine configuration: components, etcd, add-ons, images, static pods."""
 
-import base64
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,14 +8,12 @@ import yaml
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
 _COMPONENTS = {"apiServer": "api_server", "controllerManager": "controller_manager", "scheduler": "scheduler"}
-_KEYS = {"ca": "cluster_ca", "aggregatorCA": "front_proxy_ca", "serviceAccount": "service_account"}
 _ROTATION = {
     "audit-log-maxage": "max_age_days",
     "audit-log-maxbackup": "max_backups",
     "audit-log-maxsize": "max_size_mib",
 }
 _WEBHOOK = "authentication-token-webhook"
-_EDWARDS = b" ED25519 PRIVATE KEY"
 
 
 def kubernetes(machine: Mapping[str, Any], cluster: Mapping[str, Any]) -> kubernetespb.Kubernetes:
@@ -49,18 +46,6 @@ def kubernetes(machine: Mapping[str, Any], cluster: Mapping[str, Any]) -> kubern
     _etcd(made.etcd.local, cluster["etcd"])
     made.images.repository = _repository(cluster[key]["image"] for key in _COMPONENTS)
     return made
-
-
-def private_keys(cluster: Mapping[str, Any]) -> dict[str, bytes]:
-    """Give the private keys (PEM), by their fields of ClusterCredentials."""
-    sections = {name: cluster.get(key) for key, name in _KEYS.items()}
-    sections["etcd_ca"] = (cluster.get("etcd") or {}).get("ca")
-    found = {
-        name: base64.b64decode(section["key"], validate=True)
-        for name, section in sections.items()
-        if section and section.get("key")
-    }
-    return {name: pem.replace(_EDWARDS, b" PRIVATE KEY") for name, pem in found.items()}
 
 
 def _component(made: kubernetespb.Component, section: Mapping[str, Any]) -> None:

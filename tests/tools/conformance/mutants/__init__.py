@@ -9,6 +9,7 @@ from tests.tools.conformance.mutants import (
     control_plane,
     errors,
     features,
+    held,
     information,
     instances,
     items,
@@ -46,6 +47,7 @@ _MODULES = (
     subtle,
     unasked,
     several,
+    held,
 )
 
 

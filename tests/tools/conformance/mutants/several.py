@@ -2,22 +2,13 @@
 
 from collections.abc import Iterator
 
-import yaml
-
 from slipway.v1alpha1 import os_pb2 as ospb
-from tests.tools.conformance.bent import Bent, Request, Response
-from tests.tools.conformance.mutants.bending import answered
+from tests.tools.conformance.bent import Request
 from tests.tools.conformance.mutants.control_plane import NewestTalos
 from tests.tools.conformance.mutants.mutant import Mutant
 from tests.tools.conformance.mutants.unasked import OneIgnition, asked, system
 
 _EXTENDED = ("RND-019.extended-items",)
-_SECTIONS = {
-    "cluster_ca": "ca",
-    "etcd_ca": "etcd",
-    "front_proxy_ca": "aggregatorCA",
-    "service_account": "serviceAccount",
-}
 
 
 def mutants() -> Iterator[Mutant]:
@@ -34,8 +25,6 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("one of the mirrors", _EXTENDED, system(_one_mirror, NewestTalos))
     yield Mutant("a unit that is off is left alone", _EXTENDED, system(_nothing_off, OneIgnition))
     yield Mutant("a password that is not locked is left alone", _EXTENDED, system(_unlocked))
-    for name in ("cluster_ca", "etcd_ca", "front_proxy_ca", "service_account"):
-        yield Mutant(f"a control plane without the key of {name}", _EXTENDED, _without(name))
 
 
 class _First:
@@ -93,16 +82,3 @@ def _nothing_off(os: ospb.OperatingSystem) -> None:
 def _unlocked(os: ospb.OperatingSystem) -> None:
     for user in os.users:
         user.ClearField("lock_password")
-
-
-def _without(name: str) -> Bent:
-    """Take a key out of the machine configuration of a control plane."""
-
-    def change(_request: Request, response: Response) -> None:
-        documents = list(yaml.safe_load_all(response.user_data)) if response.user_data else []
-        if documents and documents[0]["machine"]["type"] == "controlplane":
-            section = documents[0]["cluster"][_SECTIONS[name]]
-            (section["ca"] if name == "etcd_ca" else section).pop("key")
-            response.user_data = yaml.safe_dump_all(documents, sort_keys=False).encode()
-
-    return answered(change, provisioner=NewestTalos)
