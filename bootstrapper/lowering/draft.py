@@ -85,15 +85,17 @@ class CannotLower(Exception):  # noqa: N818  # it is an answer, not a fault
         item: the item.
         reason: why not.
         remedy: what the user can do.
-        others: the same of further items, where a pass has found several at once.
+        fields: paths within the item of what alone can not be lowered; without them it can be. Often there are none.
+        others: the same of further items, or again of this one, where a pass has found several at once.
     """
 
-    def __init__(self, item: Item, reason: str, *, remedy: str) -> None:
+    def __init__(self, item: Item, reason: str, *, remedy: str, fields: Sequence[str] = ()) -> None:
         """Name the item, why, and what the user can do. Never a value."""
         super().__init__(reason)
         self.item = item
         self.reason = reason
         self.remedy = remedy
+        self.fields = tuple(fields)
         self.others: list[CannotLower] = []
 
 

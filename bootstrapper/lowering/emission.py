@@ -63,9 +63,9 @@ def each(draft: Draft, items: Iterable[Item], lower: Callable[[Item], T]) -> lis
             made.append(lower(item))
         except CannotLower as cannot:
             draft.take_back(emitted)
-            given_up.append(cannot)
+            given_up += [cannot, *cannot.others]
     if given_up:
-        given_up[0].others += given_up[1:]
+        given_up[0].others = given_up[1:]
         raise given_up[0]
     return made
 

@@ -4,14 +4,15 @@ The same function serves GetUserData and explain: it never stops at the first re
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bootstrapper.field_index import by_outer, enclosing
 from bootstrapper.lowering.dependencies import OWNED, dependents
 from bootstrapper.lowering.draft import CannotLower, Draft, Elsewhere, Refusal
 from bootstrapper.lowering.entry_unit import adopt_drop_ins
-from bootstrapper.lowering.omission import not_taken, omit, take_out
+from bootstrapper.lowering.omission import not_taken, omit
+from bootstrapper.lowering.optional_fields import OptionalUses, faults, spare
 from bootstrapper.lowering.passes import Pass, PassTable
 from bootstrapper.remedies import Supports, by_id, reason_of, remedy_of
 from services.contract.errors import Violation
@@ -25,9 +26,6 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 FINISHED = ("plan.steps", "plan.entrypoint")
 """Features that stand for the execution itself. They are lowered last of all, by finish()."""
-
-EXTENSION = "ext."
-"""With it begin the features of extensions, each of which is one whole item."""
 
 _MAX_ROUNDS = 32
 
@@ -43,6 +41,10 @@ class Legalised:
 
     refusals: list[Refusal] = field(default_factory=list)
     omitted: list[Refusal] = field(default_factory=list)
+
+    def copy(self) -> "Legalised":
+        """Give what can be gone back to."""
+        return Legalised(list(self.refusals), list(self.omitted))
 
 
 @dataclass(slots=True)
@@ -60,6 +62,16 @@ class _Work:
     ) -> None:
         name = item.feature or feature or item.path
         self.refuse(Refusal(name, item.path, item.message.origin, reason, remedy, elsewhere))
+
+    def has_no_pass(self, item: Item) -> bool:
+        """Tell whether nothing can lower an item."""
+        return self.table.find(item.feature, self.draft.target.os_family) is None
+
+    def leave_out(self, spared: Sequence[Refusal], rejected: Mapping[str, Violation]) -> dict[str, Violation]:
+        """Note what was left out of items; give what of `rejected` is still there."""
+        self.result.omitted += spared
+        gone = {one.path for one in spared}
+        return {path: one for path, one in rejected.items() if path not in gone}
 
     def in_vain(self, reason: str) -> str:
         """Give a reason, and where things are lowered at all, that this one can not be."""
@@ -111,12 +123,24 @@ def legalise(
     reasons = dict(rejected or {})
     for _ in range(_MAX_ROUNDS):
         wrong = [one for one in unsupported(draft.bundle, supports) if not one.use.id.startswith(FINISHED)]
-        if _without_fields(work, wrong):
+        found = faults(draft.bundle, wrong, reasons, optional=work.optional_features, supports=work.supports)
+        spared = spare(draft.bundle, found, work.optional_features, chosen=work.has_no_pass)
+        if spared:
+            reasons = work.leave_out(spared, reasons)
             continue
         affected = _affected(draft, wrong, reasons)
         if not affected:
             break
-        _round(work, affected, wrong, reasons)
+        before, known = draft.copy() if found else None, work.result.copy()
+        given_up = _round(work, affected, wrong, reasons)
+        if before is not None:
+            spared = spare(before.bundle, found, work.optional_features, chosen=_one_of(given_up))
+            if spared:
+                # No pass can do them, but the format can, without what is optional in them: the round begins anew.
+                draft.restore(before)
+                work.result = known
+                reasons = work.leave_out(spared, reasons)
+                continue
         reasons = {}
         _drop_empty(draft)
     else:
@@ -125,6 +149,10 @@ def legalise(
     work.result.omitted += omitted
     work.result.refusals += [not_taken(one, work.supports) for one in wrong]
     return work.result
+
+
+def _one_of(paths: Collection[str]) -> Callable[[Item], bool]:
+    return lambda item: item.path in paths
 
 
 def _settle_default_user(work: _Work, declared: Collection[str]) -> None:
@@ -152,13 +180,18 @@ def _settle_default_user(work: _Work, declared: Collection[str]) -> None:
     system.ClearField("default_user")
 
 
-def _round(work: _Work, affected: list[Item], wrong: list[Unsupported], rejected: Mapping[str, Violation]) -> None:
-    """Lower or refuse every affected item: each of them leaves the bundle, so the rounds come to an end."""
+def _round(work: _Work, affected: list[Item], wrong: list[Unsupported], rejected: Mapping[str, Violation]) -> set[str]:
+    """Lower or refuse every affected item: each of them leaves the bundle, so the rounds come to an end.
+
+    It gives the paths of the items that a pass has given up.
+    """
     family = work.draft.target.os_family
     groups: dict[str, list[Item]] = {}
     # What the user puts at a path comes first: a pass that would write there, too, must see it.
     for item in sorted(affected, key=lambda item: item.feature not in OWNED):
         groups.setdefault(item.feature, []).append(item)
+    given_up: set[str] = set()
+    known = OptionalUses(work.draft.bundle, work.optional_features)
     # All leave the bundle before any pass runs: one that gives up sets the bundle back, which replaces all items in it.
     taken = {feature: [item.take() for item in group] for feature, group in groups.items()}
     wrong_in = by_outer((one.use.path, one) for one in wrong)
@@ -166,7 +199,7 @@ def _round(work: _Work, affected: list[Item], wrong: list[Unsupported], rejected
     for feature, group in taken.items():
         found = work.table.find(feature, family)
         if found is not None:
-            _run(work, found, group)
+            given_up.update(_run(work, found, group, known))
         else:
             remedy = work.table.remedy(feature, family)
             for item in group:
@@ -175,27 +208,13 @@ def _round(work: _Work, affected: list[Item], wrong: list[Unsupported], rejected
                     continue
                 _lack(work, item, wrong_in, remedy)
     work.draft.gone += [item for group in taken.values() for item in group]
+    return given_up
 
 
-def _without_fields(work: _Work, wrong: list[Unsupported]) -> bool:
-    """Take optional fields out of items that no pass takes, where nothing else keeps the item from being native."""
-    before = len(work.result.omitted)
-    wrong_in = by_outer((one.use.path, one) for one in wrong)
-    for item in items(work.draft.bundle):
-        inside = wrong_in.get(item.path, [])
-        if not inside or work.table.find(item.feature, work.draft.target.os_family) is not None:
-            continue
-        whole = any(one.use.path == item.path or one.use.id.startswith(EXTENSION) for one in inside)
-        if not whole and all(one.use.id in work.optional_features for one in inside):
-            for one in reversed(inside):
-                take_out(item.message, one.use.path[len(item.path) :])
-            work.result.omitted += [not_taken(one, work.supports) for one in inside]
-    return len(work.result.omitted) > before
-
-
-def _run(work: _Work, one: Pass, group: list[Item]) -> None:
-    """Run a pass; an item that it can not do is given up, and the pass runs again for the others."""
+def _run(work: _Work, one: Pass, group: list[Item], known: OptionalUses) -> Iterator[str]:
+    """Run a pass, and again without what it can not do: optional fields of items, or items, whose paths are given."""
     draft, remaining = work.draft, group
+    left_out: dict[int, list[Refusal]] = {}
     before = draft.copy()
     draft.forget_paths()
     while remaining:
@@ -203,11 +222,18 @@ def _run(work: _Work, one: Pass, group: list[Item]) -> None:
             one.lower(remaining, draft)
         except CannotLower as cannot:
             draft.restore(before)
-            given_up = {id(each.item.message): each for each in (cannot, *cannot.others)}
-            remaining = [item for item in remaining if id(item.message) not in given_up]
-            for each in given_up.values():
+            given_up = set()
+            for each in (cannot, *cannot.others):
+                gone = known.without(each)
+                if gone:
+                    left_out.setdefault(id(each.item.message), []).extend(gone)
+                    continue
+                given_up.add(id(each.item.message))
                 work.give_up(each.item, each.reason, remedy=each.remedy)
+                yield each.item.path
+            remaining = [item for item in remaining if id(item.message) not in given_up]
             continue
+        work.result.omitted += [one for item in remaining for one in left_out.get(id(item.message), ())]
         into = sorted(_emitted(draft, before))
         draft.passes.append(one.id)
         draft.lowered += [

@@ -37,7 +37,9 @@ def omit(
 
 def not_taken(one: Unsupported, supports: Supports) -> Refusal:
     """Say of a use why it can not be honoured, and what to do."""
-    origin = diagnosticpb.Origin() if one.use.item is None else getattr(one.use.item, "origin")  # noqa: B009
+    origin = diagnosticpb.Origin()
+    if one.use.item is not None:
+        origin.CopyFrom(getattr(one.use.item, "origin"))  # noqa: B009  # items have one
     return Refusal(one.use.id, one.use.path, origin, reason_of(one), remedy_of(one.use, supports), Elsewhere.FORMATS)
 
 

@@ -79,7 +79,8 @@ def _unit(program: str) -> bytes:
 def _check(item: Item) -> None:
     command: planpb.Command = item.message
     if command.reboot:
-        raise CannotLower(item, "a command of every boot that reboots would do so for ever", remedy="drop reboot")
+        why = "a command of every boot that reboots would do so for ever"
+        raise CannotLower(item, why, remedy="drop reboot", fields=["reboot"])
     if command.interpreter not in {planpb.INTERPRETER_UNSPECIFIED, planpb.INTERPRETER_SH}:
         raise CannotLower(item, "Linux has no such interpreter", remedy="write the command for a POSIX shell")
     if any(segment.WhichOneof("value") in {"fact", "template"} for segment in command.script.segments):

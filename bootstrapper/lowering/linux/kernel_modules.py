@@ -27,5 +27,6 @@ def _options(item: Item) -> str:
     """Give the module's line of modprobe.d(5), or "" when it has no parameters."""
     parameters = item.message.parameters
     if not all(_PARAMETER.fullmatch(parameter) for parameter in parameters):
-        raise CannotLower(item, "a parameter is not one that modprobe.d can carry", remedy="write each as name=value")
+        why = "a parameter is not one that modprobe.d can carry"
+        raise CannotLower(item, why, remedy="write each as name=value", fields=["parameters"])
     return f"options {item.message.name} {' '.join(parameters)}\n" if parameters else ""

@@ -85,7 +85,10 @@ def _sudo(item: Item, draft: Draft, directory: str) -> list[str]:
     user: ospb.User = item.message
     if any(rule.endswith("\\") for rule in user.sudo):
         raise CannotLower(
-            item, "a rule for sudo ends in a backslash, which would join it to the next one", remedy="take it out"
+            item,
+            "a rule for sudo ends in a backslash, which would join it to the next one",
+            remedy="take it out",
+            fields=["sudo"],
         )
     path = f"{directory}/90-slipway-{user.name}"
     rules = "".join(f"{user.name} {rule}\n" for rule in user.sudo)

@@ -4,7 +4,7 @@ Windows has no numbers, shells and sudo for them, and takes no crypt(3) hashes. 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from bootstrapper.lowering.draft import CannotLower, Draft
 from bootstrapper.lowering.emission import each
@@ -18,13 +18,13 @@ GROUPS, USERS = "windows.groups", "windows.users"
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,18}[A-Za-z0-9_-]")
 _MEANINGLESS = {
-    "home": "drop it: Windows makes the home directory at the first login",
-    "no_create_home": "drop it: Windows makes the home directory at the first login",
-    "shell": "drop it",
+    "home": "drop home: Windows makes the home directory at the first login",
+    "no_create_home": "drop noCreateHome: Windows makes the home directory at the first login",
+    "shell": "drop shell",
     "primary_group": "write the group among groups",
-    "uid": "drop it",
-    "system": "drop it",
-    "password_hash": "drop it, and log in by SSH key",
+    "uid": "drop uid",
+    "system": "drop system",
+    "password_hash": "drop passwordHash, and log in by SSH key",
 }
 
 
@@ -35,10 +35,16 @@ def lower_groups(items: Sequence[Item], draft: Draft) -> None:
 
 
 def _group(item: Item) -> list[str]:
+    _refuse(_impossible_group(item))
+    return ["Set-Group", item.message.name]
+
+
+def _impossible_group(item: Item) -> Iterator[CannotLower]:
+    yield from _bad_name(item)
     for field in ("gid", "system"):
         if item.message.HasField(field):
-            raise CannotLower(item, f"{field} of a group means nothing on Windows", remedy="drop it")
-    return ["Set-Group", _checked_name(item)]
+            why = f"{field} of a group means nothing on Windows"
+            yield CannotLower(item, why, remedy=f"drop {field}", fields=[field])
 
 
 def lower_users(items: Sequence[Item], draft: Draft) -> None:
@@ -50,31 +56,49 @@ def lower_users(items: Sequence[Item], draft: Draft) -> None:
 
 def _calls(item: Item, draft: Draft) -> list[list[str]]:
     user: ospb.User = item.message
-    present = {field.name for field, _ in user.ListFields()}
-    name = _checked_name(item)
     administrators = needed(draft.profile.accounts, item).administrators
-    for field, remedy in _MEANINGLESS.items():
-        if field in present:
-            raise CannotLower(item, f"{field} of a user means nothing on Windows", remedy=remedy)
-    if user.sudo:
-        raise CannotLower(item, "Windows has no sudo", remedy=f"add {administrators} to groups in its place")
+    _refuse(_impossible_user(item, administrators))
+    name = user.name
     calls = [["Set-User", name, user.gecos, "x" if user.inactive else ""]]
     calls += [["Add-Member", group, name] for group in user.groups]
+    return calls + [["Add-Key", key] for key in user.ssh_authorized_keys]
+
+
+def _impossible_user(item: Item, administrators: str) -> Iterator[CannotLower]:
+    """Say of each field that Windows can not mean why, and what to do."""
+    user: ospb.User = item.message
+    yield from _bad_name(item)
+    present = {field.name for field, _ in user.ListFields()}
+    for field, remedy in _MEANINGLESS.items():
+        if field in present:
+            yield CannotLower(item, f"{field} of a user means nothing on Windows", remedy=remedy, fields=[field])
+    if user.sudo:
+        remedy = f"add {administrators} to groups in its place"
+        yield CannotLower(item, "Windows has no sudo", remedy=remedy, fields=["sudo"])
     if user.ssh_authorized_keys and administrators.casefold() not in {group.casefold() for group in user.groups}:
-        raise CannotLower(
+        yield CannotLower(
             item,
             "a user has no home directory for SSH keys before the first login",
             remedy=f"add {administrators} to groups: their keys are kept elsewhere",
         )
-    return calls + [["Add-Key", key] for key in user.ssh_authorized_keys]
 
 
-def _checked_name(item: Item) -> str:
-    name: str = item.message.name
-    if not _NAME.fullmatch(name):
-        raise CannotLower(
+def _refuse(found: Iterable[CannotLower]) -> None:
+    """Refuse an item for all that was found in it.
+
+    Raises:
+        CannotLower: something was.
+    """
+    each_of_it = list(found)
+    if each_of_it:
+        each_of_it[0].others += each_of_it[1:]
+        raise each_of_it[0]
+
+
+def _bad_name(item: Item) -> Iterator[CannotLower]:
+    if not _NAME.fullmatch(item.message.name):
+        yield CannotLower(
             item,
             "the name is not one that every Windows accepts",
             remedy="use 2 to 20 letters, digits, dots, dashes and underscores, beginning with a letter",
         )
-    return name

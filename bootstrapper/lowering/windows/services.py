@@ -20,7 +20,8 @@ def lower_containerd(items: Sequence[Item], draft: Draft) -> None:
     (item,) = items
     containerd: ospb.Containerd = item.message
     if containerd.HasField("cgroup_driver"):
-        raise CannotLower(item, "Windows has no control groups", remedy="drop containerd.cgroupDriver")
+        remedy = "drop containerd.cgroupDriver"
+        raise CannotLower(item, "Windows has no control groups", remedy=remedy, fields=["cgroup_driver"])
     runtime = needed(draft.profile.containerd, item)
     content = toml_content(configuration(item, runtime, None))
     mode = PRIVATE if holds_secrets(content) else PUBLIC

@@ -1,0 +1,140 @@
+"""Optional fields of items are left out, whoever finds out that they can not be done; what can be done never is."""
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+from google.protobuf import text_format
+
+from bootstrapper.lowering.draft import CannotLower, Draft
+from bootstrapper.lowering.legalise import Legalised, legalise
+from bootstrapper.lowering.passes import Pass, PassTable
+from bootstrapper.lowering.table import all_passes
+from bootstrapper.os_profiles import ProfileTable
+from services.contract.errors import Violation
+from services.contract.walk import Item, items
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+LINUX, WINDOWS = clusterpb.OS_FAMILY_LINUX, clusterpb.OS_FAMILY_WINDOWS
+DECLARED = {"os.files", "os.groups", "os.users", "plan.entrypoint"}
+
+
+def impossible(found: Sequence[Item], draft: Draft) -> None:
+    """Lower nothing: as on a distribution of which nobody has looked it up."""
+    del draft
+    raise CannotLower(found[0], "there is no program for it", remedy="bring one")
+
+
+NO_USERS = PassTable([Pass("test.users", "os.users", LINUX, frozenset({"os.files"}), impossible)])
+
+
+def work(  # noqa: PLR0913  # keyword-only, each with a default
+    system: str,
+    *,
+    optional: Iterable[str],
+    family: clusterpb.OsFamily.ValueType = WINDOWS,
+    table: PassTable | None = None,
+    rejected: Iterable[Violation] = (),
+    declared: Iterable[str] = DECLARED,
+) -> tuple[Draft, Legalised]:
+    """Legalise an operating system; `table` None means the real passes."""
+    bundle = bundlepb.BootstrapBundle(os=text_format.Parse(system, ospb.OperatingSystem()))
+    for item in items(bundle):
+        item.message.origin.path = f"spec.{item.path}"
+    target = clusterpb.Target(os_family=family, distribution="windows" if family == WINDOWS else "debian")
+    draft = Draft(bundle, ProfileTable.shipped().find(target), target)
+    result = legalise(
+        draft,
+        [provisionerpb.FeatureSupport(id=id_) for id_ in declared],
+        table=all_passes() if table is None else table,
+        optional_features=frozenset(optional),
+        rejected={one.path: one for one in rejected},
+    )
+    return draft, result
+
+
+def test_what_a_pass_can_not_do_is_left_out() -> None:
+    """Sudo means nothing on Windows: the user is made without it, and the answer can tell where it stood and why."""
+    draft, result = work('users { name: "ann" sudo: "ALL" sudo: "b" }', optional=["os.users.sudo"])
+    assert result.refusals == []
+    assert [(one.feature, one.path, one.origin.path, one.reason) for one in result.omitted] == [
+        ("os.users.sudo", f"os.users[0].sudo[{number}]", "spec.os.users[0]", "Windows has no sudo") for number in (0, 1)
+    ]
+    assert [one.feature for one in draft.lowered] == ["os.users"]
+
+
+def test_what_a_pass_can_do_is_done() -> None:
+    """An optional field that the format lacks and the pass has is no reason to leave it out; nor is its neighbour."""
+    system = 'users { name: "ann" uid: 5 sudo: "a\\\\" } users { name: "bob" uid: 6 }'
+    draft, result = work(system, family=LINUX, optional=["os.users.sudo", "os.users.uid"])
+    assert result.refusals == []
+    assert [one.path for one in result.omitted] == ["os.users[0].sudo[0]"]
+    assert len(draft.lowered) == 2
+    script = b"".join(part.data for one in draft.prepared for part in one.command.script.segments)
+    script = script or draft.prepared[0].command.script.data or draft.prepared[0].command.script.text.encode()
+    assert b"5" in script
+    assert b"6" in script
+
+
+def test_an_item_is_native_without_its_optional_field_where_no_pass_can_do_it() -> None:
+    """The pass is of no use on this distribution, and the format takes all but the optional field."""
+    draft, result = work('users { name: "a" uid: 5 }', family=LINUX, optional=["os.users.uid"], table=NO_USERS)
+    assert result.refusals == []
+    assert [one.path for one in result.omitted] == ["os.users[0].uid"]
+    (user,) = draft.bundle.os.users
+    assert (user.name, user.HasField("uid")) == ("a", False)
+    assert draft.lowered == []
+
+
+def test_a_further_field_that_is_not_optional_refuses_the_item() -> None:
+    """It is told alone: who repairs it has repaired the machine."""
+    system = 'users { name: "ann" uid: 5 sudo: "ALL" }'
+    _, result = work(system, optional=["os.users.sudo"])
+    assert [one.reason for one in result.refusals] == ["uid of a user means nothing on Windows"]
+    assert result.omitted == []
+    _, result = work(system, family=LINUX, optional=["os.users.sudo"], table=NO_USERS)
+    assert [one.feature for one in result.refusals] == ["os.users"]
+    assert result.omitted == []
+
+
+def test_all_that_windows_can_not_mean_is_told_at_once() -> None:
+    """Of every user and group, each field with what to do about it."""
+    system = 'users { name: "ann" uid: 5 shell: "/x" sudo: "b" } groups { name: "team" gid: 1 system: true }'
+    _, result = work(system, optional=[], declared=["os.files", "plan.entrypoint"])
+    assert [(one.path, one.remedy) for one in result.refusals] == [
+        ("os.groups[0]", "drop gid"),
+        ("os.groups[0]", "drop system"),
+        ("os.users[0]", "drop shell"),
+        ("os.users[0]", "drop uid"),
+        ("os.users[0]", "add Administrators to groups in its place"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "feature", "left_out", "reason"),
+    [
+        ("os.users[0].uid", "os.users.uid", True, "the field has the feature"),
+        ("os.users[0].name", "os.users.uid", False, "a field of another feature is not taken out on anybody's word"),
+        ("os.users[0]", "os.users", False, "the item as a whole is not optional"),
+    ],
+)
+def test_what_a_provisioner_refuses_within_an_item(path: str, feature: str, reason: str, *, left_out: bool) -> None:
+    """Optional means the same whoever finds out that it can not be done."""
+    declared = [*DECLARED, "os.users.uid"]
+    said = [Violation(path, "not today", feature, "wait")]
+    table = PassTable(()) if left_out else NO_USERS
+    draft, result = work(
+        'users { name: "a" uid: 5 }',
+        family=LINUX,
+        optional=["os.users.uid"],
+        table=table,
+        rejected=said,
+        declared=declared,
+    )
+    assert [(one.path, one.reason, one.remedy) for one in result.omitted] == (
+        [(path, "not today", "wait")] if left_out else []
+    ), reason
+    assert bool(result.refusals) is not left_out, reason
+    assert [user.name for user in draft.bundle.os.users] == (["a"] if left_out else []), reason
