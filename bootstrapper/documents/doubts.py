@@ -12,7 +12,7 @@ from bootstrapper.delivery.infrastructure import infrastructures
 from bootstrapper.documents.feature_names import feature_names
 from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.engines.kubeadm.kubernetes_version import NEWEST, KubernetesVersionError, parse_kubernetes_version
-from bootstrapper.lowering.legalise import EXTENSION
+from bootstrapper.lowering.optional_fields import EXTENSION
 from services.contract.source_position import did_you_mean
 
 _ARCHITECTURES = ("386", "amd64", "arm", "arm64", "ppc64le", "riscv64", "s390x")
