@@ -28,7 +28,7 @@ from bootstrapper.policy import Policy, check_declarations
 from bootstrapper.provisioning.provisioners import Provisioners
 from bootstrapper.provisioning.rendering import RENDER_TIMEOUT, render
 from bootstrapper.provisioning.selection import Candidate, Wish, all_candidates, choose, reaches
-from bootstrapper.refusals import bound, bundle_path, check_bound, omissions, refused, said
+from bootstrapper.refusals import as_written, bound, bundle_path, check_bound, omissions, refused, said
 from bootstrapper.takers import Takers, stand_ins
 from bootstrapper.target import resolve, stated
 from services.contract.errors import (
@@ -178,9 +178,10 @@ class Bootstrapper:
         candidate: Candidate,
         neutral: bundlepb.BootstrapBundle,
     ) -> list[Refusal]:
-        """Give the refusals, with who else takes what the candidate does not."""
+        """Give the refusals, with who else takes what the candidate does not; each where its field was written."""
         others = stand_ins(candidate, self.options(subject))
-        return Takers((name, self._stand_in(subject, other, neutral)) for name, other in others).advise(refusals)
+        takers = Takers((name, self._stand_in(subject, other, neutral)) for name, other in others)
+        return list(as_written(takers.advise(refusals), subject.layers))
 
     def options(self, subject: CheckedSubject) -> list[Candidate]:
         """Give every ready format that a machine could have, as far as its target and its import allow."""
@@ -347,6 +348,11 @@ class Bootstrapper:
             answer.expire_time.CopyFrom(response.expire_time)
         answer.diagnostics.extend(prepared.diagnostics)
         answer.diagnostics.extend(prepared.compiled.diagnostics)
-        answer.diagnostics.extend(omissions(prepared.compiled.omitted, prepared.subject.spec))
+        omitted = as_written(prepared.compiled.omitted, prepared.subject.layers)
+        answer.diagnostics.extend(omissions(omitted, prepared.subject.spec))
         answer.diagnostics.extend(response.diagnostics)
+        for one in answer.diagnostics:
+            if one.HasField("origin"):
+                *_, origin = prepared.subject.layers.origins(bundle_path(one.field_path), one.origin)
+                one.origin.CopyFrom(origin)
         return answer

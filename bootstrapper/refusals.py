@@ -1,7 +1,9 @@
 """Turns what could not be honoured into one error that people can act on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from bootstrapper.assembly.layers import Layers
 from bootstrapper.assembly.paths import describe
 from bootstrapper.field_index import item_index
 from bootstrapper.lowering.draft import Elsewhere, Refusal
@@ -9,6 +11,7 @@ from bootstrapper.provisioning.selection import Candidate
 from bootstrapper.remedies import remedy_of_error
 from services.contract.errors import UnsupportedFeature, Violation
 from services.contract.source_position import with_remedy
+from services.contract.walk import within
 from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -80,7 +83,7 @@ def said(error: UnsupportedFeature, bundle: bundlepb.BootstrapBundle) -> list[Re
         item = index.holder(path)
         origin = diagnosticpb.Origin() if item is None else item.message.origin
         remedy = one.remedy or otherwise
-        refusals.append(Refusal(one.feature or feature, path, origin, one.description, remedy, Elsewhere.PROVISIONERS))
+        refusals.append(Refusal(one.feature or feature, path, origin, one.description, remedy, Elsewhere.FORMATS))
     return refusals or [Refusal(feature, "", diagnosticpb.Origin(), error.message, otherwise)]
 
 
@@ -99,7 +102,16 @@ def refused(refusals: Sequence[Refusal], candidate: Candidate) -> UnsupportedFea
     )
 
 
-def omissions(omitted: Sequence[Refusal], spec: specpb.MachineBootstrapSpec) -> list[diagnosticpb.Diagnostic]:
+def as_written(refusals: Iterable[Refusal], layers: Layers) -> Iterator[Refusal]:
+    """Give the refusals with the places of what they are about; of a merged item one for each place, where two are."""
+    for one in refusals:
+        # Of an item the reason begins with the feature that is not taken, which may be that of one of its fields.
+        first = one.reason.partition(" ")[0]
+        feature = first if within(first, one.feature) else one.feature
+        yield from (replace(one, origin=origin) for origin in layers.origins(one.path, one.origin, feature))
+
+
+def omissions(omitted: Iterable[Refusal], spec: specpb.MachineBootstrapSpec) -> list[diagnosticpb.Diagnostic]:
     """Warn of every item that was left out, as the spec, or who imported it, said that it may be."""
     imported = spec.HasField("imported")
     who = "the importer allows where a format has no such thing" if imported else "spec.optionalFeatures allows"

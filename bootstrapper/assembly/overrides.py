@@ -3,7 +3,7 @@
 A provisioner defaults nothing. What a spec leaves unsaid is therefore said here, once, for all of them.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from google.protobuf import duration_pb2
 from google.protobuf.message import Message
@@ -11,11 +11,18 @@ from google.protobuf.message import Message
 from services.contract.walk import plan
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-WHOLE = (contentpb.Content, contentpb.MachineText, duration_pb2.Duration, kubernetespb.Taints)
+OVERRIDDEN: Final = ("os", "kubernetes", "commands", "engine_options")
+"""Parts of a spec that can be said anew for a role."""
+
+WHOLE = (
+    *(contentpb.Content, contentpb.MachineText, diagnosticpb.Origin, duration_pb2.Duration),
+    kubernetespb.Taints,
+)
 """Messages that are one value each: half of one and half of another would be neither. Taints without items are none."""
 
 FILE_MODE = 0o644
@@ -27,8 +34,8 @@ def effective_spec(spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.Value
     """Give the spec as it is for a role: `init` or `join` applied and removed, defaults filled in."""
     effective = specpb.MachineBootstrapSpec()
     effective.CopyFrom(spec)
-    overrides = spec.init if role == clusterpb.ROLE_INIT else spec.join
-    for name in ("os", "kubernetes", "commands", "engine_options"):
+    overrides, _ = overrides_of(spec, role)
+    for name in OVERRIDDEN:
         if overrides.HasField(name):
             overlay(getattr(effective, name), getattr(overrides, name))
     effective.ClearField("init")
@@ -36,6 +43,16 @@ def effective_spec(spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.Value
     if effective.HasField("os"):
         fill_defaults(effective.os)
     return effective
+
+
+def overrides_of(spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.ValueType) -> tuple[specpb.RoleOverrides, str]:
+    """Give what a spec says anew for a role, and the name of the field that holds it."""
+    return (spec.init, "init") if role == clusterpb.ROLE_INIT else (spec.join, "join")
+
+
+def is_whole(value: object) -> bool:
+    """Tell whether a field's value is replaced as a whole: it is no message, or one that is one value."""
+    return not isinstance(value, Message) or isinstance(value, WHOLE)
 
 
 def overlay(base: Message, over: Message) -> None:
@@ -47,10 +64,10 @@ def overlay(base: Message, over: Message) -> None:
         if field.repeated:
             base.ClearField(field.name)
             getattr(base, field.name).extend(value)
-        elif isinstance(value, WHOLE):
-            getattr(base, field.name).CopyFrom(value)
-        elif field.message is not None:
+        elif not is_whole(value):
             overlay(getattr(base, field.name), value)
+        elif field.message is not None:
+            getattr(base, field.name).CopyFrom(value)
         else:
             setattr(base, field.name, value)
 

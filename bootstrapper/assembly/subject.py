@@ -1,9 +1,10 @@
 """Checks the three parts of a question (spec, cluster, machine) before anything is made of them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from bootstrapper.assembly import networks, paths, structure
+from bootstrapper.assembly.layers import Layers
 from bootstrapper.assembly.origins import with_origins
 from bootstrapper.assembly.overrides import effective_spec
 from bootstrapper.field_index import FieldIndex, item_index
@@ -19,11 +20,12 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 
 @dataclass(frozen=True, slots=True)
 class CheckedSubject:
-    """A machine whose spec is sound, with the overrides of its role applied."""
+    """A machine whose spec is sound, with the overrides of its role applied; `layers` knows where each field stood."""
 
     spec: specpb.MachineBootstrapSpec
     cluster: clusterpb.Cluster
     machine: clusterpb.Machine
+    layers: Layers = field(repr=False)
 
     @property
     def kubernetes_version(self) -> str:
@@ -49,28 +51,22 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
         found.append(Violation(where, "is required here or in cluster.kubernetes_version", remedy="set one of them"))
     if not cluster.HasField("endpoint"):
         found.append(Violation("cluster.endpoint", "is required", remedy="set its host"))
-    effective = effective_spec(with_origins(spec), machine.role)
+    named = with_origins(spec)
+    layers = Layers(named, machine.role)
+    effective = effective_spec(named, machine.role)
     arguments = [one.name for one in effective.kubernetes.control_plane.controller_manager.arguments]
     found += networks.violations(cluster, machine.role, arguments=arguments)
     if not found:
         # Two parts that are sound each may exclude each other once they are merged.
-        found += _prefixed("spec", structure.violations(effective))
-        found += _prefixed("spec", paths.reserved(effective.os))
-        found += [
-            Violation(
-                f"spec.{later.where}",
-                f"claims the same path as {paths.describe(earlier.origin)}",
-                remedy="leave the path to one of them",
-            )
-            for earlier, later in paths.collisions(effective.os)
-        ]
+        merged = [*structure.violations(effective), *paths.reserved(effective.os), *_collisions(effective)]
+        found += [replace(one, path=f"spec.{place}") for one in merged for place in layers.written(one.path)]
     if found:
         index = item_index(spec)
         raise SpecInvalid(
             "the spec of the machine is not valid",
             violations=[replace(one, path=_named(index, one.path)) for one in found],
         )
-    return CheckedSubject(effective, cluster, machine)
+    return CheckedSubject(effective, cluster, machine, layers)
 
 
 def rule_violations(spec: specpb.MachineBootstrapSpec) -> list[Violation]:
@@ -81,6 +77,12 @@ def rule_violations(spec: specpb.MachineBootstrapSpec) -> list[Violation]:
     """
     found = list(validation.violations(spec, path="spec"))
     return [one for one in found if not (spec.imported.bound_by and one.path.endswith(".segments"))]
+
+
+def _collisions(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
+    for earlier, later in paths.collisions(spec.os):
+        message = f"claims the same path as {paths.describe(earlier.origin)}"
+        yield Violation(later.where, message, remedy="leave the path to one of them")
 
 
 def _prefixed(prefix: str, found: Iterable[Violation]) -> list[Violation]:
