@@ -5,11 +5,14 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from google.rpc.error_details_pb2 import ErrorInfo
+from google.protobuf.duration_pb2 import Duration
+from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
 from tests.tools.conformance.bent import Bent, Request, Response, Servicer, abort
 from tests.tools.conformance.mutants.mutant import Mutant
+
+_EXHAUSTED, _UNAVAILABLE = 8, 14
 
 
 async def _small(servicer: Servicer, request: Request, context: Any) -> Response:
@@ -72,15 +75,17 @@ def _tiring() -> Bent:
     return Bent(call=call)
 
 
-def _crowded() -> Bent:
-    """Take few calls at once, and refuse the others without a word on when to come again."""
+def _crowded(*, code: int, reason: str = "", retry: bool = False) -> Bent:
+    """Take few calls at once, and refuse the others."""
     inside: list[int] = []
 
     async def call(servicer: Servicer, request: Request, context: Any) -> Response:
         if len(inside) > 8:
-            status = Status(code=14, message="busy")
-            status.details.add().Pack(ErrorInfo(reason="OVERLOADED", domain="slipway.dev"))
-            await abort(context, status)
+            status = Status(code=code, message="busy")
+            status.details.add().Pack(ErrorInfo(reason=reason, domain="slipway.dev"))
+            if retry:
+                status.details.add().Pack(RetryInfo(retry_delay=Duration(seconds=1)))
+            await abort(context, status, rich=bool(reason))
         inside.append(1)
         try:
             await asyncio.sleep(0.05)
@@ -102,7 +107,11 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("large bundles take long", ("LIM-006.in-time",), _slow(2.3, size=400_000))
     yield Mutant("every render takes long", ("LIM-007.usual-time",), _slow_sometimes())
     yield Mutant("tired now and then", ("LIM-008.many",), _tiring())
-    yield Mutant("no word on when to come again", ("LIM-009.at-once",), _crowded())
+    at_once = ("LIM-009.at-once",)
+    yield Mutant("no word on when to come again", at_once, _crowded(code=_UNAVAILABLE, reason="OVERLOADED"))
+    yield Mutant("a library's cap on calls", at_once, _crowded(code=_EXHAUSTED))
+    exhausted = _crowded(code=_EXHAUSTED, reason="OVERLOADED", retry=True)
+    yield Mutant("too many calls as if resources were exhausted", at_once, exhausted)
 
 
 def _slow_sometimes() -> Bent:
