@@ -1,11 +1,12 @@
 """Machines made from the contract's descriptors by hypothesis: a field that is added is in them on the day it is added.
 
 The values come from tables, by grammar or by field, since what a machine can be is more than what is well-formed: a
-file's owner exists, a name is there once. Every choice is hypothesis' own, and always the same.
+file's owner exists, a name is there once. Every choice is hypothesis' own, and always the same. What a machine says of
+Kubernetes is drawn for itself: it depends on the machine's role, and the system is the same with and without it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -14,143 +15,71 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from services.contract.walk import ORIGIN, items, plan
-from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
-from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
-from tests.bootstrapper.lowering.specs import PEM
+from tests.engines import generated_kubernetes_values as of_kubernetes
+from tests.engines import generated_values as of_system
 
-HASH = "$6$salt$WKhNPNW5.DIvZ8Kw0BbkeIPzlp6c7sHzdlKg"
-_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDm0t1sCzYt8Wn2o7f4dJ1c2Jr3g9m2jv4b7x0yqg3mB"
-_TEXTS = (
-    "",
-    "one line",
-    "two\nlines\n",
-    "  blanks\t \n\n",
-    "{{ no }} ${template} %h `x`\r\n",
-    "#cloud-config\n",
-    "ü \U0001f6a2\n",
+BY_GRAMMAR = {**of_system.BY_GRAMMAR, **of_kubernetes.BY_GRAMMAR}
+BY_FIELD = {**of_system.BY_FIELD, **of_kubernetes.BY_FIELD}
+LEFT_OUT = {**of_system.LEFT_OUT, **of_kubernetes.LEFT_OUT}
+_ONE_OF = {**of_system.ONE_OF, **of_kubernetes.ONE_OF}
+_NEEDS = of_system.NEEDS
+_ROOTS = (
+    ospb.OperatingSystem.DESCRIPTOR,
+    planpb.Commands.DESCRIPTOR,
+    kubernetespb.Kubernetes.DESCRIPTOR,
+    specpb.EngineOptions.DESCRIPTOR,
 )
-_UNIT = "[Service]\nType=oneshot\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n"
-
-
-def _reference(key: str) -> secretpb.SecretValue:
-    return secretpb.SecretValue(secret_ref=secretpb.SecretReference(name="team-secrets", key=key))
-
-
-# "@" becomes a number that is there once; the first user and the first group have the number 0.
-BY_GRAMMAR: Mapping[str, tuple[str, ...]] = {
-    "absolute-path": ("/etc/gen-@", "/srv/gen/deep/@/a b", "/opt/gen@/it's"),
-    "account-name": ("root", "daemon"),
-    "gecos": ("Plain Name", 'it\'s "quoted" $(id)'),
-    "host": ("192.0.2.1", "host-@.example.com", "2001:db8::1"),
-    "image": ("registry.example.com/pause:3.10",),
-    "kernel-module": ("overlay", "br_netfilter", "nf_conntrack"),
-    "login-shell": ("/bin/bash", "/usr/sbin/nologin"),
-    "dns-label": ("gen-@",),
-    "one-word": ("noauto", "x-gen.@=1"),
-    "package-name": ("nothing-1", "nothing-2"),
-    "package-version": ("1.2-@",),
-    "registry-host": ("registry@.example.com:5000", "r@.example.com"),
-    "systemd-unit": ("gen@.service", "gen-x@.service"),
-    "systemd-drop-in": ("10-gen@.conf",),
-    "sysctl": ("net.ipv4.ip_forward", "vm.max_map_count"),
-    "time-zone": ("Europe/Berlin", "UTC"),
-    "url": ("https://host@.example.com:8443/v2", "http://192.0.2.9:5000/@"),
-}
-BY_FIELD: Mapping[str, tuple[Any, ...]] = {
-    "Content.text": _TEXTS,
-    "Content.data": (b"", bytes(range(256)), b"a\r\nb"),
-    "Segment.text": _TEXTS[1:],
-    "Segment.data": (b"\x00\xff",),
-    "TextSegment.text": ("gen", "node"),
-    "MachineText.value": ("gen-node", "gen.example.com"),
-    "SecretReference.name": ("team-secrets",),
-    "SecretReference.key": ("word",),
-    "File.owner": ("root", "daemon", "user-0"),
-    "File.group": ("root", "daemon", "group-0"),
-    "File.mode": (0o600, 0o644, 0o755, 0o2755),
-    "Directory.owner": ("root", "user-0"),
-    "Directory.group": ("root", "group-0"),
-    "Directory.mode": (0o700, 0o755, 0o1777),
-    "Link.target": ("/etc/debian_version", "/etc/issue"),
-    "Link.owner": ("root", "user-0"),
-    "Link.group": ("root", "group-0"),
-    "Group.name": ("group-@",),
-    "Group.gid": (4200,),
-    "User.name": ("user-@",),
-    "User.home": ("/srv/home/@", "/home/other-@"),
-    "User.primary_group": ("group-0",),
-    "User.groups": ("group-0", "sudo"),
-    "User.uid": (1200,),
-    "User.sudo": ("ALL=(ALL) NOPASSWD:ALL", "ALL=(root) /bin/ls"),
-    "User.ssh_authorized_keys": (f"{_KEY} key-@", f'command="echo @" {_KEY}'),
-    "User.password_hash": (secretpb.SecretValue(value=HASH), _reference("hash")),
-    "Mount.source": ("LABEL=gen-@", "/dev/disk/by-label/gen@"),
-    "Mount.path": ("/mnt/gen-@", "/srv/mounts/@"),
-    "Mount.type": ("ext4", "xfs"),
-    "Mount.dump": (0, 1),
-    "Mount.pass": (0, 2),
-    "Swap.path": ("/var/swap-@",),
-    "Swap.size_mib": (1,),
-    "SystemdUnit.contents": (_UNIT, _UNIT.replace("[Service]", "[Unit]\nDescription=100%% it's\n[Service]")),
-    "SystemdDropIn.contents": ('[Service]\nEnvironment="A=%%h $x"\n', "[Unit]\nDescription=x\n"),
-    "Sysctl.value": ("1", "0"),
-    "KernelModule.parameters": ("hashsize=1000",),
-    "RegistryCredentials.username": ("robot", 'it\'s "me"'),
-    "RegistryCredentials.password": (secretpb.SecretValue(value="pass'word\""), _reference("word")),
-    "TrustedCertificate.certificate": (contentpb.Content(text=PEM),),
-    "RegistryEndpoint.ca": (contentpb.Content(text=PEM),),
-    "Command.argv": ("it's", "$HOME", "a b"),
-    "Command.script": (contentpb.Content(text="set -e\necho gen@ >>/var/log/gen\n"),),
-    "Command.interpreter": (planpb.INTERPRETER_SH,),
-    "Command.retries": (0, 2),
-    "Duration.seconds": (60,),
-}
-# Never in a machine here, each with its reason.
-LEFT_OUT = {
-    "OperatingSystem.default_user": "the image's own user is cloud-init's; Ignition makes none",
-    "OperatingSystem.disks": "no block device is here",
-    "OperatingSystem.filesystems": "no block device is here",
-    "OperatingSystem.kernel_arguments": "no boot loader is here; cloud-init has none",
-    "File.remote": "would be downloaded; Ignition downloads before anything else is there",
-    "Content.config_map_ref": "stands in no bundle: the value is put in its place before",
-    "Segment.fact": "bare metal has no metadata service to ask",
-    "Segment.template": "a template of cloud-init means nothing to Ignition",
-    "TextSegment.fact": "bare metal has no metadata service to ask",
-    "TextSegment.template": "a template of cloud-init means nothing to Ignition",
-    "Command.reboot": "the machine here does not go down and up",
-    "Duration.nanos": "a timeout has whole seconds",
-}
-_ONE_OF = {
-    "Content": ("text", "data", "secret_ref", "segments"),
-    "MachineText": ("value", "segments"),
-    "Command": ("argv", "script"),
-    "SystemdUnit": ("contents", "masked"),
-}
-# What means something only together with another field.
-_NEEDS = {
-    "Command.interpreter": "script",
-    "SystemdUnit.enabled": "contents",
-    "SystemdUnit.drop_ins": "contents",
-    "Registry.only_endpoints": "endpoints",
-    "User.lock_password": "password_hash",
-}
-_ROOTS = (ospb.OperatingSystem.DESCRIPTOR, planpb.Commands.DESCRIPTOR)
+# What a machine that joins makes anything of; the rest stands on the machine that makes the cluster.
+_OF_JOINING = ("node", "discovery", "static_pods", "timeouts")
 
 
 @cache
-def specs(count: int) -> tuple[specpb.MachineBootstrapSpec, ...]:
-    """So many specs; the first one says everything, the others leave things unsaid."""
+def systems(count: int) -> tuple[specpb.MachineBootstrapSpec, ...]:
+    """So many systems with commands; the first one says everything, the others leave things unsaid."""
     # Whatever hypothesis begins with is small: the largest ones say the most, and then what says anything new.
-    complete = max(_drawn(4 * count, complete=True), key=lambda one: one.ByteSize())
-    others = sorted(_drawn(8 * count, complete=False), key=lambda one: one.ByteSize(), reverse=True)
+    complete = max(_drawn(4 * count, _system(complete=True)), key=lambda one: one.ByteSize())
+    others = sorted(_drawn(8 * count, _system(complete=False)), key=lambda one: one.ByteSize(), reverse=True)
     chosen = [complete]
     while len(chosen) < count:
         known = _pairs(chosen)
         chosen.append(max(others, key=lambda one: len(_pairs([one]) - known)))
     return tuple(chosen)
+
+
+@cache
+def kubernetes(makes_cluster: tuple[bool, ...]) -> tuple[specpb.MachineBootstrapSpec, ...]:
+    """What each machine says of Kubernetes, by whether it makes the cluster or joins it.
+
+    Nearly everything, since only few of them make a cluster; the last one leaves things unsaid.
+    """
+    drawn = _drawn(4 * len(makes_cluster), _kubernetes(complete=True))
+    chosen: list[specpb.MachineBootstrapSpec] = []
+    for number, makes in enumerate(makes_cluster):
+        known: set[str] = set()
+        for one, other in zip(chosen, makes_cluster, strict=False):
+            known |= said(used(one, makes_cluster=other)) if other == makes else set()
+        if number and number == len(makes_cluster) - 1:
+            drawn = _drawn(4, _kubernetes(complete=False))
+        chosen.append(max(drawn, key=partial(_news, known=known, makes_cluster=makes)))
+    return tuple(chosen)
+
+
+def _news(one: specpb.MachineBootstrapSpec, *, known: set[str], makes_cluster: bool) -> tuple[int, int]:
+    return len(said(used(one, makes_cluster=makes_cluster)) - known), one.ByteSize()
+
+
+def used(spec: specpb.MachineBootstrapSpec, *, makes_cluster: bool) -> specpb.MachineBootstrapSpec:
+    """What a machine makes anything of: whoever joins needs nothing of a cluster, whoever makes one finds none."""
+    kept = specpb.MachineBootstrapSpec()
+    kept.CopyFrom(spec)
+    for one in kept.kubernetes.DESCRIPTOR.fields:
+        if (one.name == "discovery") if makes_cluster else (one.name not in _OF_JOINING):
+            kept.kubernetes.ClearField(one.name)
+    return kept
 
 
 def _pairs(specs: Sequence[specpb.MachineBootstrapSpec]) -> set[tuple[str, str]]:
@@ -163,7 +92,7 @@ def _pairs(specs: Sequence[specpb.MachineBootstrapSpec]) -> set[tuple[str, str]]
     return found
 
 
-def _drawn(count: int, *, complete: bool) -> list[specpb.MachineBootstrapSpec]:
+def _drawn(count: int, strategy: st.SearchStrategy[specpb.MachineBootstrapSpec]) -> list[specpb.MachineBootstrapSpec]:
     found: list[specpb.MachineBootstrapSpec] = []
 
     @seed(1)
@@ -174,7 +103,7 @@ def _drawn(count: int, *, complete: bool) -> list[specpb.MachineBootstrapSpec]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(_spec(complete=complete))
+    @given(strategy)
     def collect(made: specpb.MachineBootstrapSpec) -> None:
         found.append(made)
 
@@ -183,7 +112,7 @@ def _drawn(count: int, *, complete: bool) -> list[specpb.MachineBootstrapSpec]:
 
 
 def fields() -> set[str]:
-    """Every field that a system or a command can say, as "Message.field", but for those left out."""
+    """Every field that a system, a command or Kubernetes can say, as "Message.field", but for those left out."""
     found: set[str] = set()
     waiting = list(_ROOTS)
     seen = set()
@@ -211,11 +140,26 @@ def said(message: Any) -> set[str]:
 
 
 @st.composite
-def _spec(draw: st.DrawFn, *, complete: bool) -> specpb.MachineBootstrapSpec:
+def _system(draw: st.DrawFn, *, complete: bool) -> specpb.MachineBootstrapSpec:
     made = specpb.MachineBootstrapSpec()
     _fill(made.os, draw, complete=complete)
     _fill(made.commands, draw, complete=complete)
     _number(made)
+    return made
+
+
+@st.composite
+def _kubernetes(draw: st.DrawFn, *, complete: bool) -> specpb.MachineBootstrapSpec:
+    made = specpb.MachineBootstrapSpec()
+    _fill(made.kubernetes, draw, complete=complete)
+    _fill(made.engine_options, draw, complete=complete)
+    counter = iter(range(5000, 10**4))
+    _replace(made, lambda text: text.replace("@", str(next(counter))) if "@" in text else text)
+    _name_once(made)
+    for token in made.kubernetes.bootstrap_tokens:
+        # kubeadm takes groups only of who uses a token to say who it is.
+        if token.groups and "authentication" not in token.usages:
+            token.usages.append("authentication")
     return made
 
 
@@ -305,6 +249,20 @@ def _number(spec: specpb.MachineBootstrapSpec) -> None:
             command.argv.insert(0, "record")
     counter = iter(range(1000, 10**6))
     _replace(spec, lambda text: text.replace("@", str(next(counter))) if "@" in text else text)
+
+
+def _name_once(message: Any) -> None:
+    """Leave out every further entry of a list that has the name of an earlier one."""
+    for one, value in list(message.ListFields()):
+        if one.message_type is None:
+            continue
+        for entry in value if one.is_repeated else [value]:
+            _name_once(entry)
+        names = plan(message.DESCRIPTOR)[one.number].rules.unique_by
+        if names:
+            kept = {tuple(getattr(entry, name) for name in names): entry for entry in reversed(value)}
+            del value[:]
+            value.extend(reversed(kept.values()))
 
 
 def _replace(message: Message, change: Callable[[str], str]) -> None:

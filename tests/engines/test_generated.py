@@ -1,11 +1,14 @@
 """The same machine by cloud-init and by Ignition, for machines that nobody thought of.
 
-Their specs are made from the contract's descriptors. Every run of an engine is of one machine with many items, so that
-a few runs have every field in several combinations.
+Their specs are made from the contract's descriptors: the system, the commands, Kubernetes and its engine. Every run of
+an engine is of one machine with many items, so that a few runs have every field in several combinations; all of it takes
+40 s of processor time.
 """
 
+import contextlib
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -15,20 +18,38 @@ from bootstrapper.documents.machines import MachineQuestion
 from services.contract.walk import items
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import secret_pb2 as secretpb
-from tests.engines import agreement, configs, generated, sameness
+from slipway.v1alpha1 import spec_pb2 as specpb
+from tests.engines import (
+    agreement,
+    cluster,
+    configs,
+    generated,
+    generated_kubernetes_values,
+    generated_values,
+    sameness,
+)
 from tests.engines.filling import linux
 from tests.integration import machines as integration
 from tests.integration.documents import questions
-from tools.engines import cloud_init, fakes, ignition, tree_diff, unit_files
+from tools.engines import cloud_init, fakes, ignition, kubeadm, tree_diff, unit_files
 from tools.engines.machine_state import MachineState
-from tools.engines.sandbox import File
+from tools.engines.sandbox import Command, File, Outcome
 from tools.engines.tree_diff import Allowed, Part
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 
-MACHINES = 5
+# Two make a cluster, since the store of one is either its own or another's; the others join, by each way of discovery.
+MACHINES = ("harbour-cp-0", "harbour-cp-1", "harbour-worker", "harbour-cp-0", "harbour-worker")
+MAKES_CLUSTER = tuple(name == "harbour-cp-0" for name in MACHINES)
+SECRETS = (
+    ("hash", generated_values.HASH.encode()),
+    ("word", b's"e\\cret \xc3\xbc'),
+    ("token", b"fedcba.9876543210fedcba"),
+    ("encryption", b"kind: EncryptionConfiguration\napiVersion: apiserver.config.k8s.io/v1\nresources: []\n"),
+)
 PROVISIONERS = ("cloud-init", "ignition")
 LIST = Path(__file__).with_name("generated_differences.toml")
+_KUBEADM = "/usr/local/lib/engine/kubeadm"
 # The real one, which can not start or stop anything here, since no systemd runs.
 _SYSTEMCTL = b"""\
 #!/bin/sh
@@ -48,14 +69,22 @@ def differences(*, shown_by: int | None = None) -> list[Allowed]:
     ]
 
 
+def drawn(number: int) -> specpb.MachineBootstrapSpec:
+    """What a machine is asked to be, before anything is refused."""
+    spec = specpb.MachineBootstrapSpec()
+    spec.CopyFrom(generated.systems(len(MACHINES))[number])
+    spec.MergeFrom(generated.kubernetes(MAKES_CLUSTER)[number])
+    return spec
+
+
 def question(number: int) -> MachineQuestion:
-    """A worker with a generated system and generated commands."""
-    made = questions(configs.EXAMPLES / "native.yaml")["harbour-worker"]
-    made.subject.spec.CopyFrom(generated.specs(MACHINES)[number])
+    """A machine with a generated system, generated commands, and a generated part in its cluster."""
+    made = questions(configs.EXAMPLES / "native.yaml")[MACHINES[number]]
+    made.subject.spec.CopyFrom(drawn(number))
     made.subject.spec.target.CopyFrom(linux().subject.spec.target)
     for item in items(made.subject.spec):
         item.message.ClearField("origin")
-    for key, value in (("hash", generated.HASH.encode()), ("word", b's"e\\cret \xc3\xbc')):
+    for key, value in SECRETS:
         made.secrets.secrets.add(name="team-secrets", key=key, value=value, kind=secretpb.SECRET_KIND_OPAQUE)
     return made
 
@@ -68,15 +97,41 @@ def rendered(number: int) -> tuple[dict[str, bootstrappb.GetUserDataResponse], M
     return answers, asked, refused
 
 
-def booted(number: int) -> tuple[MachineState, MachineState]:
-    """The machine by cloud-init and by Ignition."""
+@dataclass(frozen=True)
+class Booted:
+    """The machine by cloud-init and by Ignition, and how the real kubeadm's strict loader ended on the first."""
+
+    left: MachineState
+    right: MachineState
+    kubeadm: Outcome
+
+
+def booted(number: int) -> Booted:
+    """Both machines."""
     answers, _, _ = rendered(number)
-    return boot_both(answers["cloud-init"].user_data, answers["ignition"].user_data)
+    given = {
+        _KUBEADM: File(mode=0o755, host=kubeadm.program()),
+        generated_kubernetes_values.CA_PATH: File(cluster.pki()["ca.crt"].encode()),
+    }
+    validate = Command((_KUBEADM, "config", "validate", "--config", "/etc/slipway/kubeadm.yaml"), timeout=60.0)
+    with both(answers["cloud-init"].user_data, answers["ignition"].user_data, given) as (left, right):
+        (said,) = left.run(validate)
+        return Booted(left.state(), right.state(), said)
 
 
 def boot_both(cloud_config: bytes, config: bytes) -> tuple[MachineState, MachineState]:
     """The machine of a cloud-config, and the one of an Ignition config, with their entry points run."""
+    with both(cloud_config, config, {}) as (left, right):
+        return left.state(), right.state()
+
+
+@contextlib.contextmanager
+def both(
+    cloud_config: bytes, config: bytes, more: Mapping[str, File]
+) -> Iterator[tuple[cloud_init.Machine, ignition.Machine]]:
+    """Two machines that were set up, to look at, with more files that they have beforehand."""
     given = integration.given_files() | fakes.command("record") | {"/usr/local/bin/systemctl": File(_SYSTEMCTL, 0o755)}
+    given |= more
     with cloud_init.opened(extra_files=given) as left, ignition.opened(extra_files=given) as right:
         left.boot(cloud_config)
         right.boot(config)
@@ -85,30 +140,33 @@ def boot_both(cloud_config: bytes, config: bytes) -> tuple[MachineState, Machine
             # No systemd runs there, so what the runner has started is started by hand.
             if (machine.box.upper / f"etc/systemd/system/{integration.BOOT_SERVICE}").exists():
                 unit_files.start(machine.box, integration.BOOT_SERVICE)
-        return left.state(), right.state()
+        yield left, right
 
 
-@pytest.mark.parametrize("number", range(MACHINES))
+@pytest.mark.parametrize("number", range(len(MACHINES)))
 def test_the_machine_is_the_same(number: int, engine: Callable[..., None]) -> None:
-    """Both end well, and nothing differs but what the list names."""
-    engine("root-trixie", "ignition")
-    left, right = booted(number)
-    assert sameness.problems(left, right, allowed=differences()) == []
-    assert tree_diff.unused(left, right, allowed=differences(shown_by=number)) == []
+    """Both end well, nothing differs but what the list names, and kubeadm takes every word of what it would read."""
+    engine("root-trixie", "ignition", "kubeadm-1.34")
+    made = booted(number)
+    assert sameness.problems(made.left, made.right, allowed=differences()) == []
+    assert tree_diff.unused(made.left, made.right, allowed=differences(shown_by=number)) == []
+    assert (made.kubeadm.status, made.kubeadm.output) == (0, b"ok\n")
 
 
 def test_every_field_is_said() -> None:
     """A field that is added to the contract is on a machine here, taken by both, or left out with a reason."""
-    said = set().union(*(generated.said(rendered(number)[1].subject.spec) for number in range(MACHINES)))
+    said: set[str] = set()
+    for number, makes_cluster in enumerate(MAKES_CLUSTER):
+        said |= generated.said(generated.used(rendered(number)[1].subject.spec, makes_cluster=makes_cluster))
     assert generated.fields() - said == set()
 
 
 def test_little_is_refused() -> None:
     """Were most of it taken out, little would be proved."""
-    for number in range(MACHINES):
+    for number in range(len(MACHINES)):
         _, left, refused = rendered(number)
         assert len(refused) <= 10
-        assert left.subject.spec.ByteSize() > generated.specs(MACHINES)[number].ByteSize() / 2
+        assert left.subject.spec.ByteSize() > drawn(number).ByteSize() / 2
 
 
 def test_what_is_left_out_is_a_field() -> None:
@@ -119,4 +177,4 @@ def test_what_is_left_out_is_a_field() -> None:
 
 def test_the_list_of_differences_does_not_grow_unseen() -> None:
     """Each entry is shown by a machine here, and a new one needs a second look."""
-    assert sum(len(differences(shown_by=number)) for number in range(MACHINES)) == len(differences()) == 18
+    assert sum(len(differences(shown_by=number)) for number in range(len(MACHINES))) == len(differences()) == 18
