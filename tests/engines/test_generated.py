@@ -1,8 +1,8 @@
 """The same machine by cloud-init and by Ignition, for machines that nobody thought of.
 
 Their specs are made from the contract's descriptors: the system, the commands, Kubernetes and its engine. Every run of
-an engine is of one machine with many items, so that a few runs have every field in several combinations; all of it takes
-40 s of processor time.
+an engine is of one machine with many items, so that a few runs have every field in several combinations; all of it
+takes 40 s of processor time.
 """
 
 import contextlib
