@@ -6,8 +6,9 @@ the same answer since they call the same code.
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TypeVar
@@ -16,14 +17,16 @@ from bootstrapper.assembly.neutral import neutral_bundle
 from bootstrapper.assembly.secrets import collect
 from bootstrapper.assembly.subject import CheckedSubject, check
 from bootstrapper.compilation import Compiled, Compiler
+from bootstrapper.credentials.placeholder_store import PlaceholderStore
 from bootstrapper.credentials.request_store import RequestStore
 from bootstrapper.credentials.roles import secrets_for_role
 from bootstrapper.credentials.store import ClusterKey, CredentialStore
 from bootstrapper.delivery.fitting import fit
 from bootstrapper.delivery.infrastructure import assumed, check_carried, infrastructure
 from bootstrapper.key_settings import key_settings
-from bootstrapper.lowering.draft import Refusal
+from bootstrapper.lowering.draft import Elsewhere, Refusal
 from bootstrapper.needs import needed, user_secrets
+from bootstrapper.placeholders import user_placeholders
 from bootstrapper.policy import Policy, check_declarations
 from bootstrapper.provisioning.provisioners import Provisioners
 from bootstrapper.provisioning.rendering import RENDER_TIMEOUT, render
@@ -31,10 +34,12 @@ from bootstrapper.provisioning.selection import Candidate, Wish, all_candidates,
 from bootstrapper.refusals import as_written, bound, bundle_path, check_bound, omissions, refused, said
 from bootstrapper.takers import Takers, stand_ins
 from bootstrapper.target import resolve, stated
+from bootstrapper.trial import TRIAL_TIMEOUT, Trial, in_order, of_whole, remainder
 from services.contract.errors import (
     BundleTooLarge,
     ProvisionerFailed,
     SecretExpired,
+    SlipwayError,
     UnsupportedFeature,
     Violation,
 )
@@ -158,11 +163,11 @@ class Bootstrapper:
         optional = frozenset(subject.spec.optional_features)
         neutral.provenance.provisioner = f"{candidate.name}/{candidate.version}"
         compiled = await self.compile(neutral, candidate, optional_features=optional)
+        prepared = Prepared(subject, candidate, compiled, available, neutral, diagnostics)
         if compiled.refusals:
-            advise = partial(self.advised, compiled.refusals, subject, candidate, neutral)
-            raise refused(await beside(neutral.ByteSize(), advise), candidate)
+            raise refused(await self._advise(prepared, (await self.verdict(prepared)).refusals), candidate)
         self.seal(compiled.bundle, available)
-        return Prepared(subject, candidate, compiled, available, neutral, diagnostics)
+        return prepared
 
     async def compile(
         self, neutral: bundlepb.BootstrapBundle, candidate: Candidate, *, optional_features: frozenset[str]
@@ -171,17 +176,12 @@ class Bootstrapper:
         work = partial(self.compiler.compile, neutral, candidate.format, optional_features=optional_features)
         return await beside(neutral.ByteSize(), work)
 
+    @staticmethod
     def advised(
-        self,
-        refusals: Sequence[Refusal],
-        subject: CheckedSubject,
-        candidate: Candidate,
-        neutral: bundlepb.BootstrapBundle,
+        refusals: Sequence[Refusal], subject: CheckedSubject, trials: Iterable[tuple[str, Trial]]
     ) -> list[Refusal]:
         """Give the refusals, with who else takes what the candidate does not; each where its field was written."""
-        others = stand_ins(candidate, self.options(subject))
-        takers = Takers((name, self._stand_in(subject, other, neutral)) for name, other in others)
-        return list(as_written(takers.advise(refusals), subject.layers))
+        return list(as_written(Takers(trials).advise(in_order(refusals)), subject.layers))
 
     def options(self, subject: CheckedSubject) -> list[Candidate]:
         """Give every ready format that a machine could have, as far as its target and its import allow."""
@@ -192,14 +192,86 @@ class Bootstrapper:
         """Give every ready format."""
         return all_candidates(self.provisioners.instances(), allowed=self.policy.allowed_provisioners)
 
-    def _stand_in(self, subject: CheckedSubject, other: Candidate, neutral: bundlepb.BootstrapBundle) -> Compiled:
-        """Lower the neutral bundle of another candidate for this one."""
-        bundle = bundlepb.BootstrapBundle()
-        bundle.CopyFrom(neutral)
-        target, _ = resolve(stated(subject.spec.target, subject.machine.target), other.format)
-        bundle.machine.target.CopyFrom(target)
+    async def trials(self, subject: CheckedSubject, candidate: Candidate) -> list[tuple[str, Trial]]:
+        """Try the formats that may stand for a candidate's, each by its name: none gets a secret for it.
+
+        All of them together have a few seconds; those that have not answered by then are left out.
+        """
+        tasks = {
+            name: asyncio.ensure_future(self._try(subject, other))
+            for name, other in stand_ins(candidate, self.options(subject))
+        }
+        if not tasks:
+            return []
+        try:
+            done, _ = await asyncio.wait(tasks.values(), timeout=TRIAL_TIMEOUT)
+        finally:
+            for task in tasks.values():
+                task.cancel()
+            await asyncio.gather(*tasks.values(), return_exceptions=True)
+        return [(name, task.result()) for name, task in tasks.items() if task in done]
+
+    async def _try(self, subject: CheckedSubject, candidate: Candidate) -> Trial:
+        try:
+            return await self.verdict(await self.on_trial(subject, candidate))
+        except SlipwayError:
+            return Trial()
+
+    async def on_trial(self, subject: CheckedSubject, candidate: Candidate) -> Prepared:
+        """Lower the bundle for a candidate with placeholders for all secrets; nothing is refused here."""
+        neutral, available, diagnostics = await self.neutral(
+            subject, candidate, user_placeholders(subject.spec), store=PlaceholderStore()
+        )
         optional = frozenset(subject.spec.optional_features)
-        return self.compiler.compile(bundle, other.format, optional_features=optional)
+        compiled = await self.compile(neutral, candidate, optional_features=optional)
+        return Prepared(subject, candidate, compiled, available, neutral, diagnostics)
+
+    async def verdict(self, prepared: Prepared) -> Trial:
+        """Give all that a provisioner refuses of a machine: what compilation found, and what Render itself says.
+
+        Nothing is rendered. `prepared.compiled` is then what was asked last.
+
+        Raises:
+            SlipwayError: a refusal of another reason, or a failure, where compilation has found nothing.
+        """
+        told = list(prepared.compiled.refusals)
+        again, judged = True, False
+        for _ in range(MAX_RENDERS):
+            bundle = None
+            if told:
+                cut = partial(remainder, prepared.compiled.bundle, prepared.candidate.format)
+                bundle = await beside(prepared.compiled.bundle.ByteSize(), cut)
+            if told and (bundle is None or prepared.compiled.draft is None):
+                break
+            try:
+                self.seal(bundle or prepared.compiled.bundle, prepared.available)
+                asked = Prepared(
+                    prepared.subject,
+                    prepared.candidate,
+                    replace(prepared.compiled, bundle=bundle or prepared.compiled.bundle),
+                    prepared.available,
+                    prepared.neutral,
+                )
+                await self._ask(
+                    asked, accept_attachments=True, validate_only=True, most=TRIAL_TIMEOUT if told else math.inf
+                )
+                judged = True
+                break
+            except UnsupportedFeature as error:
+                rejected = {bundle_path(one.path): one for one in error.violations}
+                if not again or not rejected or prepared.compiled.draft is None:
+                    told += said(error, asked.compiled.bundle)
+                    judged = TRUNCATED not in error.metadata
+                    break
+                again = TRUNCATED in error.metadata
+                await beside(prepared.compiled.bundle.ByteSize(), partial(self._lower_again, prepared, rejected))
+                told += prepared.compiled.refusals
+            except SlipwayError as error:
+                if not told:
+                    raise
+                told += of_whole(error, prepared.compiled.bundle)
+                break
+        return Trial(in_order(told), judged=judged)
 
     async def neutral(
         self,
@@ -303,11 +375,12 @@ class Bootstrapper:
         )
 
     async def _advise(self, prepared: Prepared, refusals: Sequence[Refusal]) -> list[Refusal]:
-        advise = partial(self.advised, refusals, prepared.subject, prepared.candidate, prepared.neutral)
-        return await beside(prepared.neutral.ByteSize(), advise)
+        wanted = any(one.elsewhere is not Elsewhere.NOWHERE for one in refusals)
+        trials = await self.trials(prepared.subject, prepared.candidate) if wanted else []
+        return await beside(prepared.neutral.ByteSize(), partial(self.advised, refusals, prepared.subject, trials))
 
     async def _ask(
-        self, prepared: Prepared, *, accept_attachments: bool, validate_only: bool
+        self, prepared: Prepared, *, accept_attachments: bool, validate_only: bool, most: float = math.inf
     ) -> tuple[provisionerpb.RenderResponse, registrypb.ProvisionerInstance]:
         return await render(
             self.provisioners,
@@ -315,7 +388,7 @@ class Bootstrapper:
             prepared.compiled.bundle,
             accept_attachments=accept_attachments,
             validate_only=validate_only,
-            timeout=self.render_timeout,
+            timeout=min(self.render_timeout, most),
         )
 
     def _answer(  # noqa: PLR0913, PLR0917  # the parts of an answer

@@ -125,7 +125,7 @@ class Compiler:
             try:
                 finish(draft, supports)
             except SlipwayError as error:
-                result.refusals += _of_error(error, draft.bundle)
+                result.refusals += of_error(error, draft.bundle)
                 result.lowered = draft.lowered
                 return result
         told = {one.path for one in result.refusals}
@@ -160,17 +160,15 @@ class Compiler:
             )
             for one in wrong
         ]
-        if wrong:
-            return False
         try:
             made = self.engine.build_plan(bundle)
             while _without(bundle, made.refusals, optional_features, result):
                 made = self.engine.build_plan(bundle)
         except SlipwayError as error:
-            result.refusals += _of_error(error, bundle)
+            result.refusals += of_error(error, bundle)
             return False
-        if made.refusals:
-            result.refusals += _of_engine(made.refusals, bundle)
+        result.refusals += _of_engine(made.refusals, bundle)
+        if result.refusals:
             return False
         placed = list(_placed(made.diagnostics, bundle))
         bundle.ClearField("intent")
@@ -193,7 +191,7 @@ class Compiler:
         try:
             return self.profiles.find(result.bundle.machine.target)
         except SlipwayError as error:
-            result.refusals += _of_error(error, result.bundle)
+            result.refusals += of_error(error, result.bundle)
             return None
 
 
@@ -256,7 +254,7 @@ def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
     ]
 
 
-def _of_error(error: SlipwayError, bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
+def of_error(error: SlipwayError, bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
     """Give a refusal for every field that an error names, or one for the whole."""
     feature = error.metadata.get("features", "").split(",")[0] or error.reason
     otherwise = remedy_of_error(error)

@@ -6,10 +6,11 @@ verdict at the end. Nothing is created.
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from bootstrapper.assembly.subject import CheckedSubject, check
-from bootstrapper.bootstrapper import Bootstrapper, Prepared, beside
+from bootstrapper.bootstrapper import Bootstrapper, beside
 from bootstrapper.credentials.placeholder_store import PlaceholderStore
 from bootstrapper.delivery.fitting import hardly_fits
 from bootstrapper.delivery.infrastructure import check_carried
@@ -102,16 +103,17 @@ async def _neutral(
 async def _column(bootstrapper: Bootstrapper, subject: CheckedSubject, candidate: Candidate) -> Column:
     column = Column(candidate)
     column.rejected += bound(subject.spec, candidate, bootstrapper.candidates())
-    optional = frozenset(subject.spec.optional_features)
     try:
-        neutral, available, _ = await bootstrapper.neutral(
-            subject, candidate, user_placeholders(subject.spec), store=PlaceholderStore()
-        )
-        column.compiled = await bootstrapper.compile(neutral, candidate, optional_features=optional)
-        if not column.compiled.refusals and not column.rejected:
-            check_carried(candidate.format, column.compiled.bundle.machine.target)
-            bootstrapper.seal(column.compiled.bundle, available)
-            await _check(bootstrapper, Prepared(subject, candidate, column.compiled, available, neutral), column)
+        prepared = await bootstrapper.on_trial(subject, candidate)
+        column.compiled = prepared.compiled
+        if not column.rejected:
+            if not column.compiled.refusals:
+                check_carried(candidate.format, column.compiled.bundle.machine.target)
+            try:
+                column.trial = await bootstrapper.verdict(prepared)
+            finally:
+                told = column.trial.refusals or prepared.compiled.refusals
+                column.compiled = replace(prepared.compiled, refusals=list(told))
     except SlipwayError as error:
         column.error = error
     return column
@@ -120,26 +122,16 @@ async def _column(bootstrapper: Bootstrapper, subject: CheckedSubject, candidate
 def _advise(bootstrapper: Bootstrapper, subject: CheckedSubject, columns: Sequence[Column]) -> None:
     """Name in each column's remedies the others that take what it does not."""
     options = bootstrapper.options(subject)
-    compiled = {
-        (one.candidate.name, one.candidate.format.format): one.compiled for one in columns if one.compiled is not None
-    }
+    tried = {(one.candidate.name, one.candidate.format.format): one.trial for one in columns}
     for column in columns:
         if column.compiled is None or not column.compiled.refusals:
             continue
         others = (
-            (name, compiled[other.name, other.format.format])
+            (name, tried[other.name, other.format.format])
             for name, other in stand_ins(column.candidate, options)
-            if (other.name, other.format.format) in compiled
+            if (other.name, other.format.format) in tried
         )
         column.compiled.refusals = Takers(others).advise(column.compiled.refusals)
-
-
-async def _check(bootstrapper: Bootstrapper, prepared: Prepared, column: Column) -> None:
-    """Ask the provisioner itself. What it refuses is lowered, as for GetUserData."""
-    try:
-        await bootstrapper.render(prepared, accept_attachments=True, validate_only=True)
-    finally:
-        column.compiled = prepared.compiled
 
 
 def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> Sequence[Use]:

@@ -1,22 +1,19 @@
-"""Names who else takes what a format does not, by lowering the same machine for the others, too.
+"""Names who else takes what a format does not, by trying the same machine with the others, too.
 
-What is promised is what happens: a format is named only where it refuses nothing at the same place, nor the machine as
-a whole.
+What is promised is what happens: a format is named only where compilation and its provisioner's own Render refuse
+nothing at the same place, nor the machine as a whole.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from bootstrapper.compilation import Compiled
 from bootstrapper.lowering.draft import Elsewhere, Refusal
 from bootstrapper.provisioning.selection import Candidate
+from bootstrapper.trial import Trial, of_the_machine
 from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 _Place = tuple[str, str]
-
-_FACTS = ("intent.cluster", "intent.role", "intent.kubernetes_version", "machine", "target")
-"""Fields of a bundle that are facts of machine and cluster: who refuses one of them refuses the machine."""
 
 
 FORMAT = "format "
@@ -44,29 +41,21 @@ def stand_ins(candidate: Candidate, candidates: Iterable[Candidate]) -> Iterator
 class Takers:
     """The formats that a machine could have in place of one, and what they refuse of it."""
 
-    def __init__(self, others: Iterable[tuple[str, Compiled]]) -> None:
-        """Look at the others, by name, in the order in which they are to be named; each already lowered."""
+    def __init__(self, others: Iterable[tuple[str, Trial]]) -> None:
+        """Look at the others, by name, in the order in which they are to be named; each already tried."""
         self._refused = {
-            name: frozenset(_place(one) for one in compiled.refusals)
-            for name, compiled in others
-            if compiled.draft is not None and not any(_of_the_machine(one) for one in compiled.refusals)
+            name: frozenset(_place(one) for one in trial.refusals)
+            for name, trial in others
+            if trial.judged and not any(of_the_machine(one) for one in trial.refusals)
         }
 
     def advise(self, refusals: Iterable[Refusal]) -> list[Refusal]:
-        """Give the refusals, those of the whole machine first; what another format takes names it in its remedy."""
-        return [
-            self._advised(one) if one.elsewhere is not Elsewhere.NOWHERE else one
-            for one in sorted(refusals, key=lambda one: not _of_the_machine(one))
-        ]
+        """Give the refusals; what another format takes names it in its remedy."""
+        return [self._advised(one) if one.elsewhere is not Elsewhere.NOWHERE else one for one in refusals]
 
     def _advised(self, refusal: Refusal) -> Refusal:
         names = [name for name, refused in self._refused.items() if _place(refusal) not in refused]
-        if refusal.elsewhere is Elsewhere.PROVISIONERS:
-            # Nobody has asked the others for this very item: they are said to declare such things, no more.
-            others = [name for name in names if not name.startswith(FORMAT)]
-            more = f", or try {_joined(others)}" if others else ""
-        else:
-            more = f", or choose {_joined(names)}, which {'take' if len(names) > 1 else 'takes'} it" if names else ""
+        more = f", or choose {_joined(names)}, which {'take' if len(names) > 1 else 'takes'} it" if names else ""
         return replace(refusal, remedy=refusal.remedy + more, elsewhere=Elsewhere.NOWHERE)
 
 
@@ -84,8 +73,3 @@ def _place(refusal: Refusal) -> _Place:
     if refusal.origin.path:
         return refusal.origin.document, refusal.origin.path
     return "", person_path(refusal.path)
-
-
-def _of_the_machine(refusal: Refusal) -> bool:
-    """Tell whether a refusal is of the machine as a whole, whatever its spec says."""
-    return not refusal.origin.path and (not refusal.path or refusal.path.startswith(_FACTS))

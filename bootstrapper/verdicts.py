@@ -14,6 +14,7 @@ from bootstrapper.lowering.draft import Refusal
 from bootstrapper.provisioning.selection import Candidate
 from bootstrapper.refusals import bare_place, person_field
 from bootstrapper.remedies import remedy_of_error
+from bootstrapper.trial import Trial
 from services.contract.errors import SlipwayError
 from services.contract.walk import Use
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -31,6 +32,7 @@ class Column:
     compiled: Compiled | None = None
     error: SlipwayError | None = None
     rejected: list[Refusal] = field(default_factory=list)
+    trial: Trial = field(default_factory=Trial)
 
     @property
     def refusals(self) -> list[Refusal]:

@@ -47,10 +47,7 @@ class Elsewhere(Enum):
     NOWHERE = "nowhere"
     """It can not be honoured as it stands."""
     FORMATS = "formats"
-    """The format lacks it: any other may have it."""
-    PROVISIONERS = "provisioners"
-    """The provisioner has refused it although it declares such things: another one may do better."""
-
+    """The format lacks it, or its provisioner refuses it: any other may have it."""
 
 @dataclass(frozen=True, slots=True)
 class Refusal:

@@ -88,7 +88,7 @@ class _Work:
             why = self.in_vain(f"{inner} {one.description}".lstrip())
             name = item.feature or one.feature or item.path
             remedy = one.remedy or otherwise or f"change {inner or 'it'}, or leave it out"
-            refusal = Refusal(name, item.path, item.message.origin, why, remedy, Elsewhere.PROVISIONERS)
+            refusal = Refusal(name, item.path, item.message.origin, why, remedy, Elsewhere.FORMATS)
             # An item without a feature of its own is more than what was refused in it: it can not be left out for that.
             if item.feature:
                 self.refuse(refusal)

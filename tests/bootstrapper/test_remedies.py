@@ -160,7 +160,7 @@ REFUSED = [
     ("cloud-init", "{os: {kernelArguments: [{argument: a}]}}", "or choose ignition, which takes it", "who takes it"),
     (
         "ignition",
-        "{os: {disks: [{device: /dev/b, tableType: Mbr}]}}",
+        "{os: {disks: [{device: /dev/b, tableType: Mbr, partitions: [{sizeMib: 10}]}]}}",
         "leave out tableType, or choose cloud-init",
         "a part",
     ),
@@ -185,8 +185,8 @@ REFUSED = [
     (
         "cloud-init",
         "{os: {disks: [{device: /dev/b}]}}",
-        "add a partition, or try ignition",
-        "a render's, for others to try",
+        "add a partition",
+        "a render's, which nobody else takes either",
     ),
     ("talos", "{os: {ntp: {pools: [a.example.com, b.example.com]}}}", "leave out pools, or choose", "a list"),
     ("clod-init", "{}", "did you mean cloud-init?", "a name"),
@@ -207,7 +207,7 @@ async def test_what_a_provisioner_refuses_is_not_sought_at_its_other_formats() -
     error = await refused(asked(question("{os: {files: [{path: /var/a, owner: b, content: {text: c}}]}}"), "talos"))
     assert error is not None
     (violation,) = error.violations
-    assert violation.remedy == "leave out owner and group, or try cloud-init or ignition"
+    assert violation.remedy == "leave out owner and group, or choose cloud-init or ignition, which take it"
     assert violation.feature == "os.files"
 
 
@@ -237,6 +237,62 @@ async def test_a_refusal_of_the_whole_machine_comes_first() -> None:
     first, second = error.violations
     assert (first.feature, second.feature) == ("kubernetes.cluster.control_plane", "os.users")
     assert first.remedy == "have the control plane made by talos too, or choose cloud-init or ignition, which take it"
+
+
+@pytest.mark.parametrize(
+    ("provisioner", "spec", "version", "role", "first", "then"),
+    [
+        ("talos", "{os: {users: [{name: ann}]}}", "v1.20.0", "Worker", "version of Talos runs", ["os.users"]),
+        (
+            "talos",
+            "{target: {distribution: debian}, os: {users: [{name: ann}]}}",
+            "v1.34.2",
+            "Worker",
+            "must be talos",
+            ["os.users"],
+        ),
+        (
+            "talos",
+            "{target: {infrastructure: metal}, os: {users: [{name: ann}]}}",
+            "v1.34.2",
+            "Worker",
+            "machine.install.disk",
+            ["os.users"],
+        ),
+        (
+            "cloud-init",
+            "{kubernetes: {controlPlane: {kubeProxy: {imageTag: a}}}}",
+            "v1.20.0",
+            "Init",
+            "v1.22",
+            ["kubernetes.control_plane.kube_proxy.image_tag"],
+        ),
+    ],
+)
+async def test_what_a_provisioner_says_of_the_whole_machine_comes_first(  # noqa: PLR0913, PLR0917  # columns of a table
+    provisioner: str, spec: str, version: str, role: str, first: str, then: list[str]
+) -> None:
+    """In the same answer as the fields that are refused: who corrected those first would have done it in vain."""
+    one = question(spec, role=role)
+    one.subject.cluster.kubernetes_version = version
+    one.subject.machine.kubernetes_version = version
+    error = await refused(asked(one, provisioner))
+    assert error is not None
+    assert first in f"{error.violations[0].description} {error.violations[0].remedy}", error.violations
+    assert [violation.feature for violation in error.violations[1:]] == then
+
+
+async def test_all_that_is_wrong_with_a_machine_of_windows_is_told_at_once() -> None:
+    """What no pass lowers, what passes can not do, and what only Render finds."""
+    spec = (
+        "{target: {osFamily: Windows}, os: {sysctls: [{name: a.b, value: c}], users: [{name: ann, uid: 5, sudo: [a]}], "
+        "hostname: {name: {value: much-too-long-for-windows}}, files: [{path: /etc/a, content: {text: x}}]}}"
+    )
+    error = await refused(asked(question(spec), "windows"))
+    assert error is not None
+    assert [violation.path.rpartition(".os.")[2] for violation in error.violations] == [
+        *("users[0]", "users[0]", "sysctls[0]", "files[0]", "hostname"),
+    ]
 
 
 def pairs() -> Iterable[tuple[str, str]]:
