@@ -35,6 +35,9 @@ _INT_TYPES = {
     FieldDescriptor.CPPTYPE_UINT32: (0, 2**32 - 1),
     FieldDescriptor.CPPTYPE_UINT64: (0, 2**64 - 1),
 }
+_PLAIN = ("text", "value")
+"""Keys of what most people mean by a mapping that is one value: a content, a text of a machine, a secret."""
+
 _KINDS = {
     dict: "a mapping",
     list: "a list",
@@ -78,7 +81,7 @@ class _Decoder:
 
     def message(self, tree: Any, into: Message, path: FieldPath) -> None:
         if not isinstance(tree, dict):
-            self.wrong(path, f"must be a mapping, not {_kind(tree)}")
+            self.wrong(path, f"must be a mapping, not {_kind(tree)}{_in_full(tree, into, path)}")
             return
         if self.document and is_item(into.DESCRIPTOR):
             origin = getattr(into, "origin")  # noqa: B009  # the descriptor says that it is there
@@ -219,6 +222,18 @@ def _is_optional(field: FieldDescriptor) -> bool:
     """Tell whether the field's oneof is only how proto3 writes `optional`."""
     group = field.containing_oneof
     return group is not None and len(group.fields) == 1 and group.name == f"_{field.name}"
+
+
+def _in_full(value: Any, message: Message, path: FieldPath) -> str:
+    """Say how a value is written for which somebody has left out the mapping around it; "" where it can not be one."""
+    keys = fields_by_key(message.DESCRIPTOR)
+    key = next((one for one in _PLAIN if one in keys), "")
+    required = any(plan(field.containing_type)[field.number].rules.required for field in keys.values())
+    if not key or required or isinstance(value, list) or value is None:
+        return ""
+    name = path[-1] if path else ""
+    form = f"{{{key}: ...}}"
+    return f": write {name}: {form}" if isinstance(name, str) and name else f": write {form}"
 
 
 def _kind(value: Any) -> str:

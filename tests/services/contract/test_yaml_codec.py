@@ -80,6 +80,23 @@ def test_every_item_is_told_where_it_was_written() -> None:
         ("list instead of mapping", "os: [1]", "os: must be a mapping, not a list"),
         ("mapping instead of list", "os: {files: {path: x}}", "os.files: must be a list, not a mapping"),
         ("text instead of mapping", "os: Top-Secret", "os: must be a mapping, not text"),
+        ("text instead of a content", "os: {files: [{content: Top-Secret}]}", "not text: write content: {text: ...}"),
+        ("number for a content", "os: {files: [{content: 5}]}", "not a number: write content: {text: ...}"),
+        (
+            "text for a machine's text",
+            "os: {hostname: {name: Top-Secret}}",
+            "name: must be a mapping, not text: write name: {value: ...}",
+        ),
+        (
+            "text instead of a secret",
+            "os: {users: [{passwordHash: Top-Secret}]}",
+            "not text: write passwordHash: {value: ...}",
+        ),
+        (
+            "text where more is needed",
+            "kubernetes: {node: {labels: [Top-Secret]}}",
+            "labels[0]: must be a mapping, not text\n",
+        ),
         ("number for text", "os: {sysctls: [{value: 1}]}", "value: must be text (put it in quotes), not a number"),
         ("word of YAML for text", "os: {sysctls: [{value: yes}]}", "text (put it in quotes), not true or false"),
         ("text for a flag", "os: {files: [{append: 'true'}]}", "os.files[0].append: must be true or false, not text"),
@@ -109,7 +126,7 @@ def test_what_is_wrong_is_told_with_place_and_without_value(reason: str, text: s
     with pytest.raises(SourceError) as caught:
         read(text, specpb.MachineBootstrapSpec())
     told = str(caught.value)
-    assert problem in told, reason
+    assert problem in f"{told}\n", reason
     assert told.startswith("f.yaml:1:"), reason
     for secret in ("Top-Secret", "99999999", "tomorrow", "5 minutes", "a*", "0888"):
         assert secret not in told, reason
