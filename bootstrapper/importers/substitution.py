@@ -61,6 +61,14 @@ class Template:
         """Give the uses of variables that have neither a value nor a default."""
         return (call for call in self._empty(variables) if call.variable not in self._defaulted)
 
+    def calls(self) -> Iterator[Call]:
+        """Give all uses of variables, those in defaults as well."""
+        waiting = list(_calls(self._parts))
+        while waiting:
+            call = waiting.pop()
+            waiting += call.calls
+            yield call
+
     def expand(self, variables: Mapping[str, str], *, notes: Iterable[SourceProblem] = ()) -> Expansion:
         """Fill in the variables; those that are not set count as empty.
 
@@ -135,6 +143,15 @@ def expand_all(
                 note = "the variable {} is not set: a placeholder is used"
                 notes[each.file].append(each.of(call, note))
     return {file: each.expand(values, notes=notes[file]) for file, each in templates.items()}
+
+
+def variables_of(texts: Iterable[str]) -> set[str]:
+    """Give the names of all variables of texts, also of those in defaults that are not used.
+
+    Raises:
+        SourceError: a substitution is malformed.
+    """
+    return {call.variable for text in texts for call in Template(text, file="").calls()}
 
 
 def expand(text: str, *, file: str, variables: Mapping[str, str], set_missing: bool = False) -> Expansion:

@@ -4,7 +4,6 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
@@ -17,7 +16,7 @@ from services.cli.embedded import embedded_bootstrapper
 from services.cli.exit_codes import FAILED
 from services.cli.failures import reported
 from services.cli.known_secrets import Comparable, digested, known_values, one_sided
-from services.cli.loading import STDIN, load
+from services.cli.loading import STDIN, Loaded, load
 from services.cli.options import file_options, files_from, inputs_from, output_option, variable_options
 from services.cli.output import emit, note, say, show, table
 from services.cli.remarks import note_error, note_files
@@ -60,7 +59,12 @@ def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
         raise click.UsageError(f"it takes two files, before and after; here are {len(files)}")
     if len(set(files)) == 1 and STDIN in files:
         raise click.UsageError("standard input can be only one of the two")
-    old, new = (asyncio.run(_machines(path, dict(values))) for path in files)
+    before, after = (load(inputs_from(dict(values), files=(path,))) for path in files)
+    # A variable may be one of the other file.
+    both = {name: text for name, text in before.unused.items() if name in after.unused}
+    before.unused, after.unused = {}, both
+    invented = PLACEHOLDER if values["set_missing"] else None
+    old, new = (asyncio.run(_machines(loaded, invented)) for loaded in (before, after))
     for name, key in one_sided(old, new):
         note(f"key {key} of secret {name} is in one of the two files only: its value is not compared", "warning")
     changes = list(compare(old, new))
@@ -75,13 +79,12 @@ def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
         sys.exit(FAILED)
 
 
-async def _machines(path: Path, values: dict[str, Any]) -> dict[str, Comparable]:
+async def _machines(loaded: Loaded, invented: bytes | None) -> dict[str, Comparable]:
     """Give what every machine of a file will be, with placeholders for the cluster's secrets; none leaves this process.
 
-    Every machine that is refused is told with the places in the file, and ends the command.
+    Every machine that is refused is told with the places in the file, and ends the command. A secret of the value
+    `invented` stands for one that is not at hand.
     """
-    inputs = inputs_from(values, files=(path,))
-    loaded = load(inputs)
     note_files(loaded)
     bootstrapper = embedded_bootstrapper(store=PlaceholderStore())
     found: dict[str, Comparable] = {}
@@ -95,7 +98,6 @@ async def _machines(path: Path, values: dict[str, Any]) -> dict[str, Comparable]
             refused = True
             continue
         inline = (one for one in available if one.name == INLINE)
-        invented = PLACEHOLDER if inputs.set_missing else None
         written = (one for one in question.secrets.secrets if one.value != invented)
         found[question.name] = Comparable(bundle, known_values([*inline, *written]))
     if refused:

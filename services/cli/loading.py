@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import click
 from bootstrapper.documents.document_set import read_document_set
 from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.documents.places import Places
+from bootstrapper.importers.substitution import variables_of
 from services.cli.options import Inputs
 from services.contract.source_position import SourceError, SourceProblem, did_you_mean
 
@@ -26,12 +27,14 @@ class Loaded:
         notes: remarks on the files as a whole, for people.
         places: where each field of each document stands.
         lone: the text of the only document, variables filled in; "" when there are several.
+        unused: a warning for each variable of the command line that no file uses, by its name.
     """
 
     questions: list[MachineQuestion] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     places: Places = field(default_factory=Places)
     lone: str = field(default="", repr=False)
+    unused: Mapping[str, str] = field(default_factory=dict)
 
 
 def load(inputs: Inputs) -> Loaded:
@@ -56,7 +59,23 @@ def load(inputs: Inputs) -> Loaded:
         message = "there is no machine here: nothing is in it" if empty else _no_machine(found.notes)
         raise SourceError([SourceProblem(", ".join(texts), None, "", message)])
     questions = _chosen(found.questions, inputs.machines)
-    return Loaded(questions, [str(one) for one in found.notes], found.places, found.lone)
+    notes = [str(one) for one in found.notes]
+    return Loaded(questions, notes, found.places, found.lone, _unused(inputs, texts.values()))
+
+
+def _unused(inputs: Inputs, texts: Iterable[str]) -> dict[str, str]:
+    """Give a warning for each variable that was set on the command line for nothing; its value is not told."""
+    if not inputs.substitute:
+        told = "has no effect: with --no-substitution no variable is filled in"
+        return {name: f"--set {name} {told}" for name in inputs.variables}
+    used = variables_of(texts)
+    found = {}
+    for name in inputs.variables:
+        if name not in used:
+            meant = did_you_mean(name, used - inputs.variables.keys())
+            hint = f"; did you mean {meant}?" if meant else ""
+            found[name] = f"--set {name} has no effect: no file uses this variable{hint}"
+    return found
 
 
 def _texts(files: Sequence[Path]) -> dict[str, str]:

@@ -23,6 +23,8 @@ def note_files(loaded: Loaded) -> None:
     """Tell what was noticed while the files were read."""
     for text in dict.fromkeys(loaded.notes):
         note(text, "note")
+    for text in loaded.unused.values():
+        note(text, "warning")
 
 
 def note_questions(loaded: Loaded) -> None:

@@ -1,0 +1,62 @@
+"""A variable that is set for nothing is most likely a misspelt one: it is told, and its value is not."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.services.cli.conftest import Slipway
+from tests.services.cli.test_places import cluster
+
+Write = Callable[..., Path]
+
+NESTED = cluster(version="${VERSION:=${DEFAULT_VERSION:-v1.34.2}}")
+
+
+@pytest.mark.parametrize(
+    ("reason", "options", "expected"),
+    [
+        ("used", ("--set", "VERSION=v1.34.2"), []),
+        ("used in a default only", ("--set", "DEFAULT_VERSION=v1.34.2"), []),
+        (
+            "misspelt",
+            ("--set", "VERSOIN=canary-7"),
+            ["warning: --set VERSOIN has no effect: no file uses this variable; did you mean VERSION?"],
+        ),
+        (
+            "of another file",
+            ("--set", "VERSION=v1.34.2", "--set", "ZONE=canary-7"),
+            ["warning: --set ZONE has no effect: no file uses this variable"],
+        ),
+        (
+            "what is set already was not meant",
+            ("--set", "VERSION=v1.34.2", "--set", "VERSOIN=canary-7"),
+            ["warning: --set VERSOIN has no effect: no file uses this variable"],
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["validate", "render", "size", "explain", "bundle", "import"])
+def test_a_variable_that_no_file_uses_is_told(  # noqa: PLR0913, PLR0917  # the parts of a case
+    slipway: Slipway, write: Write, command: str, reason: str, options: tuple[str, ...], expected: list[str]
+) -> None:
+    """On standard error, with the one that was meant; the command does what it does without it."""
+    result = slipway(command, "-f", write(NESTED), *options)
+    assert result.exit_code == 0, result.stderr
+    assert [one for one in result.stderr.splitlines() if "--set" in one] == expected, reason
+    assert "canary-7" not in result.output
+
+
+def test_nothing_is_filled_in_without_substitution(slipway: Slipway, write: Write) -> None:
+    """Whoever sets a variable then has not meant it."""
+    result = slipway("validate", "-f", write(cluster()), "--no-substitution", "--set", "VERSION=canary-7")
+    told = "warning: --set VERSION has no effect: with --no-substitution no variable is filled in"
+    assert told in result.stderr.splitlines()
+
+
+def test_a_variable_of_one_side_is_one_of_a_diff(slipway: Slipway, write: Write) -> None:
+    """Only what neither file uses is told, and once."""
+    files = (write(NESTED, "a.yaml"), write(cluster(), "b.yaml"))
+    for sides in (files, files[::-1]):
+        result = slipway("diff", *sides, "--set", "VERSION=v1.34.2", "--set", "ZONE=canary-7")
+        assert result.stderr.splitlines() == ["warning: --set ZONE has no effect: no file uses this variable"]
+        assert result.exit_code == 0
