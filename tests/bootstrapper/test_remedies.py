@@ -160,7 +160,7 @@ REFUSED = [
     ("cloud-init", "{os: {kernelArguments: [{argument: a}]}}", "or choose ignition, which takes it", "who takes it"),
     (
         "ignition",
-        "{os: {disks: [{device: /dev/b, tableType: Mbr, partitions: [{sizeMib: 10}]}]}}",
+        "{os: {disks: [{device: /dev/b, tableType: Mbr, partitions: [{}]}]}}",
         "leave out tableType, or choose cloud-init",
         "a part",
     ),

@@ -19,7 +19,7 @@ PROMISES = {
     "a config of another media type": (
         "{extensions: [{id: ignition.slipway.dev/config, mediaType: a/b, content: {text: a}}]}"
     ),
-    "a disk with partitions": "{os: {disks: [{device: /dev/b, tableType: Mbr, partitions: [{sizeMib: 10}]}]}}",
+    "a disk with partitions": "{os: {disks: [{device: /dev/b, tableType: Mbr, partitions: [{}]}]}}",
     "a disk without partitions": "{os: {disks: [{device: /dev/b, tableType: Mbr}]}}",
     "a unit that nothing would start": (
         '{os: {systemdUnits: [{name: a.service, enabled: true, contents: "[Service]\\nExecStart=/a\\n"}]}}'
