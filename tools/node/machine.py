@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tools.engines import ignition, sandbox
 from tools.engines.failures import EngineBroken, EngineTimeout
-from tools.node import addresses, cgroups, machine_init
+from tools.node import addresses, cgroups, ending, machine_init, watchers
 from tools.node.flavours import FLAVOURS, Flavour
 from tools.node.process import Process
 
@@ -100,19 +100,24 @@ class Machine:
         self._neighbours = dict(neighbours or {})
         self._meta_data = dict(meta_data or {})
         self.powered_at = 0.0
+        self._asked = ""
+        self._kills_before = ending.kills()
         self._launcher: subprocess.Popen[bytes] | None = None
 
     def boot(self, user_data: bytes | None = None, *, by: FirstBoot = FirstBoot.CLOUD_INIT) -> None:
         """Switches the machine on; with user data for the first time, without on the disk that it has.
 
         Raises:
-            EngineBroken: Ignition refuses the user data, as it would on the console of a machine.
+            EngineBroken: Ignition refuses the user data, as it would on the console of a machine; or the machine ends
+                at once, or root's watchers of files are used up.
         """
         if user_data is not None:
             self._prepare(user_data, by)
+        watchers.wait_free(self.name)
         order = self.folder / "order.json"
         self.powered_at = time.time()
-        with order.open("rb") as told, (self.folder / "launcher").open("ab") as log:
+        self._asked, self._kills_before = "", ending.kills()
+        with order.open("rb") as told, (self.folder / ending.LOG).open("ab") as log:
             inside = ("nsenter", f"--target={self._init}", "--mount", "--net", "--pid", "--")
             self._launcher = subprocess.Popen(
                 [*inside, sys.executable, "-m", machine_init.__name__], stdin=told, start_new_session=True,
@@ -183,12 +188,13 @@ class Machine:
 
     def serial(self) -> str:
         """Everything that the machine wrote to its console, over all boots."""
-        console = self.folder / "console"
+        console = self.folder / ending.CONSOLE
         return console.read_text(encoding="utf-8", errors="replace") if console.exists() else ""
 
     def power_off(self, *, timeout: float = 60.0) -> None:
         """Shuts down in order."""
         self.run(["systemctl", "poweroff"])
+        self._asked = "it was told to power off"
         self._wait(lambda: not self.on, "the machine did not power off", timeout=timeout)
 
     def cut_power(self) -> None:
@@ -196,6 +202,7 @@ class Machine:
         leader = self.leader()
         if leader is not None:
             os.kill(leader, signal.SIGKILL)
+            self._asked = "its power was cut"
         self._wait(lambda: not self.on, "the machine is still there", timeout=30.0)
 
     def reboot(self, *, timeout: float = 90.0) -> None:
@@ -234,7 +241,7 @@ class Machine:
         """
         leader = self.leader()
         if leader is None:
-            raise EngineBroken(f"{self.name} is off")
+            raise EngineBroken(f"{self.name} {'is about to boot again' if self.on else f'is off: {self._cause()}'}")
         return entry(leader, self._group)
 
     def leader(self) -> int | None:
@@ -263,10 +270,14 @@ class Machine:
         deadline = time.monotonic() + timeout
         while not holds():
             if not self.on:
-                raise EngineBroken(f"{self.name}: {what}: it is off; {(self.folder / 'launcher').read_text()[-500:]}")
+                raise EngineBroken(f"{self.name}: {what}: it is off: {self._cause()}")
             if time.monotonic() > deadline:
-                raise EngineTimeout(f"{self.name}: {what} after {timeout:.0f} s")
+                raise EngineTimeout(f"{self.name}: {what} after {timeout:.0f} s{ending.last_words(self.folder)}")
             time.sleep(_PAUSE)
+
+    def _cause(self) -> str:
+        status = self._launcher.poll() if self._launcher else None
+        return ending.cause(self.folder, status=status, asked=self._asked, kills_before=self._kills_before)
 
     def _prepare(self, user_data: bytes, by: FirstBoot) -> None:
         disk = self.folder / "disk"

@@ -11,13 +11,15 @@ import dataclasses
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.node import addresses, cgroups
+from tools.node import addresses, cgroups, ending
 from tools.node.site_init import NAMES
 
 WANTS_REBOOT = 133
+_KILLED = 128  # and the number of the signal, as a shell says it
 DATA = ("containerd", "kubelet", "etcd")
 """Folders of /var/lib that lie on a real file system: layers of containers do not go onto an overlay."""
 
@@ -37,7 +39,7 @@ class Order:
 
 
 def main() -> int:
-    """Runs the machine until it powers off; the status of systemd-nspawn."""
+    """Runs the machine until it powers off; the status of systemd-nspawn. How each boot ended is a line on stderr."""
     order = Order(**json.load(sys.stdin))
     cgroups.enter(order.group)
     folder = Path(order.folder)
@@ -48,9 +50,11 @@ def main() -> int:
     try:
         while True:
             with _network(order):
+                begun = time.monotonic()
                 status = _boot(order)
+            _say(f"systemd-nspawn ended with {status} after {time.monotonic() - begun:.1f} s")
             if status != WANTS_REBOOT:
-                return status
+                return status if status >= 0 else _KILLED - status
     finally:
         _run("umount", folder / "merged")
 
@@ -77,7 +81,7 @@ def _boot(order: Order) -> int:
         *(f"--bind-ro={host}:{path}" for path, host in order.binds.items()), f"--bind-ro={order.images}:/images.tar",
         "--boot", "SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1", "systemd.unified_cgroup_hierarchy=0",
     ]  # fmt: skip
-    with (folder / "console").open("ab") as console:
+    with (folder / ending.CONSOLE).open("ab") as console:
         return subprocess.run(command, check=False, stdin=subprocess.DEVNULL, stdout=console, stderr=console).returncode
 
 
@@ -100,6 +104,10 @@ def _network(order: Order) -> Iterator[None]:
     finally:
         _run("ip", "netns", "delete", name)
         subprocess.run(["ip", "link", "delete", port], check=False, stderr=subprocess.DEVNULL)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _run(*command: str | Path) -> None:

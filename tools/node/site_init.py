@@ -9,16 +9,18 @@ import signal
 import subprocess
 import sys
 
-# A machine's own network namespace gets a name here, in a folder that nobody outside sees.
-NAMES = "/run/netns"
+# The site has one of its own. There a machine's network namespace gets a name, and systemd-nspawn has locks and mounts
+# by the machine's name, which may be one of another site's, too, and would stay on this machine.
+_RUN = "/run"
+NAMES = f"{_RUN}/netns"
 
 
 def main() -> None:
     """Makes the network, says so, and buries orphans until it is killed."""
     signal.signal(signal.SIGCHLD, lambda *_: None)  # else sigwait would never hear of it
-    os.makedirs(NAMES, exist_ok=True)  # noqa: PTH103
     for command in (
-        ["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", NAMES],
+        ["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", _RUN],
+        ["mkdir", NAMES],
         ["ip", "link", "set", "lo", "up"],
         ["ip", "link", "add", "br0", "type", "bridge"],
         ["ip", "address", "add", sys.argv[1], "dev", "br0"],

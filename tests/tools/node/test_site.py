@@ -1,5 +1,6 @@
 """A site ends whole, however it ends, and leaves nothing on this machine."""
 
+import json
 import os
 import select
 import signal
@@ -32,7 +33,8 @@ def assert_nothing_left(folder: Path) -> None:
     assert not folder.exists()
     assert folder.name not in Path("/proc/self/mounts").read_text()
     assert cgroups.left(folder.name) == []
-    assert not {"first", "second", "lonely"} & {path.name for path in Path(NAMES).glob("*")}
+    names = {path.name for kept in (NAMES, "/run/systemd/nspawn") for path in Path(kept).rglob("*")}
+    assert not {"first", "second", "lonely"} & names
     for commands in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             assert folder.name.encode() not in commands.read_bytes(), commands
@@ -179,6 +181,21 @@ def test_a_disk_of_a_given_size_can_be_full(place):
     machine.wait_running()
     done = machine.run(["dd", "if=/dev/zero", "of=/etc/filler", "bs=1M"])
     assert "No space left" in done.errors
+
+
+def test_a_machine_that_ends_by_itself_says_why(place):
+    """What it said last is told with the error: of its own power-off, and of a systemd-nspawn that can not begin."""
+    machine = place.machine("lonely")
+    machine.boot(NOTHING)
+    machine.wait_running()
+    machine.run(["systemctl", "poweroff"])
+    with pytest.raises(EngineBroken, match=r"(?s)it is off: it has powered itself off.*ended with 0 after"):
+        machine.wait_sentinel(timeout=60)
+    order = machine.folder / "order.json"
+    known = json.loads(order.read_text())
+    order.write_text(json.dumps({**known, "binds": {"/usr/bin/kubebox": "/nowhere"}}))
+    with pytest.raises(EngineBroken, match=r"(?s)did not start: it is off: it ended by itself, with 1\n.*/nowhere"):
+        machine.boot()
 
 
 def test_a_command_has_a_time_limit_and_needs_a_machine_that_is_on(place):
