@@ -8,9 +8,8 @@
 #         failure is final.
 #
 # Comments and indentation are stripped before it is sent. It runs in dash, bash and busybox.
-# shellcheck disable=SC2086,SC2015,SC2174
+# shellcheck disable=SC2046,SC2086,SC2015,SC2162,SC2174
 set -eu
-umask 022
 cd /
 PATH=$PATH:/usr/sbin:/sbin:/opt/bin
 d=/var/lib/slipway
@@ -22,19 +21,20 @@ if command -v flock >&9; then
   flock 9
 else
   until ln -s $$ $r/pid; do
-    kill -0 "$(readlink $r/pid)" || rm -f $r/pid
+    kill -0 $(readlink $r/pid) || rm -f $r/pid
     sleep 1
   done 2>&9
   trap 'rm $r/pid' EXIT
 fi
 # Between the order to reboot and the end of the system nothing more may start.
-[ ! -e $r/reboot ] || exit 0
+[ -e $r/reboot ] && exit 0
 e=0
 k=1
 {
-  read -r b
+  read b
   mkdir -p $r/$b $d/state/$b
-  while read -r i p f n t; do
+  while read i p f n t; do
+    umask 022
     if [ $i = - ]; then
       k=$e
       [ $e != 0 ] || {
@@ -44,7 +44,7 @@ k=1
       continue
     fi
     s=$d/state/$b/$i
-    [ ! -e $s ] || continue
+    [ -e $s ] && continue
     m=$s
     case $f in
       *b*) m=$r/$b/$i ;;
@@ -54,33 +54,32 @@ k=1
       case $f in
         *x*) l=/dev/null ;;
       esac
+      rm -f $s.failed
       while
         x=0
         ${t:+timeout -k 9 $t} sh $d/steps/$i >$l 2>&1 </dev/null 9>&- || x=$?
-        [ $x != 0 ] && [ ${n:-0} != 0 ]
+        [ $((x * n)) != 0 ]
       do
-        n=$((n - 1))
+        n=$((n-1))
         sleep 10
       done
       # On a full disk no step is done; the line is sent all the same, since the record may not find room.
       [ $x != 0 ] || true >$s || x=74
-      if [ $x = 0 ]; then
-        rm -f $s.failed
-        sync
-        case $f in
-          *r*)
-            : >$r/reboot
-            exec reboot
-            ;;
-        esac
-        continue
-      fi
+      sync
+      # While the system goes down nothing more may start, and what fails had its services taken away: it runs again.
+      [ "$(systemctl is-system-running)" != stopping ] || exit 1
+      case $x$f in
+        0*r*)
+          : >$r/reboot
+          exec reboot
+          ;;
+        0*) continue ;;
+      esac
       umask 077
       printf '{"slipway":"failed","run":"%s","phase":"%s","step":"%s","exit":%s}\n' $b $p $i $x >$r/f
-      [ ! -w /dev/console ] || cat $r/f >/dev/console || :
+      [ -w /dev/console ] && cat $r/f >/dev/console || :
       tail -c 4096 $l >>$r/f
       cp $r/f $s.failed || :
-      umask 022
       true >$m.stop || :
     fi
     case $f in

@@ -228,6 +228,24 @@ def test_reboot_step_is_done_before_the_reboot_and_the_rest_follows_after_it(mac
     assert [call for call in machine.calls if call.startswith("reboot")] == ["reboot "]
 
 
+@pytest.mark.parametrize(("status", "runs"), [(0, ["a", "b"]), (7, ["a", "a", "b"])], ids=["succeeds", "fails"])
+def test_a_step_that_ends_while_the_system_goes_down_is_the_last_one(
+    machine: LinuxMachine, status: int, runs: list[str]
+) -> None:
+    """Somebody reboots in mid-step: nothing starts any more, and no failure is told: the next boot goes on."""
+    machine.fake("systemctl", "[ ! -e /run/going-down ] || echo stopping")
+    first = script("a", f": >/run/going-down; echo a >>/ran; [ $(wc -l </ran) != 1 ] || exit {status}")
+    entry = install(machine, lowered([first, note("b")]))
+    assert machine.run(entry) == 1
+    assert ran(machine) == ["a"]
+    assert not list(machine.path(STATE).glob("*.failed"))
+    assert not machine.path(SENTINEL).exists()
+    machine.boot()
+    machine.fake("systemctl", "echo running")
+    assert machine.run(entry) == 0
+    assert ran(machine) == runs
+
+
 def test_resume_unit_is_there_only_when_a_step_needs_a_later_boot(machine: LinuxMachine) -> None:
     """Without such a step nothing is enabled; with one the unit is enabled before any other step runs."""
     plain = lowered([note("a")])
