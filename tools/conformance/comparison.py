@@ -51,12 +51,14 @@ class Comparison:
         failed: features of which something is missing or different.
         verified: features that were found.
         unverified: features that the decoder does not see.
+        surplus: what is there, in words, and nothing of the bundle needs it.
     """
 
     problems: list[str] = field(default_factory=list)
     failed: set[str] = field(default_factory=set)
     verified: set[str] = field(default_factory=set)
     unverified: set[str] = field(default_factory=set)
+    surplus: list[str] = field(default_factory=list)
 
 
 class Comparer:

@@ -35,6 +35,10 @@ def _file(path: str, text: str) -> dict:
         ({"systemdUnits": [{"name": "a.service", "enabled": True}]}, "a.service", "a unit"),
         ({"systemdUnits": [{"name": "start.service", "enabled": True}]}, "", "the unit of the entry point"),
         ({"disks": [{"device": "/dev/sdz"}]}, "disks", "a disk"),
+        ({"sysctls": [{"name": "vm.swappiness", "value": "1"}]}, "vm.swappiness", "a setting of the kernel"),
+        ({"links": [{"path": "/etc/own", "target": "/opt/runner/run"}]}, "", "a link to what was asked for"),
+        ({"links": [{"path": "/etc/own", "target": "/bin/true"}]}, "/etc/own", "another link"),
+        ({"packages": {"install": [{"name": "netcat"}]}}, "netcat", "a package"),
         ({"trustedCertificates": [{"name": "a"}]}, "trusted_certificates", "an authority"),
     ],
 )  # fmt: skip
@@ -55,3 +59,35 @@ def test_paths_of_windows() -> None:
     state.os.files.add(path="c:\\runner\\RUN")
     assert surplus(bundle, state, windows=True) == []
     assert surplus(bundle, state, windows=False) != []
+
+
+@pytest.mark.parametrize(
+    ("argv", "named", "reason"),
+    [
+        (["/bin/sh", "/opt/runner/run"], "", "the entry point"),
+        (["systemctl", "start", "--no-block", "start.service"], "", "what starts it"),
+        (["systemctl", "daemon-reload"], "", "what every unit needs"),
+        (["sh", "-c", "id"], "", "a command of the bundle"),
+        (["sh", "-c", "id; true"], "command 0", "another one"),
+        (["systemctl", "stop", "auditd"], "command 0", "what stops something"),
+        (["/opt/own", "--all"], "", "what a unit of the bundle starts"),
+    ],
+)
+def test_commands(argv: list[str], named: str, reason: str) -> None:
+    """Whatever is started serves the bundle; its words are never told."""
+    asked = {
+        "os": {"systemdUnits": [{"name": "own.service", "contents": "[Service]\nExecStart=/opt/own --all\n"}]},
+        "plan": {"entrypoint": {**_ENTRY, "commands": [{"segments": [{"text": "id"}]}]}},
+    }
+    state = ParseDict({"programs": [{"argv": argv}]}, statepb.MachineState())
+    found = surplus(ParseDict(asked, bundlepb.BootstrapBundle()), state, windows=False)
+    assert found == ([f"{named} is in the user data, and nothing of the bundle needs it"] if named else []), reason
+
+
+@pytest.mark.parametrize(("text", "named"), [("post: /opt/runner/run", ""), ("post: all", "phone_home")])
+def test_what_has_no_place(text: str, named: str) -> None:
+    """A part of user data that no field of the state can hold has to do with the bundle, or is named."""
+    bundle = ParseDict({"plan": {"entrypoint": _ENTRY}}, bundlepb.BootstrapBundle())
+    state = ParseDict({"others": [{"name": "phone_home", "text": text}]}, statepb.MachineState())
+    assert named in " ".join(surplus(bundle, state, windows=False))
+    assert bool(named) == bool(surplus(bundle, state, windows=False))

@@ -119,14 +119,12 @@ async def core_items(session: Session, info: provisionerpb.FormatInfo) -> None:
     request = await session.base(info)
     found = await compared(session, info, request)
     _note(session, info, found, core)
-    all_hold(found.problems)
-    response = await session.subject.rendered(request)
-    state = await decoded(session.options, info, response)
-    all_hold(surplus(request.bundle, state, windows=requests.is_windows(info)))
+    all_hold([*found.problems, *found.surplus])
     problems = []
     for trial in await feature_trials(session, info):
         if trial.answer.ok and {use.id for use in uses(trial.request.bundle)} <= core:
-            problems += [f"{trial.case.name}: {text}" for text in (await _tried(session, info, trial)).problems]
+            tried = await _tried(session, info, trial)
+            problems += [f"{trial.case.name}: {text}" for text in (*tried.problems, *tried.surplus)]
     all_hold(problems)
     missing = sorted(found.unverified & core)
     if missing:
@@ -145,7 +143,7 @@ async def extended_items(session: Session, info: provisionerpb.FormatInfo) -> No
         if not trial.answer.ok or trial.outside or not asked:
             continue
         found = await _tried(session, info, trial)
-        problems += [f"{trial.case.name}: {text}" for text in found.problems]
+        problems += [f"{trial.case.name}: {text}" for text in (*found.problems, *found.surplus)]
         _note(session, info, found, asked)
         unseen |= (asked - found.verified) | found.unverified
         seen |= found.verified
@@ -225,7 +223,10 @@ async def _read(
     response: provisionerpb.RenderResponse,
 ) -> Comparison:
     state = await decoded(session.options, info, response)
-    return compare(request.bundle, state, windows=requests.is_windows(info))
+    windows = requests.is_windows(info)
+    found = compare(request.bundle, state, windows=windows)
+    found.surplus = surplus(request.bundle, state, windows=windows)
+    return found
 
 
 def _note(session: Session, info: provisionerpb.FormatInfo, found: Comparison, asked: Iterable[str]) -> None:

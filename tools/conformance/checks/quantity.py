@@ -40,7 +40,7 @@ async def many_items(session: Session, info: provisionerpb.FormatInfo) -> None:
             node.taints.items.add(key=f"example.com/taint-{number}", value=f"value-{number}", effect=effect)
         request = requests.merged(request, type(request.bundle)(), info)
     found_here = await compared(session, info, request)
-    all_hold(found_here.problems)
+    all_hold([*found_here.problems, *found_here.surplus])
     unseen = found_here.unverified & {"os.files", "kubernetes.node.labels", "kubernetes.node.taints"}
     if unseen:
         raise Unverified(f"the decoder does not see {', '.join(sorted(unseen))}")

@@ -26,6 +26,16 @@ _SCRIPTS = (
 )
 _BASE64 = {"b64", "base64", "gz+b64", "gz+base64", "gzip+b64", "gzip+base64"}
 _GZIP = {"gz", "gzip", "gz+b64", "gz+base64", "gzip+b64", "gzip+base64"}
+_READ = {
+    "bootcmd", "disk_setup", "fqdn", "fs_setup", "groups", "hostname", "mounts", "ntp", "package_update",
+    "package_upgrade", "packages", "runcmd", "swap", "timezone", "users", "write_files",
+}  # fmt: skip
+_HARMLESS = {
+    "create_hostname_file", "final_message", "manage_etc_hosts", "merge_how", "merge_type", "output",
+    "prefer_fqdn_over_hostname", "preserve_hostname",
+}  # fmt: skip
+"""What says how the rest is done, and gives the machine nothing of its own."""
+
 _TYPES = {"83": "linux", "82": "swap", "fd": "raid", "8e": "lvm", "0c": "fat32", "07": "ntfs", "85": "extended"}
 
 
@@ -72,6 +82,8 @@ def _state(document: dict[str, Any]) -> statepb.MachineState:
         system.ntp.pools.extend(document["ntp"].get("pools", []))
     for argv in _programs(document, system):
         state.programs.add(argv=argv)
+    for key in sorted(document.keys() - _READ - _HARMLESS):
+        state.others.add(name=key, text=yaml.safe_dump(document[key], width=1 << 20, allow_unicode=True))
     return state
 
 

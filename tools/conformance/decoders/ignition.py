@@ -25,6 +25,7 @@ _TYPES = {
     "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7": "ntfs",
 }
 _TAGS = {"label": "LABEL", "uuid": "UUID", "partlabel": "PARTLABEL", "partuuid": "PARTUUID"}
+_OTHERS = {"ignition": ("config", "proxy", "security"), "storage": ("luks", "raid"), "": ("networkd",)}
 _SUDOERS, _HOSTNAME = "/etc/sudoers.d/", "/etc/hostname"
 
 
@@ -69,7 +70,18 @@ def _state(document: dict[str, Any]) -> statepb.MachineState:
     for file in system.files:
         if file.path == _HOSTNAME:
             system.hostname.name.value = file.content.data.decode().removesuffix("\n")
+    state.others.extend(_others(document))
     return state
+
+
+def _others(document: dict[str, Any]) -> Iterator[statepb.Other]:
+    """Give what a config does besides: another one that it fetches, volumes, networks."""
+    places = {"ignition": document["ignition"], "storage": document.get("storage") or {}, "": document}
+    for place, keys in _OTHERS.items():
+        for key in keys:
+            if places[place].get(key):
+                name = f"{place}.{key}".removeprefix(".")
+                yield statepb.Other(name=name, text=json.dumps(places[place][key], ensure_ascii=False))
 
 
 def _owners(entry: dict[str, Any]) -> tuple[str, str]:

@@ -6,6 +6,7 @@ A mutant is what a careless author might write. There is a module for each thing
 from collections.abc import Iterator
 
 from tests.tools.conformance.mutants import (
+    added,
     control_plane,
     errors,
     features,
@@ -48,6 +49,7 @@ _MODULES = (
     unasked,
     several,
     held,
+    added,
 )
 
 

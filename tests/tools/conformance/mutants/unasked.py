@@ -44,10 +44,10 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("every disk is overwritten by Ignition", _EXTENDED, system(_every_disk, OneIgnition))
     yield Mutant("every filesystem is overwritten", _EXTENDED, system(_every_filesystem))
     yield Mutant("every filesystem is overwritten by Ignition", _EXTENDED, system(_every_filesystem, OneIgnition))
-    yield Mutant("a filesystem of its own", _CORE, system(_own_filesystem))
-    yield Mutant("a job of its own", _CORE, system(_own_file))
-    yield Mutant("a job of its own by Ignition", _CORE, system(_own_file, OneIgnition))
-    yield Mutant("a service of its own", _CORE, system(_own_unit, OneIgnition))
+    yield Mutant("a filesystem of its own", _CORE, system(own_filesystem))
+    yield Mutant("a job of its own", _CORE, system(own_file))
+    yield Mutant("a job of its own by Ignition", _CORE, system(own_file, OneIgnition))
+    yield Mutant("a service of its own", _CORE, system(own_unit, OneIgnition))
     yield Mutant("a taint of its own", _CORE, asked(_own_taint, NewestTalos))
     yield Mutant("a label of its own", _CORE, asked(_own_label, NewestTalos))
 
@@ -62,16 +62,16 @@ def _every_filesystem(os: ospb.OperatingSystem) -> None:
         filesystem.overwrite = True
 
 
-def _own_filesystem(os: ospb.OperatingSystem) -> None:
+def own_filesystem(os: ospb.OperatingSystem) -> None:
     os.filesystems.add(device="/dev/sdz", format="ext4")
 
 
-def _own_file(os: ospb.OperatingSystem) -> None:
+def own_file(os: ospb.OperatingSystem) -> None:
     file = os.files.add(path="/etc/cron.d/upkeep", owner="root", group="root", mode=0o644)
     file.content.segments.add(data=b"* * * * * root id\n")
 
 
-def _own_unit(os: ospb.OperatingSystem) -> None:
+def own_unit(os: ospb.OperatingSystem) -> None:
     text = "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n"
     os.systemd_units.add(name="upkeep.service", enabled=True, contents=text)
 
