@@ -48,7 +48,18 @@ class Keep:
     adopt: bool = False
 
 
-Decision = Idle | Stand | Make | Keep
+@dataclass(frozen=True, slots=True)
+class Yield:
+    """The config was handed back while its Secret was made: who makes the data now may write over that.
+
+    Attributes:
+        record: what of the Secret says that it is ours.
+    """
+
+    record: Record
+
+
+Decision = Idle | Stand | Make | Keep | Yield
 
 
 def decide(facts: Facts) -> Decision:

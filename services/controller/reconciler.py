@@ -13,7 +13,7 @@ import structlog
 from services.controller import conditions
 from services.controller.conditions import Condition, Reason, Type
 from services.controller.data_secret import Record, controller_reference, preconditions, secret_object
-from services.controller.decision import Decision, Idle, Keep, Make, Stand, decide
+from services.controller.decision import Decision, Idle, Keep, Make, Stand, Yield, decide
 from services.controller.facts import Facts
 from services.controller.halt import Halt, of_api
 from services.controller.init_lock import InitLock
@@ -95,6 +95,10 @@ class Reconciler:
             return Next()
         if isinstance(decision, Stand):
             await self.reporter.write(facts, conditions.paused(decision.why, facts.conditions))
+            return Next()
+        if isinstance(decision, Yield):
+            marks = {"annotations": dict.fromkeys(decision.record.annotations()), **preconditions(facts.secret)}
+            await self.objects.merge(SECRETS, facts.namespace, facts.name, {"metadata": marks})
             return Next()
         if isinstance(decision, Keep):
             return await self._keep(facts, decision)

@@ -198,7 +198,9 @@ class Watches:
                 self.changed(key)
         controller = controller_of(found)
         if controller is not None and controller.get("kind") in _CONFIG_KINDS:
-            if new is None and controller.get("kind") == self.configs.resource.kind:
+            if controller.get("kind") == self.configs.resource.kind and (
+                new is None or self._handed_back(namespace, name)
+            ):
                 self._look(namespace, [name])
             return
         cluster = (found["metadata"].get("labels") or {}).get(CLUSTER_LABEL)
@@ -223,6 +225,10 @@ class Watches:
 
     def _config_name(self, owner: Owner) -> str:
         return owner.config_name_in(self.configs.resource.group)
+
+    def _handed_back(self, namespace: str, name: str) -> bool:
+        config = self.configs.get(namespace, name)
+        return config is not None and marks.released(config)
 
     def _look_at_halted(self, namespace: str, cluster: str) -> None:
         if self.halted:

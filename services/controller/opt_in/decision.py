@@ -7,7 +7,7 @@ provider's to tell of, and nothing is written but the data Secret of a pool and 
 from services.controller import marks
 from services.controller.conditions import Reason
 from services.controller.data_secret import Record, controller_of
-from services.controller.decision import Decision, Idle, Stand, decide
+from services.controller.decision import Decision, Idle, Stand, Yield, decide
 from services.controller.facts import Facts
 from services.controller.halt import Halt
 
@@ -20,11 +20,23 @@ def decide_opted_in(facts: Facts) -> Decision:
     """
     if marks.OWNER not in (facts.config["metadata"].get("labels") or {}):
         raise Halt(Reason.OPTED_IN_TOO_LATE)
+    if marks.released(facts.config):
+        return _after_release(facts)
     if not marks.owned(facts.config) or not (facts.held or _has_ours(facts)):
         return Idle()
     decision = decide(facts)
     # The condition that tells of a pause is the kubeadm provider's.
     return Idle() if isinstance(decision, Stand) else decision
+
+
+def _after_release(facts: Facts) -> Decision:
+    """Give up a Secret that came too late: nobody was told of it, and the kubeadm provider may not write over ours."""
+    record = Record.of_secret(facts.secret) if facts.secret is not None else None
+    controller = controller_of(facts.secret) if facts.secret is not None else None
+    in_use = facts.reported or (facts.owner is not None and facts.owner.data_secret_name)
+    if record is None or controller is None or controller.get("uid") != facts.uid or in_use:
+        return Idle()
+    return Yield(record)
 
 
 def _has_ours(facts: Facts) -> bool:

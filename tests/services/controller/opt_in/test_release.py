@@ -3,6 +3,7 @@
 import pytest
 
 from services.controller import marks
+from services.controller.data_secret import Record
 from services.controller.kubernetes.failures import ApiFailure
 from services.controller.opt_in.release import Outcome, Releaser
 from services.controller.resources import Json
@@ -105,6 +106,42 @@ async def test_a_status_that_was_under_way_does_not_count(scene: OptedIn) -> Non
     assert "dataSecretName" not in scene.status()
     assert await _release(scene) is Outcome.RELEASED
     assert scene.api.find("Secret", "w") is None, "done again, it clears away what came too late"
+
+
+async def test_a_secret_that_came_too_late_is_given_up(scene: OptedIn) -> None:
+    """The controller was in the midst of it: it takes its marks away, without which the kubeadm provider may write."""
+    scene.config()
+    stale = scene.facts()
+    assert await _release(scene) is Outcome.RELEASED
+    await scene.reconciler.reconcile(stale, waited=lambda _: 0.0)
+    assert Record.of_secret(scene.api.find("Secret", "w") or {}) is not None
+    await scene.reconcile()
+    late = scene.api.find("Secret", "w") or {}
+    assert Record.of_secret(late) is None
+    assert "bootstrap.slipway.dev/bundle-id" not in late["metadata"]["annotations"], "what the policy looks at"
+    count = len(scene.api.writes)
+    await scene.reconcile()
+    assert len(scene.api.writes) == count, "once"
+
+
+@pytest.mark.parametrize("used", ["status", "machine", "predecessor"])
+async def test_a_secret_in_use_is_not_given_up(scene: OptedIn, used: str) -> None:
+    """Only the pause was left to end when the object was handed back, or it was moved since, or the Secret is older."""
+    scene.config()
+    await scene.reconcile()
+    found, secret = scene.found(), scene.api.find("Secret", "w") or {}
+    found["metadata"]["annotations"][marks.RELEASED] = "now"
+    if used != "status":
+        del found["status"]
+    if used == "machine":
+        machine = scene.api.find("Machine", "w") or {}
+        machine["spec"]["bootstrap"]["dataSecretName"] = "w"
+        scene.api.put(machine)
+    if used == "predecessor":
+        found["metadata"]["uid"] = "another"
+    scene.api.put(found)
+    await scene.reconcile()
+    assert scene.api.find("Secret", "w") == secret
 
 
 async def test_others_are_left_alone(scene: OptedIn) -> None:

@@ -84,6 +84,19 @@ def test_a_data_secret_that_is_gone(told: ToldBoth, kind: str, expected: list[st
     assert told.names() == expected
 
 
+@pytest.mark.parametrize(("handed_back", "expected"), [(True, ["theirs"]), (False, [])])
+def test_a_data_secret_that_came_too_late(told: ToldBoth, handed_back: bool, expected: list[str]) -> None:
+    """Of a config that was handed back meanwhile: it has to be given up. Otherwise its maker knows of it."""
+    config = told.api.find("KubeadmConfig", "theirs") or {}
+    if handed_back:
+        config["metadata"]["annotations"][marks.RELEASED] = "now"
+    told.put(config)
+    told.names()
+    owner = {"kind": "KubeadmConfig", "controller": True, "uid": config["metadata"]["uid"]}
+    told.put({"kind": "Secret", "metadata": {"name": "theirs", "ownerReferences": [owner]}})
+    assert told.names() == expected
+
+
 def test_a_label_that_came_later_is_looked_at_once(told: ToldBoth) -> None:
     """So that an event can tell of it; of such an object only metadata is followed."""
     late = kubeadm_config("late")
