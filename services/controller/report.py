@@ -9,7 +9,7 @@ import structlog
 from services.controller.conditions import Condition, written
 from services.controller.data_secret import Record
 from services.controller.facts import Facts
-from services.controller.kubernetes.failures import ApiFailure, Conflict, NotFound
+from services.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound
 from services.controller.objects import Objects
 from services.controller.resources import EVENTS, SLIPWAY_CONFIGS, Json
 
@@ -62,14 +62,22 @@ class Reporter:
         return True
 
     async def warn(self, facts: Facts, reason: str, message: str) -> None:
-        """Tell by an event what somebody must change, once for each reason and message."""
-        if self._told.get(facts.uid) == (reason, message):
+        """Tell by an event what somebody must change, once for each reason and message.
+
+        What a process finds first its predecessor may have told: the name of that event is the same every time, and as
+        long as the API server keeps it nobody is told twice.
+        """
+        before = self._told.get(facts.uid)
+        if before == (reason, message):
             return
+        since = self.now() if before else ""
         if len(self._told) >= _MOST_REMEMBERED:
             self._told.clear()
         self._told[facts.uid] = (reason, message)
         try:
-            await self.objects.create(EVENTS, facts.namespace, self._event(facts, reason, message))
+            await self.objects.create(EVENTS, facts.namespace, self._event(facts, reason, message, since=since))
+        except AlreadyExists:
+            pass
         except ApiFailure as error:
             _log.info("an event could not be written", failure=type(error).__name__)
 
@@ -78,9 +86,9 @@ class Reporter:
         self._last.pop(uid, None)
         self._told.pop(uid, None)
 
-    def _event(self, facts: Facts, reason: str, message: str) -> Json:
+    def _event(self, facts: Facts, reason: str, message: str, *, since: str) -> Json:
         now = self.now()
-        digest = hashlib.sha256(f"{facts.uid}\0{reason}\0{message}\0{now}".encode()).hexdigest()[:16]
+        digest = hashlib.sha256(f"{facts.uid}\0{reason}\0{message}\0{since}".encode()).hexdigest()[:16]
         return {
             "apiVersion": "v1",
             "kind": "Event",

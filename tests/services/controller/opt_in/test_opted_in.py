@@ -252,6 +252,28 @@ async def test_what_is_not_ours_is_left_alone(
     assert scene.workload.writes == []
 
 
+async def test_a_label_that_came_later_is_told_of_once(scene: OptedIn) -> None:
+    """Whatever happens to the controller meanwhile: as long as the event is kept, its successor adds none."""
+    found = scene.config()
+    _late(found)
+    scene.api.put(found)
+    for _ in range(3):
+        await scene.reconcile()
+        scene.restart()
+        scene.later(minutes=1)
+    assert [one["reason"] for one in scene.api.all("Event")] == ["OptedInTooLate"]
+
+
+async def test_what_comes_back_is_told_of_again(scene: OptedIn) -> None:
+    """One process tells of a change each time that it finds one, also of a change back."""
+    scene.config()
+    facts = scene.facts()
+    for reason in ("One", "Other", "One", "One"):
+        await scene.reconciler.reporter.warn(facts, reason, "what to do")
+        scene.later(seconds=1)
+    assert [one["reason"] for one in scene.api.all("Event")] == ["One", "Other", "One"]
+
+
 async def test_afterwards_nothing_but_the_token_is_written(scene: OptedIn) -> None:
     """The object is the kubeadm provider's to tell of: the token is kept alive, the status is not touched again."""
     scene.config()
