@@ -115,13 +115,11 @@ class KubeadmQuestions:
 
 
 def presets_token(tree: Json) -> bool:
-    """Whether a KubeadmConfigSpec sets anything of joinConfiguration.discovery.bootstrapToken."""
+    """Whether a KubeadmConfigSpec has a joinConfiguration.discovery.bootstrapToken, be it an empty one."""
+    found: object = tree
     for name in ("joinConfiguration", "discovery", "bootstrapToken"):
-        found = tree.get(name) if isinstance(tree, dict) else None
-        if not found:
-            return False
-        tree = found
-    return True
+        found = found.get(name) if isinstance(found, dict) else None
+    return found is not None
 
 
 def _references(tree: Json) -> Iterator[tuple[str, str]]:

@@ -108,7 +108,11 @@ async def test_a_replacement_in_place_of_an_apply_is_refused(site: Site) -> None
 async def test_a_preset_token_is_refused_at_any_time(site: Site) -> None:
     """At creation by the webhook, later by the policy: the kubeadm provider would look after that token."""
     token = {"joinConfiguration": {"discovery": {"bootstrapToken": {"token": "abcdef.0123456789abcdef"}}}}
+    empty: Object = {"joinConfiguration": {"discovery": {"bootstrapToken": {}}}}
     async with opting_in.webhook(site):
+        assert "Slipway makes the token" in await attempt(
+            site, "create", {**config("w", namespace=site.namespace), "spec": empty}
+        )
         wrong = {**config("w", namespace=site.namespace), "spec": token}
         assert "Slipway makes the token" in await attempt(site, "create", wrong)
         assert await attempt(site, "create", config("w", namespace=site.namespace)) == ""

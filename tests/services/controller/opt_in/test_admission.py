@@ -92,6 +92,10 @@ def test_others_are_let_through_untouched(review: Json, reason: str) -> None:
             _review(labels=MANAGED, spec={"joinConfiguration": {"discovery": {"bootstrapToken": {"token": "canary"}}}}),
             "spec.joinConfiguration.discovery.bootstrapToken",
         ),
+        (
+            _review(labels=MANAGED, spec={"joinConfiguration": {"discovery": {"bootstrapToken": {}}}}),
+            "spec.joinConfiguration.discovery.bootstrapToken",
+        ),
     ],
 )
 def test_what_can_not_be_ours_is_refused(review: Json, said: str) -> None:
@@ -103,7 +107,13 @@ def test_what_can_not_be_ours_is_refused(review: Json, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", [{}, {"joinConfiguration": {}}, {"joinConfiguration": {"discovery": {"file": {"a": 1}}}}]
+    "spec",
+    [
+        {},
+        {"joinConfiguration": {}},
+        {"joinConfiguration": {"discovery": {"file": {"a": 1}}}},
+        {"joinConfiguration": {"discovery": {"bootstrapToken": None}}},
+    ],
 )
 def test_other_discovery_is_no_preset_token(spec: Json) -> None:
     """Only the token is refused; discovery by file is the user's own way."""
