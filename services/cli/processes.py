@@ -73,9 +73,9 @@ class LocalServices:
         await self.run("bootstrapper", "bootstrapper", self.bootstrapper, *flags)
 
     async def start_provisioner(self, module: str, *, name: str = "") -> Process:
-        """Start one of our provisioners; `name` tells a second instance from the first."""
-        address = f"{LOOPBACK}:{free_port()}"
-        return await self.run(name or module, f"provisioners.{module}", address, "--registry-address", self.registry)
+        """Start one of our provisioners; `name`, its own where none is given, tells two instances apart."""
+        address, name = f"{LOOPBACK}:{free_port()}", name or module.replace("_", "-")
+        return await self.run(name, f"provisioners.{module}", address, "--registry-address", self.registry)
 
     async def run(self, name: str, module: str, address: str, *flags: str) -> Process:
         """Start a service of ours."""

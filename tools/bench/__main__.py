@@ -107,8 +107,8 @@ async def _renders(services: LocalServices, questions: list[MachineQuestion]) ->
     channels = ChannelPool(tls=None, trust_domain="slipway")
     rows = []
     try:
-        for name, module in MODULES.items():
-            process = services.processes[module]
+        for name in MODULES:
+            process = services.processes[name]
             stub = ProvisionerServiceStub(channels.get(process.address, retries=False))
             for question in questions:
                 question.subject.spec.provisioner.name = name

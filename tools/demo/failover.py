@@ -54,7 +54,7 @@ async def failover_act(services: LocalServices, backend: RemoteBackend, screen: 
     stream = _Stream(backend, bootstrappb.GetUserDataRequest(subject=question.subject, accept_attachments=True))
     loop = asyncio.get_running_loop()
     with screen.status("a second instance of cloud-init is starting ..."):
-        await services.start_provisioner(MODULE, name="cloud_init-2")
+        await services.start_provisioner(MODULE, name="cloud-init-2")
         await _instances(backend, 2)
     asking = asyncio.create_task(stream.run())
     with screen.status("requests keep coming ..."):
@@ -63,7 +63,7 @@ async def failover_act(services: LocalServices, backend: RemoteBackend, screen: 
         await _kill(services, backend, killed)
         await _until(lambda: stream.total >= before + _AFTER or bool(stream.failures))
         started = loop.time()
-        await services.start_provisioner(MODULE, name="cloud_init-3")
+        await services.start_provisioner(MODULE, name="cloud-init-3")
         await _instances(backend, 2, without=killed)
         seconds = loop.time() - started
     stream.stop = True

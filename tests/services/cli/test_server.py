@@ -14,9 +14,9 @@ NATIVE, AWS = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml"
 
 
 def test_up_says_what_runs(local: Local) -> None:
-    """Six services, each a process of its own."""
+    """Six services, each a process of its own, by the names that they have everywhere."""
     assert {str(one["service"]) for one in local.services} == {
-        "registry", "bootstrapper", "cloud_init", "ignition", "talos", "windows",
+        "registry", "bootstrapper", "cloud-init", "ignition", "talos", "windows",
     }  # fmt: skip
     assert len({one["pid"] for one in local.services}) == 6
 
