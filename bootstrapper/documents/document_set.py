@@ -31,12 +31,14 @@ class DocumentSet:
     Attributes:
         questions: the machines.
         notes: what was left aside or filled in.
+        doubts: what is likely a slip in several documents together.
         places: where each field of each document stands.
         lone: the text of the only document, variables filled in; "" when there are several.
     """
 
     questions: list[MachineQuestion]
     notes: list[SourceProblem] = field(default_factory=list)
+    doubts: list[SourceProblem] = field(default_factory=list)
     places: Places = field(default_factory=Places)
     lone: str = field(default="", repr=False)
 
@@ -96,7 +98,7 @@ def read_document_set(
         raise SourceError(problems)
     filled = [expansions[name].text if name in expansions else text for name, text in texts.items()]
     lone = filled[0] if len(documents) == 1 and len(filled) == 1 else ""
-    return DocumentSet(questions, list(dict.fromkeys(notes)), Places(documents), lone)
+    return DocumentSet(questions, list(dict.fromkeys(notes)), list(manifests.doubts), Places(documents), lone)
 
 
 def _documents(texts: Mapping[str, str], expansions: Mapping[str, Expansion]) -> list[Document]:

@@ -78,6 +78,7 @@ class ManifestSet:
         secret_values: all values of the set's Secrets by name and key.
         config_map_values: all values of the set's ConfigMaps by name and key.
         notes: what was left aside or filled in.
+        doubts: what is likely a slip.
     """
 
     machines: tuple[ManifestMachine, ...]
@@ -87,3 +88,4 @@ class ManifestSet:
     secret_values: Mapping[tuple[str, str], bytes] = field(repr=False)
     config_map_values: Mapping[tuple[str, str], bytes] = field(repr=False)
     notes: tuple[SourceProblem, ...]
+    doubts: tuple[SourceProblem, ...] = ()

@@ -10,6 +10,7 @@ from bootstrapper.importers.cluster_api.clusters import Clusters
 from bootstrapper.importers.cluster_api.infrastructure import infrastructure_of, target
 from bootstrapper.importers.cluster_api.machine_sets import CONFIG_PATHS, NATIVE_CONFIGS, MachineSet, MachineSets
 from bootstrapper.importers.cluster_api.objects import ManifestObject, ManifestObjects, manifest_objects
+from bootstrapper.importers.cluster_api.references import dangling
 from bootstrapper.importers.cluster_api.user_secrets import (
     config_map_values,
     references,
@@ -112,6 +113,7 @@ class _Reader:
             secret_values=dict(self.secrets),
             config_map_values=self.config_maps,
             notes=tuple(dict.fromkeys([*notes, *self.objects.notes])),
+            doubts=tuple(dangling(self.objects)),
         )
 
     def _target(self, each: MachineSet) -> clusterpb.Target:

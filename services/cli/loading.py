@@ -27,6 +27,7 @@ class Loaded:
         notes: remarks on the files as a whole, for people.
         places: where each field of each document stands.
         lone: the text of the only document, variables filled in; "" when there are several.
+        doubts: warnings of what is likely a slip in several documents together.
         unused: a warning for each variable of the command line that no file uses, by its name.
     """
 
@@ -34,6 +35,7 @@ class Loaded:
     notes: list[str] = field(default_factory=list)
     places: Places = field(default_factory=Places)
     lone: str = field(default="", repr=False)
+    doubts: list[str] = field(default_factory=list)
     unused: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -59,8 +61,8 @@ def load(inputs: Inputs) -> Loaded:
         message = "there is no machine here: nothing is in it" if empty else _no_machine(found.notes)
         raise SourceError([SourceProblem(", ".join(texts), None, "", message)])
     questions = _chosen(found.questions, inputs.machines)
-    notes = [str(one) for one in found.notes]
-    return Loaded(questions, notes, found.places, found.lone, _unused(inputs, texts.values()))
+    notes, doubts = [str(one) for one in found.notes], [str(one) for one in found.doubts]
+    return Loaded(questions, notes, found.places, found.lone, doubts, _unused(inputs, texts.values()))
 
 
 def _unused(inputs: Inputs, texts: Iterable[str]) -> dict[str, str]:

@@ -23,7 +23,7 @@ def note_files(loaded: Loaded) -> None:
     """Tell what was noticed while the files were read."""
     for text in dict.fromkeys(loaded.notes):
         note(text, "note")
-    for text in loaded.unused.values():
+    for text in (*loaded.doubts, *loaded.unused.values()):
         note(text, "warning")
 
 
