@@ -21,7 +21,7 @@ from bootstrapper.credentials.placeholder_store import PlaceholderStore
 from bootstrapper.credentials.request_store import RequestStore
 from bootstrapper.credentials.roles import secrets_for_role
 from bootstrapper.credentials.store import ClusterKey, CredentialStore
-from bootstrapper.delivery.fitting import fit
+from bootstrapper.delivery.fitting import Fitted, fit
 from bootstrapper.delivery.infrastructure import assumed, check_carried, infrastructure
 from bootstrapper.key_settings import key_settings
 from bootstrapper.lowering.draft import Elsewhere, Refusal
@@ -108,22 +108,28 @@ class Bootstrapper:
         prepared = await self.prepare(request.subject, request.credentials)
         target = prepared.compiled.bundle.machine.target
         secret_format = prepared.candidate.format.secret_format
-        row = infrastructure(target.infrastructure, secret_format=secret_format)
         check_carried(prepared.candidate.format, target)
         response, instance = await self.render(prepared, accept_attachments=request.accept_attachments)
-        fit_it = partial(
-            fit,
-            response.user_data,
-            prepared.compiled.bundle,
-            row=row,
-            limit=request.max_user_data_bytes,
-            may_compress=request.accept_gzip and prepared.candidate.format.accepts_gzip,
+        fitted = await self.fitted(
+            prepared, response.user_data, limit=request.max_user_data_bytes, accept_gzip=request.accept_gzip
         )
-        fitted = await beside(len(response.user_data), fit_it)
         if not request.max_user_data_bytes:
             counted = fitted.size.counted_bytes
             prepared.diagnostics += assumed(target.infrastructure, secret_format=secret_format, counted=counted)
         return self._answer(prepared, response, instance, fitted.data, fitted.encoding, fitted.size)
+
+    @staticmethod
+    async def fitted(prepared: Prepared, data: bytes, *, limit: int = 0, accept_gzip: bool) -> Fitted:
+        """Give user data as the machine's infrastructure takes them; `limit` 0 for the infrastructure's own.
+
+        Raises:
+            UserDataTooLarge: it does not take them.
+        """
+        target, info = prepared.compiled.bundle.machine.target, prepared.candidate.format
+        row = infrastructure(target.infrastructure, secret_format=info.secret_format)
+        may_compress = accept_gzip and info.accepts_gzip
+        work = partial(fit, data, prepared.compiled.bundle, row=row, limit=limit, may_compress=may_compress)
+        return await beside(len(data), work)
 
     async def prepare(
         self,
@@ -226,16 +232,16 @@ class Bootstrapper:
         compiled = await self.compile(neutral, candidate, optional_features=optional)
         return Prepared(subject, candidate, compiled, available, neutral, diagnostics)
 
-    async def verdict(self, prepared: Prepared) -> Trial:
+    async def verdict(self, prepared: Prepared, *, validate_only: bool = True) -> Trial:
         """Give all that a provisioner refuses of a machine: what compilation found, and what Render itself says.
 
-        Nothing is rendered. `prepared.compiled` is then what was asked last.
+        `prepared.compiled` is then what was asked last. Unless it is to check only, the user data are given too.
 
         Raises:
             SlipwayError: a refusal of another reason, or a failure, where compilation has found nothing.
         """
         told = list(prepared.compiled.refusals)
-        again, judged = True, False
+        again, judged, data = True, False, b""
         for _ in range(MAX_RENDERS):
             bundle = None
             if told:
@@ -252,10 +258,13 @@ class Bootstrapper:
                     prepared.available,
                     prepared.neutral,
                 )
-                await self._ask(
-                    asked, accept_attachments=True, validate_only=True, most=TRIAL_TIMEOUT if told else math.inf
+                response, _ = await self._ask(
+                    asked,
+                    accept_attachments=True,
+                    validate_only=validate_only or bool(told),
+                    most=TRIAL_TIMEOUT if told else math.inf,
                 )
-                judged = True
+                judged, data = True, response.user_data
                 break
             except UnsupportedFeature as error:
                 rejected = {bundle_path(one.path): one for one in error.violations}
@@ -271,7 +280,7 @@ class Bootstrapper:
                     raise
                 told += of_whole(error, prepared.compiled.bundle)
                 break
-        return Trial(in_order(told), judged=judged)
+        return Trial(in_order(told), judged=judged, user_data=data)
 
     async def neutral(
         self,

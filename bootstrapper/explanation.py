@@ -12,8 +12,8 @@ from functools import partial
 from bootstrapper.assembly.subject import CheckedSubject, check
 from bootstrapper.bootstrapper import Bootstrapper, beside
 from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.delivery.fitting import hardly_fits
-from bootstrapper.delivery.infrastructure import check_carried
+from bootstrapper.delivery.fitting import GZIP
+from bootstrapper.delivery.infrastructure import Counted, check_carried, infrastructure
 from bootstrapper.placeholders import user_placeholders
 from bootstrapper.provisioning.selection import Candidate
 from bootstrapper.refusals import bare_place, bound
@@ -58,23 +58,33 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
     response.diagnostics.extend(_not_chosen(bootstrapper, subject))
-    response.diagnostics.extend(await asyncio.to_thread(_too_large, columns))
+    response.diagnostics.extend(_doubts(columns))
     return response
 
 
-def _too_large(columns: Iterable[Column]) -> list[diagnosticpb.Diagnostic]:
-    """Warn of formats whose user data will hardly fit. Nothing is rendered here, so that nobody is refused for it."""
-    large = [
-        column.candidate.format.format
-        for column in columns
-        if column.compiled and not column.error and hardly_fits(column.compiled.bundle, column.candidate.format)
+def _doubts(columns: Iterable[Column]) -> list[diagnosticpb.Diagnostic]:
+    """Warn of formats whose user data may be too large with secrets: placeholders are as long, but compress better."""
+    doubted = [
+        column.candidate.format.format for column in columns if column.fitted and column.compiled and _is_near(column)
     ]
-    if not large:
+    if not doubted:
         return []
-    message = f"the user data is likely too large for the infrastructure in {', '.join(large)}: slipway size tells"
+    message = f"the user data may be too large for the infrastructure in {', '.join(doubted)}: slipway size tells"
     return [
         diagnosticpb.Diagnostic(severity=diagnosticpb.SEVERITY_WARNING, code="SIZE_DOUBTED", message=message),
     ]
+
+
+def _is_near(column: Column) -> bool:
+    """Tell whether user data fit only since their secrets compress as placeholders do."""
+    if column.fitted is None or column.compiled is None:
+        return False
+    size, row = column.fitted.size, column.compiled.bundle.machine.target.infrastructure
+    info = column.candidate.format
+    if column.fitted.encoding != GZIP and infrastructure(row, secret_format=info.secret_format).counted is Counted.RAW:
+        return False
+    secrets = sum(len(one.value) for one in column.compiled.bundle.secrets.secrets)
+    return size.counted_bytes + secrets > size.limit_bytes
 
 
 def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[diagnosticpb.Diagnostic]:
@@ -110,10 +120,12 @@ async def _column(bootstrapper: Bootstrapper, subject: CheckedSubject, candidate
             if not column.compiled.refusals:
                 check_carried(candidate.format, column.compiled.bundle.machine.target)
             try:
-                column.trial = await bootstrapper.verdict(prepared)
+                column.trial = await bootstrapper.verdict(prepared, validate_only=False)
             finally:
                 told = column.trial.refusals or prepared.compiled.refusals
                 column.compiled = replace(prepared.compiled, refusals=list(told))
+            if column.trial.user_data:
+                column.fitted = await bootstrapper.fitted(prepared, column.trial.user_data, accept_gzip=True)
     except SlipwayError as error:
         column.error = error
     return column

@@ -6,7 +6,7 @@ refused the same by that one. So Render is asked too, to check only, about all t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bootstrapper.compilation import of_error
 from bootstrapper.lowering.draft import Refusal
@@ -31,10 +31,17 @@ _MAX_CUTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a format refuses of a machine; `judged` is False where nobody could find out all of it."""
+    """What a format refuses of a machine, and what it renders where it refuses nothing.
+
+    Attributes:
+        refusals: all that it refuses.
+        judged: False where nobody could find out all of it.
+        user_data: the user data, if they were asked for and nothing is refused.
+    """
 
     refusals: Sequence[Refusal] = ()
     judged: bool = False
+    user_data: bytes = field(default=b"", repr=False)
 
 
 def of_the_machine(refusal: Refusal) -> bool:

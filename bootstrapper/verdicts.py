@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from bootstrapper.assembly.paths import describe
 from bootstrapper.compilation import ENGINE_NAMESPACES, Compiled
+from bootstrapper.delivery.fitting import Fitted
 from bootstrapper.field_index import enclosing
 from bootstrapper.lowering.draft import Refusal
 from bootstrapper.provisioning.selection import Candidate
@@ -33,6 +34,7 @@ class Column:
     error: SlipwayError | None = None
     rejected: list[Refusal] = field(default_factory=list)
     trial: Trial = field(default_factory=Trial)
+    fitted: Fitted | None = None
 
     @property
     def refusals(self) -> list[Refusal]:

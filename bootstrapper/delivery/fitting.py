@@ -11,12 +11,11 @@ from google.protobuf.message import Message
 from bootstrapper.assembly.paths import describe
 from bootstrapper.assembly.secrets import references
 from bootstrapper.delivery.compression import compress
-from bootstrapper.delivery.infrastructure import Counted, Infrastructure, infrastructure
+from bootstrapper.delivery.infrastructure import Counted, Infrastructure
 from services.contract.errors import UserDataTooLarge, Violation
 from services.contract.walk import items
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
-from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 IDENTITY = "identity"
 GZIP = "gzip"
@@ -70,15 +69,6 @@ def fit(
         if size.counted_bytes <= most:
             return Fitted(squeezed, GZIP, size)
     raise _too_large(size, bundle, how=_how(row, squeezed=may_compress and row.gzip), who="caller" if limit else "")
-
-
-def hardly_fits(bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) -> bool:
-    """Tell whether the user data of a bundle will hardly fit: the bundle's own bytes do not, and are most of it."""
-    row = infrastructure(bundle.machine.target.infrastructure, secret_format=info.secret_format)
-    data = bundle.SerializeToString(deterministic=True)
-    if row.count(data) <= row.limit_bytes:
-        return False
-    return not (row.gzip and info.accepts_gzip) or row.count(compress(data)) > row.limit_bytes
 
 
 def _too_large(size: bootstrappb.Size, bundle: bundlepb.BootstrapBundle, *, how: str, who: str) -> UserDataTooLarge:

@@ -63,12 +63,20 @@ def test_a_spec_that_nobody_serves_says_so(slipway: Slipway, write: Callable[...
     assert f": {said}" in next(line for line in result.stderr.splitlines() if line.startswith("refused: "))
 
 
-def test_what_will_hardly_fit_is_told(slipway: Slipway) -> None:
-    """Nothing is rendered, so the size is not known; but large is large. A limit that is wide asks for no remark."""
-    arguments = ("explain", "-f", NATIVE, "--machine", "harbour-worker", "--target")
-    said = "likely too large for the infrastructure in cloud-config"
-    assert said in slipway(*arguments, "kubevirt").stdout
-    assert "slipway size" not in slipway(*arguments, "metal").stdout
+@pytest.mark.parametrize("target", ["kubevirt", "metal", "aws"])
+def test_the_machine_is_rendered_where_render_renders_it(slipway: Slipway, target: str) -> None:
+    """The last row and render agree, on infrastructures that take little too; a wide limit asks for no remark."""
+    machine = ("-f", NATIVE, "--machine", "harbour-cp-0", "--target", target)
+    (told,) = json.loads(slipway("explain", *machine, "-o", "json").stdout)
+    summary = json.loads(slipway("render", *machine, "--format", "all", "--summary", "json").stdout)
+    entries = {one["format"]: one for one in summary}
+    columns = {one["format"]: one for one in told["columns"]}
+    assert {name: one["renderable"] for name, one in columns.items()} == {
+        name: one["status"] == "rendered" for name, one in entries.items()
+    }
+    small = target == "kubevirt"
+    assert ("takes 2048" in columns["cloud-config"]["refusal"]) is small
+    assert ("slipway size" in str(told["diagnostics"])) is False
 
 
 def test_people_get_few_columns_and_rows(slipway: Slipway) -> None:
