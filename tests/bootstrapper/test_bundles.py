@@ -1,0 +1,54 @@
+"""Tests of the bundles that people are shown: no text of a machine is in them, however it was written."""
+
+from typing import Any
+
+import pytest
+
+from bootstrapper.bundles import give_bundle
+from bootstrapper.credentials.placeholder_store import PlaceholderStore
+from services.cli.embedded import embedded_bootstrapper
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import content_pb2 as contentpb
+
+CANARIES = ("cnry0a1b2c", "cnry3d4e5f")
+
+TEXTS = [
+    ("written as one", contentpb.MachineText(value="".join(CANARIES))),
+    ("joined of literal parts", contentpb.MachineText(segments=[{"text": one} for one in CANARIES])),
+    ("with a fact between", contentpb.MachineText(segments=[{"text": CANARIES[0]}, {"fact": {"kind": 3}}])),
+]
+
+
+def request_for(place: str, text: contentpb.MachineText, *, lowered: bool) -> bootstrappb.GetBundleRequest:
+    """Give a request for a machine that has a text at a place of its spec."""
+    subject = bootstrappb.Subject()
+    subject.cluster.CopyFrom(clusterpb.Cluster(name="c", kubernetes_version="v1.34.2", endpoint={"host": "h"}))
+    subject.machine.CopyFrom(clusterpb.Machine(name="m", role=clusterpb.ROLE_INIT))
+    subject.machine.target.infrastructure = "aws"
+    subject.spec.provisioner.name = "cloud-init"
+    holder: Any = subject.spec
+    *above, name = place.split(".")
+    for one in above:
+        holder = getattr(holder, one)
+    getattr(holder, name).CopyFrom(text)
+    return bootstrappb.GetBundleRequest(subject=subject, lowered=lowered)
+
+
+async def shown(request: bootstrappb.GetBundleRequest) -> bundlepb.BootstrapBundle:
+    """Give the bundle that somebody without a right to secrets gets."""
+    return (await give_bundle(embedded_bootstrapper(store=PlaceholderStore()), request, identity="")).bundle
+
+
+@pytest.mark.parametrize("place", ["os.hostname.name", "kubernetes.node.name", "kubernetes.node.provider_id"])
+@pytest.mark.parametrize(("reason", "text"), TEXTS, ids=[one for one, _ in TEXTS])
+@pytest.mark.parametrize("lowered", [False, True])
+async def test_no_text_of_a_machine_is_shown(
+    place: str, reason: str, text: contentpb.MachineText, *, lowered: bool
+) -> None:
+    """A template may have put anything into a literal, and that is no less a secret when it was joined to one value."""
+    bundle = await shown(request_for(place, text, lowered=lowered))
+    told = str(bundle) + repr(bundle.SerializeToString())
+    assert [one for one in CANARIES if one in told] == [], reason
+    assert "bytes>" in told
