@@ -43,10 +43,15 @@ from tests.integration.full_request import full_request
 NAMES = {
     "subject.spec.provisioner.name": "a name that the operator's list is asked for",
     "subject.spec.provisioner.version": "a version that is not there",
-    "secret_ref.name": "names the Secret that is missing",
-    "secret_ref.key": "names the key that is missing",
+    "secret_ref.name": "names the Secret that is missing: nobody could create it who is not told which",
+    "secret_ref.key": "names the key that is missing in it",
 }
-"""Ends of field paths whose values may be told, as far as they fit their grammar, and why."""
+"""Ends of field paths whose values may be told, as far as they fit their grammar, and why.
+
+They are names, which the design lets errors hold (field names, feature ids, keys that are no secret): a reference says
+where a secret is and nothing of it, and stands in the cluster's objects where whoever may read the error reads it, too.
+Their grammar keeps out what is no name, so that no value that was put there by mistake is told.
+"""
 
 
 def fitting(number: int) -> str:
