@@ -32,6 +32,12 @@ _OF_EVERY_MACHINE = frozenset(
 
 _CONTROL_PLANE = "kubernetes.cluster.control_plane"
 
+_ONE_OF: Mapping[str, str] = {
+    "kubernetes.etcd.external": "put local in its place, or leave out etcd as a whole",
+    "os.files.remote": "put content in its place",
+}
+"""What to do about a field that can not be left out by itself: what holds it must have one of several."""
+
 
 CORRECT = "correct it there"
 """What to do where the reason is the rule itself, "must be an absolute path": it adds nothing for people."""
@@ -89,6 +95,8 @@ def remedy_of(use: Use, supports: Supports, *, item_path: str = "") -> str:
     own, where it is not the nearest one.
     """
     name = _inner(use.path, item_path or use.item_path)
+    if use.id in _ONE_OF:
+        return _ONE_OF[use.id]
     if use.id == _CONTROL_PLANE:
         return _same_family(supports.get(use.id))
     support = supports.get(use.id)

@@ -189,6 +189,12 @@ REFUSED = [
         "a render's, which nobody else takes either",
     ),
     ("talos", "{os: {ntp: {pools: [a.example.com, b.example.com]}}}", "leave out pools, or choose", "a list"),
+    (
+        "talos",
+        "{os: {files: [{path: /var/a, remote: {urls: [https://a.example.com/b], sha512: " + "ab" * 64 + "}}]}}",
+        "put content in its place",
+        "one of two",
+    ),
     ("clod-init", "{}", "did you mean cloud-init?", "a name"),
 ]
 
@@ -200,6 +206,19 @@ async def test_a_remedy_is_to_the_point(provisioner: str, spec: str, expected: s
     assert error is not None, reason
     check(error)
     assert any(expected in one.remedy for one in error.violations), (reason, error.violations)
+
+
+@pytest.mark.parametrize("instead", ["{etcd: {local: {}}}", "{}"], ids=["local in its place", "no etcd"])
+async def test_who_follows_the_remedy_for_external_etcd_has_a_valid_spec(instead: str) -> None:
+    """Etcd without either of both is no valid spec: to leave out external alone led from one refusal to the next."""
+    files = "caFile: /a/ca.crt, certFile: /a/c.crt, keyFile: /a/c.key"
+    external = f"{{etcd: {{external: {{endpoints: ['https://10.0.0.1:2379'], {files}}}}}}}"
+    error = await refused(asked(question(f"{{kubernetes: {external}}}", role="Init"), "talos"))
+    assert error is not None
+    told = [one.remedy for one in error.violations if one.feature.startswith("kubernetes.etcd")]
+    assert len(told) == 1
+    assert told[0].startswith("put local in its place, or leave out etcd as a whole"), told
+    assert await refused(asked(question(f"{{kubernetes: {instead}}}", role="Init"), "talos")) is None
 
 
 async def test_what_a_provisioner_refuses_is_not_sought_at_its_other_formats() -> None:
