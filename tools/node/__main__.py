@@ -1,5 +1,6 @@
 """Looks into the machines that `make demo-node` has left running.
 
+python -m tools.node check                           whether this machine can boot some at all
 python -m tools.node list
 python -m tools.node enter MACHINE [COMMAND...]      a shell, without a command
 python -m tools.node serial|journal MACHINE          what it said so far
@@ -12,13 +13,16 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tools.node import standing
+from tools.engines.failures import EngineError
+from tools.node import site, standing
 
 _USED_WRONGLY = 2
 
 
 def main(arguments: Sequence[str]) -> int:
     """The status for the shell; 1 without machines, 2 for words that mean nothing."""
+    if list(arguments) == ["check"]:
+        return _check()
     if list(arguments) == ["down"]:
         standing.end()
         return 0
@@ -39,6 +43,15 @@ def main(arguments: Sequence[str]) -> int:
         case _:
             print(__doc__, file=sys.stderr)
             return _USED_WRONGLY
+    return 0
+
+
+def _check() -> int:
+    try:
+        site.require()
+    except EngineError as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
 
 

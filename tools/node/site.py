@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.engines import cache, roots
-from tools.engines.failures import EngineBroken, EngineMissing
+from tools.engines.failures import EngineBroken
 from tools.node import cgroups, keeper, layer
 from tools.node.flavours import FLAVOURS, Flavour
 from tools.node.machine import Machine, Store
@@ -96,16 +96,28 @@ class Site:
             server.wait()
 
 
+def require() -> None:
+    """Does nothing on a machine that can hold a site.
+
+    Raises:
+        EngineBroken: it can not, for what it is; the message says what to do.
+        EngineMissing: a Debian package is not installed.
+    """
+    if os.geteuid():
+        raise EngineBroken("only root can boot machines: run this as root")
+    if not cgroups.available():
+        raise EngineBroken(cgroups.REFUSAL)
+    roots.require_packages(("systemd-container",))
+
+
 @contextlib.contextmanager
 def opened() -> Iterator[Site]:
     """Gives an empty site, and ends it afterwards, unless it was told to stay and nothing went wrong.
 
     Raises:
-        EngineMissing: this machine cannot hold one.
+        EngineBroken, EngineMissing: this machine cannot hold one; as ``require``.
     """
-    if not cgroups.available():
-        raise EngineMissing("node", "control groups of the first version are needed to deny block devices")
-    roots.require_packages(("systemd-container",))
+    require()
     home = cache.directory() / "sites"
     home.mkdir(parents=True, exist_ok=True)
     _sweep(home)
