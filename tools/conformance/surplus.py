@@ -94,7 +94,11 @@ class _Things:
         places = [*self._texts_asked, *self._added.values()]
         for number, program in enumerate(state.programs):
             argv = list(program.argv)
-            if argv not in asked and not any(all(self._spelt(word) in place for word in argv) for place in places):
+            if (
+                argv
+                and argv not in asked
+                and not any(all(self._spelt(word) in place for word in argv) for place in places)
+            ):
                 self._add(f"command {number}", "\n".join(argv))
 
     def _words(self) -> Iterator[str]:

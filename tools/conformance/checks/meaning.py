@@ -154,9 +154,10 @@ async def extended_items(session: Session, info: provisionerpb.FormatInfo) -> No
 
 @CHECKS.check_format("EXE-001")
 async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
-    """The program is started with exactly its arguments."""
+    """The program is started with exactly its arguments, and without one nothing is."""
     if info.kubernetes_input != requests.PLAN:
         raise NotRun("an intent has no entry point")
+    await _nothing_started(session, info)
     request = await session.base(info)
     del request.bundle.plan.entrypoint.argv[1:]
     request.bundle.plan.entrypoint.argv.extend(
@@ -181,6 +182,25 @@ async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
     all_hold([text for text in found.problems if text.startswith("plan.")])
     if "plan.entrypoint" in found.unverified:
         raise Unverified("the decoder does not see plan.entrypoint")
+
+
+async def _nothing_started(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """See that a bundle without an entry point starts nothing; who can not place files without one may refuse it.
+
+    Raises:
+        Broken: something is started.
+        Unverified: nobody can read the user data.
+    """
+    request = await session.base(info)
+    request.bundle.plan.ClearField("entrypoint")
+    request = requests.merged(request, bundlepb.BootstrapBundle(), info)
+    got = await session.subject.render(request)
+    if got.info.reason in ("BUNDLE_INVALID", "UNSUPPORTED_FEATURE"):
+        return
+    expect(got.ok, f"without an entry point it ended with {got.described()}")
+    state = await decoded(session.options, info, got.response)
+    started = sum(bool(program.argv) for program in state.programs)
+    expect(not started, f"without an entry point the user data starts {started} programs")
 
 
 async def _arrives(

@@ -10,7 +10,7 @@ from tests.tools.conformance.bent import Bent, Request, Response
 from tests.tools.conformance.mutants.bending import answered
 from tests.tools.conformance.mutants.control_plane import NewestTalos
 from tests.tools.conformance.mutants.mutant import Mutant
-from tests.tools.conformance.mutants.unasked import OneIgnition, own_file, own_unit, system
+from tests.tools.conformance.mutants.unasked import OneIgnition, asked, own_file, own_unit, system
 
 _CORE, _EXTENDED = ("RND-018.core-items",), ("RND-019.extended-items",)
 _HEADER = "#cloud-config\n"
@@ -27,6 +27,7 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("a config that is fetched", _CORE, _ignition(_fetched))
     yield Mutant("a sysctl of its own", _CORE, system(_sysctl, NewestTalos))
     yield Mutant("a module of its own", _CORE, system(lambda os: os.kernel_modules.add(name="upkeep"), NewestTalos))
+    yield Mutant("a program where there is no entry point", ("EXE-001.entry-point",), asked(_default_program))
     yield Mutant("a job beside users", _EXTENDED, system(lambda os: own_file(os) if os.users else None))
     yield Mutant(
         "a service beside mounts", _EXTENDED, system(lambda os: own_unit(os) if os.mounts else None, OneIgnition)
@@ -73,6 +74,13 @@ def _fetched(config: dict[str, Any]) -> None:
 
 def _sysctl(os: Any) -> None:
     os.sysctls.add(name="net.ipv4.conf.all.accept_redirects", value="1")
+
+
+def _default_program(request: Request) -> None:
+    entry = request.bundle.plan.entrypoint
+    if not entry.argv and not entry.commands:
+        entry.unit_name = "slipway-bootstrap.service"
+        entry.argv.extend(["/bin/sh", "/var/lib/conformance/run"])
 
 
 def _beside_users(config: dict[str, Any], request: Request) -> None:
