@@ -10,7 +10,7 @@ from services.controller.opt_in.questions import KubeadmQuestions
 from services.controller.opt_in.reporter import OptedInReporter
 from services.controller.reconciler import Reconciler
 from services.controller.resources import KUBEADM_CONFIGS, Json
-from tests.services.controller.scene import Scene, config_object, facts_of, machine_object, pool_object
+from tests.services.controller.scene import CLUSTER, Scene, config_object, facts_of, machine_object, pool_object
 
 REFERENCE = {"apiGroup": KUBEADM_CONFIGS.group, "kind": KUBEADM_CONFIGS.kind}
 HELD = {marks.PAUSED: marks.SLIPWAY}
@@ -44,6 +44,12 @@ def paused_condition() -> Json:
         "observedGeneration": 1,
         "lastTransitionTime": "2026-11-01T11:59:59Z",
     }
+
+
+def ready(scene: Scene) -> None:
+    """Let machines join: the workload cluster answers, and the seed of tokens is there."""
+    scene.workload_ready()
+    scene.secret(f"{CLUSTER}-slipway-token-seed", {"value": b"s" * 32})
 
 
 @dataclass

@@ -9,16 +9,6 @@ from services.controller.opt_in.release import Outcome, Releaser
 from services.controller.resources import Json
 from tests.services.controller.memory_api import NOW, WRITES, Call
 from tests.services.controller.opt_in.opted_in import OptedIn
-from tests.services.controller.scene import CLUSTER
-
-
-@pytest.fixture
-def scene() -> OptedIn:
-    scene = OptedIn()
-    scene.cluster()
-    scene.workload_ready()
-    scene.secret(f"{CLUSTER}-slipway-token-seed", {"value": b"s" * 32})
-    return scene
 
 
 async def _release(scene: OptedIn, name: str = "w") -> Outcome:

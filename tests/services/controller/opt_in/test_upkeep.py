@@ -1,0 +1,112 @@
+"""What becomes of an opted-in KubeadmConfig after its first render: token, pool, restore, and what is handed back."""
+
+import pytest
+
+from services.contract.errors import MachineNotFound
+from services.controller import marks
+from services.controller.kubernetes.failures import ApiFailure
+from services.controller.machine_data import MachineData
+from services.controller.resources import KUBEADM_CONFIGS, Json
+from tests.services.controller.memory_api import Call
+from tests.services.controller.opt_in.opted_in import OptedIn, paused_condition
+
+
+def _released(found: Json) -> None:
+    found["metadata"]["annotations"][marks.RELEASED] = "a person"
+
+
+async def test_afterwards_nothing_but_the_token_is_written(scene: OptedIn) -> None:
+    """The object is the kubeadm provider's to tell of: the token is kept alive, the status is not touched again."""
+    scene.config()
+    await scene.reconcile()
+    before, count = scene.found(), len(scene.api.writes)
+    scene.later(minutes=10)
+    following = await scene.reconcile()
+    assert following.after == pytest.approx(300)
+    assert scene.found() == before
+    assert len(scene.api.writes) == count
+    assert [verb for verb, *_ in scene.workload.writes] == ["create", "merge"]
+
+
+async def test_a_token_that_is_given_up_is_told_by_an_event(scene: OptedIn) -> None:
+    """A machine that does not join in a day: the status is not ours to write, an event is."""
+    scene.config()
+    await scene.reconcile()
+    before = scene.found()
+    scene.later(hours=25)
+    await scene.reconcile()
+    assert [one["reason"] for one in scene.api.all("Event")] == ["TokenGivenUp"]
+    assert scene.found() == before
+
+
+async def test_a_pool_is_rendered_again_without_touching_its_config(scene: OptedIn) -> None:
+    """Rotation of the token replaces the Secret's content; the config stays as the kubeadm provider has it."""
+    scene.pool_config()
+    await scene.reconcile("p")
+    before, first = scene.found("p"), scene.value("p")
+    owner = scene.api.find("MachinePool", "p") or {}
+    scene.api.put({**owner, "status": {"nodeRefs": [{"name": "n"}]}})
+    scene.later(minutes=10)
+    await scene.reconcile("p")
+    assert scene.value("p") != first
+    assert scene.found("p") == before
+
+
+async def test_a_restored_object_gets_its_status_back_without_a_render(scene: OptedIn) -> None:
+    """After a move: Secret there, status gone, held by the webhook of the new cluster; two writes, the same content."""
+    scene.config()
+    await scene.reconcile()
+    secret, found = scene.api.find("Secret", "w"), scene.found()
+    found["metadata"]["annotations"][marks.PAUSED] = marks.SLIPWAY
+    found["status"] = {"conditions": [paused_condition()]}
+    scene.api.put(found)
+    scene.restart()
+    count = len(scene.api.writes)
+    await scene.reconcile()
+    assert scene.api.find("Secret", "w") == secret
+    assert [call[1] for call in scene.api.writes[count:]] == [KUBEADM_CONFIGS.kind] * 2
+    assert not scene.facts().held
+    assert scene.facts().reported
+
+
+async def test_user_data_can_be_asked_for_by_machine(scene: OptedIn) -> None:
+    """The stored bytes of an opted-in machine are told as those of our own kind are; others' are not."""
+    scene.config()
+    await scene.reconcile()
+    configs = {KUBEADM_CONFIGS.group: scene.api.lookup(KUBEADM_CONFIGS.kind)}
+    data = MachineData(scene.api, machines=scene.api.lookup("Machine"), configs=configs)
+    assert data.secret_name("default", "w") == "w"
+    assert (await data.user_data("default", "w")).user_data == scene.value()
+    scene.machine("other")
+    with pytest.raises(MachineNotFound):
+        data.secret_name("default", "other")
+
+
+async def test_what_was_handed_back_is_looked_after_no_longer(scene: OptedIn) -> None:
+    """A data Secret of ours may be left for a moment: neither its token nor anything else is kept alive."""
+    scene.config()
+    await scene.reconcile()
+    found = scene.found()
+    _released(found)
+    scene.api.put(found)
+    scene.later(minutes=10)
+    count = len(scene.workload.calls)
+    await scene.reconcile()
+    assert len(scene.workload.calls) == count
+
+
+async def test_the_pause_ends_though_the_cluster_does_not_answer(scene: OptedIn) -> None:
+    """Killed behind the status, and the workload cluster is away: the data is there, and core must hear of it."""
+    scene.config()
+    await scene.reconcile()
+    found = scene.found()
+    found["metadata"]["annotations"][marks.PAUSED] = marks.SLIPWAY
+    scene.api.put(found)
+    scene.restart()
+
+    def fail(call: Call) -> None:
+        raise ApiFailure(call[0], call[1])
+
+    scene.workload.before = fail
+    await scene.reconcile()
+    assert not scene.facts().held
