@@ -48,17 +48,29 @@ NATIVE = {
 def today_and_ours(name: str, *, kubeadm: int = 0) -> tuple[MachineState, MachineState]:
     """The machines of an imported config, by today's renderer and by us; `kubeadm` is the status that it ends with."""
     config = IMPORTED[name]
-    boot: Callable[[bytes], MachineState]
-    if config.ignition:
-        answer = ours.render(config.question, "ignition", "ignition/2.3.0")
-        documents = (today.executed_in_order(today.user_data(config)), answer.user_data)
-        boot = partial(boot_ignition, unit="kubeadm.service", kubeadm=kubeadm)
-    else:
-        documents = (today.user_data(config), ours.render(config.question, "cloud-init").user_data)
-        boot = partial(boot_cloud_init, kubeadm=kubeadm)
+    boot = _boot(config, kubeadm=kubeadm)
+    theirs = today.user_data(config)
+    documents = (today.executed_in_order(theirs) if config.ignition else theirs, _ours(config))
     with ThreadPoolExecutor(2) as pool:
-        theirs, mine = pool.map(boot, documents)
-    return theirs, mine
+        left, right = pool.map(boot, documents)
+    return left, right
+
+
+def ours_changed(name: str, change: Callable[[bytes], bytes]) -> MachineState:
+    """The machine of an imported config, from what we render when that is changed."""
+    config = IMPORTED[name]
+    return _boot(config, kubeadm=0)(change(_ours(config)))
+
+
+def _ours(config: configs.Config) -> bytes:
+    given = ("ignition", "ignition/2.3.0") if config.ignition else ("cloud-init",)
+    return ours.render(config.question, *given).user_data
+
+
+def _boot(config: configs.Config, *, kubeadm: int) -> Callable[[bytes], MachineState]:
+    if config.ignition:
+        return partial(boot_ignition, unit="kubeadm.service", kubeadm=kubeadm)
+    return partial(boot_cloud_init, kubeadm=kubeadm)
 
 
 @cache

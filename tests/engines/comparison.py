@@ -16,12 +16,11 @@ import yaml
 
 from tools.engines import tree_diff
 from tools.engines.machine_state import Call, MachineState
-from tools.engines.tree_diff import Difference
+from tools.engines.tree_diff import Difference, Part
 
 LIST = Path(__file__).with_name("same_as_today_differences.toml")
 OUR_FOLDERS = ("/etc/slipway", "/var/lib/slipway", "/run/slipway")
 CALL = "call"
-_BY_HARNESS = {("systemctl", "preset")}
 _OWN_TOKEN = "Slipway: the cluster's own token"
 
 
@@ -36,7 +35,7 @@ class Entry:
         name: of the path, user, call ..., with * and ?.
         cause: why today's machine is not worth having, or the difference means nothing.
         same: which reading makes both sides equal; without it they may differ in any way.
-        ours: what our side must be: a file's text, or words of the description.
+        ours: what our side must be: a file's text, or words of the description; of a user all that differs.
     """
 
     configs: str
@@ -55,18 +54,23 @@ class Entry:
         if self.same:
             read = READINGS[self.same]
             return None not in (one.theirs, one.ours) and read(one.theirs or b"") == read(one.ours or b"")
+        if one.fields:
+            words = self.ours.split()
+            named = {word.partition("=")[0] for word in words}
+            return named == one.fields and all(f" {word} " in one.shown for word in words)
         return not self.ours or one.ours == self.ours.encode() or self.ours in one.shown
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Found:
-    """One difference, with the contents where it has any."""
+    """One difference, with the contents where it has any, and what of a user differs that both have."""
 
     part: str
     name: str
     shown: str
     theirs: bytes | None = None
     ours: bytes | None = None
+    fields: frozenset[str] = frozenset()
 
 
 def entries() -> list[Entry]:
@@ -96,7 +100,13 @@ def _is_our_own(one: Difference) -> bool:
 
 
 def _found(one: Difference, theirs: MachineState, ours: MachineState) -> Found:
-    return Found(one.part, one.name, str(one), _content(theirs, one.name), _content(ours, one.name))
+    users = [state.users.get(one.name) for state in (theirs, ours)]
+    fields = frozenset(_of_user(*users) if one.part is Part.USER and None not in users else ())
+    return Found(one.part, one.name, f"{one} ", _content(theirs, one.name), _content(ours, one.name), fields)
+
+
+def _of_user(left: Any, right: Any) -> list[str]:
+    return [one.name for one in dataclasses.fields(left) if getattr(left, one.name) != getattr(right, one.name)]
 
 
 def _content(state: MachineState, path: str) -> bytes | None:
@@ -108,7 +118,6 @@ def _content(state: MachineState, path: str) -> bytes | None:
 
 def _calls(theirs: tuple[Call, ...], ours: tuple[Call, ...]) -> list[Found]:
     """Calls that only one side made, and what kubeadm read; order counts."""
-    theirs, ours = (tuple(one for one in calls if one.argv[:2] not in _BY_HARNESS) for calls in (theirs, ours))
     left, right = [" ".join(one.argv) for one in theirs], [" ".join(one.argv) for one in ours]
     found = [
         Found(CALL, line, f"{line}: called {left.count(line)} times today, {right.count(line)} by us")
