@@ -69,6 +69,7 @@ class MachineState:
 
     ``files`` are the paths that a document asked for, as far as that can be told; what an engine writes for
     itself (logs, caches, account databases) is in ``engine_files``. ``run`` is the content of ``/run``.
+    ``groups`` are the members of groups that are new or have others, ``group_ids`` the numbers of new ones.
     ``status`` is the engine's own verdict. ``calls`` are the recorded calls of the fake commands put on the
     machine.
     """
@@ -82,6 +83,7 @@ class MachineState:
     removed: frozenset[str] = frozenset()
     users: Mapping[str, User] = dataclasses.field(default_factory=dict)
     groups: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    group_ids: Mapping[str, int] = dataclasses.field(default_factory=dict)
     sudo_rules: frozenset[str] = frozenset()
     enabled_units: frozenset[str] = frozenset()
     disabled_units: frozenset[str] = frozenset()

@@ -50,24 +50,36 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Allowed:
-    """One difference that is right; ``name`` may hold * and ?, ``engines`` is the pair that it is for."""
+    """One difference that is right.
+
+    Attributes:
+        part: of the machine.
+        name: may hold * and ?.
+        reason: why it is right.
+        engines: the pair that it is for; empty for any.
+        only: the engine whose machine alone has it; empty where both may have it, and not the same.
+        member: of groups: the user whose membership is all that differs.
+    """
 
     part: Part
     name: str
     reason: str
     engines: frozenset[str] = frozenset()
+    only: str = ""
+    member: str = ""
 
 
 def compare(left: MachineState, right: MachineState, *, allowed: Iterable[Allowed] = ()) -> list[Difference]:
     """All differences that are not allowed, in a stable order."""
     rules = applying(allowed, left, right)
-    return [one for one in everything(left, right) if not any(_covers(rule, one) for rule in rules)]
+    covers = _Cover(left, right)
+    return [one for one in everything(left, right) if not any(covers(rule, one) for rule in rules)]
 
 
 def unused(left: MachineState, right: MachineState, *, allowed: Iterable[Allowed]) -> list[Allowed]:
     """The allowances for this pair of engines that no difference of these machines needs."""
-    found = everything(left, right)
-    return [rule for rule in applying(allowed, left, right) if not any(_covers(rule, one) for one in found)]
+    found, covers = everything(left, right), _Cover(left, right)
+    return [rule for rule in applying(allowed, left, right) if not any(covers(rule, one) for one in found)]
 
 
 def applying(allowed: Iterable[Allowed], left: MachineState, right: MachineState) -> list[Allowed]:
@@ -129,5 +141,24 @@ def _describe_user(user: User) -> str:
 _BY_SET = {"groups", "ssh_keys", "password"}
 
 
-def _covers(rule: Allowed, one: Difference) -> bool:
-    return rule.part is one.part and fnmatch.fnmatchcase(one.name, rule.name)
+class _Cover:
+    """Whether an allowance is for a difference of these machines."""
+
+    def __init__(self, left: MachineState, right: MachineState) -> None:
+        self._left = left
+        self._right = right
+
+    def __call__(self, rule: Allowed, one: Difference) -> bool:
+        if rule.part is not one.part or not fnmatch.fnmatchcase(one.name, rule.name):
+            return False
+        if rule.only and [state.engine for state in self._holders(one)] != [rule.only]:
+            return False
+        return not rule.member or self._members(self._left, one, rule) == self._members(self._right, one, rule)
+
+    @staticmethod
+    def _members(state: MachineState, one: Difference, rule: Allowed) -> tuple[bool, frozenset[str]]:
+        """Whether the group is new there, and who else is in it."""
+        return one.name in state.group_ids, state.groups.get(one.name, frozenset()) - {rule.member}
+
+    def _holders(self, one: Difference) -> list[MachineState]:
+        return [state for state, shown in ((self._left, one.left), (self._right, one.right)) if shown]

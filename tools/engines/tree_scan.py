@@ -61,6 +61,7 @@ def read(machine: Sandbox, verdict: Verdict, *, given: Mapping[str, File]) -> Ma
         removed=frozenset(path for path in removed if not _matches(path, noise)),
         users={name: user for name, user in now.users.items() if before.users.get(name) != user},
         groups={name: held for name, held in now.members.items() if before.members.get(name) != held},
+        group_ids={name: held for name, held in now.group_ids.items() if before.group_ids.get(name) != held},
         sudo_rules=accounts.sudo_rules(
             reader, [p for p in changed if p == "/etc/sudoers" or p.startswith("/etc/sudoers.d/")]
         ),

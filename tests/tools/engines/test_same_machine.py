@@ -129,3 +129,26 @@ def test_allowed_differences():
     ]
     assert [one.part for one in tree_diff.compare(STATE, other, allowed=allowed)] == [Part.HOSTNAME]
     assert [rule.name for rule in tree_diff.unused(STATE, other, allowed=allowed)] == ["/other"]
+
+
+def test_what_only_one_machine_may_have():
+    """An allowance for one engine's own is none for the other's, nor for what both have and is not the same."""
+    other = dataclasses.replace(STATE, engine="b", files={})
+    allowed = [Allowed(Part.FILE, "/f", "because", only="a")]
+    assert tree_diff.compare(STATE, other, allowed=allowed) == []
+    assert tree_diff.compare(other, STATE, allowed=allowed) == []
+    changed = dataclasses.replace(other, files={"/f": dataclasses.replace(NODE, mode=0o600)})
+    reverse = (dataclasses.replace(STATE, files={}), dataclasses.replace(other, files={"/f": NODE}))
+    for left, right in ((STATE, changed), reverse):
+        assert [one.name for one in tree_diff.compare(left, right, allowed=allowed)] == ["/f"]
+
+
+def test_a_membership_that_may_differ():
+    """An allowance for one member is none for another one, nor for a group that both do not have."""
+    allowed = [Allowed(Part.GROUP, "*", "because", member="u")]
+    other = dataclasses.replace(STATE, engine="b", groups={})
+    assert tree_diff.compare(STATE, other, allowed=allowed) == []
+    more = dataclasses.replace(STATE, groups={"g": frozenset({"u", "v"})})
+    new = dataclasses.replace(STATE, groups={"g": frozenset()}, group_ids={"g": 1000})
+    for left in (more, new):
+        assert [one.name for one in tree_diff.compare(left, other, allowed=allowed)] == ["g"]
