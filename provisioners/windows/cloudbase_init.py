@@ -5,7 +5,7 @@ from provisioners.windows.hostname import computer_name
 from provisioners.windows.items import calls, zone, zone_call
 from provisioners.windows.programs import program
 from provisioners.windows.quoting import call
-from provisioners.windows.script import body, text
+from provisioners.windows.script import body, entry_point, text
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 # It must stand at byte 0, with a line break behind it; with a byte order mark before it cloudbase-init does nothing.
@@ -20,5 +20,5 @@ def render(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> UserData:
     if zone_name is not None:
         items.insert(0, zone_call(zone_name))
     rename = [*program("rename"), call("Set-HostName", name)] if name is not None else []
-    lines = [_HEADER, *program("start"), *rename, *body(items, bundle.plan.entrypoint, finish=(), ctx=ctx)]
+    lines = [_HEADER, *program("start"), *rename, *body(items, entry_point(bundle), finish=(), ctx=ctx)]
     return UserData(text(lines))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from provisioners.sdk import RenderContext
 from provisioners.windows.programs import program
 from provisioners.windows.quoting import call, quoted
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import plan_pb2 as planpb
 
 # A program of static functions is in the script only when one of them is called.
@@ -17,27 +18,37 @@ _FUNCTIONS = {
 }
 
 
-def body(calls: Sequence[str], entry: planpb.EntryPoint, *, finish: Sequence[str], ctx: RenderContext) -> list[str]:
-    """Give the lines that carry out the calls once, and then start the entry point.
+def body(
+    calls: Sequence[str], entry: planpb.EntryPoint | None, *, finish: Sequence[str], ctx: RenderContext
+) -> list[str]:
+    """Give the lines that carry out the calls once, and then start the entry point, if there is one.
 
     Args:
         calls: one statement an item.
-        entry: the entry point.
-        finish: what is done when it ended with exit code 0.
+        entry: the entry point; None where the bundle has none, so that nothing is started (contract, EXE-001).
+        finish: what is done when it ended with exit code 0, or when there is none.
         ctx: where refusals go.
     """
     lines = [line for name, used in _FUNCTIONS.items() if _call(calls, used) for line in program(name)]
-    lines += program("entry")
+    if entry is not None:
+        lines += program("entry")
     if calls:
         # Items are not made again: the user's own commands may have changed them since.
         lines += [f"if (-not (Test-Path -LiteralPath {_mark(calls)})) {{", *calls]
         lines += [f"[System.IO.File]::WriteAllText({_mark(calls)}, '')", "}"]
+    if entry is None:
+        return [*lines, *finish, "exit 0"]
     if not entry.argv:
         ctx.refuse("plan.entrypoint.argv", "plan.entrypoint", "must name the program to start")
         return lines
     # Arguments are one line in the quoting of the Microsoft C runtime, which programs take apart by themselves.
     start = call("Start-Entry", entry.argv[0], subprocess.list2cmdline(entry.argv[1:]))
     return [*lines, f"$code = {start}", "if ($code -ne 0) {", "exit 1", "}", *finish, "exit 0"]
+
+
+def entry_point(bundle: bundlepb.BootstrapBundle) -> planpb.EntryPoint | None:
+    """Give the entry point of a bundle; None when it has none."""
+    return bundle.plan.entrypoint if bundle.plan.HasField("entrypoint") else None
 
 
 def _call(calls: Sequence[str], functions: tuple[str, ...]) -> bool:

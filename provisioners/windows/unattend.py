@@ -14,7 +14,7 @@ from provisioners.sdk import RenderContext, UserData
 from provisioners.windows.hostname import computer_name
 from provisioners.windows.items import calls, zone
 from provisioners.windows.programs import program
-from provisioners.windows.script import body, text
+from provisioners.windows.script import body, entry_point, text
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -37,7 +37,7 @@ def render(bundle: bundlepb.BootstrapBundle, target: clusterpb.Target, ctx: Rend
     lines = [
         *program("setup"),
         *program("start"),
-        *body([*program("password"), *items], bundle.plan.entrypoint, finish=_FINISH, ctx=ctx),
+        *body([*program("password"), *items], entry_point(bundle), finish=_FINISH, ctx=ctx),
     ]
     script = text(lines)
     document = _document(

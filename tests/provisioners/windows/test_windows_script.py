@@ -57,6 +57,18 @@ def test_the_entry_point_gets_its_arguments():
     assert arguments == '-File "C:\\Program Files\\run it.ps1" "a \\"b\\""'
 
 
+@pytest.mark.parametrize("form", samples.FORMATS)
+def test_without_an_entry_point_nothing_is_started(form):
+    """The items are made, and the script ends well."""
+    bundle = samples.everything()
+    bundle.plan.ClearField("entrypoint")
+    script = samples.script(bundle, form)
+    assert calls(script, "Write-File")
+    assert "Start-Entry" not in script
+    assert script.splitlines()[-1] == "exit 0"
+    assert ("schtasks.exe /Delete" in script) == (form == "unattend"), "nothing is left to be started again"
+
+
 def test_only_needed_functions_are_sent():
     """User data is a few kilobytes; a script without items holds no function for them."""
     script = samples.script(samples.bundle())
