@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help venv proto demo demo-node demo-node-down test test-all check bench bench-cluster engines image image-check docs cluster cluster-down constraints clean
+.PHONY: help venv proto demo demo-node demo-node-down test test-all check bench bench-cluster engines image image-check docs cluster cluster-real cluster-down constraints clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | column -ts $$'\t'
@@ -66,8 +66,11 @@ docs: .venv/ready ## Generate the reference pages and the custom resource defini
 	@$(BIN)/python -m tools.docgen
 	@$(BIN)/python -m tools.crdgen
 
-cluster: .venv/ready ## Start a management cluster with Cluster API on loopback, in the background
-	@$(BIN)/python -m tools.cluster up
+cluster: .venv/ready ## Start a management cluster with Cluster API and Slipway on loopback, in the background
+	@$(BIN)/python -m tools.cluster up --slipway
+
+cluster-real: .venv/ready ## The same with a real node behind each Machine; root
+	@$(BIN)/python -m tools.cluster up --slipway --real-machines
 
 cluster-down: .venv/ready ## End it
 	@$(BIN)/python -m tools.cluster down

@@ -7,8 +7,10 @@ import shlex
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from tools.cluster import keeper
+from tools.cluster.environment import SITE_NOTE
 from tools.cluster.keeper import Kept
 from tools.engines import build, cluster_api
 from tools.engines.failures import EngineError
@@ -16,6 +18,8 @@ from tools.engines.failures import EngineError
 FOLDER = Path("build") / "cluster"
 WORKLOAD = "demo"
 _ENGINES = "cluster"
+_NODE = "node-1.34"
+_WAY_IN = "way-in"
 
 
 def main() -> int:
@@ -30,31 +34,43 @@ def main() -> int:
     for command in (up, keep):
         command.add_argument("--cluster-api", choices=(*cluster_api.MANIFESTS, keeper.NONE), default="1.14")
         command.add_argument("--workload", default=WORKLOAD, help=f"name of a workload cluster ({WORKLOAD})")
+        command.add_argument("--slipway", action="store_true", help="run Slipway in it, from these sources")
+        command.add_argument("--real-machines", action="store_true", help="boot a real node for each Machine")
     keep.add_argument("--while-used", action="store_true", help="end when no process holds it in use")
     told = parser.parse_args()
     try:
         if told.command == "up":
-            return _up(told.folder, told.cluster_api, told.workload)
+            return _up(told)
         if told.command == "down":
             print("ended" if keeper.stop(told.folder) else "nothing is running")
             return 0
-        keeper.keep(told.folder, cluster_api=told.cluster_api, workload=told.workload, while_used=told.while_used)
+        keeper.keep(told.folder, while_used=told.while_used, **_wishes(told))
     except EngineError as failure:
         print(failure, file=sys.stderr)
         return 2
     return 0
 
 
-def _up(folder: Path, release: str, workload: str) -> int:
-    if build.main([_ENGINES]):
+def _wishes(told: argparse.Namespace) -> dict[str, Any]:
+    """What is to be kept; with real machines nobody needs an API server without any."""
+    return {
+        "cluster_api": told.cluster_api,
+        "workload": "" if told.real_machines else told.workload,
+        "real_machines": told.real_machines,
+        "slipway": told.slipway,
+    }
+
+
+def _up(told: argparse.Namespace) -> int:
+    if build.main([_ENGINES, *([_NODE] if told.real_machines else [])]):
         return 2
-    kept = keeper.read(folder)
+    kept = keeper.read(told.folder)
     if kept is None:
         started = time.monotonic()
-        kept = keeper.start(folder, cluster_api=release, workload=workload)
+        kept = keeper.start(told.folder, **_wishes(told))
         print(f"up after {time.monotonic() - started:.0f} s")
-    _link(folder, kept)
-    print(_usage(folder, kept))
+    _link(told.folder, kept)
+    print(_usage(told.folder, kept))
     return 0
 
 
@@ -65,6 +81,8 @@ def _link(folder: Path, kept: Kept) -> None:
     command = shlex.join([str(environment.programs / "kubectl"), f"--kubeconfig={environment.kubeconfig}"])
     kubectl.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
     kubectl.chmod(0o755)
+    if kept.real_machines:
+        (folder / _WAY_IN).write_text(environment.way_in["HTTPS_PROXY"] + "\n")
     for name, target in (("kubeconfig", environment.kubeconfig), ("logs", environment.logs)):
         link = folder / name
         link.unlink(missing_ok=True)
@@ -72,15 +90,21 @@ def _link(folder: Path, kept: Kept) -> None:
 
 
 def _usage(folder: Path, kept: Kept) -> str:
-    endpoint, secret = kept.workload_administration.server, f"{kept.workload}-ca"
+    slipway = ", and Slipway in it" if kept.slipway else ""
+    if kept.real_machines:
+        site = (kept.environment.directory / SITE_NOTE).read_text(encoding="utf-8")
+        where = f"Its machines are real: {site}/NAME/console; {folder}/{_WAY_IN} is the proxy into their network."
+    else:
+        server, name = kept.workload_administration.server, kept.workload
+        where = f"The API server of a workload cluster named {name} is {server}; Secret {name}-ca has its authority."
     return f"""\
-Cluster API {kept.cluster_api} is running on {kept.address}.
+Cluster API {kept.cluster_api} is running on {kept.address}{slipway}.
 
   {folder}/kubectl get clusters,machines     or any kubectl after: export KUBECONFIG={folder}/kubeconfig
   {folder}/logs                              the log of every process
   make cluster-down                               ends it
 
-The API server of a workload cluster named {kept.workload} is {endpoint}; Secret {secret} has its authority.
+{where}
 """
 
 

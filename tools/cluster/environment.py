@@ -13,13 +13,17 @@ from tools.cluster.administration import Administration
 from tools.cluster.audit import Log
 from tools.cluster.authority import Pair
 from tools.cluster.client import Client
+from tools.cluster.fake_infrastructure import way_in
 from tools.cluster.joining import Join, dry_run
+from tools.node import site
+from tools.node.machine import Machine
 
 Object = dict[str, Any]
 
 MANAGEMENT = "management"
 PROGRAMS = "bin"
 LOGS = "logs"
+SITE_NOTE = "site"
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,21 @@ class Environment:
     def environment(self) -> dict[str, str]:
         """Variables for a program that is to find ``kubectl`` and this cluster."""
         return {"PATH": f"{self.programs}:{os.environ['PATH']}", "KUBECONFIG": str(self.kubeconfig)}
+
+    @property
+    def way_in(self) -> dict[str, str]:
+        """Variables for a program that is to reach API servers of real machines; of use only where there are any."""
+        return {"HTTPS_PROXY": way_in.url(self.address), "NO_PROXY": self.address}
+
+    @property
+    def machines(self) -> dict[str, Machine]:
+        """The real machines that were booted so far, by name.
+
+        Raises:
+            FileNotFoundError: this environment has none, or they have ended.
+        """
+        note = (self.directory / SITE_NOTE).read_text(encoding="utf-8")
+        return site.reopened(Path(note)).machines
 
     def apply(self, documents: Sequence[Object]) -> None:
         """Apply documents: definitions first, the others once the kinds can be used; errors as of ``applying``."""

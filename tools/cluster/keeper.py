@@ -16,11 +16,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import FrameType
 
 from tools.cluster import place
+from tools.cluster import slipway as beside_it
 from tools.cluster.administration import Administration
 from tools.cluster.environment import Environment
 from tools.cluster.failures import ProcessEnded
@@ -49,6 +50,8 @@ class Kept:
     address: str
     workload: str = ""
     workload_address: str = ""
+    real_machines: bool = False
+    slipway: bool = False
 
     @property
     def environment(self) -> Environment:
@@ -70,7 +73,15 @@ def read(folder: Path) -> Kept | None:
     return kept if place.held(Path(kept.directory)) else None
 
 
-def start(folder: Path, *, cluster_api: str, workload: str, while_used: bool = False) -> Kept:
+def start(  # noqa: PLR0913 keyword-only, as of keep
+    folder: Path,
+    *,
+    cluster_api: str,
+    workload: str,
+    while_used: bool = False,
+    real_machines: bool = False,
+    slipway: bool = False,
+) -> Kept:
     """Start a keeper in the background and wait until its environment can be used.
 
     Raises:
@@ -81,7 +92,8 @@ def start(folder: Path, *, cluster_api: str, workload: str, while_used: bool = F
     (folder / _STATE).unlink(missing_ok=True)
     log = folder / _LOG
     command = [sys.executable, "-m", "tools.cluster", "keep", str(folder), "--cluster-api", cluster_api]
-    command += ["--workload", workload, *(["--while-used"] if while_used else [])]
+    asked = {"--while-used": while_used, "--real-machines": real_machines, "--slipway": slipway}
+    command += ["--workload", workload, *(flag for flag, wanted in asked.items() if wanted)]
     with log.open("wb") as output:
         keeper = subprocess.Popen(
             command,
@@ -128,8 +140,25 @@ def shared(folder: Path, *, cluster_api: str, workload: str) -> Iterator[Kept]:
         yield kept
 
 
-def keep(folder: Path, *, cluster_api: str, workload: str, while_used: bool) -> None:
-    """Be the keeper: hold an environment until SIGTERM or SIGINT, or until nobody uses it any more."""
+def keep(  # noqa: PLR0913 keyword-only
+    folder: Path,
+    *,
+    cluster_api: str,
+    workload: str,
+    while_used: bool,
+    real_machines: bool = False,
+    slipway: bool = False,
+) -> None:
+    """Be the keeper: hold an environment until SIGTERM or SIGINT, or until nobody uses it any more.
+
+    Args:
+        folder: where it is told of.
+        cluster_api: a release, or ``NONE``.
+        workload: name of a workload cluster without machines, or empty.
+        while_used: end when no process holds it in use.
+        real_machines: as of ``ManagementCluster``.
+        slipway: Slipway runs in it.
+    """
     ended = threading.Event()
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -137,8 +166,12 @@ def keep(folder: Path, *, cluster_api: str, workload: str, while_used: bool) -> 
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
-    with ManagementCluster(None if cluster_api == NONE else cluster_api) as cluster, contextlib.ExitStack() as until:
-        state = asdict(_with_workload(cluster, cluster_api, workload))
+    release = None if cluster_api == NONE else cluster_api
+    with ManagementCluster(release, real_machines=real_machines) as cluster, contextlib.ExitStack() as until:
+        if slipway:
+            beside_it.start(cluster.supervisor, cluster, env=cluster.way_in if real_machines else None)
+        kept = replace(_with_workload(cluster, cluster_api, workload), real_machines=real_machines, slipway=slipway)
+        state = asdict(kept)
         beside = folder / f".{_STATE}"
         beside.write_text(json.dumps(state))
         if while_used:

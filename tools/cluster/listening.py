@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http
 import http.client
+import socket
 from urllib.parse import urlsplit
 
 _TIMEOUT = 2.0
@@ -20,3 +21,12 @@ def answers_ok(url: str) -> bool:
         return False
     finally:
         connection.close()
+
+
+def accepts(host: str, port: int) -> bool:
+    """Whether somebody takes connections there."""
+    try:
+        with socket.create_connection((host, port), _TIMEOUT):
+            return True
+    except OSError:
+        return False

@@ -18,7 +18,7 @@ from typing import Any
 
 from tools.cluster import applying, place, processes, programs, providers
 from tools.cluster.api_server import ApiServer, Shape
-from tools.cluster.environment import LOGS, PROGRAMS, Environment
+from tools.cluster.environment import LOGS, PROGRAMS, SITE_NOTE, Environment
 from tools.cluster.fake_infrastructure import definitions
 from tools.cluster.processes import Process, Supervisor
 from tools.cluster.workload import WorkloadCluster
@@ -54,9 +54,9 @@ class ManagementCluster:
     Entering it takes 10 to 20 seconds on a quiet machine. Everything ends with the block, or with the process.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 keyword-only, all with a default
         self, cluster_api: str | None = "1.14", *, extra: Sequence[Object] = (), only: Sequence[str] | None = None,
-        features: Sequence[str] = (), api_server_flags: Sequence[str] = (),
+        features: Sequence[str] = (), api_server_flags: Sequence[str] = (), real_machines: bool = False,
     ) -> None:  # fmt: skip
         """Say what it is to be.
 
@@ -66,12 +66,19 @@ class ManagementCluster:
             only: the providers to be started at once, all by default; the others wait in ``providers``.
             features: feature gates of the providers beside MachinePool and ClusterTopology, as ``Name=true``.
             api_server_flags: further flags of kube-apiserver.
+            real_machines: the machines of the fake infrastructure boot, as of ``fake_infrastructure.booted``.
+
+        Raises:
+            ValueError: real machines are asked for where the infrastructure is not the fake one.
         """
+        if real_machines and (cluster_api is None or providers.FAKE_INFRASTRUCTURE not in providers.names(cluster_api)):
+            raise ValueError("only the fake infrastructure has real machines: take Cluster API 1.14")
         self._version = cluster_api
         self._extra = extra
         self._only = only
         self._features = features
         self._flags = api_server_flags
+        self._real = real_machines
         self._ending = contextlib.ExitStack()
 
     def __enter__(self) -> RunningCluster:
@@ -109,12 +116,18 @@ class ManagementCluster:
         for provider in made:
             account = environment.administration.service_account(*providers.service_account(provider.documents))
             running[provider.name] = provider.process(supervisor, account)
+        if self._real:
+            # In order, so that nothing of the machines is left when this ends; else a keeper cleans up a little later.
+            self._ending.callback(running[providers.FAKE_INFRASTRUCTURE].stop)
         self._start_providers([one for name, one in running.items() if self._only is None or name in self._only])
         return RunningCluster(where.directory, where.address, server, running, supervisor, self._ending)
 
     def _providers(self, version: str, server: ApiServer) -> list[providers.Provider]:
+        note = server.administration.directory.parent / SITE_NOTE if self._real else None
         return [
-            providers.Provider(version, name, administration=server.administration, features=self._features)
+            providers.Provider(
+                version, name, administration=server.administration, features=self._features, site_note=note
+            )
             for name in providers.names(version)
         ]
 

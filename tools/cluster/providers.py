@@ -11,9 +11,9 @@ from typing import Any
 from tools.cluster import listening, manifests
 from tools.cluster.access import Access
 from tools.cluster.administration import Administration
-from tools.cluster.fake_infrastructure import definitions
+from tools.cluster.fake_infrastructure import definitions, way_in
 from tools.cluster.processes import Process, Supervisor
-from tools.engines import cluster_api, go_programs
+from tools.engines import cache, cluster_api, go_programs
 
 Object = dict[str, Any]
 
@@ -70,13 +70,21 @@ class Provider:
     """How one provider is run."""
 
     def __init__(
-        self, version: str, name: str, *, administration: Administration, features: Sequence[str] = ()
+        self,
+        version: str,
+        name: str,
+        *,
+        administration: Administration,
+        features: Sequence[str] = (),
+        site_note: Path | None = None,
     ) -> None:
+        """Say which; with a ``site_note`` the machines of the fake infrastructure are real (its ``--boot``)."""
         self.name = name
         self.documents = documents(version, name, administration)
         self._version = version
         self._administration = administration
         self._features = (*_FEATURES, *features)
+        self._site_note = site_note
 
     def process(self, supervisor: Supervisor, access: Access) -> Process:
         """Its process, not yet started.
@@ -86,9 +94,7 @@ class Provider:
         """
         kubeconfig = access.write(self._administration.directory / f"{self.name}.kubeconfig")
         if self.name == FAKE_INFRASTRUCTURE:
-            python = (sys.executable, "-m", "tools.cluster.fake_infrastructure", f"--kubeconfig={kubeconfig}")
-            root = str(Path(__file__).resolve().parents[2])
-            return supervisor.process(self.name, python, ready=lambda: True, env={"PYTHONPATH": root})
+            return self._fake_infrastructure(supervisor, kubeconfig)
         port = webhook_port(self.name, self._administration.address)
         health = f"{self._administration.address}:{port + _HEALTH}"
         program = go_programs.PROGRAMS[f"cluster-api-{self._version}"].require()
@@ -98,4 +104,18 @@ class Provider:
             f"--webhook-cert-dir={self._administration.directory / 'serving'}", f"--health-addr={health}",
             f"--feature-gates={','.join(self._features)}", "-v=2",
         )  # fmt: skip
-        return supervisor.process(self.name, command, ready=lambda: listening.answers_ok(f"http://{health}/readyz"))
+        # Loopback, where the management cluster is, is never proxied by programs in Go.
+        env = {"HTTPS_PROXY": way_in.url(self._administration.address)} if self._site_note else {}
+        return supervisor.process(
+            self.name, command, ready=lambda: listening.answers_ok(f"http://{health}/readyz"), env=env
+        )
+
+    def _fake_infrastructure(self, supervisor: Supervisor, kubeconfig: Path) -> Process:
+        command = (sys.executable, "-m", "tools.cluster.fake_infrastructure", f"--kubeconfig={kubeconfig}")
+        env = {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+        note = self._site_note
+        if note is None:
+            return supervisor.process(self.name, command, ready=lambda: True, env=env)
+        env["SLIPWAY_CACHE"] = str(cache.directory())
+        real = (f"--boot={note}", f"--address={self._administration.address}")
+        return supervisor.process(self.name, (*command, *real), ready=note.exists, env=env)

@@ -11,17 +11,13 @@ from typing import Any
 
 from tools.cluster.client import Client
 from tools.cluster.fake_infrastructure import definitions, nodes
+from tools.cluster.fake_infrastructure.machines import Machines, Order
 
 Object = dict[str, Any]
 
 CORE = "cluster.x-k8s.io/v1beta2"
 OWNERS = {definitions.MACHINE: "Machine", definitions.MACHINE_POOL: "MachinePool"}
 _CONTROL_PLANE = "cluster.x-k8s.io/control-plane"
-_ADDRESS = "127.0.0.1"
-
-
-class NotYetError(Exception):
-    """Something must be there first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +25,7 @@ class Reconciler:
     """Provisions, with this client."""
 
     client: Client
+    machines: Machines
 
     def reconcile(self, kind: str, namespace: str, name: str) -> None:
         """Bring one object on; what it still waits for will be an event of its own.
@@ -37,8 +34,11 @@ class Reconciler:
             NotYetError: something is missing that no event will tell of; try again.
             Refused: the API server did not take it; try again.
             OSError: there is none, or none of the workload cluster yet; try again.
+            EngineError: a machine does not boot; try again.
         """
         found = self.client.find(definitions.API_VERSION, kind, name, namespace=namespace)
+        if found is None and kind == definitions.MACHINE:
+            self.machines.switch_off(name)
         if found is None or "deletionTimestamp" in found["metadata"] or found.get("spec", {}).get("hold"):
             return
         steps = {
@@ -52,28 +52,22 @@ class Reconciler:
         if _provisioned(found):
             return
         if not found.get("spec", {}).get("controlPlaneEndpoint"):
-            endpoint = self._endpoint(found["metadata"]["name"])
-            self.client.patch(found, {"spec": {"controlPlaneEndpoint": endpoint}})
+            host, port = self.machines.endpoint(found["metadata"]["namespace"], found["metadata"]["name"])
+            self.client.patch(found, {"spec": {"controlPlaneEndpoint": {"host": host, "port": port}}})
         self._tell(found, {})
-
-    def _endpoint(self, cluster: str) -> Object:
-        known = self.client.find("v1", "ConfigMap", definitions.API_SERVERS, namespace=definitions.NAMESPACE)
-        host, _, port = (known or {}).get("data", {}).get(cluster, "").rpartition(":")
-        if not host:
-            raise NotYetError(f"no API server is known for cluster {cluster}")
-        return {"host": host, "port": int(port)}
 
     def _machine(self, found: Object) -> None:
         machine = self._owner(found)
         if machine is None or not machine["spec"]["bootstrap"].get("dataSecretName"):
             return
         name = found["metadata"]["name"]
+        order = _order(machine, machine["spec"])
         if not _provisioned(found):
+            address = self.machines.switch_on(name, order)
             self.client.patch(found, {"spec": {"providerID": nodes.PROVIDER_ID + name}})
-            self._tell(found, {"addresses": [{"type": "InternalIP", "address": _ADDRESS}]})
+            self._tell(found, {"addresses": [{"type": "InternalIP", "address": address}]})
         if not machine.get("status", {}).get("nodeRef"):
-            labels = machine["metadata"].get("labels", {})
-            self._register(machine, [name], machine["spec"].get("version", ""), control_plane=_CONTROL_PLANE in labels)
+            self.machines.join(name, order)
 
     def _machine_pool(self, found: Object) -> None:
         pool = self._owner(found)
@@ -81,18 +75,16 @@ class Reconciler:
         if pool is None or not template["bootstrap"].get("dataSecretName"):
             return
         names = [f"{found['metadata']['name']}-{number}" for number in range(pool["spec"].get("replicas", 1))]
+        order = _order(pool, template)
         identities = [nodes.PROVIDER_ID + name for name in names]
         if found.get("spec", {}).get("providerIDList") != identities or not _provisioned(found):
+            for name in names:
+                self.machines.switch_on(name, order)
             self.client.patch(found, {"spec": {"providerIDList": identities}})
             self._tell(found, {"replicas": len(names), "ready": True})
         if len(pool.get("status", {}).get("nodeRefs", [])) < len(names):
-            self._register(pool, names, template.get("version", ""), control_plane=False)
-
-    def _register(self, owner: Object, names: list[str], version: str, *, control_plane: bool) -> None:
-        namespace, cluster = owner["metadata"]["namespace"], owner["spec"]["clusterName"]
-        workload = nodes.workload_client(self.client, namespace=namespace, cluster=cluster)
-        for name in names:
-            nodes.register(workload, name, version=version, control_plane=control_plane)
+            for name in names:
+                self.machines.join(name, order)
 
     def _owner(self, found: Object) -> Object | None:
         wanted = OWNERS[found["kind"]]
@@ -110,3 +102,13 @@ class Reconciler:
 
 def _provisioned(found: Object) -> bool:
     return bool(found.get("status", {}).get("initialization", {}).get("provisioned"))
+
+
+def _order(owner: Object, spec: Object) -> Order:
+    return Order(
+        namespace=owner["metadata"]["namespace"],
+        cluster=owner["spec"]["clusterName"],
+        data_secret=spec["bootstrap"]["dataSecretName"],
+        version=spec.get("version", ""),
+        control_plane=_CONTROL_PLANE in owner["metadata"].get("labels", {}),
+    )

@@ -1,0 +1,80 @@
+"""Slipway in a management cluster on loopback: its kinds and roles, the webhook, and the controller as one process.
+
+What the sources have in ``deploy/kubernetes`` is applied, and the controller has the account and the roles from there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tools.cluster import listening, manifests
+from tools.cluster.environment import Environment
+from tools.cluster.processes import Process, Supervisor
+
+Object = dict[str, Any]
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy" / "kubernetes"
+NAMESPACE = "slipway-system"
+ACCOUNT = "slipway-controller"
+TOKEN_SECONDS = 900.0
+_PARTS = ("crd", "rbac", "opt-in")
+_PORT = 19443
+_LEFT_OUT = frozenset({"NetworkPolicy", "Kustomization", "Component"})
+"""Kinds that say nothing to an API server which runs no pods, or are none of its kinds."""
+
+
+def start(
+    supervisor: Supervisor,
+    environment: Environment,
+    *,
+    token_seconds: float = TOKEN_SECONDS,
+    env: Mapping[str, str] | None = None,
+) -> Process:
+    """Apply Slipway's documents and run its controller; KubeadmConfigs can opt in.
+
+    Args:
+        supervisor: ends it.
+        environment: the management cluster.
+        token_seconds: how long a bootstrap token is accepted after it was last refreshed.
+        env: further variables of the process, for example how it reaches workload clusters.
+
+    Raises:
+        FileNotFoundError: this is not run from Slipway's sources, which hold the manifests.
+        EngineError: it did not come up.
+    """
+    address = f"{environment.address}:{_PORT}"
+    webhooks = [one for one in _documents() if one["kind"] == "MutatingWebhookConfiguration"]
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    environment.apply([namespace, *(one for one in _documents() if one not in webhooks)])
+    kubeconfig = environment.kubeconfig_of_account(NAMESPACE, ACCOUNT)
+    certificates = environment.directory / "slipway"
+    certificates.mkdir()
+    environment.serving_certificate().write(certificates)
+    process = supervisor.process(
+        "slipway",
+        (
+            sys.executable, "-m", "tools.cluster.slipway_process", f"--kubeconfig={kubeconfig}",
+            f"--certificates={certificates}", f"--listen={address}", f"--token-seconds={token_seconds}",
+        ),
+        ready=lambda: listening.accepts(environment.address, _PORT),
+        env={"PYTHONPATH": os.pathsep.join(part for part in sys.path if part), **(env or {})},
+    )  # fmt: skip
+    process.start()
+    authority = environment.administration.authority.certificate
+    environment.apply(manifests.localized(webhooks, webhooks=f"https://{address}", authority=authority))
+    return process
+
+
+def _documents() -> Iterator[Object]:
+    for part in _PARTS:
+        if not (DEPLOY / part).is_dir():
+            raise FileNotFoundError(f"{DEPLOY / part} is not there: only Slipway's sources have it")
+        for path in sorted((DEPLOY / part).glob("*.yaml")):
+            found = (one for one in yaml.safe_load_all(path.read_text(encoding="utf-8")) if one)
+            yield from (one for one in found if one["kind"] not in _LEFT_OUT)
