@@ -1,95 +1,22 @@
 """Machines on which something goes wrong: no success is told that was none, no step runs twice, and it is said what."""
 
 import json
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tests.node import documents
-from tests.node.rendering import Rendering
-from tools.engines.failures import EngineBroken
-from tools.node import addresses, site
-from tools.node.machine import SENTINEL, FirstBoot, Machine
+from tests.node.harbour import COUNT, SECONDS, count, failure, script
+from tools.node import addresses
+from tools.node.machine import SENTINEL, FirstBoot
 
-pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.xdist_group("node"),
+    pytest.mark.timeout(600),
+    pytest.mark.usefixtures("switched_off"),
+]
 
-SECONDS = 240.0
 NOWHERE = "10.77.0.250:6443"
 SHORT = {"discovery": "8s", "kubernetesApi": "8s", "tlsBootstrap": "20s"}
-COUNT = "echo run >>/var/count-{}"
-
-
-class Harbour:
-    """A control plane that machines can join, and a way to describe and boot such machines."""
-
-    def __init__(self, place: site.Site) -> None:
-        self.place = place
-        self.rendering = Rendering(self._documents("unused"))
-        self.control_plane = place.machine("cp")
-
-    def _documents(self, name: str, **spec: Any) -> str:
-        machines = {"cp": ("Init", "cp"), name: ("Worker", "worker")}
-        return documents.text(
-            documents.cluster(machines, name="harbour"), documents.config("cp"), documents.config("worker", **spec)
-        )
-
-    def worker(self, name: str, *, disk_size: int = 0, by: FirstBoot = FirstBoot.CLOUD_INIT, **spec: Any) -> Machine:
-        """A worker that boots by a spec of its own."""
-        machine = self.place.machine(name, disk_size=disk_size)
-        machine.boot(self.rendering.again(self._documents(name, **spec)).user_data(name, by), by=by)
-        return machine
-
-    def joined(self, name: str) -> bool:
-        """Whether a node of this name is there."""
-        return self.control_plane.run(["kubectl", "get", "node", name]).status == 0
-
-
-    def wait_joined(self, name: str) -> None:
-        """Wait until a node of this name is there."""
-        self.control_plane.wait_until(lambda: self.joined(name), f"no node {name}", timeout=60)
-
-
-@pytest.fixture(scope="module")
-def harbour(engine) -> Any:
-    """A control plane that has its sentinel."""
-    engine("node-1.34")
-    with site.opened() as place:
-        opened = Harbour(place)
-        opened.control_plane.boot(opened.rendering.user_data("cp"))
-        opened.control_plane.wait_sentinel(timeout=SECONDS)
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def _switch_off(harbour) -> Any:
-    """The machines of a test end with it."""
-    yield
-    for machine in harbour.place.machines.values():
-        if machine is not harbour.control_plane and machine.on:
-            machine.cut_power()
-
-
-def failure(machine: Machine) -> tuple[dict[str, Any], str]:
-    """What the record of the failed step says, and its tail; the serial line says the same, without the tail."""
-    with pytest.raises(EngineBroken):
-        machine.wait_sentinel(timeout=SECONDS)
-    machine.wait_running()
-    (record,) = machine.failures()
-    line, _, tail = record.partition("\n")
-    assert line in machine.serial()
-    assert not machine.exists(SENTINEL)
-    return json.loads(line), tail
-
-
-def count(machine: Machine, name: str) -> int:
-    """How often a step has run."""
-    path = machine.disk / f"var/count-{name}"
-    return len(path.read_text().splitlines()) if path.exists() else 0
-
-
-def script(*lines: str) -> dict[str, Any]:
-    return {"argv": ["sh", "-c", "\n".join(lines)]}
 
 
 @pytest.mark.parametrize("by", FirstBoot, ids=str)
@@ -184,53 +111,6 @@ def test_a_full_disk_is_no_success(harbour):
     machine.wait_until(lambda: '"step":"20-kubeadm"' in machine.serial(), "no serial line", timeout=60)
     assert not machine.exists(SENTINEL)
     assert not harbour.joined(machine.name)
-
-
-def waiting(name: str) -> dict[str, Any]:
-    """A command that goes on until it is let go."""
-    return script(COUNT.format(name), "until [ -e /var/go ]; do sleep 0.2; done")
-
-
-@pytest.mark.parametrize("by", FirstBoot, ids=str)
-@pytest.mark.parametrize("phase", ["pre", "post"])
-def test_a_power_cut_in_a_command_repeats_only_that_command(harbour, phase, by):
-    """The next boot goes on with the command that was cut, and repeats none that was done; then it is a success."""
-    commands = {"pre": [script(COUNT.format("before"))], "post": []}
-    commands[phase].append(waiting("cut"))
-    machine = harbour.worker(f"cut-{phase}-{by}", by=by, commands=commands)
-    machine.wait_until(lambda: count(machine, "cut") == 1, "the command did not begin", timeout=SECONDS)
-    assert not machine.exists(SENTINEL)
-    machine.cut_power()
-    go = machine.disk / "var/go"
-    go.touch()
-    machine.boot()
-    machine.wait_sentinel(timeout=SECONDS)
-    assert (count(machine, "before"), count(machine, "cut")) == (1, 2)
-    harbour.wait_joined(machine.name)
-
-
-def test_a_power_cut_in_kubeadm_is_no_success(harbour):
-    """Kubeadm is not made to be repeated: what it says at the second boot is recorded, and no sentinel is written."""
-    machine = harbour.worker("cut-kubeadm")
-    begun = machine.disk / "etc/kubernetes/bootstrap-kubelet.conf"
-    machine.wait_until(begun.exists, "kubeadm did not begin", timeout=SECONDS)
-    machine.cut_power()
-    machine.boot()
-    told, _ = failure(machine)
-    assert told["step"] == "20-kubeadm"
-
-
-@pytest.mark.parametrize("by", FirstBoot, ids=str)
-def test_a_power_cut_after_the_sentinel_restores_it(harbour, by):
-    """Nothing runs again, the sentinel is back, and the node is Ready again."""
-    machine = harbour.worker(f"after-{by}", by=by, commands={"post": [script(COUNT.format("post"))]})
-    machine.wait_sentinel(timeout=SECONDS)
-    machine.cut_power()
-    machine.boot()
-    machine.wait_sentinel(timeout=SECONDS)
-    assert count(machine, "post") == 1
-    ready: Callable[[], bool] = lambda: machine.run(["systemctl", "is-active", "kubelet"]).output.strip() == "active"  # noqa: E731
-    machine.wait_until(ready, "no kubelet", timeout=60)
 
 
 def test_a_step_that_reboots_goes_on_behind_itself(harbour):

@@ -32,18 +32,17 @@ def cause(folder: Path, *, status: int | None, asked: str, kills_before: int) ->
         asked: who switched it off, when somebody did.
         kills_before: what ``kills`` gave when it was switched on.
     """
-    said = [asked or _ended(status)]
+    return (asked or _ended(status)) + circumstances(folder, kills_before=kills_before)
+
+
+def circumstances(folder: Path, *, kills_before: int) -> str:
+    """What the whole machine lacks, and the last lines of the launcher's log and of the console, under their names."""
+    told = ""
     killed = kills() - kills_before
     if killed:
-        said.append(f"the kernel has killed {killed} processes since, for want of memory")
+        told += f"; the kernel has killed {killed} processes since, for want of memory"
     if not watchers.free(1):
-        said.append("root has no watcher of files left (fs.inotify.max_user_instances)")
-    return "; ".join(said) + last_words(folder)
-
-
-def last_words(folder: Path) -> str:
-    """The last lines of the launcher's log and of the console, each under a line that says which; or nothing."""
-    told = ""
+        told += "; root has no watcher of files left (fs.inotify.max_user_instances)"
     for name in (LOG, CONSOLE):
         lines = _lines(folder / name)
         if lines:

@@ -9,9 +9,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -22,7 +20,7 @@ from tools.engines import ignition, sandbox
 from tools.engines.failures import EngineBroken, EngineTimeout
 from tools.node import addresses, cgroups, ending, machine_init, watchers
 from tools.node.flavours import FLAVOURS, Flavour
-from tools.node.process import Process
+from tools.node.process import Process, numbers
 
 SENTINEL = "/run/cluster-api/bootstrap-success.complete"
 _ENVIRONMENT = (
@@ -32,6 +30,7 @@ _ENVIRONMENT = (
 _JOIN = 'for one in /sys/fs/cgroup/*/"$0"/machine/cgroup.procs; do echo $$ >"$one"; done; exec "$@"'
 _BOOTED = ("running", "degraded")
 _PAUSE = 0.1
+_DEPTH = 3  # here, in the site, in the machine
 _LAUNCHER = "launcher.json"
 _CNI = "etc/cni/net.d/10-pods.conflist"
 
@@ -201,7 +200,7 @@ class Machine:
         """Ends the machine as a power cut does: nothing in it gets a say."""
         leader = self.leader()
         if leader is not None:
-            os.kill(leader, signal.SIGKILL)
+            cgroups.kill(self._group, depth=_DEPTH)
             self._asked = "its power was cut"
         self._wait(lambda: not self.on, "the machine is still there", timeout=30.0)
 
@@ -272,7 +271,8 @@ class Machine:
             if not self.on:
                 raise EngineBroken(f"{self.name}: {what}: it is off: {self._cause()}")
             if time.monotonic() > deadline:
-                raise EngineTimeout(f"{self.name}: {what} after {timeout:.0f} s{ending.last_words(self.folder)}")
+                said = ending.circumstances(self.folder, kills_before=self._kills_before)
+                raise EngineTimeout(f"{self.name}: {what} after {timeout:.0f} s{said}")
             time.sleep(_PAUSE)
 
     def _cause(self) -> str:
@@ -367,12 +367,11 @@ def _first_process(pid: int) -> int | None:
     """The descendant that is the first process of the innermost namespace: the machine's."""
     try:
         for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
-            status = Path(f"/proc/{child}/status").read_text(encoding="utf-8", errors="replace")
-            numbers = next(line.split()[1:] for line in status.splitlines() if line.startswith("NSpid:"))
-            if len(numbers) > 2 and numbers[-1] == "1":  # noqa: PLR2004 here, in the site, in the machine
+            known = numbers(int(child))
+            if len(known) >= _DEPTH and known[-1] == 1:
                 return int(child)
             if (found := _first_process(int(child))) is not None:
                 return found
-    except (FileNotFoundError, ProcessLookupError, StopIteration):
+    except (FileNotFoundError, ProcessLookupError):
         pass
     return None

@@ -58,3 +58,16 @@ class Process:
                 return descriptor
             os.close(descriptor)
         return None
+
+
+def numbers(pid: int) -> list[int]:
+    """The numbers of a process, from that which it has here to that in the innermost of its namespaces.
+
+    Raises:
+        FileNotFoundError, ProcessLookupError: it is gone.
+    """
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    for line in status.splitlines():
+        if line.startswith("NSpid:"):
+            return [int(number) for number in line.split()[1:]]
+    raise ProcessLookupError(f"process {pid} is about to be gone")
