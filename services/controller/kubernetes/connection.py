@@ -192,11 +192,15 @@ class Connection:
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         """Read an answer; ValueError when it is longer than it may be."""
         data = bytearray()
-        async for part in response.content.iter_any():
-            data += part
-            if len(data) > self._most_bytes:
-                response.close()
-                raise ValueError("the answer is too long")
+        try:
+            async for part in response.content.iter_any():
+                data += part
+                if len(data) > self._most_bytes:
+                    raise ValueError("the answer is too long")
+        finally:
+            # Read to its end, the connection is free already; else, as when nobody waits any more, it would stay with
+            # half an answer on it.
+            response.close()
         return bytes(data)
 
     def _count(self, verb: str, kind: str, status: int) -> None:

@@ -132,3 +132,27 @@ async def test_a_group_that_leads_elsewhere_is_refused(group: str) -> None:
         with pytest.raises(Invalid):
             await api.discover(f"/apis/{group}/v1")
         assert api.connection.calls == {}
+
+
+async def test_half_an_answer_is_left_behind() -> None:
+    """When its time is over the connection is closed: the server sees that nobody listens any more."""
+    left = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{")
+        await reader.read()
+        left.set()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    host = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    connection = Connection(Configuration(host=host), seconds=0.2, most_bytes=LIMIT)
+    try:
+        with pytest.raises(Unreachable):
+            await Api(connection).get(SECRETS, "n", "a")
+        async with asyncio.timeout(10):
+            await left.wait()
+    finally:
+        await connection.close()
+        server.close()
