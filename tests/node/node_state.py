@@ -1,0 +1,89 @@
+"""What can be compared of two nodes that run: everything that a spec decides, and nothing that only chance does."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tools.node.machine import Machine
+
+_COMPONENTS = ("kube-apiserver", "kube-controller", "kube-scheduler", "etcd")
+# Whose names or contents are made anew on each machine, or by the system below.
+_BY_CHANCE = ("/etc/ssh/", "/etc/machine-id", "/etc/.pwd.lock", "/etc/kubernetes/pki/", "/etc/kubernetes/tmp/")
+# Ours, and the same of the provider whose layout an imported config has.
+_LAYOUT = ("/etc/slipway/", "/etc/kubeadm.yml", "/etc/kubeadm.sh", "/etc/systemd/system/kubeadm.service")
+_CONFIG_MAPS = {"kubeadm-config": "ClusterConfiguration", "kubelet-config": "kubelet", "kube-proxy": "config.conf"}
+
+
+def of_machine(machine: Machine) -> dict[str, Any]:
+    """How its programs were called, its files in /etc, its own users, and the units that start at boot."""
+    units = machine.run(["systemctl", "list-unit-files", "--state=enabled,masked", "--no-legend", "--plain"]).output
+    return {
+        **{program: _arguments(machine, program) for program in ("kubelet", *_COMPONENTS)},
+        "environment of the kubelet": _environment(machine),
+        "files": _files(machine),
+        "manifests": _manifests(machine),
+        "users": machine.run(["cut", "-d:", "-f1,3,6,7", "/etc/passwd"]).output.splitlines(),
+        "units": [line.split()[:2] for line in units.splitlines() if not line.startswith(("kubeadm.", "slipway-"))],
+        "sysctl": machine.run(["cat", "/proc/sys/net/ipv4/ip_forward"]).output,
+    }
+
+
+def of_cluster(control_plane: Machine) -> dict[str, Any]:
+    """What its nodes are labelled and tainted with, how each kubelet is configured, and what kubeadm has kept."""
+    nodes = _kubectl(control_plane, "get", "nodes")["items"]
+    result: dict[str, Any] = {}
+    for node in nodes:
+        name = node["metadata"]["name"]
+        running = _kubectl(control_plane, "get", "--raw", f"/api/v1/nodes/{name}/proxy/configz")
+        result[name] = {
+            "labels": node["metadata"]["labels"],
+            "annotations": sorted(node["metadata"]["annotations"]),
+            "taints": node["spec"].get("taints", []),
+            "provider id": node["spec"].get("providerID"),
+            "capacity": node["status"]["capacity"]["pods"],
+            "kubelet": running["kubeletconfig"],
+        }
+    for name, key in _CONFIG_MAPS.items():
+        held = _kubectl(control_plane, "-n", "kube-system", "get", "configmap", name)["data"]
+        result[name] = yaml.safe_load(held[key])
+    pods = _kubectl(control_plane, "-n", "kube-system", "get", "pods")["items"]
+    result["images"] = sorted({container["image"] for pod in pods for container in pod["spec"]["containers"]})
+    return result
+
+
+def _kubectl(machine: Machine, *words: str) -> Any:
+    form = () if "--raw" in words else ("-o", "json")
+    done = machine.run(["kubectl", *words, *form])
+    assert done.status == 0, done.errors
+    return json.loads(done.output)
+
+
+def _arguments(machine: Machine, program: str) -> list[str]:
+    done = machine.run(["sh", "-c", f"cat /proc/$(pgrep -nx {program})/cmdline"])
+    return sorted(done.output.split("\0"))
+
+
+def _environment(machine: Machine) -> list[str]:
+    done = machine.run(["sh", "-c", "cat /proc/$(pgrep -nx kubelet)/environ"])
+    of_systemd = ("INVOCATION_ID=", "JOURNAL_STREAM=", "SYSTEMD_EXEC_PID=", "MEMORY_PRESSURE_")
+    return sorted(word for word in done.output.split("\0") if not word.startswith(of_systemd))
+
+
+def _files(machine: Machine) -> list[str]:
+    """Kind, mode, owner and path of what was written to /etc since the image was made."""
+    below = Path(machine.disk / "etc")
+    found = []
+    for path in below.rglob("*"):
+        name = f"/{path.relative_to(machine.disk)}"
+        if path.is_dir() or name.startswith((*_BY_CHANCE, *_LAYOUT)) or "slipway" in path.name:
+            continue
+        about = path.lstat()
+        found.append(f"{about.st_mode:o} {about.st_uid}:{about.st_gid} {name}")
+    return sorted(found)
+
+
+def _manifests(machine: Machine) -> dict[str, Any]:
+    folder = machine.disk / "etc/kubernetes/manifests"
+    return {path.name: yaml.safe_load(path.read_text()) for path in sorted(folder.glob("*.yaml"))}
