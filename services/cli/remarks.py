@@ -13,7 +13,7 @@ from services.cli.output import note
 from services.cli.remedies import what_to_do
 from services.cli.rendering import Entry, diagnostic_tree
 from services.contract.errors import SlipwayError
-from services.contract.source_position import with_remedy
+from services.contract.source_position import Position, with_remedy
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
 _SEVERITIES = {"info": "note", "warning": "warning", "error": "warning"}
@@ -106,7 +106,7 @@ def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) 
     for one in error.violations:
         told = _told(one.description, what_to_do(error, one))
         lines.append(_sentence(places, question, one.path, told))
-    return lines or [f"{question.name}: {with_remedy(error.message, what_to_do(error))}"]
+    return lines or [_sentence(places, question, question.name, with_remedy(error.message, what_to_do(error)))]
 
 
 def _told(reason: str, remedy: str) -> str:
@@ -115,13 +115,17 @@ def _told(reason: str, remedy: str) -> str:
 
 
 def _sentence(places: Places, question: MachineQuestion, field: str, message: str) -> str:
-    """Say something of a field, with its place in a file where that is known."""
+    """Say something of a field, with its place in a file: that of the machine, where the field itself has none."""
     if field in {"", "Slipway"}:
         return message
     field = question.as_written(field)
     found = places.find(field, config=question.standing.config)
     if found is None:
         of = "" if field == question.name else f"{question.name}: "
-        return f"{of}{field}: {message}"
-    place = f"{found.file}:{found.position.line}:{found.position.column}: " if found.position else ""
-    return f"{place}{field}: {message}"
+        return f"{_at(question.standing.file, question.standing.position)}{of}{field}: {message}"
+    return f"{_at(found.file, found.position)}{field}: {message}"
+
+
+def _at(file: str, position: Position | None) -> str:
+    """Give a place as lines begin with it; "" where there is none."""
+    return f"{file}:{position.line}:{position.column}: " if position else ""

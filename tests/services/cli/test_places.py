@@ -226,6 +226,16 @@ def test_facts_of_cluster_api_are_named_in_its_objects(slipway: Slipway, write: 
     assert re.search(line, result.stderr)
 
 
+def test_what_has_no_field_has_the_place_of_its_machine(slipway: Slipway, write: Write) -> None:
+    """A choice that nobody made stands nowhere, and so does the endpoint of a cluster that is not in the files."""
+    file = write(cluster("  os: {}"))
+    (line,) = [one for one in slipway("render", "-f", file).stderr.splitlines() if one.startswith("refused: ")]
+    assert line.startswith(f"refused: {file}:10:7: demo-0: several provisioners can serve this machine")
+    text = re.sub(r"clusterName: .*", "clusterName: elsewhere", CAPI.read_text())
+    (line,) = [one for one in slipway("validate", "-f", write(text)).stderr.splitlines() if "endpoint: is" in one]
+    assert re.match(rf"invalid: {re.escape(str(file))}:\d+:\d+: beacon-workers: cluster.endpoint: is required", line)
+
+
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("cluster-*.yaml")), ids=lambda path: path.stem)
 def test_explain_names_no_field_that_nobody_wrote(slipway: Slipway, example: Path) -> None:
     """Every row of an imported config is of a document, at a path that stands there or that it was derived from."""
