@@ -17,7 +17,7 @@ from bootstrapper.lowering.passes import Pass, PassTable
 from bootstrapper.remedies import Supports, by_id, reason_of, remedy_of
 from services.contract.errors import Violation
 from services.contract.features import Unsupported, unsupported
-from services.contract.walk import Item, items
+from services.contract.walk import Item, items, take_all
 from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -186,14 +186,13 @@ def _round(work: _Work, affected: list[Item], wrong: list[Unsupported], rejected
     It gives the paths of the items that a pass has given up.
     """
     family = work.draft.target.os_family
-    groups: dict[str, list[Item]] = {}
-    # What the user puts at a path comes first: a pass that would write there, too, must see it.
-    for item in sorted(affected, key=lambda item: item.feature not in OWNED):
-        groups.setdefault(item.feature, []).append(item)
     given_up: set[str] = set()
     known = OptionalUses(work.draft.bundle, work.optional_features)
+    taken: dict[str, list[Item]] = {}
     # All leave the bundle before any pass runs: one that gives up sets the bundle back, which replaces all items in it.
-    taken = {feature: [item.take() for item in group] for feature, group in groups.items()}
+    # What the user puts at a path comes first: a pass that would write there, too, must see it.
+    for item in take_all(sorted(affected, key=lambda item: item.feature not in OWNED)):
+        taken.setdefault(item.feature, []).append(item)
     wrong_in = by_outer((one.use.path, one) for one in wrong)
     rejected_in = by_outer((path, (path, one)) for path, one in rejected.items())
     for feature, group in taken.items():

@@ -5,7 +5,7 @@ added to the contract is covered by all of them on the day it is added. What a w
 compiled once and kept, because the walk runs on every render.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -97,17 +97,37 @@ class Item:
 
     def take(self) -> "Item":
         """Take the item out of its holder and give a copy that stands alone. Paths of later entries change."""
-        copy = type(self.message)()
-        copy.CopyFrom(self.message)
-        if not self.repeated:
-            self.holder.ClearField(self.field)
-            return replace(self, message=copy)
-        entries = getattr(self.holder, self.field)
-        for index, entry in enumerate(entries):
-            if entry is self.message:
-                del entries[index]
-                return replace(self, message=copy)
+        (taken,) = take_all([self])
+        return taken
+
+
+def take_all(chosen: Sequence[Item]) -> list[Item]:
+    """Take items out of their holders and give copies that stand alone, in the order given.
+
+    Each list is gone through once, however many are taken out of it. Paths of later entries change.
+    """
+    taken: list[Item] = []
+    lists: dict[tuple[int, str], list[Item]] = {}
+    for item in chosen:
+        copy = type(item.message)()
+        copy.CopyFrom(item.message)
+        taken.append(replace(item, message=copy))
+        if item.repeated:
+            lists.setdefault((id(item.holder), item.field), []).append(item)
+        else:
+            item.holder.ClearField(item.field)
+    for group in lists.values():
+        _remove(getattr(group[0].holder, group[0].field), {id(item.message) for item in group})
+    return taken
+
+
+def _remove(entries: Any, gone: set[int]) -> None:
+    """Remove messages from a list by their identity; the later ones first: what is before them keeps its place."""
+    found = [index for index, entry in enumerate(entries) if id(entry) in gone]
+    if len(found) != len(gone):
         raise AssertionError("the item is not in its list")
+    for index in reversed(found):
+        del entries[index]
 
 
 def items(message: Message) -> Iterator[Item]:

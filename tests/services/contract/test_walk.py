@@ -8,7 +8,7 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import HealthCheck, given, settings
 
-from services.contract.walk import is_item, items, plan, uses, within
+from services.contract.walk import is_item, items, plan, take_all, uses, within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -163,6 +163,24 @@ def test_taking_items_out() -> None:
     assert [file.path for file in system.files] == ["/a", "/b"]
     with pytest.raises(AssertionError):
         found[1].take()
+
+
+def test_taking_many_items_out_at_once() -> None:
+    """Of several lists, in the order that is asked for; what stays keeps its order, also where it is the same."""
+    system = ospb.OperatingSystem(
+        files=[ospb.File(path=path) for path in ("/a", "/b", "/a", "/c")],
+        links=[ospb.Link(path="/d"), ospb.Link(path="/e")],
+        ntp=ospb.Ntp(enabled=True),
+    )
+    by_path = {item.path: item for item in items(system)}
+    asked = ["links[0]", "files[3]", "ntp", "files[0]", "files[1]"]
+    taken = take_all([by_path[path] for path in asked])
+    assert [one.path for one in taken] == asked
+    assert [getattr(one.message, "path", "ntp") for one in taken] == ["/d", "/c", "ntp", "/a", "/b"]
+    assert [file.path for file in system.files] == ["/a"]
+    assert [link.path for link in system.links] == ["/e"]
+    assert by_path["files[2]"].message is system.files[0]
+    assert not system.HasField("ntp")
 
 
 def test_features_of_items() -> None:
