@@ -6,7 +6,8 @@ from typing import Any
 
 import yaml
 
-from tests.tools.conformance.bent import Bent, Request, Response
+from services.contract.errors import UnsupportedFeature, Violation
+from tests.tools.conformance.bent import Bent, Request, Response, Servicer, abort
 from tests.tools.conformance.mutants.bending import answered
 from tests.tools.conformance.mutants.control_plane import NewestTalos
 from tests.tools.conformance.mutants.mutant import Mutant
@@ -28,6 +29,8 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("a sysctl of its own", _CORE, system(_sysctl, NewestTalos))
     yield Mutant("a module of its own", _CORE, system(lambda os: os.kernel_modules.add(name="upkeep"), NewestTalos))
     yield Mutant("a program where there is no entry point", ("EXE-001.entry-point",), asked(_default_program))
+    yield Mutant("no bundle without an entry point", ("EXE-001.entry-point",), Bent(call=_wants_a_program))
+    yield Mutant("a stamp among Slipway's own files", ("EXE-009.places-of-slipway",), _cloud_config(_stamp))
     yield Mutant("a job beside users", _EXTENDED, system(lambda os: own_file(os) if os.users else None))
     yield Mutant(
         "a service beside mounts", _EXTENDED, system(lambda os: own_unit(os) if os.mounts else None, OneIgnition)
@@ -81,6 +84,20 @@ def _default_program(request: Request) -> None:
     if not entry.argv and not entry.commands:
         entry.unit_name = "slipway-bootstrap.service"
         entry.argv.extend(["/bin/sh", "/var/lib/conformance/run"])
+
+
+async def _wants_a_program(servicer: Servicer, request: Request, context: Any) -> Response:
+    if request.bundle.HasField("plan") and not request.bundle.plan.HasField("entrypoint"):
+        missing = [Violation("plan.entrypoint.argv", "must name the program to start")]
+        error = UnsupportedFeature("it starts nothing", violations=missing, metadata={"features": "plan.entrypoint"})
+        await abort(context, error.to_status())
+    return await servicer.rendered(request, context)
+
+
+def _stamp(config: dict[str, Any], request: Request) -> None:
+    """Put a file there that says so itself what it is for."""
+    text = "\n".join(request.bundle.plan.entrypoint.argv)
+    _more("write_files", {"path": "/var/lib/slipway/started", "content": text})(config, request)
 
 
 def _beside_users(config: dict[str, Any], request: Request) -> None:
