@@ -33,6 +33,8 @@ class Check:
         run: it, for the provisioner as a whole.
         run_format: it, for each format.
         slow: it waits for something, so others may run meanwhile.
+        features: what a format must declare to be checked.
+        form: the form of the Kubernetes part that a format must take to be checked; unspecified for any.
     """
 
     clause: str
@@ -41,11 +43,21 @@ class Check:
     run: Run | None = None
     run_format: RunFormat | None = None
     slow: bool = False
+    features: frozenset[str] = frozenset()
+    form: provisionerpb.KubernetesInput.ValueType = provisionerpb.KUBERNETES_INPUT_UNSPECIFIED
 
     @property
     def id(self) -> str:
         """Id of the check, e.g. "RND-004.odd-tags"."""
         return f"{self.clause}.{self.name}"
+
+    def unfit(self, info: provisionerpb.FormatInfo) -> str:
+        """Give why it can not be made on a format; nothing when it can."""
+        if self.form not in (provisionerpb.KUBERNETES_INPUT_UNSPECIFIED, info.kubernetes_input):
+            plan = self.form == provisionerpb.KUBERNETES_INPUT_PLAN
+            return "an intent has no entry point" if plan else "a plan has no intent"
+        missing = sorted(self.features - {support.id for support in info.features})
+        return f"the format does not declare {', '.join(missing)}" if missing else ""
 
     @property
     def group(self) -> str:
@@ -73,11 +85,19 @@ class Checks:
 
         return add
 
-    def check_format(self, clause: str, *needs: Need) -> Callable[[RunFormat], RunFormat]:
-        """Add a check of every format."""
+    def check_format(
+        self,
+        clause: str,
+        *needs: Need,
+        features: tuple[str, ...] = (),
+        form: provisionerpb.KubernetesInput.ValueType = provisionerpb.KUBERNETES_INPUT_UNSPECIFIED,
+    ) -> Callable[[RunFormat], RunFormat]:
+        """Add a check of every format that declares these features and takes the Kubernetes part in this form."""
 
         def add(run: RunFormat) -> RunFormat:
-            self._found.append(Check(clause, _name(run), frozenset(needs), run_format=run))
+            self._found.append(
+                Check(clause, _name(run), frozenset(needs), run_format=run, features=frozenset(features), form=form)
+            )
             return run
 
         return add

@@ -90,7 +90,10 @@ async def _ends(session: Session, check: Check) -> list[CheckEnd | None]:
         return [await _caught(check.run(session))]
     found: list[CheckEnd | None] = []
     for info in session.info.formats:
-        if check.run_format is not None:
+        unfit = check.unfit(info)
+        if unfit:
+            found.append(_of_format(NotRun(unfit), info.format))
+        elif check.run_format is not None:
             end = await _caught(check.run_format(session, info))
             found.append(None if end is None else _of_format(end, info.format))
     return found

@@ -79,11 +79,9 @@ async def generous_limit(session: Session, info: provisionerpb.FormatInfo) -> No
     expect(got.ok, f"with a limit of 4 GiB it ended with {got.described()}")
 
 
-@CHECKS.check_format("LIM-005")
+@CHECKS.check_format("LIM-005", features=("os.files",))
 async def many_files(session: Session, info: provisionerpb.FormatInfo) -> None:
     """512 files are taken."""
-    if "os.files" not in {support.id for support in info.features}:
-        raise NotRun("the format does not declare os.files")
     base = await session.base(info)
     more = MOST_FILES - len(base.bundle.os.files)
     of = requests.files(*(requests.file(f"many/{number}", b"x\n") for number in range(more)))

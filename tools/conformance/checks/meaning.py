@@ -13,7 +13,7 @@ from tools.conformance.compare import compare
 from tools.conformance.comparison import Comparison
 from tools.conformance.decoders import decoded
 from tools.conformance.ledger import FAILED, UNVERIFIED, VERIFIED
-from tools.conformance.outcome import NotRun, Unverified, all_hold, expect
+from tools.conformance.outcome import Unverified, all_hold, expect
 from tools.conformance.session import Session
 from tools.conformance.surplus import surplus
 from tools.conformance.trial import Trial, feature_trials
@@ -39,11 +39,12 @@ BYTES = (
 SECRETS = (
     b"plain", b'quote " backslash \\ tab \t', "ü \u2028 \x85".encode(), b"line\nline\n", b"", b"long " * 200,
 )  # fmt: skip
+_FILES = ("os.files",)
 _ORDINARY = frozenset(b"\t\n" + bytes(range(0x20, 0x7F)))
 """Bytes that every text can hold."""
 
 
-@CHECKS.check_format("RND-015")
+@CHECKS.check_format("RND-015", features=_FILES)
 async def byte_for_byte(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Every content arrives as it is, or is refused."""
     problems = []
@@ -59,7 +60,7 @@ async def byte_for_byte(session: Session, info: provisionerpb.FormatInfo) -> Non
     all_hold(problems)
 
 
-@CHECKS.check_format("RND-015")
+@CHECKS.check_format("RND-015", features=_FILES)
 async def joined_segments(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Segments are joined without anything in between."""
     of = requests.files(requests.file("segments", b""))
@@ -68,7 +69,7 @@ async def joined_segments(session: Session, info: provisionerpb.FormatInfo) -> N
     all_hold(await _arrives(session, info, of, refusable=False))
 
 
-@CHECKS.check_format("RND-016")
+@CHECKS.check_format("RND-016", features=_FILES)
 async def spliced_secrets(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Secrets are spliced in as their encoding says."""
     encodings = (
@@ -98,11 +99,9 @@ async def spliced_secrets(session: Session, info: provisionerpb.FormatInfo) -> N
     all_hold(problems)
 
 
-@CHECKS.check_format("RND-016")
+@CHECKS.check_format("RND-016", features=_FILES)
 async def no_text(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Bytes that are no text make no JSON string."""
-    if "os.files" not in {support.id for support in info.features}:
-        raise NotRun("the format does not declare os.files")
     held = requests.secret("conformance", "bytes", b"\xff\xfe")
     of = requests.files(requests.file("no-text", b"before "), secrets=[held])
     segment = of.os.files[0].content.segments.add(encoding=contentpb.SPLICE_ENCODING_JSON_STRING)
@@ -152,11 +151,9 @@ async def extended_items(session: Session, info: provisionerpb.FormatInfo) -> No
         raise Unverified(f"the decoder does not see {', '.join(sorted(unseen - seen - core))}")
 
 
-@CHECKS.check_format("EXE-001")
+@CHECKS.check_format("EXE-001", form=requests.PLAN)
 async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
     """The program is started with exactly its arguments, and without one nothing is."""
-    if info.kubernetes_input != requests.PLAN:
-        raise NotRun("an intent has no entry point")
     await _nothing_started(session, info)
     request = await session.base(info)
     del request.bundle.plan.entrypoint.argv[1:]
@@ -207,11 +204,8 @@ async def _arrives(
     """Give what is wrong with a bundle's files; a refusal by name is right too where a format may not hold them.
 
     Raises:
-        NotRun: the format takes no files.
         Unverified: nobody can read the user data.
     """
-    if "os.files" not in {support.id for support in info.features}:
-        raise NotRun("the format does not declare os.files")
     request = requests.merged(await session.base(info), of, info)
     got = await session.subject.render(request)
     if got.info.reason == "UNSUPPORTED_FEATURE":
