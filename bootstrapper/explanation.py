@@ -10,15 +10,16 @@ from dataclasses import replace
 from functools import partial
 
 from bootstrapper.assembly.subject import CheckedSubject, check
-from bootstrapper.bootstrapper import Bootstrapper, beside
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
+from bootstrapper.beside import beside
+from bootstrapper.bootstrapper import Bootstrapper
 from bootstrapper.delivery.fitting import GZIP
 from bootstrapper.delivery.infrastructure import Counted, check_carried, infrastructure
-from bootstrapper.placeholders import user_placeholders
+from bootstrapper.judgement import judge
 from bootstrapper.provisioning.selection import Candidate
 from bootstrapper.refusals import bare_place, bound
 from bootstrapper.remedies import remedy_of_error
 from bootstrapper.takers import Takers, stand_ins
+from bootstrapper.trials import Trials
 from bootstrapper.verdicts import Column, Verdicts
 from services.contract.errors import SlipwayError
 from services.contract.source_position import with_remedy
@@ -31,9 +32,7 @@ HIDDEN = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubern
 """Features that every machine uses: they are facts, not fields of the spec."""
 
 
-NOT_CHOSEN = frozenset(
-    {"PROVISIONER_NOT_ALLOWED", "PROVISIONER_NOT_FOUND", "UNSUPPORTED_FORMAT", "UNSUPPORTED_TARGET"}
-)
+NOT_CHOSEN = frozenset({"PROVISIONER_NOT_ALLOWED", "PROVISIONER_NOT_FOUND", "UNSUPPORTED_FORMAT", "UNSUPPORTED_TARGET"})
 """Reasons for which a spec's own wish for a provisioner leads nowhere: codes of the diagnostics that say so."""
 
 MAX_ROWS_BYTES = 3 * 1024 * 1024
@@ -49,9 +48,10 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
         SpecInvalid: the spec itself is not sound.
     """
     subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
-    columns = [await _column(bootstrapper, subject, candidate) for candidate in bootstrapper.candidates()]
+    trials = Trials(bootstrapper, subject)
+    columns = [await _column(bootstrapper, trials, candidate, subject) for candidate in bootstrapper.candidates()]
     await asyncio.to_thread(_advise, bootstrapper, subject, columns)
-    neutral = await _neutral(bootstrapper, subject, None)
+    neutral, _ = await trials.neutral(None)
     response = await asyncio.to_thread(_matrix, neutral, columns)
     if not columns:
         response.diagnostics.add(
@@ -101,26 +101,17 @@ def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator
             )
 
 
-async def _neutral(
-    bootstrapper: Bootstrapper, subject: CheckedSubject, candidate: Candidate | None
-) -> bundlepb.BootstrapBundle:
-    bundle, _, _ = await bootstrapper.neutral(
-        subject, candidate, user_placeholders(subject.spec), store=PlaceholderStore()
-    )
-    return bundle
-
-
-async def _column(bootstrapper: Bootstrapper, subject: CheckedSubject, candidate: Candidate) -> Column:
+async def _column(bootstrapper: Bootstrapper, trials: Trials, candidate: Candidate, subject: CheckedSubject) -> Column:
     column = Column(candidate)
     column.rejected += bound(subject.spec, candidate, bootstrapper.candidates())
     try:
-        prepared = await bootstrapper.on_trial(subject, candidate)
+        prepared = await trials.prepared(candidate)
         column.compiled = prepared.compiled
         if not column.rejected:
             if not column.compiled.refusals:
                 check_carried(candidate.format, column.compiled.bundle.machine.target)
             try:
-                column.trial = await bootstrapper.verdict(prepared, validate_only=False)
+                column.trial = await judge(bootstrapper, prepared, validate_only=False)
             finally:
                 told = column.trial.refusals or prepared.compiled.refusals
                 column.compiled = replace(prepared.compiled, refusals=list(told))

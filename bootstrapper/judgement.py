@@ -1,0 +1,71 @@
+"""Asks a provisioner for its own judgement of a machine, also of one that compilation has refused already.
+
+Whoever is refused something shall read all of it in one answer: what only Render finds stands in it as well.
+"""
+
+import math
+from dataclasses import replace
+from functools import partial
+
+from bootstrapper.beside import beside
+from bootstrapper.preparer import Prepared, Preparer
+from bootstrapper.refusals import bundle_path, said
+from bootstrapper.trial import TRIAL_TIMEOUT, Trial, in_order, of_whole, remainder
+from services.contract.errors import SlipwayError, UnsupportedFeature
+
+TRUNCATED = "truncated"
+"""Metadata key of a status that had to leave field violations out (errors.yaml)."""
+
+MAX_RENDERS = 64
+"""Most calls of Render for one bundle; each but the last lowers up to 20 fields, and a bundle has fewer items."""
+
+
+async def judge(preparer: Preparer, prepared: Prepared, *, validate_only: bool = True) -> Trial:
+    """Give all that a provisioner refuses of a machine: what compilation found, and what Render itself says.
+
+    `prepared.compiled` is then what was asked last. Unless it is to check only, the user data are given too.
+
+    Raises:
+        SlipwayError: a refusal of another reason, or a failure, where compilation has found nothing.
+    """
+    told = list(prepared.compiled.refusals)
+    again, judged, data = True, False, b""
+    for _ in range(MAX_RENDERS):
+        asked = await _rest(prepared) if told else prepared
+        if asked is None:
+            break
+        try:
+            preparer.seal(asked.compiled.bundle, asked.available)
+            response, _ = await preparer.ask(
+                asked,
+                accept_attachments=True,
+                validate_only=validate_only or bool(told),
+                most=TRIAL_TIMEOUT if told else math.inf,
+            )
+            judged, data = True, response.user_data
+            break
+        except UnsupportedFeature as error:
+            rejected = {bundle_path(one.path): one for one in error.violations}
+            if not again or not rejected or prepared.compiled.draft is None:
+                told += said(error, asked.compiled.bundle)
+                judged = TRUNCATED not in error.metadata
+                break
+            again = TRUNCATED in error.metadata
+            await preparer.lower_again(prepared, rejected)
+            told += prepared.compiled.refusals
+        except SlipwayError as error:
+            if not told:
+                raise
+            told += of_whole(error, prepared.compiled.bundle)
+            break
+    return Trial(in_order(told), judged=judged, user_data=data)
+
+
+async def _rest(prepared: Prepared) -> Prepared | None:
+    """Give the machine without what its format does not declare; None where nothing is left to be asked about."""
+    compiled = prepared.compiled
+    if compiled.draft is None:
+        return None
+    cut = partial(remainder, compiled.bundle, prepared.candidate.format)
+    rest = await beside(compiled.bundle.ByteSize(), cut)
+    return None if rest is None else replace(prepared, compiled=replace(compiled, bundle=rest))

@@ -1,0 +1,101 @@
+"""Others are tried where something is refused, and only there: a trial is as dear as a render."""
+
+from dataclasses import replace
+
+import pytest
+
+from bootstrapper.assembly.subject import check
+from bootstrapper.bootstrapper import Bootstrapper
+from bootstrapper.compilation import Compiler
+from bootstrapper.credentials.placeholder_store import PlaceholderStore
+from bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from bootstrapper.engines.result import EngineResult
+from bootstrapper.judgement import judge
+from bootstrapper.lowering.table import all_passes
+from bootstrapper.os_profiles import ProfileTable
+from bootstrapper.trials import Trials
+from provisioners.cloud_init.render import CloudInit
+from provisioners.ignition.render import IgnitionProvisioner
+from provisioners.talos.provisioner import TalosProvisioner
+from services.cli.embedded import EmbeddedProvisioners, embedded_bootstrapper
+from services.contract.errors import UnsupportedFeature
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
+from tests.bootstrapper.test_remedies import asked, question
+
+
+class _Provisioners(EmbeddedProvisioners):
+    """Our own for Linux, and what they were asked: the format, and whether to check only."""
+
+    def __init__(self) -> None:
+        super().__init__([CloudInit(), IgnitionProvisioner(), TalosProvisioner()])
+        self.asked: list[tuple[str, bool]] = []
+
+    async def render(
+        self,
+        instance: registrypb.ProvisionerInstance,
+        request: provisionerpb.RenderRequest,
+        *,
+        timeout: float,
+    ) -> provisionerpb.RenderResponse:
+        """Note the question, and answer."""
+        self.asked.append((request.format, request.validate_only))
+        return await super().render(instance, request, timeout=timeout)
+
+
+class _Engine(KubeadmEngine):
+    """The engine, and how often it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+
+    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+        """Count, and answer."""
+        self.asked += 1
+        return super().build_plan(bundle)
+
+
+def counted() -> tuple[Bootstrapper, _Provisioners, _Engine]:
+    """Give a bootstrapper that counts."""
+    provisioners, engine = _Provisioners(), _Engine()
+    compiler = Compiler(engine=engine, profiles=ProfileTable.shipped(), passes=all_passes())
+    bootstrapper = replace(
+        embedded_bootstrapper(store=PlaceholderStore()), provisioners=provisioners, compiler=compiler
+    )
+    return bootstrapper, provisioners, engine
+
+
+async def test_nobody_is_tried_where_nothing_is_refused() -> None:
+    """One plan, one call of Render, by the one that was chosen: also where things were lowered on the way."""
+    bootstrapper, provisioners, engine = counted()
+    one = question('{os: {sysctls: [{name: a.b, value: c}], files: [{path: /etc/a, content: {text: ""}}]}}')
+    await bootstrapper.user_data(asked(one, "cloud-init"))
+    assert provisioners.asked == [("cloud-config", False)]
+    assert engine.asked == 1
+
+
+async def test_others_are_tried_where_something_is_refused() -> None:
+    """To check only; the test above can fail."""
+    bootstrapper, provisioners, engine = counted()
+    with pytest.raises(UnsupportedFeature):
+        await bootstrapper.user_data(asked(question("{os: {kernelArguments: [{argument: a}]}}"), "cloud-init"))
+    assert ("ignition/3.4.0", True) in provisioners.asked or ("ignition/3.3.0", True) in provisioners.asked
+    assert not [one for one in provisioners.asked if not one[1]]
+    assert engine.asked > 1
+
+
+async def test_formats_share_the_neutral_bundle() -> None:
+    """Where target and declared secrets are the same; it stays as it is, whatever is made of it."""
+    bootstrapper, _, _ = counted()
+    one = question("{os: {sysctls: [{name: a.b, value: c}], kernelArguments: [{argument: a}]}}")
+    trials = Trials(bootstrapper, check(one.subject))
+    ignition = [each for each in bootstrapper.candidates() if each.name == "ignition"]
+    first, _ = await trials.neutral(ignition[0])
+    before = first.SerializeToString(deterministic=True)
+    for candidate in bootstrapper.candidates():
+        await judge(bootstrapper, await trials.prepared(candidate), validate_only=False)
+    assert (await trials.neutral(ignition[-1]))[0] is first
+    assert (await trials.neutral(None))[0] is not first
+    assert first.SerializeToString(deterministic=True) == before
