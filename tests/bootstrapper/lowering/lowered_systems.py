@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from bootstrapper.lowering.draft import Draft
 from bootstrapper.lowering.finish import prepared_items
-from bootstrapper.lowering.legalise import Legalised
 from bootstrapper.lowering.runners.wave import Wave
+from bootstrapper.lowering.work import Legalised
 from services.contract.content import SecretIndex, content_bytes
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb

@@ -6,9 +6,10 @@ import pytest
 from google.protobuf import text_format
 
 from bootstrapper.lowering.draft import CannotLower, Draft
-from bootstrapper.lowering.legalise import Legalised, legalise
+from bootstrapper.lowering.legalise import legalise
 from bootstrapper.lowering.passes import Pass, PassTable
 from bootstrapper.lowering.table import all_passes
+from bootstrapper.lowering.work import Legalised
 from bootstrapper.os_profiles import ProfileTable
 from services.contract.errors import Violation
 from services.contract.walk import Item, items

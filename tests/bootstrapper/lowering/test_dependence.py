@@ -1,0 +1,163 @@
+"""What depends on something that is lowered is lowered with it, and nothing else is."""
+
+from typing import Any
+
+import pytest
+
+from bootstrapper.lowering.order import Rank
+from tests.bootstrapper.lowering.legalising import EVERYTHING_BUT, ROOTS, text, work
+
+
+@pytest.mark.parametrize(
+    ("reason", "unsupported_feature", "system", "goes", "stays"),
+    [
+        (
+            "a user's files wait for the user, and other files do not",
+            "os.users",
+            f'users {{ name: "ann" }} files {{ path: "/a" owner: "ann" }} files {{ path: "/b" {ROOTS} }}',
+            {"/a"},
+            {"/b"},
+        ),
+        (
+            "a file may belong to the group that is a lowered user's own",
+            "os.users",
+            'users { name: "ann" } directories { path: "/a" owner: "root" group: "ann" }',
+            {"/a"},
+            set(),
+        ),
+        (
+            "a group's files and links wait for the group",
+            "os.groups",
+            (
+                'groups { name: "team" } files { path: "/a" owner: "root" group: "team" }'
+                f'links {{ path: "/l" target: "x" group: "team" }} links {{ path: "/m" target: "x" {ROOTS} }}'
+            ),
+            {"/a", "/l"},
+            {"/m"},
+        ),
+        (
+            "what lies in the home of a lowered user would make the home root's",
+            "os.users",
+            (
+                'users { name: "ann" } users { name: "bob" home: "/srv/bob" }'
+                f'files {{ path: "/home/ann/f" {ROOTS} }}'
+                f'files {{ path: "/srv/bob/f" {ROOTS} }} files {{ path: "/srv/bobby" {ROOTS} }}'
+            ),
+            {"/home/ann/f", "/srv/bob/f"},
+            {"/srv/bobby"},
+        ),
+        (
+            "root is there whether it is lowered or not",
+            "os.users",
+            f'users {{ name: "root" }} files {{ path: "/root/f" {ROOTS} }}',
+            set(),
+            {"/root/f"},
+        ),
+        (
+            "what lies on a lowered mount would be hidden by it",
+            "os.storage.mounts",
+            (
+                f'mounts {{ source: "tmpfs" path: "/mnt/a" }} files {{ path: "/mnt/a/f" {ROOTS} }}'
+                f'directories {{ path: "/mnt/a" {ROOTS} }} swaps {{ path: "/mnt/a/swap" size_mib: 1 }}'
+                f'files {{ path: "/mnt/ab" {ROOTS} }}'
+            ),
+            {"/mnt/a", "/mnt/a/f"},
+            {"/mnt/ab"},
+        ),
+        (
+            "a later entry for the same path comes after an earlier one",
+            "os.files.append",
+            f'files {{ path: "/a" {ROOTS} }} files {{ path: "/a" append: true }} files {{ path: "/b" {ROOTS} }}',
+            {"/a"},
+            {"/b"},
+        ),
+        (
+            "a hard link needs the file that it links to; a symbolic link needs nothing",
+            "os.files.append",
+            (
+                f'files {{ path: "/a" append: true {ROOTS} }} links {{ path: "/h" target: "/a" hard: true {ROOTS} }}'
+                f'links {{ path: "/s" target: "/a" {ROOTS} }}'
+            ),
+            {"/a", "/h"},
+            {"/s"},
+        ),
+        (
+            "a folder that is a link can not be made by a file that lies in it",
+            "os.links",
+            f'links {{ path: "/data" target: "/mnt/data" {ROOTS} }} files {{ path: "/data/f" {ROOTS} }}',
+            {"/data", "/data/f"},
+            set(),
+        ),
+        (
+            "a lowered directory does not take its files along: the runner gives it owner and mode afterwards",
+            "os.directories",
+            f'directories {{ path: "/d" {ROOTS} }} files {{ path: "/d/f" {ROOTS} }}',
+            {"/d"},
+            {"/d/f"},
+        ),
+    ],
+    ids=lambda value: value.replace(" ", "-")[:40] if isinstance(value, str) and " " in value else None,
+)
+def test_items_are_lowered_with_what_they_depend_on(
+    reason: str, unsupported_feature: str, system: str, goes: set[str], stays: set[str]
+) -> None:
+    """Native work comes before all lowered work, so what needs something lowered is staged, and nothing else is."""
+    draft, result = work(text(system), EVERYTHING_BUT - {unsupported_feature})
+    assert result.refusals == [], reason
+    assert {one.entry.path for one in draft.staged} == goes, reason
+    left: list[Any] = [*draft.bundle.os.files, *draft.bundle.os.directories, *draft.bundle.os.links]
+    assert {entry.path for entry in left if not entry.origin.made_by} == stays, reason
+    assert all(one.entry.origin.document == "SlipwayConfig/test" for one in draft.staged)
+
+
+@pytest.mark.parametrize(
+    ("reason", "unsupported_feature", "system", "lowered"),
+    [
+        (
+            "a user of a lowered group",
+            "os.groups",
+            'groups {name: "g"} users {name: "a" primary_group: "g"} users {name: "b" groups: "g"} users {name: "c"}',
+            ["os.users[0]", "os.users[1]", "os.groups[0]"],
+        ),
+        (
+            "a user whose home is on a lowered mount",
+            "os.storage.mounts",
+            'mounts { source: "tmpfs" path: "/home" } users { name: "a" } users { name: "b" home: "/srv/b" }',
+            ["os.users[0]", "os.mounts[0]"],
+        ),
+        (
+            "a mount below a lowered mount",
+            "os.storage.mounts.pass",
+            (
+                'mounts { source: "/dev/a" path: "/m" pass: 1 } mounts { source: "/dev/b" path: "/m/n" }'
+                'mounts { source: "/dev/c" path: "/o" }'
+            ),
+            ["os.mounts[0]", "os.mounts[1]"],
+        ),
+    ],
+)
+def test_dependence_goes_on(reason: str, unsupported_feature: str, system: str, lowered: list[str]) -> None:
+    """Items that depend on lowered ones are lowered themselves, and then what depends on them."""
+    draft, result = work(text(system), EVERYTHING_BUT - {unsupported_feature})
+    assert result.refusals == [], reason
+    assert sorted(one.field_path for one in draft.lowered) == sorted(lowered), reason
+
+
+def test_ranks_put_homes_on_their_mounts() -> None:
+    """Lowered mounts come before lowered users, as a first-boot system has it, and users before their files."""
+    order = [Rank.PACKAGES, Rank.MOUNTS, Rank.GROUPS, Rank.USERS, Rank.DIRECTORIES, Rank.FILES, Rank.SYSTEMD_UNITS]
+    assert order == sorted(order)
+
+
+def test_a_chain_of_refusals_follows_the_disk() -> None:
+    """A filesystem on a disk that nobody takes is refused, and so is its mount; each names its own place and remedy."""
+    system = (
+        'disks { device: "/dev/b" } filesystems { device: "/dev/b1" format: "ext4" }'
+        'mounts { source: "/dev/b1" path: "/m" }'
+    )
+    _, result = work(text(system), EVERYTHING_BUT - {"os.storage.disks"})
+    assert [one.path for one in result.refusals] == ["os.disks[0]", "os.filesystems[0]"]
+    assert [one.origin.path for one in result.refusals] == ["spec.os.disks[0]", "spec.os.filesystems[0]"]
+    assert all(one.remedy for one in result.refusals)
+    assert "os.storage.disks is not supported" in result.refusals[0].reason
+    assert "depends on" in result.refusals[1].reason
