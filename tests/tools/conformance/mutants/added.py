@@ -15,14 +15,25 @@ from tests.tools.conformance.mutants.unasked import OneIgnition, asked, own_file
 
 _CORE, _EXTENDED = ("RND-018.core-items",), ("RND-019.extended-items",)
 _HEADER = "#cloud-config\n"
+_STARTS = "it is started without an entry point, too"
 
 
 def mutants() -> Iterator[Mutant]:
     """Give them."""
-    yield Mutant("a command of its own", _CORE, _cloud_config(_more("runcmd", ["touch", "/etc/upkeep"])))
-    yield Mutant("a line of shell of its own", _CORE, _cloud_config(_more("runcmd", "id > /etc/upkeep")))
-    yield Mutant("a boot hook of its own", _CORE, _cloud_config(_more("bootcmd", ["touch", "/etc/upkeep"])))
-    yield Mutant("a script at every boot", _CORE, _cloud_config(_more("write_files", _SCRIPT)))
+    yield Mutant(
+        "a command of its own", _CORE, _cloud_config(_more("runcmd", ["touch", "/etc/upkeep"])), ("EXE",), why=_STARTS
+    )
+    yield Mutant(
+        "a line of shell of its own", _CORE, _cloud_config(_more("runcmd", "id > /etc/upkeep")), ("EXE",), why=_STARTS
+    )
+    yield Mutant(
+        "a boot hook of its own",
+        _CORE,
+        _cloud_config(_more("bootcmd", ["touch", "/etc/upkeep"])),
+        ("EXE",),
+        why=_STARTS,
+    )
+    yield Mutant("a script at every boot", _CORE, _cloud_config(_more("write_files", _SCRIPT)), ("EXE",), why=_STARTS)
     yield Mutant("a call home", _CORE, _cloud_config(lambda config, _: config.update(phone_home=_HOME)))
     yield Mutant("a group of its own", _CORE, _cloud_config(_more("groups", "upkeep")))
     yield Mutant("a config that is fetched", _CORE, _ignition(_fetched))

@@ -47,7 +47,13 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("a filesystem of its own", _CORE, system(own_filesystem))
     yield Mutant("a job of its own", _CORE, system(own_file))
     yield Mutant("a job of its own by Ignition", _CORE, system(own_file, OneIgnition))
-    yield Mutant("a service of its own", _CORE, system(own_unit, OneIgnition))
+    yield Mutant(
+        "a service of its own",
+        _CORE,
+        system(own_unit, OneIgnition),
+        ("EXE",),
+        why="it is started without an entry point, too",
+    )
     yield Mutant("a taint of its own", _CORE, asked(_own_taint, NewestTalos))
     yield Mutant("a label of its own", _CORE, asked(_own_label, NewestTalos))
 
