@@ -14,6 +14,7 @@ from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from tools.conformance.decoders.sight import sees
 from tools.conformance.decoders.talos_kubernetes import kubernetes
+from tools.conformance.decoders.talos_others import others
 from tools.conformance.decoders.talos_secrets import held
 from tools.conformance.decoders.unreadable import UnreadableError
 
@@ -38,7 +39,7 @@ def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.Machin
     try:
         documents = list(yaml.load_all(user_data, Loader=_LOADER))
         main = next(one for one in documents if one.get("version") == "v1alpha1")
-        return _state(main, [one for one in documents if "kind" in one], attachments)
+        return _state(main, [one for one in documents if one is not main and one is not None], attachments)
     except (yaml.YAMLError, UnicodeDecodeError):
         raise UnreadableError("it is no YAML") from None
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration, binascii.Error) as error:
@@ -50,8 +51,9 @@ def _state(
 ) -> statepb.MachineState:
     state = statepb.MachineState(features=sees(_SEES))
     machine, cluster = main["machine"], main["cluster"]
-    _system(state.os, machine, documents)
-    _registries(state.os, machine, documents)
+    of_a_kind = [one for one in documents if "kind" in one]
+    _system(state.os, machine, of_a_kind)
+    _registries(state.os, machine, of_a_kind)
     node = state.node
     node.role = _ROLES[machine["type"]]
     if node.role != clusterpb.ROLE_WORKER:
@@ -67,6 +69,7 @@ def _state(
     _extended(node, machine, cluster)
     node.kubernetes.CopyFrom(kubernetes(machine, cluster))
     node.secrets.extend(held(machine, cluster, attachments))
+    state.others.extend(others(main, documents))
     for name, value in (machine.get("nodeLabels") or {}).items():
         node.labels.add(name=name, value=value)
     for taint in (machine["kubelet"].get("extraConfig") or {}).get("registerWithTaints") or []:

@@ -2,19 +2,21 @@
 
 PowerShell has no form in which a machine's state stands. What is read are the statements of a script that each begin
 with the name of a function and hold nothing but literals, as the provisioner for Windows writes them; its functions are
-proved by its own tests. Another script is not read at all, so nothing is claimed of it.
+proved by its own tests. Another script is not read at all, so nothing is claimed of it. What stands between such
+statements and is no part of the frame that every script has is told as it is.
 """
 
 import base64
 import binascii
 import re
 import ssl
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from xml.etree import ElementTree as ET  # nosec - the suite's subject is its user's own
 
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from tools.conformance.decoders.sight import sees
 from tools.conformance.decoders.unreadable import UnreadableError
+from tools.conformance.decoders.windows_others import other_answers, other_lines
 from tools.conformance.decoders.words import windows_words
 
 _SEES = "windows"
@@ -58,9 +60,14 @@ def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.Machin
 
 def _script(script: bytes, answers: ET.Element | None) -> statepb.MachineState:
     try:
-        calls = list(_calls(script.decode("ascii")))
+        text = script.decode("ascii")
+        calls = [found for line in text.split("\n") if (found := _call(line))]
         state = statepb.MachineState(features=sees(_SEES) if calls else [])
         _apply(state, calls)
+        if calls:
+            # Of a script in another form nothing is known, so nothing in it is odd.
+            state.others.extend(other_lines(text, is_call=lambda line: _call(line) is not None))
+            state.others.extend(other_answers(answers))
     except (UnicodeDecodeError, binascii.Error, ValueError, IndexError, StopIteration):
         raise UnreadableError("the script holds a statement that can not be read") from None
     name = None if answers is None else answers.findtext(f".//{_ANSWERS}ComputerName")
@@ -72,13 +79,13 @@ def _script(script: bytes, answers: ET.Element | None) -> statepb.MachineState:
     return state
 
 
-def _calls(script: str) -> Iterator[tuple[str, list[str | bool]]]:
-    for line in script.split("\n"):
-        found = _STATEMENT.fullmatch(line)
-        if found and found[1] in _ARITIES:
-            values = _literals(found[2].removeprefix(" -Id"))
-            if values is not None and len(values) == _ARITIES[found[1]]:
-                yield found[1], values
+def _call(line: str) -> tuple[str, list[str | bool]] | None:
+    """Give the function and the literals of a statement; None when it is another one."""
+    found = _STATEMENT.fullmatch(line)
+    if found is None or found[1] not in _ARITIES:
+        return None
+    values = _literals(found[2].removeprefix(" -Id"))
+    return (found[1], values) if values is not None and len(values) == _ARITIES[found[1]] else None
 
 
 def _literals(text: str) -> list[str | bool] | None:

@@ -17,6 +17,7 @@ from tests.tools.conformance.mutants import (
     lease,
     limits,
     meaning,
+    others,
     process,
     render,
     secrets,
@@ -50,6 +51,7 @@ _MODULES = (
     several,
     held,
     added,
+    others,
 )
 
 
