@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from bootstrapper.assembly.config_maps import contents_by_config_map, fill
 from bootstrapper.assembly.secrets import references
 from bootstrapper.documents.consistency import namesakes
-from bootstrapper.documents.machines import MachineQuestion, Standing, native_questions
-from bootstrapper.documents.native import NativeCluster, NativeConfig, is_native, read_native
+from bootstrapper.documents.machines import MachineQuestion, Standing
+from bootstrapper.documents.native import NativeCluster, NativeConfig, is_native
+from bootstrapper.documents.native_set import read_natives
 from bootstrapper.documents.places import Places
 from bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
 from bootstrapper.importers.manifests import read_manifests
@@ -66,25 +67,24 @@ def read_document_set(
     expansions = expand_all(texts, variables=variables, set_missing=set_missing) if substitute else {}
     documents = _documents(texts, expansions)
     notes = [note for each in expansions.values() for note in each.notes]
-    configs, clusters = _native(documents)
-    foreign = any(not is_native(one) for one in documents)
-    manifests = (
-        read_manifests(
-            texts,
-            variables=variables,
-            set_missing=set_missing,
-            substitute=substitute,
-            infrastructure=infrastructure,
-        )
-        if foreign
-        else _NOTHING
-    )
+    native_set = read_natives(documents)
+    configs, clusters = native_set.configs, native_set.clusters
+    manifests = _NOTHING
+    if any(not is_native(one) for one in documents):
+        with native_set.together():
+            manifests = read_manifests(
+                texts,
+                variables=variables,
+                set_missing=set_missing,
+                substitute=substitute,
+                infrastructure=infrastructure,
+            )
     notes += manifests.notes
     if set_missing:
         notes += [note for one in clusters for note in _complete(one)]
     named = [(machine, _config_of(machine, configs)) for machine in manifests.native]
     native = [_of_cluster_api(machine, config) for machine, config in named]
-    native += native_questions(configs, clusters, elsewhere=manifests.clusters, named=[config for _, config in named])
+    native += native_set.questions(elsewhere=manifests.clusters, named=[config for _, config in named])
     for question in native:
         notes += _give_config_maps(question, manifests.config_map_values, set_missing=set_missing)
         notes += _give_secrets(question, manifests.secret_values, set_missing=set_missing)
@@ -117,33 +117,6 @@ def _documents(texts: Mapping[str, str], expansions: Mapping[str, Expansion]) ->
     if problems:
         raise SourceError(problems)
     return documents
-
-
-def _native(documents: Iterable[Document]) -> tuple[list[NativeConfig], list[NativeCluster]]:
-    """Read our own documents, and tell everything that is wrong in any of them."""
-    configs: list[NativeConfig] = []
-    clusters: list[NativeCluster] = []
-    problems: list[SourceProblem] = []
-    seen: set[tuple[str, str]] = set()
-    for document in documents:
-        if not is_native(document):
-            continue
-        try:
-            read = read_native(document)
-        except SourceError as error:
-            problems += error.problems
-            continue
-        if (read.origin, read.namespace) in seen:
-            message = "another document has the same kind and name"
-            problems.append(document.source.problem(("metadata", "name"), message))
-        seen.add((read.origin, read.namespace))
-        if isinstance(read, NativeConfig):
-            configs.append(read)
-        else:
-            clusters.append(read)
-    if problems:
-        raise SourceError(problems)
-    return configs, clusters
 
 
 def _complete(cluster: NativeCluster) -> Iterator[SourceProblem]:

@@ -6,8 +6,7 @@ A list there replaces the one of the spec, and an empty list is no list on the w
 from collections.abc import Iterator
 from typing import Any
 
-from services.contract.source_position import FieldPath, SourceProblem
-from services.contract.yaml_source import Source
+from services.contract.source_position import FieldPath
 
 _OVERRIDES = ("init", "join")
 _MEANT = ("taints", "items")
@@ -18,11 +17,10 @@ _MESSAGE = (
 )
 
 
-def emptied_lists(spec: Any, source: Source, path: FieldPath) -> list[SourceProblem]:
-    """Give a problem for each empty list in the differences by role of a spec, as a plain tree."""
+def emptied_lists(spec: Any, path: FieldPath) -> list[tuple[FieldPath, str]]:
+    """Give path and problem of each empty list in the differences by role of a spec, as a plain tree."""
     overrides = [(name, spec.get(name)) for name in _OVERRIDES] if isinstance(spec, dict) else []
-    found = [place for name, tree in overrides for place in _empty(tree, (*path, name))]
-    return [source.problem(place, _MESSAGE) for place in found]
+    return [(place, _MESSAGE) for name, tree in overrides for place in _empty(tree, (*path, name))]
 
 
 def _empty(tree: Any, path: FieldPath) -> Iterator[FieldPath]:

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.message import Message
 
+from bootstrapper.assembly import structure
 from bootstrapper.documents.emptied_lists import emptied_lists
+from bootstrapper.documents.mistakes import Found, Mistakes
 from services.contract import validation
 from services.contract.errors import Violation
 from services.contract.grammars import grammars
 from services.contract.source_position import FieldPath, SourceError, did_you_mean, unknown_field
-from services.contract.yaml_decode import decode
+from services.contract.yaml_decode import fill
 from services.contract.yaml_encode import encode
 from services.contract.yaml_names import person_path
 from services.contract.yaml_source import Document
@@ -83,6 +84,19 @@ def read_native(document: Document) -> NativeConfig | NativeCluster:
     Raises:
         SourceError: everything that is wrong with it, with file, line, column and field path.
     """
+    read, mistakes = read_partly(document)
+    if mistakes:
+        mistakes.add_apart(meaningless(read))
+        mistakes.check()
+    return read
+
+
+def read_partly(document: Document) -> tuple[NativeConfig | NativeCluster, Mistakes]:
+    """Read one of our documents as far as its fields can be read, and give what is wrong with them.
+
+    Raises:
+        SourceError: it has no kind or name by which it could be known.
+    """
     tree, source = document.value, document.source
     kind = tree.get("kind")
     if tree.get("apiVersion") != API_VERSION:
@@ -91,28 +105,41 @@ def read_native(document: Document) -> NativeConfig | NativeCluster:
         meant = did_you_mean(str(kind), _KINDS)
         message = f"must be one of {', '.join(_KINDS)}" + (f"; did you mean {meant}?" if meant else "")
         raise SourceError([source.problem(("kind",), message)])
-    _only(tree, _TOP, (), document)
-    name, namespace = _metadata(document)
+    mistakes = Mistakes(source)
+    mistakes.add(_unknown(tree, _TOP, ()))
+    try:
+        name, namespace = _metadata(document)
+    except SourceError:
+        mistakes.check()
+        raise
+    body, path = _template(tree, mistakes) if kind == TEMPLATE else (tree.get("spec") or {}, ("spec",))
+    read: NativeConfig | NativeCluster
     if kind == CLUSTER:
-        origin = f"{kind}/{name}"
-        cluster = decode(
-            tree.get("spec") or {}, clusterpb.SlipwayClusterSpec(), source=source, path=("spec",), document=origin
-        )
+        cluster = clusterpb.SlipwayClusterSpec()
+        mistakes.add(fill(body, cluster, path=path, document=f"{kind}/{name}"))
         if not cluster.cluster.name:
             cluster.cluster.name = name
         if namespace and not cluster.cluster.namespace:
             cluster.cluster.namespace = namespace
-        check_rules(cluster, document, ("spec",))
-        return NativeCluster(name, namespace, cluster, document)
-    path: FieldPath = ("spec",)
-    body: Any = tree.get("spec") or {}
-    if kind == TEMPLATE:
-        body, path = _template(document)
-    spec = decode(body, specpb.MachineBootstrapSpec(), source=source, path=path, document=f"{kind}/{name}")
-    check_rules(spec, document, path)
-    if problems := emptied_lists(body, source, path):
-        raise SourceError(problems)
-    return NativeConfig(name, kind, namespace, spec, document)
+        read = NativeCluster(name, namespace, cluster, document)
+    else:
+        read = NativeConfig(name, kind, namespace, specpb.MachineBootstrapSpec(), document)
+        mistakes.add(fill(body, read.spec, path=path, document=read.origin))
+    mistakes.add_apart(_found(validation.violations(read.spec), path))
+    if kind != CLUSTER:
+        mistakes.add_outside(emptied_lists(body, path))
+    return read, mistakes
+
+
+def meaningless(read: NativeConfig | NativeCluster) -> list[Found]:
+    """Give what is well-formed field by field in a spec and yet means nothing; each machine is refused for it, too.
+
+    A reference to a ConfigMap is left for that: who has only the document does not know which there are.
+    """
+    if isinstance(read, NativeCluster):
+        return []
+    found = [one for one in structure.violations(read.spec) if not one.path.endswith(".config_map_ref")]
+    return _found(found, ("spec", "template", "spec") if read.kind == TEMPLATE else ("spec",))
 
 
 def write_config(name: str, spec: specpb.MachineBootstrapSpec, *, namespace: str = "") -> dict[str, Any]:
@@ -121,29 +148,24 @@ def write_config(name: str, spec: specpb.MachineBootstrapSpec, *, namespace: str
     return {"apiVersion": API_VERSION, "kind": CONFIG, "metadata": metadata, "spec": encode(spec)}
 
 
-def check_rules(message: Message, document: Document, path: FieldPath) -> None:
-    """Check a message against the rules of its descriptors, and tell what is wrong by line and column.
-
-    Raises:
-        SourceError: everything that is wrong.
-    """
-    problems = [
-        document.source.problem((*path, *_parts(one)), one.description) for one in validation.violations(message)
-    ]
-    if problems:
-        raise SourceError(problems)
+def _found(violations: Iterable[Violation], path: FieldPath) -> list[Found]:
+    return [((*path, *_parts(one)), one.description) for one in violations]
 
 
-def _template(document: Document) -> tuple[Any, FieldPath]:
-    spec = document.value.get("spec") or {}
+def _template(tree: Mapping[str, Any], mistakes: Mistakes) -> tuple[Any, FieldPath]:
+    """Give the spec in a template, and where it stands; an empty one where there is no way to it."""
+    inner: FieldPath = ("spec", "template", "spec")
+    spec = tree.get("spec") or {}
     if not isinstance(spec, dict):
-        raise SourceError([document.source.problem(("spec",), "must be a mapping")])
-    _only(spec, ("template",), ("spec",), document)
+        mistakes.add([(inner[:1], "must be a mapping")])
+        return {}, inner
+    mistakes.add(_unknown(spec, ("template",), inner[:1]))
     template = spec.get("template") or {}
     if not isinstance(template, dict):
-        raise SourceError([document.source.problem(("spec", "template"), "must be a mapping")])
-    _only(template, ("metadata", "spec"), ("spec", "template"), document)
-    return template.get("spec") or {}, ("spec", "template", "spec")
+        mistakes.add([(inner[:2], "must be a mapping")])
+        return {}, inner
+    mistakes.add(_unknown(template, ("metadata", "spec"), inner[:2]))
+    return template.get("spec") or {}, inner
 
 
 def _metadata(document: Document) -> tuple[str, str]:
@@ -158,11 +180,9 @@ def _metadata(document: Document) -> tuple[str, str]:
     return name, str(namespace)
 
 
-def _only(tree: Mapping[str, Any], known: Iterable[str], path: FieldPath, document: Document) -> None:
+def _unknown(tree: Mapping[str, Any], known: Iterable[str], path: FieldPath) -> list[Found]:
     names = tuple(known)
-    problems = [document.source.problem((*path, key), unknown_field(key, names)) for key in tree if key not in names]
-    if problems:
-        raise SourceError(problems)
+    return [((*path, key), unknown_field(key, names)) for key in tree if key not in names]
 
 
 def _parts(violation: Violation) -> FieldPath:

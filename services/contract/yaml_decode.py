@@ -18,7 +18,6 @@ from services.contract.left_out import REFUSAL, is_left_out
 from services.contract.source_position import (
     FieldPath,
     SourceError,
-    SourceProblem,
     did_you_mean,
     path_text,
     unknown_field,
@@ -61,23 +60,38 @@ def decode(tree: Any, into: M, *, source: Source, path: FieldPath = (), document
     Raises:
         SourceError: everything that is wrong with keys, types and spellings.
     """
-    decoder = _Decoder(source, document)
-    decoder.message(tree, into, path)
-    if decoder.problems:
-        raise SourceError(decoder.problems)
+    wrong = fill(tree, into, path=path, document=document)
+    if wrong:
+        raise SourceError(source.problem(where, message) for where, message in wrong)
     return into
+
+
+def fill(tree: Any, into: Message, *, path: FieldPath = (), document: str = "") -> list[tuple[FieldPath, str]]:
+    """Fill the message `into` from a plain tree as far as can be, and give what is wrong, as path and message.
+
+    Whoever goes on to check the message leaves out what only follows from that: fields that are wrong stay unset, and
+    entries of a list that are no entries are not in it, so that later ones stand at other numbers.
+
+    Args:
+        tree: the tree, as yaml_source loads it.
+        into: an empty message.
+        path: where the tree stands in its document.
+        document: "Kind/name", for the origin of every item; without it no origin is set.
+    """
+    decoder = _Decoder(document)
+    decoder.message(tree, into, path)
+    return decoder.problems
 
 
 class _Decoder:
     """Collects problems while it fills messages."""
 
-    def __init__(self, source: Source, document: str) -> None:
-        self.source = source
+    def __init__(self, document: str) -> None:
         self.document = document
-        self.problems: list[SourceProblem] = []
+        self.problems: list[tuple[FieldPath, str]] = []
 
     def wrong(self, path: FieldPath, message: str) -> None:
-        self.problems.append(self.source.problem(path, message))
+        self.problems.append((path, message))
 
     def message(self, tree: Any, into: Message, path: FieldPath) -> None:
         if not isinstance(tree, dict):
