@@ -85,9 +85,11 @@ class Site:
             await parts.controller.stop()
             await connection.close()
 
-    async def cluster(self, *, initialized: bool = True, control_plane: bool = False) -> None:
+    async def cluster(
+        self, *, initialized: bool = True, control_plane: bool = False, endpoint: tuple[str, int] | None = None
+    ) -> None:
         """Make a Cluster whose API server is the workload's; without a provider of its control plane unless said."""
-        made = self.topology.cluster(endpoint=self.workload.endpoint, control_plane=control_plane)
+        made = self.topology.cluster(endpoint=endpoint or self.workload.endpoint, control_plane=control_plane)
         secrets = [self.workload.authority_secret(CLUSTER, namespace=self.namespace)]
         if not control_plane:
             # Otherwise the control plane's provider makes it.

@@ -12,6 +12,7 @@ from services.controller.opt_in.webhook import Webhook
 from services.controller.resources import KUBEADM_CONFIGS
 from tests.controller import manifests
 from tests.controller.site import CLUSTER, Object, Site
+from tools.cluster.fake_infrastructure.relaying import relay
 from tools.cluster.topology import BOOTSTRAP, CORE, Topology
 
 KIND = KUBEADM_CONFIGS.kind
@@ -127,6 +128,38 @@ async def workers(
     """Make a MachineDeployment whose configs opt in."""
     made = template(site.topology, name, labels=labels, annotations=annotations)
     await site.apply(*site.topology.workers(made, name=name, replicas=replicas))
+
+
+@contextlib.asynccontextmanager
+async def closed_road(site: Site) -> AsyncIterator[asyncio.Server]:
+    """A way to the workload's API server that is refused until ``start_serving``, as before a first machine has booted.
+
+    That server is there from the start, with what ``kubeadm init`` leaves: seen too early, it would be a cluster that
+    has been initialised, and its first machine one that joins.
+    """
+    host, port = site.workload.endpoint
+    passing: set[asyncio.Task[None]] = set()
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there = await asyncio.open_connection(host, port)
+        try:
+            await relay((reader, writer), there)
+        finally:
+            for end in (writer, there[1]):
+                end.transport.abort()
+
+    def taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        passing.add(task := asyncio.ensure_future(take(reader, writer)))
+        task.add_done_callback(passing.discard)
+
+    server = await asyncio.start_server(taken, host, 0, start_serving=False)
+    try:
+        yield server
+    finally:
+        server.close()
+        for task in list(passing):
+            task.cancel()
+        await asyncio.gather(*passing, return_exceptions=True)
 
 
 async def begin(site: Site) -> None:

@@ -62,8 +62,9 @@ async def test_a_worker_costs_three_writes(site: Site) -> None:
 
 async def test_a_control_plane_of_one_begins_with_our_data(site: Site) -> None:
     """KubeadmControlPlane makes a machine of ours its first; workers of ours follow; all of them run."""
-    async with opting_in.webhook(site), site.controller(opt_in=True):
-        await site.cluster(initialized=False, control_plane=True)
+    async with opting_in.webhook(site), opting_in.closed_road(site) as road, site.controller(opt_in=True):
+        endpoint = road.sockets[0].getsockname()
+        await site.cluster(initialized=False, control_plane=True, endpoint=endpoint)
         await site.apply(*opting_in.control_plane(site.topology))
         await opting_in.workers(site)
         (config,) = [
@@ -72,6 +73,8 @@ async def test_a_control_plane_of_one_begins_with_our_data(site: Site) -> None:
             if "cluster.x-k8s.io/control-plane" in one["metadata"]["labels"]
         ]
         name = config["metadata"]["name"]
+        await site.until(CORE, "Machine", name, has_data)
+        await road.start_serving()
         await site.until(CORE, "Machine", name, runs)
         await site.machines("pool", 1, runs)
         await opting_in.configs(site, 2, is_done)
