@@ -18,6 +18,7 @@ from google.rpc.status_pb2 import Status
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1.registry_service_pb2_grpc import RegistryServiceServicer, add_RegistryServiceServicer_to_server
 from tools.conformance.certificates import Credentials
+from tools.conformance.heartbeat import Heartbeat
 from tools.conformance.subject import DETAILS, SERVICE, Subject
 
 TTL, RENEW_AFTER = 2.0, 0.7
@@ -53,8 +54,11 @@ class OwnRegistry(RegistryServiceServicer):
         serving_at_end: for each Deregister, whether the provisioner was serving then; only after `ask_health`.
     """
 
-    def __init__(self, *, credentials: Credentials | None, host: str = "127.0.0.1") -> None:
+    def __init__(
+        self, *, credentials: Credentials | None, host: str = "127.0.0.1", heartbeat: Heartbeat | None = None
+    ) -> None:
         """Make it; nothing listens yet."""
+        self._heartbeat = heartbeat or Heartbeat()
         self.calls: list[Call] = []
         self.unavailable = False
         self.forbidden = False
@@ -113,8 +117,14 @@ class OwnRegistry(RegistryServiceServicer):
         """Give the calls of a method since a time."""
         return [call for call in self.calls if call.method == method and call.at >= since]
 
-    async def until(self, condition: Callable[[], object], seconds: float) -> bool:
-        """Wait until a condition on the calls holds; False when it did not in so many seconds."""
+    async def until(self, condition: Callable[[], object], seconds: float, *, most: float | None = None) -> bool:
+        """Wait until a condition on the calls holds; False when it did not in so many seconds.
+
+        On a busy machine it waits longer, for at most so many seconds: see Heartbeat.
+        """
+        return await self._heartbeat.within(seconds, lambda left: self._until(condition, left), most=most)
+
+    async def _until(self, condition: Callable[[], object], seconds: float) -> bool:
         try:
             async with asyncio.timeout(seconds):
                 while not condition():

@@ -1,6 +1,7 @@
 """Runs the checks: in order, each within a time, telling progress."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -76,12 +77,20 @@ async def result(session: Session, check: Check) -> Result:
     lacking = _lacking(session, check)
     if lacking:
         return Result(check, Ending.NOT_RUN, (f"it needs {', '.join(sorted(lacking))}",))
+    since = time.monotonic()
+    work = asyncio.ensure_future(_ends(session, check))
     try:
-        async with asyncio.timeout(CHECK_SECONDS):
-            ends = await _ends(session, check)
-    except TimeoutError:
-        ends = [Broken(f"it did not end within {CHECK_SECONDS:.0f} seconds")]
-    return _result(check, ends)
+        ended = await session.heartbeat.within(CHECK_SECONDS, lambda seconds: _done(work, seconds))
+        ends = work.result() if ended else [Broken(f"it did not end within {CHECK_SECONDS:.0f} seconds")]
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+    return _result(check, ends, said=session.heartbeat.said(since))
+
+
+async def _done(work: "asyncio.Future[list[CheckEnd | None]]", seconds: float) -> bool:
+    await asyncio.wait({work}, timeout=seconds)
+    return work.done()
 
 
 async def _ends(session: Session, check: Check) -> list[CheckEnd | None]:
@@ -123,12 +132,13 @@ def _lacking(session: Session, check: Check) -> set[Need]:
     return {need for need in check.needs if not has[need]}
 
 
-def _result(check: Check, ends: Sequence[CheckEnd | None]) -> Result:
+def _result(check: Check, ends: Sequence[CheckEnd | None], *, said: str) -> Result:
+    """Give the result; what is `said` of this machine stands beside what is broken, and changes no ending."""
     broken = [end for end in ends if isinstance(end, Broken)]
     if broken:
         crashed = any(isinstance(end, Crashed) for end in broken)
         binding = crashed or clauses()[check.clause].level is Level.MUST
-        return Result(check, Ending.FAILED if binding else Ending.WARNED, _texts(broken))
+        return Result(check, Ending.FAILED if binding else Ending.WARNED, (*_texts(broken), *([said] if said else [])))
     unseen = [end for end in ends if isinstance(end, Unverified | NotRun)]
     if all(isinstance(end, NotRun) for end in ends):
         # Also when there is no format at all: a check of nothing has shown nothing.

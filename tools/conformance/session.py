@@ -14,6 +14,7 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.conformance import requests
 from tools.conformance.certificates import Credentials, OwnAuthority, shown_by
 from tools.conformance.figures import Figures
+from tools.conformance.heartbeat import Heartbeat
 from tools.conformance.launcher import Launcher, ProcessLauncher, Running, Setup, free_address
 from tools.conformance.ledger import Ledger
 from tools.conformance.options import Options
@@ -41,6 +42,7 @@ class Session:
         folder: a folder of the suite's own; the provisioner's certificates are in it when the suite made them.
         ledger: what became of the features.
         figures: what was measured in passing.
+        heartbeat: tells by how much this machine makes the suite itself late.
         trials: cases that were tried already, by format, clause and name.
     """
 
@@ -54,6 +56,7 @@ class Session:
     folder: Path = Path()
     ledger: Ledger = field(default_factory=Ledger)
     figures: Figures = field(default_factory=Figures)
+    heartbeat: Heartbeat = field(default_factory=Heartbeat)
     trials: dict[tuple[str, str, str], Any] = field(default_factory=dict)
     _versions: dict[str, str] = field(default_factory=dict)
 
@@ -106,8 +109,15 @@ class Session:
             await subject.close()
             await running.kill()
 
+    async def ended(self, running: Running, seconds: float) -> int | None:
+        """Wait until a process has ended, and give its exit code; None when it still runs, with patience."""
+        return await self.heartbeat.within(seconds, running.ended)
+
     async def answers(self, running: Running, subject: Subject, seconds: float) -> bool:
-        """Wait until a process can be connected to; False when it ends before, or after so many seconds."""
+        """Wait until a process can be connected to; False when it ends before, or does not answer in time."""
+        return await self.heartbeat.within(seconds, lambda left: self._answers(running, subject, left))
+
+    async def _answers(self, running: Running, subject: Subject, seconds: float) -> bool:
         connected = asyncio.ensure_future(subject.reachable(seconds))
         ended = asyncio.ensure_future(running.ended(seconds))
         await asyncio.wait({connected, ended}, return_when=asyncio.FIRST_COMPLETED)
@@ -132,7 +142,7 @@ class Session:
             if not fitting:
                 raise NotRun("the certificate in --tls-cert-dir is not for 127.0.0.1 or localhost")
             host = fitting[0]
-        found = OwnRegistry(credentials=credentials, host=host)
+        found = OwnRegistry(credentials=credentials, host=host, heartbeat=self.heartbeat)
         await found.start()
         try:
             yield found
@@ -164,8 +174,10 @@ async def opened(options: Options, *, launcher: Launcher | None = None) -> Async
         got = await subject.info()
         if not isinstance(got.response, provisionerpb.GetProvisionerInfoResponse):
             raise CannotStartError(f"{endpoint}: GetProvisionerInfo ended with {got.described()}: {got.message}")
+        heartbeat = await stack.enter_async_context(Heartbeat().beating())
         yield Session(
             options=options,
+            heartbeat=heartbeat,
             subject=subject,
             info=got.response,
             launcher=launcher,

@@ -125,8 +125,12 @@ class Subject:
 
     async def serving(self, service: str = "") -> bool:
         """Whether health says that it serves."""
-        got = await self.health(service)
-        return got.ok and got.response.status == health_pb2.HealthCheckResponse.SERVING
+        return self.serves(await self.health(service))
+
+    @staticmethod
+    def serves(got: Answer) -> bool:
+        """Whether this answer of the health service says that it serves."""
+        return got.ok and bool(got.response.status == health_pb2.HealthCheckResponse.SERVING)
 
     async def call(self, method: str, payload: bytes = b"") -> Answer:
         """Call any method by its path, with raw bytes."""

@@ -91,7 +91,7 @@ async def drain(session: Session) -> None:
     async with session.process() as (running, _):
         running.terminate()
         seconds = session.options.patience.end
-        code = await running.ended(seconds)
+        code = await session.ended(running, seconds)
         if code is None:
             raise Broken(f"it still runs {seconds:.0f} seconds after SIGTERM")
         expect(code == 0, f"after SIGTERM it ended with exit code {code}")
@@ -110,7 +110,7 @@ async def _refuses(session: Session, setup: Setup, when: str) -> None:
         # Who is told to listen where somebody listens already is not who answers there.
         if code is None and serves and setup.listen != session.subject.endpoint:
             raise Broken(f"{when} it serves")
-        code = await running.ended(session.options.patience.refusal) if code is None else code
+        code = await session.ended(running, session.options.patience.refusal) if code is None else code
         if code is None:
             raise Broken(f"{when} it goes on running")
         expect(code != 0, f"{when} it ended with exit code 0")

@@ -15,7 +15,7 @@ from tools.conformance.launcher import Running
 from tools.conformance.outcome import Broken, NotRun, all_hold, expect
 from tools.conformance.registry import RENEW_AFTER, TTL, OwnRegistry
 from tools.conformance.session import Session
-from tools.conformance.subject import SERVICE, Subject
+from tools.conformance.subject import RENDER_SECONDS, SERVICE, Subject
 
 CHECKS = Checks()
 _INSTANCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -102,7 +102,11 @@ async def newest_answer(session: Session) -> None:
         registry.renew_after = 0.2
         await registry.until(lambda: registry.of("RenewLease"), TTL + busy)
         since = time.monotonic()
-        quick = await registry.until(lambda: len(registry.of("RenewLease", since=since)) >= _QUICK, 1.4 + busy)
+        # However busy the machine: so late could also be one that goes on with the older `renew_after`.
+        most = _QUICK * RENEW_AFTER * 0.9
+        quick = await registry.until(
+            lambda: len(registry.of("RenewLease", since=since)) >= _QUICK, 1.4 + busy, most=most
+        )
         expect(quick, "a renewal said a shorter `renew_after`, and it did not follow")
 
 
@@ -142,12 +146,15 @@ async def backs_off(session: Session) -> None:
             async with session.process(session.setup(registry=registry.address)) as (_, subject):
                 came = await registry.until(lambda r=registry: r.of("Register"), session.options.patience.start)  # type: ignore[misc]
                 expect(came, "it did not call Register")
+                since = time.monotonic()
                 await asyncio.sleep(_BACKOFF_SECONDS)
                 count = len(registry.of("Register"))
                 seconds = f"in {_BACKOFF_SECONDS:.0f} seconds"
                 expect(count <= _MOST_ATTEMPTS, f"refused, it called Register {count} times {seconds}")
-                expect(count > 1, f"refused, it did not call Register again {seconds}")
-                expect(await subject.serving(), "refused by the registry, it does not serve")
+                late = min(session.heartbeat.late(since), 2 * _BACKOFF_SECONDS)
+                again = await registry.until(lambda r=registry: len(r.of("Register")) > 1, late)  # type: ignore[misc]
+                expect(again, f"refused, it did not call Register again {seconds}")
+                expect(await _serves(session, subject), "refused by the registry, it does not serve")
 
 
 @CHECKS.check("REG-009", Need.PROCESS, slow=True)
@@ -158,7 +165,7 @@ async def registry_away(session: Session) -> None:
     async with session.process(session.setup(registry=address)) as (running, subject):
         await asyncio.sleep(1)
         expect(await running.ended(0) is None, "it ended, because the registry is away")
-        expect(await subject.serving(), "it does not serve, because the registry is away")
+        expect(await _serves(session, subject), "it does not serve, because the registry is away")
 
 
 @CHECKS.check("REG-010", Need.PROCESS, slow=True)
@@ -193,7 +200,9 @@ async def in_flight(session: Session) -> None:
         base = requests.merged(base, requests.files(requests.file("large", text)), info)
     async with _registered(session) as one:
         await one.subject.info()
-        calls = [asyncio.ensure_future(one.subject.render(base)) for _ in range(_IN_FLIGHT)]
+        # How long a Render may take is another clause.
+        seconds = 3 * RENDER_SECONDS
+        calls = [asyncio.ensure_future(one.subject.render(base, seconds=seconds)) for _ in range(_IN_FLIGHT)]
         await asyncio.sleep(0.03)
         one.running.terminate()
         got = await asyncio.gather(*calls)
@@ -202,7 +211,7 @@ async def in_flight(session: Session) -> None:
         if not any(answer.ok for answer in got):
             problems.append("no Render that was in flight at SIGTERM came to its end")
         all_hold(problems)
-        code = await one.running.ended(session.options.patience.end)
+        code = await session.ended(one.running, session.options.patience.end)
         if code is None:
             raise Broken(f"it still runs {session.options.patience.end:.0f} seconds after SIGTERM")
 
@@ -223,6 +232,15 @@ async def registry_of_another_host(session: Session) -> None:
     elsewhere = session.authority.issue(role="registry", name="elsewhere", hosts=("registry.example.com", "192.0.2.1"))
     came = await _registers(session, elsewhere)
     expect(not came, "it registers at a registry whose certificate is for another host")
+
+
+async def _serves(session: Session, subject: Subject) -> bool:
+    """Whether a process says that it serves; one that does not answer at all is asked again on a busy machine."""
+    since = time.monotonic()
+    got = await subject.health("")
+    if got.code == "DEADLINE_EXCEEDED" and session.heartbeat.said(since):
+        got = await subject.health("")
+    return subject.serves(got)
 
 
 async def _registers(session: Session, shown: Credentials) -> bool:

@@ -54,7 +54,7 @@ async def secrets_in_output(session: Session) -> None:
             for sent in (request, *canaries.broken(request)):
                 await subject.render(sent)
         running.terminate()
-        await running.ended(session.options.patience.end)
+        await session.ended(running, session.options.patience.end)
         # Only when it is gone all of its output is here.
         await running.kill()
         written = running.output()

@@ -1,0 +1,93 @@
+"""A busy machine: waits grow by what was measured, within a bound, and a finding stays one."""
+
+import asyncio
+import time
+
+import pytest
+
+from tests.tools.conformance.bent import Bent
+from tests.tools.conformance.runs import CHECKS, session
+from tools.conformance.check import Check
+from tools.conformance.heartbeat import Heartbeat
+from tools.conformance.outcome import Broken
+from tools.conformance.runner import Ending, result
+from tools.conformance.session import Session
+
+
+class Machine:
+    """A clock that stands still, and a machine that is late by so much in each second."""
+
+    def __init__(self, late: float) -> None:
+        self.now = 100.0
+        self.late = late
+        self.heartbeat = Heartbeat(now=lambda: self.now)
+        self.waited: list[float] = []
+
+    async def nothing(self, seconds: float) -> bool:
+        """Wait for what never comes."""
+        self.waited.append(seconds)
+        self.now += seconds
+        self.heartbeat.notice(seconds * self.late)
+        return False
+
+
+@pytest.mark.parametrize(
+    ("late", "most", "waited", "reason"),
+    [
+        (0.0, None, 10.0, "a machine that is not busy"),
+        (0.04, None, 10.4, "hardly busy"),
+        (0.5, None, 20.0, "half of the time"),
+        (1.0, None, 30.0, "the bound"),
+        (1.0, 12.0, 12.0, "a bound of the wait's own"),
+    ],
+)
+async def test_patience(late: float, most: float | None, waited: float, reason: str) -> None:
+    """A wait is longer by as much as the suite was late, at most three times as long, and its end is the same."""
+    machine = Machine(late)
+    assert await machine.heartbeat.within(10.0, machine.nothing, most=most) is False, reason
+    assert sum(machine.waited) == pytest.approx(waited, abs=0.2), reason
+
+
+@pytest.mark.parametrize(("came", "reason"), [(0, "an exit code"), (True, "a word"), (7, "another exit code")])
+async def test_what_came(came: object, reason: str) -> None:
+    """Exit code 0 has come, too."""
+    machine = Machine(1.0)
+
+    async def wait(seconds: float) -> object:
+        await machine.nothing(seconds)
+        return came
+
+    assert await machine.heartbeat.within(10.0, wait) == came
+    assert machine.waited == [10.0], reason
+
+
+async def test_a_blocked_loop_is_measured() -> None:
+    """Whoever keeps the suite from running is seen, also before the next beat."""
+    async with Heartbeat().beating() as heartbeat:
+        await asyncio.sleep(0.2)
+        since = time.monotonic()
+        assert not heartbeat.said(since)
+        time.sleep(0.8)  # noqa: ASYNC251  # it plays the busy machine
+        before = heartbeat.late(since)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0.15)
+        assert before > 0.5
+        assert heartbeat.late(since) == pytest.approx(before, abs=0.3)
+        assert "this machine was busy" in heartbeat.said(since)
+
+
+@pytest.mark.parametrize("late", [0.0, 5.0])
+async def test_a_finding_stays(late: float) -> None:
+    """On a busy machine it fails as well, and says so; what passes says nothing."""
+
+    async def broken(found: Session) -> None:
+        found.heartbeat.notice(late)
+        raise Broken("it did not come")
+
+    async with session(Bent()) as found:
+        found.heartbeat.late = lambda _since: late  # type: ignore[method-assign]
+        made = await result(found, Check("TRN-018", "broken", frozenset(), run=broken))
+        passed = await result(found, CHECKS["INF-001.name"])
+    busy = "this machine was busy: the suite itself was 5.0 seconds late during this check"
+    assert (made.ending, made.found) == (Ending.FAILED, ("it did not come", *([busy] if late else [])))
+    assert (passed.ending, passed.found) == (Ending.PASSED, ())

@@ -1,0 +1,94 @@
+"""Measures by how much this machine makes the suite itself late, so that nobody takes that for the provisioner's fault.
+
+A starved machine delays whoever runs on it. Waits are longer by as much as the suite was late, within a bound, and
+what is found then says so. It stays found: who is late on a busy machine may also be late on another one.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+_BEAT = 0.1
+"""Seconds between two looks at the clock."""
+
+_NOTICEABLE = 0.05
+"""A beat that is late by less is as it should be."""
+
+_MOST = 3
+"""A wait becomes at most so many times as long."""
+
+_WORTH_SAYING = 0.5
+"""Seconds from which on a finding tells of them."""
+
+_Found = TypeVar("_Found")
+
+
+class Heartbeat:
+    """Looks at the clock all the time. One that was not started has never been late."""
+
+    def __init__(self, *, now: Callable[[], float] = time.monotonic) -> None:
+        """Begin with nothing noticed; `now` gives seconds."""
+        self._now = now
+        self._noticed: list[tuple[float, float]] = []
+        self._due: float | None = None
+
+    @asynccontextmanager
+    async def beating(self) -> AsyncIterator["Heartbeat"]:
+        """Look at the clock until the end of the context."""
+        task = asyncio.ensure_future(self._beat())
+        try:
+            yield self
+        finally:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+            self._due = None
+
+    def notice(self, late: float) -> None:
+        """Remember that something of the suite itself came so many seconds late, just now."""
+        if late >= _NOTICEABLE:
+            self._noticed.append((self._now(), late))
+
+    def late(self, since: float) -> float:
+        """Give by how many seconds the suite was late since a time, which is also the most that it can be."""
+        now = self._now()
+        noticed = sum(late for at, late in self._noticed if at >= since)
+        waiting = 0.0 if self._due is None else max(0.0, now - self._due - _NOTICEABLE)
+        return min(noticed + waiting, max(0.0, now - since))
+
+    def said(self, since: float) -> str:
+        """Give a sentence for a finding; an empty one when the suite was hardly late since that time."""
+        late = self.late(since)
+        if late < _WORTH_SAYING:
+            return ""
+        return f"this machine was busy: the suite itself was {late:.1f} seconds late during this check"
+
+    async def within(
+        self, seconds: float, wait: Callable[[float], Awaitable[_Found]], *, most: float | None = None
+    ) -> _Found:
+        """Wait for something, and as much longer as the suite was late meanwhile.
+
+        Args:
+            seconds: how long to wait on a machine that is not busy.
+            wait: waits for at most so many seconds, and gives False or None when it did not come.
+            most: most seconds altogether; unless said, three times as many.
+        """
+        since, given = self._now(), seconds
+        most = _MOST * seconds if most is None else most
+        found = await wait(seconds)
+        while found is None or found is False:
+            longer = min(seconds + self.late(since), most)
+            if longer - given < _BEAT:
+                break
+            found = await wait(longer - given)
+            given = longer
+        return found
+
+    async def _beat(self) -> None:
+        while True:
+            self._due = self._now() + _BEAT
+            await asyncio.sleep(_BEAT)
+            self.notice(self._now() - self._due)
