@@ -20,6 +20,7 @@ help: ## Show the targets
 venv: .venv/ready ## Make the virtual environment .venv with everything in it
 
 demo-node: .venv/ready ## Boot three real nodes from nothing but user data, and leave them running
+	@$(BIN)/python -m tools.node check
 	@echo "building what a node consists of: a quarter of an hour the first time, then nothing"
 	@$(BIN)/python -m tools.engines.build node-1.34
 	@$(BIN)/python -m tools.node.demo
@@ -46,7 +47,7 @@ image-check: image ## Run the compose file with it, try what it promises, take e
 	@$(BIN)/python -m tools.image check
 
 test-all: engines image ## Run all tests with every engine; a missing one is a failure
-	@SLIPWAY_REQUIRE_ENGINES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+	@SLIPWAY_REQUIRE_ENGINES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup --durations=20
 
 check: .venv/ready ## Lint, types, import rules, contract
 	@$(BIN)/ruff check .
