@@ -11,6 +11,7 @@ from bootstrapper.assembly import paths
 from bootstrapper.causes import at_their_causes
 from bootstrapper.engines.engine import Engine
 from bootstrapper.engines.result import EngineRefusal
+from bootstrapper.error_refusals import of_engine, of_error
 from bootstrapper.field_index import item_index
 from bootstrapper.lowering.draft import Draft, Elsewhere, Refusal
 from bootstrapper.lowering.finish import RUNNER, finish
@@ -19,10 +20,9 @@ from bootstrapper.lowering.omission import not_taken, omit, take_out
 from bootstrapper.lowering.passes import PassTable
 from bootstrapper.lowering.provenance import provenance_file
 from bootstrapper.os_profiles import OsProfile, ProfileTable
-from bootstrapper.remedies import by_id, remedy_of, remedy_of_error
+from bootstrapper.remedies import by_id, remedy_of
 from services.contract.errors import SlipwayError, Violation
 from services.contract.features import compute_features, unsupported
-from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -74,6 +74,7 @@ class Compiler:
         result = Compiled(bundle)
         result.bundle.provenance.format = info.format
         if info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN and not self._plan(result, optional_features):
+            result.refusals += self._of_system(bundle, info, optional_features)
             return result
         takes_intent = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_INTENT
         profile = None if takes_intent else self._profile(result)
@@ -113,9 +114,7 @@ class Compiler:
     ) -> Compiled:
         supports: Sequence[provisionerpb.FeatureSupport] = info.features
         table = self.passes if draft.known_profile is not None else PassTable(())
-        legalised = legalise(
-            draft, supports, table=table, optional_features=optional_features, rejected=rejected
-        )
+        legalised = legalise(draft, supports, table=table, optional_features=optional_features, rejected=rejected)
         result.draft = draft.copy()
         result.refusals += legalised.refusals
         result.omitted += legalised.omitted
@@ -130,9 +129,7 @@ class Compiler:
                 return result
         told = {one.path for one in result.refusals}
         result.refusals += [
-            not_taken(one, by_id(supports))
-            for one in unsupported(draft.bundle, supports)
-            if one.use.path not in told
+            not_taken(one, by_id(supports)) for one in unsupported(draft.bundle, supports) if one.use.path not in told
         ]
         result.refusals += _collisions(draft.bundle)
         result.bundle = draft.bundle
@@ -143,9 +140,7 @@ class Compiler:
     def _plan(self, result: Compiled, optional_features: Collection[str]) -> bool:
         """Have the engine make a plan of the intent; False when it refuses."""
         bundle = result.bundle
-        wrong = [
-            one for one in unsupported(bundle, self.engine.features) if one.use.id.startswith(ENGINE_NAMESPACES)
-        ]
+        wrong = [one for one in unsupported(bundle, self.engine.features) if one.use.id.startswith(ENGINE_NAMESPACES)]
         supports = by_id(self.engine.features)
         omitted, wrong = omit(bundle, wrong, optional_features, supports)
         result.omitted += omitted
@@ -167,7 +162,8 @@ class Compiler:
         except SlipwayError as error:
             result.refusals += of_error(error, bundle)
             return False
-        result.refusals += _of_engine(made.refusals, bundle)
+        told = {one.path for one in result.refusals}
+        result.refusals += [one for one in of_engine(made.refusals, bundle) if one.path not in told]
         if result.refusals:
             return False
         placed = list(_placed(made.diagnostics, bundle))
@@ -187,6 +183,30 @@ class Compiler:
         _user_files_win(result)
         return True
 
+    def _of_system(
+        self, bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo, optional_features: Collection[str]
+    ) -> list[Refusal]:
+        """Give what is refused of a machine besides its Kubernetes part, where that part gives no plan to go on with.
+
+        Who corrects the one shall not learn of the other only then.
+        """
+        rest = bundlepb.BootstrapBundle()
+        rest.CopyFrom(bundle)
+        rest.ClearField("intent")
+        rest.ClearField("engine_options")
+        # They become steps of the plan, which every format that takes a plan executes.
+        rest.commands.ClearField("pre")
+        rest.commands.ClearField("post")
+        if not rest.commands.ListFields():
+            rest.ClearField("commands")
+        rest.plan.SetInParent()
+        result = Compiled(rest)
+        profile = self._profile(result)
+        if profile is None:
+            return result.refusals
+        draft = Draft(bundle=rest, known_profile=profile, target=rest.machine.target)
+        return legalise(draft, info.features, table=self.passes, optional_features=optional_features).refusals
+
     def _profile(self, result: Compiled) -> OsProfile | None:
         try:
             return self.profiles.find(result.bundle.machine.target)
@@ -199,7 +219,7 @@ def _without(
     bundle: bundlepb.BootstrapBundle, refusals: Sequence[EngineRefusal], optional: Collection[str], result: Compiled
 ) -> bool:
     """Take out what an engine has refused and the spec says may be left out; tell whether there was any."""
-    told = _of_engine([one for one in refusals if one.feature in optional], bundle)
+    told = of_engine([one for one in refusals if one.feature in optional], bundle)
     gone = [one for one in reversed(told) if take_out(bundle, one.path)]
     result.omitted += reversed(gone)
     return bool(gone)
@@ -252,31 +272,6 @@ def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
         )
         for earlier, later in paths.collisions(bundle.os)
     ]
-
-
-def of_error(error: SlipwayError, bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
-    """Give a refusal for every field that an error names, or one for the whole."""
-    feature = error.metadata.get("features", "").split(",")[0] or error.reason
-    otherwise = remedy_of_error(error)
-    if not error.violations:
-        return [Refusal(feature, "", diagnosticpb.Origin(), error.message, otherwise)]
-    named = [
-        EngineRefusal(one.feature or feature, one.path, one.description, one.remedy or otherwise)
-        for one in error.violations
-    ]
-    return _of_engine(named, bundle)
-
-
-def _of_engine(refusals: Iterable[EngineRefusal], bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
-    index = item_index(bundle)
-    found = []
-    for one in refusals:
-        item = index.holder(one.path)
-        origin = diagnosticpb.Origin() if item is None else item.message.origin
-        # The place that is told is the item's: the sentence begins with the field within it.
-        inner = "" if item is None else person_path(one.path[len(item.path) :].removeprefix("."))
-        found.append(Refusal(one.feature, one.path, origin, f"{inner} {one.reason}".lstrip(), one.remedy))
-    return found
 
 
 def steps_of(commands: Sequence[planpb.Command], *, phase: planpb.Phase.ValueType, prefix: str) -> list[planpb.Step]:

@@ -8,7 +8,7 @@ refused the same by that one. So Render is asked too, to check only, about all t
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bootstrapper.compilation import of_error
+from bootstrapper.error_refusals import of_error
 from bootstrapper.lowering.draft import Refusal
 from bootstrapper.lowering.omission import SPEC_FIELDS, take_out
 from services.contract.errors import SlipwayError

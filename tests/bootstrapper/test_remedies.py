@@ -314,6 +314,26 @@ async def test_all_that_is_wrong_with_a_machine_of_windows_is_told_at_once() -> 
     ]
 
 
+@pytest.mark.parametrize(
+    ("version", "kubernetes", "feature"),
+    [
+        ("v1.34.2", "{controlPlane: {kubeProxy: {imageTag: a}}}", "kubernetes.control_plane.kube_proxy.image_tag"),
+        ("v1.20.0", "{}", "KUBERNETES_VERSION_UNSUPPORTED"),
+    ],
+)
+async def test_what_the_engine_refuses_does_not_hide_the_system(version: str, kubernetes: str, feature: str) -> None:
+    """Without a plan there is nothing to render; what passes and formats lack is told all the same, and only that."""
+    system = (
+        "{kernelArguments: [{argument: a}], sysctls: [{name: a.b, value: c}], files: [{path: /a, content: {text: x}}]}"
+    )
+    commands = "{boot: [{argv: [a]}], pre: [{argv: [a]}], post: [{argv: [a]}]}"
+    one = question(f"{{kubernetes: {kubernetes}, commands: {commands}, os: {system}}}", role="Init")
+    one.subject.cluster.kubernetes_version = one.subject.machine.kubernetes_version = version
+    error = await refused(asked(one, "cloud-init"))
+    assert error is not None
+    assert [violation.feature for violation in error.violations] == [feature, "os.kernel.arguments"]
+
+
 def pairs() -> Iterable[tuple[str, str]]:
     """Give every format of every provisioner."""
     return [(name, form) for name, forms in served().items() for form in forms]
