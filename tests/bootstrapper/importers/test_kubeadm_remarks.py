@@ -1,0 +1,50 @@
+"""Whatever is understood differently from today is told, with the place where it was written."""
+
+# ruff: noqa: E501  # the tables read best with one case a line
+
+import pytest
+
+from tests.bootstrapper.importers.carrying import BETA1, BETA2, IGNITION, carried, codes
+
+
+@pytest.mark.parametrize(("lock", "code"), [("true", ["LOCK_HONOURED"]), ("false", ["SSH_LEFT_ALONE"])])
+def test_what_ignition_does_about_passwords_is_told(lock: str, code: list[str]) -> None:
+    """Today a lock has no effect there, and its absence opens the SSH server: neither is done here, nor in silence."""
+    got = carried(f"format: ignition\nusers: [{{name: u, passwd: p, lockPassword: {lock}}}]")
+    assert codes(got) == code
+    assert codes(carried(f"users: [{{name: u, passwd: p, lockPassword: {lock}}}]")) == ["DEFAULT_USER_OMITTED"]
+
+
+REMARKS = [
+    (BETA1, "useExperimentalRetryJoin: true", ["NO_EFFECT"], "removed long ago"),
+    (BETA1, "clusterConfiguration: {kubernetesVersion: v1.2.3, clusterName: c, networking: {podSubnet: 10.0.0.0/8}}",
+     ["NO_EFFECT"] * 3, "taken from the Cluster since v1.11"),
+    (BETA2, "users: [{name: u}]", ["DEFAULT_USER_OMITTED"], "as today"),
+    (BETA2, "files: [{path: /a, content: '${#a[@]}'}]", ["NOT_JINJA"], "cloud-init would give up"),
+    (BETA2, IGNITION + "files: [{path: /a, content: x, append: true}]", ["APPEND_HONOURED"], "silently ignored today"),
+    (BETA2, IGNITION + "files: [{path: /a, permissions: '644'}]", ["PERMISSIONS_OCTAL"], "decimal today"),
+    (BETA2, IGNITION + "ntp: {enabled: false}", ["NTP_HONOURED"], "treated as enabled today"),
+    (BETA2, IGNITION + "diskSetup: {partitions: [{device: /dev/sdb, layout: false}]}", ["LAYOUT_HONOURED"], "partitioned today"),
+    (BETA2, IGNITION + "diskSetup: {partitions: [{device: /dev/sdb, diskLayout: [{percentage: 9}]}]}",
+     ["DISK_LAYOUT_HONOURED"], "ignored today"),
+    (BETA2, IGNITION + "mounts: [[LABEL=x, /x]]", ["MOUNT_HONOURED"], "an empty What= today"),
+    (BETA2, IGNITION + "users: [{name: u, sshAuthorizedKeys: ['', k]}]", ["EMPTY_KEY"], "an optional key"),
+    (BETA2, "preKubeadmCommands: ['cd /x', ls]", ["COMMANDS_TOGETHER"], "one script"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("version", "spec", "wanted", "reason"), REMARKS)
+def test_differences_are_told(version: str, spec: str, wanted: list[str], reason: str) -> None:
+    """What is understood differently from today's output is a diagnostic with its origin."""
+    got = carried(spec, version=version)
+    assert codes(got) == wanted, reason
+    assert all(diagnostic.origin.path.startswith("spec.") for diagnostic in got.diagnostics)
+
+
+def test_places_of_v1beta1_are_those_of_the_document() -> None:
+    """What the conversion moves is still named where the user wrote it."""
+    spec = "joinConfiguration:\n  nodeRegistration:\n    kubeletExtraArgs:\n      b: '{{ x'\n      a: '1'"
+    got = carried(spec, version=BETA1)
+    assert [diagnostic.origin.path for diagnostic in got.diagnostics] == [
+        "spec.joinConfiguration.nodeRegistration.kubeletExtraArgs.b"
+    ]

@@ -1,0 +1,80 @@
+"""What a config means depends on the role of its machine, and on the version of the control plane."""
+
+import pytest
+
+from services.contract.source_position import SourceError
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from tests.bootstrapper.importers.carrying import BETA1, carried, codes
+
+
+def test_a_control_plane_differs_by_role() -> None:
+    """Its init half is for the first machine, its join half for those that join, the rest for both."""
+    spec = carried(
+        """
+        clusterConfiguration: {imageRepository: r}
+        initConfiguration: {nodeRegistration: {name: a}, skipPhases: [p]}
+        joinConfiguration: {nodeRegistration: {name: b}}
+        """,
+        kind="KubeadmControlPlane",
+    ).spec
+    assert spec.kubernetes.images.repository == "r"
+    assert not spec.kubernetes.HasField("node")
+    assert (spec.init.kubernetes.node.name.value, spec.join.kubernetes.node.name.value) == ("a", "b")
+    assert spec.init.engine_options.kubeadm.skipped_phases == ["p"]
+    assert not spec.join.HasField("engine_options")
+
+
+def test_timeouts_of_v1beta1_count_for_both_halves() -> None:
+    """TimeoutForControlPlane moves to init and join, as in Cluster API's conversion, and keeps its place."""
+    spec = "clusterConfiguration: {apiServer: {timeoutForControlPlane: 2m}}\ninitConfiguration: {skipPhases: [x]}"
+    got = carried(spec, version=BETA1, kind="KubeadmControlPlane").spec
+    assert got.init.kubernetes.timeouts.control_plane_component.seconds == 120
+    assert got.join.kubernetes.timeouts.control_plane_component.seconds == 120
+
+
+GATES = [
+    ("v1.30.9", []),
+    ("v1.31.0-rc.1", [("ControlPlaneKubeletLocalMode", True)]),
+    ("v1.35.2", [("ControlPlaneKubeletLocalMode", True)]),
+    ("v1.36.0", []),
+]
+
+
+@pytest.mark.parametrize(("version", "gates"), GATES)
+def test_control_planes_get_the_feature_gate(version: str, gates: list[tuple[str, bool]]) -> None:
+    """KubeadmControlPlane's own edit is applied for 1.31 to 1.35."""
+    got = carried(
+        "clusterConfiguration: {imageRepository: r}", kind="KubeadmControlPlane", control_plane_version=version
+    )
+    assert [(gate.name, gate.enabled) for gate in got.spec.kubernetes.feature_gates] == gates
+    assert ("FEATURE_GATE_ADDED" in codes(got)) == bool(gates)
+    assert list(got.spec.optional_features) == (["kubernetes.feature_gates"] if gates else [])
+    assert not carried("files: []", control_plane_version=version).spec.kubernetes.feature_gates
+
+
+def test_a_gate_that_is_set_is_left() -> None:
+    """The user's own value wins."""
+    spec = "clusterConfiguration: {featureGates: {ControlPlaneKubeletLocalMode: false}}"
+    got = carried(spec, kind="KubeadmControlPlane").spec.kubernetes.feature_gates
+    assert [(gate.name, gate.enabled) for gate in got] == [("ControlPlaneKubeletLocalMode", False)]
+
+
+def test_workers_leave_the_control_plane_out() -> None:
+    """As today clusterConfiguration has no effect on a worker; a warning says so."""
+    spec = "clusterConfiguration: {imageRepository: r}\njoinConfiguration: {nodeRegistration: {name: node}}"
+    got = carried(spec, role=clusterpb.ROLE_WORKER)
+    assert not got.spec.kubernetes.HasField("images")
+    assert got.spec.kubernetes.node.name.value == "node"
+    assert codes(got) == ["NO_EFFECT"]
+
+
+def test_a_worker_with_a_control_plane_is_refused() -> None:
+    """joinConfiguration.controlPlane contradicts the role."""
+    with pytest.raises(SourceError, match=r"joinConfiguration.controlPlane: must not be set"):
+        carried("joinConfiguration: {controlPlane: {}}", role=clusterpb.ROLE_WORKER)
+
+
+def test_the_endpoint_of_kubeadm_is_a_fact_of_the_cluster() -> None:
+    """clusterConfiguration.controlPlaneEndpoint is told apart from the spec."""
+    got = carried("clusterConfiguration: {controlPlaneEndpoint: '[fd00::1]:7443'}").cluster.endpoint
+    assert (got.host, got.port) == ("fd00::1", 7443)
