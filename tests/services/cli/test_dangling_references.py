@@ -76,3 +76,34 @@ def test_a_name_of_nothing_is_told(  # noqa: PLR0913, PLR0917  # the parts of a 
 def test_nothing_is_told_of_what_is_sound(slipway: Slipway, example: Path) -> None:
     """Neither of examples, nor where a file holds only a part of a cluster."""
     assert NO not in slipway("validate", "-f", example).stderr
+
+
+CONTROL_PLANE = """apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlane
+metadata: {name: beacon}
+spec:
+  version: v1.34.2
+  machineTemplate:
+    spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: VSphereMachineTemplate, name: beacn}}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: VSphereMachineTemplate
+metadata: {name: beacon}
+"""
+
+
+def test_the_layout_of_v1beta2_is_read_too(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """There the reference of a control plane stands one level deeper."""
+    told = slipway("validate", "-f", write(CONTROL_PLANE)).stderr
+    path = "KubeadmControlPlane/beacon: spec.machineTemplate.spec.infrastructureRef.name"
+    assert f"{path}: {NO} VSphereMachineTemplate of this name; did you mean beacon?" in told
+
+
+def test_a_cluster_that_is_in_no_file_is_not_missed(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """Whoever validates the workers alone has not misspelt the name of their cluster."""
+    text = CAPI.read_text()
+    workers = [one for one in text.split("---\n") if not re.search(r"(?m)^kind: (Cluster|KubeadmControlPlane)$", one)]
+    file = write("---\n".join(workers))
+    result = slipway("validate", "-f", file)
+    assert "beacon-workers" in result.output
+    assert NO not in result.stderr
