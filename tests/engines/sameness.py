@@ -16,6 +16,12 @@ def problems(left: MachineState, right: MachineState, *, allowed: Iterable[Allow
     """Everything that is wrong with either machine, or not the same and not allowed."""
     found = [each for state in (left, right) for each in own_problems(state)]
     found += [str(one) for one in tree_diff.compare(left, right, allowed=allowed)]
+    ids = [dict(state.group_ids) for state in (left, right)]
+    found += [
+        f"group {name}: number {ids[0][name]} and {ids[1][name]}"
+        for name in sorted(ids[0].keys() & ids[1].keys())
+        if ids[0][name] != ids[1][name]
+    ]
     if mounts_of(left) != mounts_of(right):
         found.append(f"mounts: {sorted(mounts_of(left) ^ mounts_of(right))}")
     if _time_zone(left) != _time_zone(right):

@@ -13,6 +13,7 @@ import yaml
 from tests.engines import ours
 from tests.engines.booted import NATIVE
 from tests.engines.filling import linux, talos, windows
+from tests.engines.test_containerd_reads import in_force
 from tests.engines.test_injection_windows import script_of
 from tests.engines.test_kubeadm_reads import EXPECTATIONS, understood
 from tools.engines import checkers, containerd, finding, kubeadm
@@ -111,34 +112,73 @@ def test_talos_shows_a_defect(reason: str, change: Change, engine: Callable[...,
     assert finding.errors(engine_of_talos.validate(change(sound), version=version, mode=Mode.CLOUD)), reason
 
 
-CONTAINERD = [
+# How a daemon shows it: it is down, its CRI plugin is not well or a word of its log says so, or a value of its own dump
+# is not the intended one.
+DOWN, SAID, VALUE = "down", "said", "value"
+CONTAINERD: list[tuple[str, Change, dict[str, set[str]]]] = [
     (
         "the names of containerd 2 for a containerd that does not know them",
         lambda data: data.replace(b"version = 2", b"version = 3").replace(b"grpc.v1.cri", b"cri.v1.images"),
+        {"1.6": {VALUE}, "1.7": {DOWN}, "2.2": {VALUE}},
     ),
-    ("a text that is no TOML", replaced(b"version = 2", b"version = ")),
+    (
+        "a text that is no TOML",
+        replaced(b"version = 2", b"version = "),
+        {"1.6": {DOWN}, "1.7": {DOWN}, "2.2": {DOWN}},
+    ),
     (
         "mirrors beside their folder",
         lambda data: (
             data + b'\n[plugins."io.containerd.grpc.v1.cri".registry.mirrors."docker.io"]\nendpoint = ["http://x"]\n'
         ),
+        {"1.6": {SAID}, "1.7": {SAID}, "2.2": {SAID}},
+    ),
+    (
+        "a key that is misspelt",
+        replaced(b"sandbox_image =", b"sandbox_imag ="),
+        {"1.6": {VALUE}, "1.7": {VALUE}, "2.2": {VALUE}},
+    ),
+    (
+        "a truth as a text",
+        replaced(b"SystemdCgroup = true", b'SystemdCgroup = "true"'),
+        {"1.6": {VALUE}, "1.7": {VALUE}, "2.2": {VALUE}},
+    ),
+    (
+        "the folder of registries is another",
+        replaced(b"/etc/containerd/certs.d", b"/etc/containerd/cert.d"),
+        {"1.6": {VALUE}, "1.7": {VALUE}, "2.2": {VALUE}},
     ),
 ]
 
 
-@pytest.mark.parametrize(("reason", "change"), CONTAINERD)
-def test_containerd_shows_a_defect(reason: str, change: Change, engine: Callable[..., None]) -> None:
-    """The real daemon does not come up, or without its CRI plugin, or without our values."""
+@pytest.mark.parametrize("version", containerd.DAEMONS)
+@pytest.mark.parametrize(("reason", "change", "shown"), CONTAINERD, ids=[one[0] for one in CONTAINERD])
+def test_containerd_shows_a_defect(
+    reason: str, change: Change, shown: dict[str, set[str]], version: str, engine: Callable[..., None]
+) -> None:
+    """The real daemon of each age judges: it is down, says so, or holds other values than it was told."""
     engine("containerd")
-    sound = files_of_a_machine()["/etc/containerd/config.toml"]
-    assert not _wrong_with_daemon(sound)
-    assert _wrong_with_daemon(change(sound)), reason
+    defective = change(files_of_a_machine()["/etc/containerd/config.toml"])
+    assert _shown_by_daemon(defective, version) >= shown[version], reason
 
 
-def _wrong_with_daemon(config: bytes) -> bool:
-    daemon = containerd.start(config, version="1.6")
-    mine = "registry.example.com/pause:3.10" in str(daemon.effective)
-    return not daemon.up or bool(finding.errors(daemon.findings)) or not mine
+@pytest.mark.parametrize("version", containerd.DAEMONS)
+def test_a_sound_configuration_has_no_defect(version: str, engine: Callable[..., None]) -> None:
+    """Without it the others would prove nothing."""
+    engine("containerd")
+    assert _shown_by_daemon(files_of_a_machine()["/etc/containerd/config.toml"], version) == set()
+
+
+def _shown_by_daemon(config: bytes, version: str) -> set[str]:
+    daemon = containerd.start(config, version=version)
+    if not daemon.up:
+        return {DOWN}
+    shown = {SAID} if finding.errors(daemon.findings) else set()
+    right = {"sandbox": "registry.example.com/pause:3.10", "systemd": True, "certs": "/etc/containerd/certs.d"}
+    try:
+        return shown | (set() if in_force(daemon.effective["plugins"]) == right else {VALUE})
+    except KeyError:
+        return shown | {VALUE}
 
 
 @cache
