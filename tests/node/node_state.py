@@ -16,6 +16,11 @@ _LAYOUT = ("/etc/slipway/", "/etc/kubeadm.yml", "/etc/kubeadm.sh", "/etc/systemd
 _CONFIG_MAPS = {"kubeadm-config": "ClusterConfiguration", "kubelet-config": "kubelet", "kube-proxy": "config.conf"}
 
 
+def lasting_taints(node: dict[str, Any]) -> list[dict[str, Any]]:
+    """The taints that somebody has asked for: those of its own the control plane takes away a while after Ready."""
+    return [one for one in node["spec"].get("taints", []) if not one["key"].startswith("node.kubernetes.io/")]
+
+
 def of_machine(machine: Machine) -> dict[str, Any]:
     """How its programs were called, its files in /etc, its own users, and the units that start at boot."""
     units = machine.run(["systemctl", "list-unit-files", "--state=enabled,masked", "--no-legend", "--plain"]).output
@@ -40,7 +45,7 @@ def of_cluster(control_plane: Machine) -> dict[str, Any]:
         result[name] = {
             "labels": node["metadata"]["labels"],
             "annotations": sorted(node["metadata"]["annotations"]),
-            "taints": node["spec"].get("taints", []),
+            "taints": lasting_taints(node),
             "provider id": node["spec"].get("providerID"),
             "capacity": node["status"]["capacity"]["pods"],
             "kubelet": running["kubeletconfig"],

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.node import documents, webhook
+from tests.node.node_state import lasting_taints
 from tests.node.readiness import wait_ready
 from tests.node.rendering import Rendering
 from tests.services.certificates import Authority
@@ -208,9 +209,9 @@ def test_labels_are_on_the_node(rich, node, label):
 
 def test_taints_are_on_the_node_and_no_others(rich):
     """The list of the spec replaces kubeadm's own taint; a worker has none."""
-    taints = rich.kubectl("get", "node", "lighthouse")["spec"]["taints"]
+    taints = lasting_taints(rich.kubectl("get", "node", "lighthouse"))
     assert [(one["key"], one["value"], one["effect"]) for one in taints] == [("example.com/lamp", "hot", "NoSchedule")]
-    assert "taints" not in rich.kubectl("get", "node", "w-first")["spec"]
+    assert lasting_taints(rich.kubectl("get", "node", "w-first")) == []
 
 
 @pytest.mark.parametrize(
