@@ -3,11 +3,13 @@
 Whoever is refused something shall read all of it in one answer: what only Render finds stands in it as well.
 """
 
+import asyncio
 import math
 from dataclasses import replace
 from functools import partial
 
 from bootstrapper.beside import beside
+from bootstrapper.lowering.draft import Refusal
 from bootstrapper.preparer import Prepared, Preparer
 from bootstrapper.refusals import bundle_path, said
 from bootstrapper.trial import TRIAL_TIMEOUT, Trial, in_order, of_whole, remainder
@@ -23,14 +25,34 @@ MAX_RENDERS = 64
 async def judge(preparer: Preparer, prepared: Prepared, *, validate_only: bool = True) -> Trial:
     """Give all that a provisioner refuses of a machine: what compilation found, and what Render itself says.
 
-    `prepared.compiled` is then what was asked last. Unless it is to check only, the user data are given too.
+    `prepared.compiled` is then what was asked last. Unless it is to check only, the user data are given too. Once
+    something is refused, Render has TRIAL_TIMEOUT seconds in all for what it may add, and no failure of its own takes
+    the refusal's place.
 
     Raises:
         SlipwayError: a refusal of another reason, or a failure, where compilation has found nothing.
     """
     told = list(prepared.compiled.refusals)
-    again, judged, data = True, False, b""
+    judged, data = False, b""
+    try:
+        async with asyncio.timeout(None) as limit:
+            judged, data = await _judged(preparer, prepared, told, limit, validate_only=validate_only)
+    except Exception as error:
+        if not told:
+            raise
+        if isinstance(error, SlipwayError):
+            told += of_whole(error, prepared.compiled.bundle)
+    return Trial(in_order(told), judged=judged, user_data=data)
+
+
+async def _judged(
+    preparer: Preparer, prepared: Prepared, told: list[Refusal], limit: asyncio.Timeout, *, validate_only: bool
+) -> tuple[bool, bytes]:
+    """Ask until nothing more is refused, and add to what was told; give whether all was judged, and the user data."""
+    again = True
     for _ in range(MAX_RENDERS):
+        if told and limit.when() is None:
+            limit.reschedule(asyncio.get_running_loop().time() + TRIAL_TIMEOUT)
         asked = await _rest(prepared) if told else prepared
         if asked is None:
             break
@@ -42,23 +64,17 @@ async def judge(preparer: Preparer, prepared: Prepared, *, validate_only: bool =
                 validate_only=validate_only or bool(told),
                 most=TRIAL_TIMEOUT if told else math.inf,
             )
-            judged, data = True, response.user_data
-            break
         except UnsupportedFeature as error:
             rejected = {bundle_path(one.path): one for one in error.violations}
             if not again or not rejected or prepared.compiled.draft is None:
                 told += said(error, asked.compiled.bundle)
-                judged = TRUNCATED not in error.metadata
-                break
+                return TRUNCATED not in error.metadata, b""
             again = TRUNCATED in error.metadata
             await preparer.lower_again(prepared, rejected)
             told += prepared.compiled.refusals
-        except SlipwayError as error:
-            if not told:
-                raise
-            told += of_whole(error, prepared.compiled.bundle)
-            break
-    return Trial(in_order(told), judged=judged, user_data=data)
+        else:
+            return True, response.user_data
+    return False, b""
 
 
 async def _rest(prepared: Prepared) -> Prepared | None:

@@ -1,6 +1,6 @@
 """Stand-ins for a user's secrets, for questions that must need none: explain, validate, size, diff."""
 
-from bootstrapper.assembly.secrets import references
+from bootstrapper.assembly.secrets import INLINE, references
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
@@ -16,3 +16,14 @@ def user_placeholders(spec: specpb.MachineBootstrapSpec) -> secretpb.SecretMater
             for name, key in sorted(found)
         ]
     )
+
+
+def hidden(secret: secretpb.Secret) -> secretpb.Secret:
+    """Give a secret whose value stands in a spec itself with a placeholder of its length; others are ones already."""
+    if secret.name != INLINE:
+        return secret
+    result = secretpb.Secret()
+    result.CopyFrom(secret)
+    size = len(secret.value)
+    result.value = (PLACEHOLDER * (size // len(PLACEHOLDER) + 1))[:size]
+    return result

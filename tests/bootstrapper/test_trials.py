@@ -1,9 +1,12 @@
 """Others are tried where something is refused, and only there: a trial is as dear as a render."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
 
+from bootstrapper import judgement
 from bootstrapper.assembly.subject import check
 from bootstrapper.bootstrapper import Bootstrapper
 from bootstrapper.compilation import Compiler
@@ -31,6 +34,8 @@ class _Provisioners(EmbeddedProvisioners):
     def __init__(self) -> None:
         super().__init__([CloudInit(), IgnitionProvisioner(), TalosProvisioner()])
         self.asked: list[tuple[str, bool]] = []
+        self.got: list[provisionerpb.RenderRequest] = []
+        self.fault: Callable[[str], Awaitable[None]] | None = None
 
     async def render(
         self,
@@ -41,6 +46,9 @@ class _Provisioners(EmbeddedProvisioners):
     ) -> provisionerpb.RenderResponse:
         """Note the question, and answer."""
         self.asked.append((request.format, request.validate_only))
+        self.got.append(request)
+        if self.fault is not None:
+            await self.fault(request.format)
         return await super().render(instance, request, timeout=timeout)
 
 
@@ -99,3 +107,48 @@ async def test_formats_share_the_neutral_bundle() -> None:
     assert (await trials.neutral(ignition[-1]))[0] is first
     assert (await trials.neutral(None))[0] is not first
     assert first.SerializeToString(deterministic=True) == before
+
+
+REFUSED = "{os: {kernelArguments: [{argument: a}], containerd: %s}}"
+REGISTRY = "{registries: [{host: r.example.com, credentials: {username: u, password: {value: canary-inline-7}}}]}"
+
+
+async def test_who_was_not_chosen_gets_no_secret_of_the_spec() -> None:
+    """A password that is written into the spec itself is a placeholder for them, of its length."""
+    bootstrapper, provisioners, _ = counted()
+    with pytest.raises(UnsupportedFeature):
+        await bootstrapper.user_data(asked(question(REFUSED % REGISTRY), "cloud-init"))
+    others = [one for one in provisioners.got if one.format != "cloud-config"]
+    assert others
+    assert not [one.format for one in others if b"canary-inline-7" in one.SerializeToString()]
+    assert any(len(each.value) == len("canary-inline-7") for one in others for each in one.bundle.secrets.secrets)
+
+
+async def test_a_fault_of_another_does_not_spoil_the_answer() -> None:
+    """Whatever goes wrong with who is only looked at: the refusal is the refusal."""
+    bootstrapper, provisioners, _ = counted()
+
+    async def broken(format_id: str) -> None:
+        if format_id != "cloud-config":
+            raise ValueError("without TLS only this machine may be called")
+
+    provisioners.fault = broken
+    with pytest.raises(UnsupportedFeature) as caught:
+        await bootstrapper.user_data(asked(question(REFUSED % "{}"), "cloud-init"))
+    assert [one.path for one in caught.value.violations] == ["SlipwayConfig/k: spec.os.kernelArguments[0]"]
+    assert len(provisioners.asked) > 1
+
+
+async def test_a_refusal_waits_for_the_chosen_one_only_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that it might add has one bound, however many of its instances hang."""
+    monkeypatch.setattr(judgement, "TRIAL_TIMEOUT", 0.2)
+    bootstrapper, provisioners, _ = counted()
+
+    async def hanging(format_id: str) -> None:
+        if format_id == "cloud-config":
+            await asyncio.sleep(3600)
+
+    provisioners.fault = hanging
+    async with asyncio.timeout(30):
+        with pytest.raises(UnsupportedFeature):
+            await bootstrapper.user_data(asked(question(REFUSED % "{}"), "cloud-init"))
