@@ -5,10 +5,11 @@ verdict of explain.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from google.protobuf.message import Message
 
+from bootstrapper.field_index import enclosing
 from bootstrapper.lowering.draft import Elsewhere, Refusal
 from bootstrapper.remedies import Supports, reason_of, remedy_of
 from services.contract.features import Unsupported
@@ -29,9 +30,7 @@ def omit(
     chosen = [one for one in wrong if one.use.id in optional and _of_spec(one.use.path)]
     paths = {one.use.path for one in chosen}
     rest = [one for one in wrong if not any(within(one.use.path, path) for path in paths)]
-    # The later ones first: what is before them keeps its place.
-    for one in reversed(chosen):
-        take_out(bundle, one.use.path)
+    take_all_out(bundle, paths)
     return [not_taken(one, supports) for one in chosen], rest
 
 
@@ -41,6 +40,19 @@ def not_taken(one: Unsupported, supports: Supports) -> Refusal:
     if one.use.item is not None:
         origin.CopyFrom(getattr(one.use.item, "origin"))  # noqa: B009  # items have one
     return Refusal(one.use.id, one.use.path, origin, reason_of(one), remedy_of(one.use, supports), Elsewhere.FORMATS)
+
+
+def take_all_out(message: Message, paths: Iterable[str]) -> None:
+    """Take out what field paths name, in any order and however often; what lies in another goes with it."""
+    wanted = set(paths)
+    outermost = [path for path in wanted if not any(one in wanted for one in enclosing(path) if one != path)]
+    # The later ones first: what is before them keeps its place.
+    for path in sorted(outermost, key=_position, reverse=True):
+        take_out(message, path)
+
+
+def _position(path: str) -> list[tuple[str, int]]:
+    return [(name, int(index or 0)) for name, index in _PART.findall(path)]
 
 
 def take_out(message: Message, path: str) -> bool:

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 
 from bootstrapper.field_index import by_outer
 from bootstrapper.lowering.draft import CannotLower, Refusal
-from bootstrapper.lowering.omission import not_taken, take_out
+from bootstrapper.lowering.omission import not_taken, take_all_out, take_out
 from bootstrapper.remedies import Supports
 from services.contract.errors import Violation
 from services.contract.features import Unsupported
@@ -69,9 +69,12 @@ def spare(
         whole = any(one.path == item.path or one.feature.startswith(EXTENSION) for one in inside)
         if not inside or whole or any(one.feature not in optional for one in inside) or not chosen(item):
             continue
-        for one in reversed(inside):
-            take_out(item.message, one.path[len(item.path) :])
-        gone += [one.told for one in inside]
+        take_all_out(item.message, (one.path[len(item.path) :] for one in inside))
+        # A field that the format does not declare may be refused by the provisioner besides: it is told once.
+        told: dict[tuple[str, str], Refusal] = {}
+        for one in inside:
+            told.setdefault((one.path, one.feature), one.told)
+        gone += told.values()
     return gone
 
 

@@ -1,5 +1,8 @@
 """What nobody can honour and the spec says may be left out is left out, with a word."""
 
+from itertools import permutations
+
+from bootstrapper.lowering.omission import take_all_out
 from bootstrapper.lowering.passes import PassTable
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -63,3 +66,22 @@ def test_optional_parts_of_an_intent_are_left_out_and_facts_never() -> None:
     assert not draft.bundle.intent.kubernetes.HasField("images")
     assert not draft.bundle.intent.kubernetes.feature_gates
     assert draft.bundle.intent.role == clusterpb.ROLE_WORKER
+
+
+def test_fields_are_taken_out_in_whatever_order_they_are_named() -> None:
+    """Each once: in the place of an entry that is gone stands the next, and that one was not named."""
+    three = 'sudo: "one" sudo: "two" sudo: "three"'
+    paths = ("users[0].sudo[1]", "users[0].sudo[0]", "users[1]", "users[1].sudo[0]", "users[1]")
+    for named in permutations(paths):
+        system = text(
+            f'users {{ name: "a" {three} }} users {{ name: "b" sudo: "x" }} users {{ name: "c" sudo: "y" }}'
+        ).os
+        take_all_out(system, named)
+        assert [(user.name, list(user.sudo)) for user in system.users] == [("a", ["three"]), ("c", ["y"])], named
+
+
+def test_the_eleventh_entry_is_after_the_second() -> None:
+    """Numbers count as numbers: by their digits 10 would come before 2."""
+    system = text('users { name: "a" ' + " ".join(f'sudo: "{number}"' for number in range(12)) + " }").os
+    take_all_out(system, ["users[0].sudo[2]", "users[0].sudo[10]"])
+    assert list(system.users[0].sudo) == [str(number) for number in range(12) if number not in {2, 10}]

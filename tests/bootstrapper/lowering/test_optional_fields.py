@@ -139,3 +139,28 @@ def test_what_a_provisioner_refuses_within_an_item(path: str, feature: str, reas
     ), reason
     assert bool(result.refusals) is not left_out, reason
     assert [user.name for user in draft.bundle.os.users] == (["a"] if left_out else []), reason
+
+
+def test_what_is_refused_of_a_list_goes_in_whatever_order_it_was_said() -> None:
+    """A provisioner tells its refusals in the order that it likes: no neighbour is lost, and none stays."""
+    said = [Violation(f"os.users[0].sudo[{index}]", "not today", "os.users.sudo", "wait") for index in (1, 0)]
+    draft, result = work(
+        'users { name: "a" sudo: "one" sudo: "two" sudo: "three" }',
+        family=LINUX,
+        optional=["os.users.sudo"],
+        table=PassTable(()),
+        rejected=said,
+        declared=[*DECLARED, "os.users.sudo"],
+    )
+    assert result.refusals == []
+    assert [list(user.sudo) for user in draft.bundle.os.users] == [["three"]]
+    assert [one.path for one in result.omitted] == ["os.users[0].sudo[1]", "os.users[0].sudo[0]"]
+
+
+def test_what_two_have_found_is_told_once() -> None:
+    """The format does not declare the field, and the provisioner refuses it besides."""
+    said = [Violation("os.users[0].sudo[0]", "not today", "os.users.sudo", "wait")]
+    system = 'users { name: "a" sudo: "one" sudo: "two" }'
+    draft, result = work(system, family=LINUX, optional=["os.users.sudo"], table=PassTable(()), rejected=said)
+    assert [list(user.sudo) for user in draft.bundle.os.users] == [[]]
+    assert [one.path for one in result.omitted] == ["os.users[0].sudo[0]", "os.users[0].sudo[1]"]
