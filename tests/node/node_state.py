@@ -6,9 +6,13 @@ from typing import Any
 
 import yaml
 
+from tools.engines.failures import EngineTimeout
 from tools.node.machine import Machine
 
-_COMPONENTS = ("kube-apiserver", "kube-controller", "kube-scheduler", "etcd")
+COMPONENTS = ("kube-apiserver", "kube-controller", "kube-scheduler", "etcd")
+"""What runs on a control plane, by the fifteen letters of a name that the kernel keeps."""
+_STATIC = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd")
+_LISTED_SECONDS = 60.0
 # Whose names or contents are made anew on each machine, or by the system below.
 _BY_CHANCE = ("/etc/ssh/", "/etc/machine-id", "/etc/.pwd.lock", "/etc/kubernetes/pki/", "/etc/kubernetes/tmp/")
 # Ours, and the same of the provider whose layout an imported config has.
@@ -25,7 +29,7 @@ def of_machine(machine: Machine) -> dict[str, Any]:
     """How its programs were called, its files in /etc, its own users, and the units that start at boot."""
     units = machine.run(["systemctl", "list-unit-files", "--state=enabled,masked", "--no-legend", "--plain"]).output
     return {
-        **{program: _arguments(machine, program) for program in ("kubelet", *_COMPONENTS)},
+        **{program: _arguments(machine, program) for program in ("kubelet", *COMPONENTS)},
         "environment of the kubelet": _environment(machine),
         "files": _files(machine),
         "manifests": _manifests(machine),
@@ -53,9 +57,35 @@ def of_cluster(control_plane: Machine) -> dict[str, Any]:
     for name, key in _CONFIG_MAPS.items():
         held = _kubectl(control_plane, "-n", "kube-system", "get", "configmap", name)["data"]
         result[name] = yaml.safe_load(held[key])
-    pods = _kubectl(control_plane, "-n", "kube-system", "get", "pods")["items"]
-    result["images"] = sorted({container["image"] for pod in pods for container in pod["spec"]["containers"]})
+    result["images"] = _images(control_plane, [node["metadata"]["name"] for node in nodes])
     return result
+
+
+def _images(control_plane: Machine, nodes: list[str]) -> list[str]:
+    """Of all pods of the system, once they are listed: a node is Ready before the last of them is.
+
+    Raises:
+        EngineTimeout: a minute was not enough; it says which are lacking.
+    """
+    wanted = {"coredns", *(f"{name} on {control_plane.name}" for name in _STATIC)}
+    wanted |= {f"kube-proxy on {node}" for node in nodes}
+    images: set[str] = set()
+    lacking: set[str] = set()
+
+    def listed() -> bool:
+        pods = _kubectl(control_plane, "-n", "kube-system", "get", "pods")["items"]
+        there = [(one, pod["spec"].get("nodeName")) for pod in pods for one in pod["spec"]["containers"]]
+        images.clear()
+        images.update(one["image"] for one, _ in there)
+        lacking.clear()
+        lacking.update(wanted - {one["name"] for one, _ in there} - {f"{one['name']} on {node}" for one, node in there})
+        return not lacking
+
+    try:
+        control_plane.wait_until(listed, "not all pods of the system are listed", timeout=_LISTED_SECONDS)
+    except EngineTimeout as error:
+        raise EngineTimeout(f"{error}\n--- lacking: {sorted(lacking)}") from None
+    return sorted(images)
 
 
 def _kubectl(machine: Machine, *words: str) -> Any:
@@ -66,14 +96,20 @@ def _kubectl(machine: Machine, *words: str) -> Any:
 
 
 def _arguments(machine: Machine, program: str) -> list[str]:
-    done = machine.run(["sh", "-c", f"cat /proc/$(pgrep -nx {program})/cmdline"])
-    return sorted(done.output.split("\0"))
+    """Nothing when it does not run."""
+    return sorted(_of_process(machine, program, "cmdline"))
 
 
 def _environment(machine: Machine) -> list[str]:
-    done = machine.run(["sh", "-c", "cat /proc/$(pgrep -nx kubelet)/environ"])
     of_systemd = ("INVOCATION_ID=", "JOURNAL_STREAM=", "SYSTEMD_EXEC_PID=", "MEMORY_PRESSURE_")
-    return sorted(word for word in done.output.split("\0") if not word.startswith(of_systemd))
+    return sorted(word for word in _of_process(machine, "kubelet", "environ") if not word.startswith(of_systemd))
+
+
+def _of_process(machine: Machine, program: str, file: str) -> list[str]:
+    """The words of a file of /proc about a process; none when there is no such process."""
+    # Without a process, /proc//cmdline would be the kernel's own.
+    done = machine.run(["sh", "-c", f"pid=$(pgrep -nx {program}) && cat /proc/$pid/{file}"])
+    return done.output.removesuffix("\0").split("\0") if done.output else []
 
 
 def _files(machine: Machine) -> list[str]:

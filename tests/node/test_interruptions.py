@@ -14,7 +14,7 @@ from tools.node.machine import SENTINEL, FirstBoot, Machine
 
 pytestmark = [
     pytest.mark.xdist_group("node"),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1200),
     pytest.mark.usefixtures("switched_off"),
 ]
 

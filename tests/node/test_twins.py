@@ -10,7 +10,7 @@ from tests.node.readiness import wait_ready
 from tests.node.rendering import Rendering
 from tools.node import addresses, site
 
-pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 
 SECONDS = 300.0
 EXAMPLE = Path(__file__).parents[2] / "examples/cluster-docker.yaml"
@@ -79,7 +79,10 @@ def test_an_imported_example_makes_the_same_nodes_as_its_native_twin(engine) -> 
     engine("node-1.34")
     theirs = booted(Rendering(imported(), VARIABLES))
     ours = booted(Rendering(native()))
-    assert theirs["control-plane-init"]["kube-apiserver"] != [""]
+    programs = ("kubelet", *node_state.COMPONENTS)
+    assert [one for one in programs if not theirs["control-plane-init"][one]] == []
+    assert [one for one in programs if theirs["md"][one]] == ["kubelet"]
+    assert any(word.startswith("--etcd-servers=") for word in theirs["control-plane-init"]["kube-apiserver"])
     assert any(path.endswith("/etc/kubernetes/kubelet.conf") for path in theirs["md"]["files"])
     assert theirs["control-plane-init"] == ours["control-plane-init"]
     assert theirs["md"] == ours["md"]
