@@ -147,7 +147,7 @@ async def test_half_an_answer_is_left_behind() -> None:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     host = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    connection = Connection(Configuration(host=host), seconds=0.2, most_bytes=LIMIT)
+    connection = Connection(Configuration(host=host), seconds=1.0, most_bytes=LIMIT)
     try:
         with pytest.raises(Unreachable):
             await Api(connection).get(SECRETS, "n", "a")
