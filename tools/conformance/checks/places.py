@@ -13,6 +13,7 @@ from tools.conformance.trial import rich
 
 CHECKS = Checks()
 _FOLDERS = ("/etc/slipway", "/var/lib/slipway")
+_WINDOWS_FOLDERS = ("/programdata/slipway",)
 _SENTINEL = "/run/cluster-api/bootstrap-success.complete"
 _KINDS = ("files", "directories", "links", "mounts", "swaps")
 
@@ -29,7 +30,7 @@ async def places_of_slipway(session: Session, info: provisionerpb.FormatInfo) ->
         problems |= {
             f"{path} is in the user data, and the bundle puts nothing there"
             for path in _paths(state.os, windows=windows)
-            if _reserved(path) and not any(one == path or one.startswith(f"{path}/") for one in asked)
+            if _reserved(path, windows=windows) and not any(one == path or one.startswith(f"{path}/") for one in asked)
         }
         unseen |= "os.files" not in state.features
     all_hold(sorted(problems))
@@ -41,8 +42,9 @@ def _paths(system: ospb.OperatingSystem, *, windows: bool) -> Iterator[str]:
     """Give all paths; on Windows without the drive and in one spelling."""
     for kind in _KINDS:
         for one in getattr(system, kind):
-            yield one.path.replace("\\", "/").lower().partition(":")[2] if windows else one.path
+            yield one.path.replace("\\", "/").lower().split(":", 1)[-1] if windows else one.path
 
 
-def _reserved(path: str) -> bool:
-    return path == _SENTINEL or any(f"{path}/".startswith(f"{folder}/") for folder in _FOLDERS)
+def _reserved(path: str, *, windows: bool) -> bool:
+    folders = _WINDOWS_FOLDERS if windows else _FOLDERS
+    return path == _SENTINEL or any(f"{path}/".startswith(f"{folder}/") for folder in folders)

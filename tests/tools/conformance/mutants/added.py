@@ -11,6 +11,7 @@ from tests.tools.conformance.bent import Bent, Request, Response, Servicer, abor
 from tests.tools.conformance.mutants.bending import answered
 from tests.tools.conformance.mutants.control_plane import NewestTalos
 from tests.tools.conformance.mutants.mutant import Mutant
+from tests.tools.conformance.mutants.others import CloudbaseInit
 from tests.tools.conformance.mutants.unasked import OneIgnition, asked, own_file, own_unit, system
 
 _CORE, _EXTENDED = ("RND-018.core-items",), ("RND-019.extended-items",)
@@ -42,6 +43,11 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("a program where there is no entry point", ("EXE-001.entry-point",), asked(_default_program))
     yield Mutant("no bundle without an entry point", ("EXE-001.entry-point",), Bent(call=_wants_a_program))
     yield Mutant("a stamp among Slipway's own files", ("EXE-009.places-of-slipway",), _cloud_config(_stamp))
+    yield Mutant(
+        "a stamp among Slipway's own files on Windows",
+        ("EXE-009.places-of-slipway",),
+        system(_stamp_on_windows, CloudbaseInit),
+    )
     yield Mutant("a job beside users", _EXTENDED, system(lambda os: own_file(os) if os.users else None))
     yield Mutant(
         "a service beside mounts", _EXTENDED, system(lambda os: own_unit(os) if os.mounts else None, OneIgnition)
@@ -109,6 +115,11 @@ def _stamp(config: dict[str, Any], request: Request) -> None:
     """Put a file there that says so itself what it is for."""
     text = "\n".join(request.bundle.plan.entrypoint.argv)
     _more("write_files", {"path": "/var/lib/slipway/started", "content": text})(config, request)
+
+
+def _stamp_on_windows(os: Any) -> None:
+    file = os.files.add(path="C:\\ProgramData\\Slipway\\started", owner="root", group="root", mode=0o644)
+    file.content.segments.add(data=b"")
 
 
 def _beside_users(config: dict[str, Any], request: Request) -> None:
