@@ -18,7 +18,8 @@ from bootstrapper.judgement import MAX_RENDERS, TRUNCATED, judge
 from bootstrapper.lowering.draft import Refusal
 from bootstrapper.preparer import Prepared, Preparer, utc_now
 from bootstrapper.provisioning.selection import Candidate
-from bootstrapper.refusals import as_written, bundle_path, check_bound, omissions, refused, said
+from bootstrapper.refusals import bundle_path, check_bound, refused, said
+from bootstrapper.remarks import remarks
 from bootstrapper.trials import Trials
 from services.contract.errors import (
     ProvisionerFailed,
@@ -167,13 +168,5 @@ class Bootstrapper(Preparer):
         )
         if response.HasField("expire_time"):
             answer.expire_time.CopyFrom(response.expire_time)
-        answer.diagnostics.extend(prepared.diagnostics)
-        answer.diagnostics.extend(prepared.compiled.diagnostics)
-        omitted = as_written(prepared.compiled.omitted, prepared.subject.layers)
-        answer.diagnostics.extend(omissions(omitted, prepared.subject.spec))
-        answer.diagnostics.extend(response.diagnostics)
-        for one in answer.diagnostics:
-            if one.HasField("origin"):
-                *_, origin = prepared.subject.layers.origins(bundle_path(one.field_path), one.origin)
-                one.origin.CopyFrom(origin)
+        answer.diagnostics.extend(remarks(prepared, response.diagnostics))
         return answer

@@ -4,7 +4,7 @@ from bootstrapper.assembly.subject import check
 from bootstrapper.bootstrapper import Bootstrapper
 from bootstrapper.credentials.placeholder_store import PlaceholderStore
 from bootstrapper.placeholders import user_placeholders
-from bootstrapper.refusals import omissions
+from bootstrapper.remarks import placed, remarks
 from services.contract.errors import SecretsNotAllowed
 from services.contract.features import compute_features
 from services.contract.redaction import redacted_with_sizes
@@ -34,14 +34,13 @@ async def give_bundle(
         # What the provisioner refuses is lowered as well: the bundle that people see is the one that is sent.
         await bootstrapper.render(prepared, accept_attachments=True, validate_only=True)
         response.bundle.CopyFrom(prepared.compiled.bundle)
-        response.diagnostics.extend(prepared.diagnostics)
-        response.diagnostics.extend(prepared.compiled.diagnostics)
-        response.diagnostics.extend(omissions(prepared.compiled.omitted, prepared.subject.spec))
+        response.diagnostics.extend(remarks(prepared))
     else:
-        bundle, _, diagnostics = await bootstrapper.neutral(check(request.subject), None, credentials, store=store)
+        subject = check(request.subject)
+        bundle, _, diagnostics = await bootstrapper.neutral(subject, None, credentials, store=store)
         compute_features(bundle)
         response.bundle.CopyFrom(bundle)
-        response.diagnostics.extend(diagnostics)
+        response.diagnostics.extend(placed(diagnostics, subject.layers))
     if not with_secrets:
         response.bundle.CopyFrom(redacted_with_sizes(response.bundle))
     return response

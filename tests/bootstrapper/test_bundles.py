@@ -11,8 +11,13 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
+from tests.bootstrapper.test_remedies import asked, question
 
 CANARIES = ("cnry0a1b2c", "cnry3d4e5f")
+
+TAKEN = "registries: [{host: a.example, endpoints: [{url: 'https://m.example'}]}]"
+IMAGE = "sandboxImage: a.example/p:1"
+"""What Talos takes of a containerd, and what it does not."""
 
 TEXTS = [
     ("written as one", contentpb.MachineText(value="".join(CANARIES))),
@@ -52,3 +57,37 @@ async def test_no_text_of_a_machine_is_shown(
     told = str(bundle) + repr(bundle.SerializeToString())
     assert [one for one in CANARIES if one in told] == [], reason
     assert "bytes>" in told
+
+
+@pytest.mark.parametrize(
+    ("optional", "base", "upper", "places"),
+    [
+        ("os.containerd", IMAGE, TAKEN, ["spec.os.containerd"]),
+        ("os.containerd", TAKEN, IMAGE, ["spec.init.os.containerd"]),
+        ("os.containerd", IMAGE, IMAGE, ["spec.init.os.containerd"]),
+        (
+            "os.containerd.sandbox_image, os.containerd.cgroup_driver",
+            IMAGE,
+            "cgroupDriver: Systemd",
+            ["spec.init.os.containerd", "spec.os.containerd"],
+        ),
+    ],
+    ids=["below", "above", "the later counts", "each its own"],
+)
+async def test_what_was_left_out_is_told_where_it_was_written(
+    optional: str, base: str, upper: str, places: list[str]
+) -> None:
+    """Of an item that is merged: who asks for the bundle is told the same as who asks for the user data."""
+    parts = f"os: {{containerd: {{{base}}}}}, init: {{os: {{containerd: {{{upper}}}}}}}"
+    one = question(f"{{{parts}, optionalFeatures: [{optional}]}}", role="Init")
+    request = asked(one, "talos")
+    bootstrapper = embedded_bootstrapper(store=PlaceholderStore())
+    made = await bootstrapper.user_data(request)
+    given = await give_bundle(
+        bootstrapper, bootstrappb.GetBundleRequest(subject=request.subject, lowered=True), identity=""
+    )
+    told, shown = (
+        [one for one in each.diagnostics if one.code == "OPTIONAL_FEATURE_OMITTED"] for each in (made, given)
+    )
+    assert shown == told
+    assert [one.origin.path for one in shown] == places
