@@ -62,17 +62,26 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
     return response
 
 
-def _doubts(columns: Iterable[Column]) -> list[diagnosticpb.Diagnostic]:
-    """Warn of formats whose user data may be too large with secrets: placeholders are as long, but compress better."""
-    doubted = [
-        column.candidate.format.format for column in columns if column.fitted and column.compiled and _is_near(column)
-    ]
-    if not doubted:
-        return []
-    message = f"the user data may be too large for the infrastructure in {', '.join(doubted)}: slipway size tells"
-    return [
-        diagnosticpb.Diagnostic(severity=diagnosticpb.SEVERITY_WARNING, code="SIZE_DOUBTED", message=message),
-    ]
+def _doubts(columns: Iterable[Column]) -> Iterator[diagnosticpb.Diagnostic]:
+    """Warn of formats whose user data may be too large with the real secrets.
+
+    Placeholders of a cluster's secrets are as long, but compress better. Those of a user's own are short, whatever the
+    Secrets hold: a question has none of their values.
+    """
+    fitted = [column for column in columns if column.fitted and column.compiled]
+    near = [column for column in fitted if not _refers(column) and _is_near(column)]
+    uncounted = [column for column in fitted if _refers(column)]
+    since = ", since Secrets that the spec refers to are not counted"
+    for doubted, why, how in ((near, "", ""), (uncounted, since, ", with them among its files")):
+        if doubted:
+            names = ", ".join(column.candidate.format.format for column in doubted)
+            message = f"the user data may be too large for the infrastructure in {names}{why}: slipway size tells{how}"
+            yield diagnosticpb.Diagnostic(severity=diagnosticpb.SEVERITY_WARNING, code="SIZE_DOUBTED", message=message)
+
+
+def _refers(column: Column) -> bool:
+    """Tell whether user data have Secrets of the user's in them: names of all others have a domain."""
+    return column.compiled is not None and any("/" not in one.name for one in column.compiled.bundle.secrets.secrets)
 
 
 def _is_near(column: Column) -> bool:

@@ -79,6 +79,21 @@ def test_the_machine_is_rendered_where_render_renders_it(slipway: Slipway, targe
     assert ("slipway size" in str(told["diagnostics"])) is False
 
 
+def test_a_secret_of_the_users_is_told_not_to_be_counted(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """A few bytes stand for what may be 30 KiB: explain takes the machine for rendered, and says what it left out."""
+    files = "os:\n    files: [{path: /etc/a, content: {secretRef: {name: large, key: k}}}]\n"
+    file = write(NATIVE.read_text().replace("os:\n", files))
+    arguments = ("explain", "-f", file, "--machine", "harbour-worker", "--target", "aws")
+    (tree,) = json.loads(slipway(*arguments, "-o", "json").stdout)
+    (column,) = [one for one in tree["columns"] if one["format"] == "cloud-config"]
+    (told,) = [one["message"] for one in tree["diagnostics"] if one["code"] == "SIZE_DOUBTED"]
+    assert column["renderable"]
+    assert "cloud-config" in told
+    assert "since Secrets that the spec refers to are not counted: slipway size tells, with them" in told
+    assert "are not counted" in slipway(*arguments).stdout
+    assert "unattend" not in told, "what is refused anyway is not warned of"
+
+
 def test_people_get_few_columns_and_rows(slipway: Slipway) -> None:
     """Formats that agree share a column, parts of a feature that say the same are left out; nothing is too wide."""
     result = slipway("explain", "-f", AWS, "--machine", "lighthouse-linux")
