@@ -20,3 +20,11 @@ def _fresh_logging() -> Iterator[None]:
     """Forget how a test has configured logging: a level that it set would hide another one's lines."""
     yield
     structlog.reset_defaults()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Let no run begin in which groups are not kept together: their machines would be booted on both sides at once."""
+    if session.config.getoption("loadgroup", default=False):
+        loose = [one.nodeid for one in session.items if one.get_closest_marker("xdist_group") and "@" not in one.nodeid]
+        if loose:
+            raise pytest.UsageError(f"pytest-xdist does not keep groups together with this pytest: {loose[0]}")
