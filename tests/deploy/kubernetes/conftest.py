@@ -24,3 +24,10 @@ def site(installation: Installation) -> Site:
     installation.cluster.client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     cluster = installation.cluster
     return Site(cluster, installation.workload, name, cluster.kubeconfig)
+
+
+@pytest.fixture(autouse=True)
+def pods_run(request: pytest.FixtureRequest) -> None:
+    """Begin with pods that run: a controller that has lost its leadership on a busy machine ends, by design."""
+    if "installation" in request.fixturenames:
+        request.getfixturevalue("installation").revive()

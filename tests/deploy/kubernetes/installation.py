@@ -3,6 +3,7 @@
 import asyncio
 import base64
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,13 @@ class Installation:
         pod = self.kubelet.run(job)
         assert pod.process.wait_ended(PATIENCE) == 0, pod.log()
         return pod
+
+    def revive(self) -> None:
+        """Start again what has ended, as a kubelet does, and wait until all is well."""
+        revived = [one for one in self.pods.values() if self.kubelet.revive(one)]
+        if revived:
+            with ThreadPoolExecutor(1) as fresh:
+                fresh.submit(asyncio.run, _ready(self)).result()
 
     def endpoints(self) -> set[str]:
         """Give where provisioners are that are ready."""
