@@ -1,7 +1,19 @@
 """The secrets of a cluster: who makes them, and who waits."""
 
+import base64
+import json
+
+import pytest
+
 from services.controller.resources import SECRETS
+from tests.services.controller.memory_api import WRITES, Call
 from tests.services.controller.scene import CLUSTER, Scene
+
+BEGINNING = ("lock", "slipway-token-seed", "ca", "etcd", "proxy", "sa")
+
+
+class Killed(BaseException):
+    """The process was killed: nothing of ours may catch it."""
 
 
 async def test_the_first_machine_makes_the_secrets_of_its_cluster(scene: Scene) -> None:
@@ -49,3 +61,37 @@ async def test_a_cluster_of_another_provider_gets_no_secrets_from_us(scene: Scen
     assert scene.condition("cp")[:2] == ("False", "WaitingForCertificates")
     assert scene.condition("cp", "CertificatesAvailable")[0] == "False"
     assert scene.api.find("Secret", f"{CLUSTER}-ca") is None
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("point", range(1, len(BEGINNING) + 3))
+async def test_killed_while_it_begins_a_cluster(point: int, when: str) -> None:
+    """At any write: the next process makes what is missing, and nothing anew; the machine gets what is there."""
+    scene = Scene()
+    scene.cluster(initialized=False)
+    scene.worker("cp", control_plane=True)
+    writes = 0
+
+    def kill(call: Call) -> None:
+        nonlocal writes
+        writes += call[0] in WRITES
+        if call[0] in WRITES and writes == point:
+            raise Killed
+
+    setattr(scene.api, when, kill)
+    with pytest.raises(Killed):
+        await scene.reconcile("cp")
+    setattr(scene.api, when, lambda _: None)
+    before = scene.api.all("Secret")
+    scene.restart()
+    await scene.reconcile("cp")
+    assert scene.condition("cp")[0] == "True"
+    after = scene.api.all("Secret")
+    assert [one for one in before if one not in after] == [], "what was there is as it was"
+    assert [one["metadata"]["name"] for one in after if one["metadata"]["name"] != "cp"] == [
+        f"{CLUSTER}-{suffix}" for suffix in BEGINNING[1:]
+    ]
+    authority = scene.api.find("Secret", f"{CLUSTER}-ca") or {}
+    assert json.dumps(base64.b64decode(authority["data"]["tls.crt"]).decode())[1:-1] in scene.value("cp").decode()
+    lock = scene.api.find("ConfigMap", f"{CLUSTER}-lock") or {}
+    assert json.loads(lock["data"]["lock-information"]) == {"machineName": "cp"}
