@@ -11,8 +11,8 @@ The promises, the same on every operating system:
 * One run at a time. State is kept by bundle id: a started-again runner goes on at the first step that is not
   done, never repeats a finished one, writes the sentinel again where a reboot has taken it away, and ends
   with 0 when all is done. A step that was running when the machine lost power, or when the runner was killed,
-  runs again: a step must bear that. So does, on Linux, one that fails while the machine shuts down in order,
-  since its services were taken away; and no step starts then.
+  runs again: a step must bear that. So does one that fails while the machine shuts down in order, since its
+  services were taken away; and no step starts then, nor is one with `retries` tried again.
 * A failed step is final, unless it says `retry_on_boot`: then the next boot tries it again.
 * A step with `reboot` is marked as done, then the machine reboots. Only with such steps is anything set up
   that starts the runner on later boots; otherwise that is the business of whoever started it first.

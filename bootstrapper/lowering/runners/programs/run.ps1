@@ -32,6 +32,27 @@ if (Test-Path -LiteralPath "$root\reboot") {
     exit 0
   }
 }
+# Nor while somebody else has it go down; and what fails then had its services taken away. So the run waits to be ended
+# with the system: one that ends by itself is not started again on the next boot. The last word of the system's log
+# counts, whatever its clock says: 1074 is a shutdown that was ordered, 1075 one that was called off, 6005 a log that was
+# started, and with it the system. A system that is still there after ten minutes stays.
+function Wait-Shutdown {
+  $search = @{}
+  $search.LogName = 'System'
+  $search.Id = @(1074, 1075, 6005)
+  $sources = @('User32', 'EventLog')
+  foreach ($minute in 1..10) {
+    try {
+      $last = Get-WinEvent -FilterHashtable $search | Where-Object -Property ProviderName -In -Value $sources | Select-Object -First 1
+    } catch {
+      $last = $null
+    }
+    if ($null -eq $last -or $last.Id -ne 1074) {
+      return
+    }
+    Start-Sleep -Seconds 60
+  }
+}
 function Get-Tail {
   $tail = ''
   foreach ($name in @('out', 'err')) {
@@ -112,10 +133,12 @@ foreach ($step in $plan.steps) {
   }
   if (-not $final) {
     $left = $step.retries
+    Wait-Shutdown
     $code = Invoke-Step $step
     while ($code -ne 0 -and $left -gt 0) {
       $left -= 1
       Start-Sleep -Seconds 10
+      Wait-Shutdown
       $code = Invoke-Step $step
     }
     $tail = ''
@@ -133,6 +156,7 @@ foreach ($step in $plan.steps) {
       }
       continue
     }
+    Wait-Shutdown
     $record = [ordered]@{}
     $record.slipway = 'failed'
     $record.run = $plan.id

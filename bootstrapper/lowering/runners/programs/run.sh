@@ -28,6 +28,11 @@ else
 fi
 # Between the order to reboot and the end of the system nothing more may start.
 [ -e $r/reboot ] && exit 0
+# Nor while somebody else has it go down; and what fails then had its services taken away: it runs again. By `set -e`
+# this is the end, but not where a status is asked for.
+up() {
+  [ "$(systemctl is-system-running)" != stopping ]
+}
 e=0
 k=1
 {
@@ -38,8 +43,9 @@ k=1
     if [ $i = - ]; then
       k=$e
       [ $e != 0 ] || {
-        mkdir -p /run/cluster-api
-        echo success >/run/cluster-api/bootstrap-success.complete
+        c=/run/cluster-api
+        mkdir -p $c
+        echo success >$c/bootstrap-success.complete
       }
       continue
     fi
@@ -55,6 +61,7 @@ k=1
         *x*) l=/dev/null ;;
       esac
       rm -f $s.failed
+      up
       while
         x=0
         ${t:+timeout -k 9 $t} sh $d/steps/$i >$l 2>&1 </dev/null 9>&- || x=$?
@@ -62,12 +69,12 @@ k=1
       do
         n=$((n-1))
         sleep 10
+        up
       done
       # On a full disk no step is done; the line is sent all the same, since the record may not find room.
       [ $x != 0 ] || true >$s || x=74
       sync
-      # While the system goes down nothing more may start, and what fails had its services taken away: it runs again.
-      [ "$(systemctl is-system-running)" != stopping ] || exit 1
+      up
       case $x$f in
         0*r*)
           : >$r/reboot

@@ -246,13 +246,34 @@ def test_a_step_that_ends_while_the_system_goes_down_is_the_last_one(
     assert ran(machine) == runs
 
 
+@pytest.mark.parametrize("moment", ["in a try", "between two tries", "before the first"])
+def test_no_try_starts_while_the_system_goes_down(machine: LinuxMachine, moment: str) -> None:
+    """Tries that are left are for the next boot, too: none is used up, and no failure is told."""
+    gone = ": >/run/going-down"
+    machine.fake("systemctl", "[ ! -e /run/going-down ] || echo stopping")
+    machine.fake("sleep", gone if moment == "between two tries" else "")
+    tried = f"[ -e /fixed ] || {gone}; " if moment == "in a try" else ""
+    entry = install(machine, lowered([script("a", f"echo a >>/ran; {tried}[ -e /fixed ]", retries=3), note("b")]))
+    if moment == "before the first":
+        machine.path("/run/going-down").touch()
+    assert machine.run(entry) == 1
+    assert ran(machine) == ([] if moment == "before the first" else ["a"])
+    assert not list(machine.path(STATE).glob("*.*"))
+    machine.boot()
+    machine.path("/fixed").touch()
+    assert machine.run(entry) == 0
+    assert ran(machine)[-2:] == ["a", "b"]
+    assert len(ran(machine)) == (2 if moment == "before the first" else 3)
+
+
 def test_resume_unit_is_there_only_when_a_step_needs_a_later_boot(machine: LinuxMachine) -> None:
     """Without such a step nothing is enabled; with one the unit is enabled before any other step runs."""
     plain = lowered([note("a")])
     assert not [file for file in plain.files if "systemd" in file.path]
     entry = install(machine, lowered([note("a", PREPARE, reboot=True)]))
     machine.run(entry)
-    assert machine.calls[0] == "systemctl enable slipway-resume.service"
+    orders = [call for call in machine.calls if call != "systemctl is-system-running"]
+    assert orders[0] == "systemctl enable slipway-resume.service"
     unit = machine.path("/etc/systemd/system/slipway-resume.service")
     assert "ExecStart=/bin/sh /var/lib/slipway/run\n" in unit.read_text()
     assert unit.stat().st_mode & 0o777 == 0o644

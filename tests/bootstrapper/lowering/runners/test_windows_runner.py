@@ -72,6 +72,16 @@ def test_programs_are_powershell(name: str) -> None:
     assert not re.search(rb"^[^'\"#]*;", sent, re.MULTILINE)
 
 
+def test_no_try_starts_and_no_failure_is_told_while_the_system_goes_down() -> None:
+    """Each start of a step, and the record of a failure, has the question before it whether the system goes down."""
+    lines = programs.program("run.ps1").decode().splitlines()
+    guarded = [
+        number for number, line in enumerate(lines) if line in ("$code = Invoke-Step $step", "$record = [ordered]@{}")
+    ]
+    assert [lines[number - 1] for number in guarded] == ["Wait-Shutdown"] * 3
+    assert sum("Invoke-Step $" in line for line in lines) == 2
+
+
 def test_the_grammar_check_can_fail() -> None:
     """A missing brace is seen."""
     assert problems(b"if ($a) {\n  exit 1\n")
