@@ -12,12 +12,12 @@ from functools import partial
 from bootstrapper.assembly.subject import CheckedSubject, check
 from bootstrapper.beside import beside
 from bootstrapper.bootstrapper import Bootstrapper
-from bootstrapper.delivery.fitting import GZIP
-from bootstrapper.delivery.infrastructure import Counted, check_carried, infrastructure
+from bootstrapper.delivery.infrastructure import check_carried
 from bootstrapper.judgement import judge
 from bootstrapper.provisioning.selection import Candidate
 from bootstrapper.refusals import bare_place, bound
 from bootstrapper.remedies import remedy_of_error
+from bootstrapper.size_doubts import size_doubts
 from bootstrapper.takers import Takers, stand_ins
 from bootstrapper.trials import Trials
 from bootstrapper.verdicts import Column, Verdicts
@@ -58,42 +58,8 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
     response.diagnostics.extend(_not_chosen(bootstrapper, subject))
-    response.diagnostics.extend(_doubts(columns))
+    response.diagnostics.extend(await asyncio.to_thread(list, size_doubts(columns)))
     return response
-
-
-def _doubts(columns: Iterable[Column]) -> Iterator[diagnosticpb.Diagnostic]:
-    """Warn of formats whose user data may be too large with the real secrets.
-
-    Placeholders of a cluster's secrets are as long, but compress better. Those of a user's own are short, whatever the
-    Secrets hold: a question has none of their values.
-    """
-    fitted = [column for column in columns if column.fitted and column.compiled]
-    near = [column for column in fitted if not _refers(column) and _is_near(column)]
-    uncounted = [column for column in fitted if _refers(column)]
-    since = ", since Secrets that the spec refers to are not counted"
-    for doubted, why, how in ((near, "", ""), (uncounted, since, ", with them among its files")):
-        if doubted:
-            names = ", ".join(column.candidate.format.format for column in doubted)
-            message = f"the user data may be too large for the infrastructure in {names}{why}: slipway size tells{how}"
-            yield diagnosticpb.Diagnostic(severity=diagnosticpb.SEVERITY_WARNING, code="SIZE_DOUBTED", message=message)
-
-
-def _refers(column: Column) -> bool:
-    """Tell whether user data have Secrets of the user's in them: names of all others have a domain."""
-    return column.compiled is not None and any("/" not in one.name for one in column.compiled.bundle.secrets.secrets)
-
-
-def _is_near(column: Column) -> bool:
-    """Tell whether user data fit only since their secrets compress as placeholders do."""
-    if column.fitted is None or column.compiled is None:
-        return False
-    size, row = column.fitted.size, column.compiled.bundle.machine.target.infrastructure
-    info = column.candidate.format
-    if column.fitted.encoding != GZIP and infrastructure(row, secret_format=info.secret_format).counted is Counted.RAW:
-        return False
-    secrets = sum(len(one.value) for one in column.compiled.bundle.secrets.secrets)
-    return size.counted_bytes + secrets > size.limit_bytes
 
 
 def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[diagnosticpb.Diagnostic]:
