@@ -33,11 +33,10 @@ from slipway.v1alpha1.provisioner_service_pb2_grpc import ProvisionerServiceStub
 from tools.bench.load import measure, watched
 from tools.bench.process_figures import machine, rss_mib
 from tools.bench.report import page
+from tools.bench.sections import PAGE, kept
 from tools.bench.subjects import bare, largest, native, windows
-from tools.node import compare
 
 OUT = Path("out/bench.json")
-PAGE = Path("docs/reference/performance.md")
 CALLS = 400
 MODULES = {"cloud-init": "cloud_init", "ignition": "ignition", "talos": "talos", "windows": "windows"}
 
@@ -178,7 +177,7 @@ def main() -> None:
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(result, indent=2) + "\n")
     if "--page" in sys.argv[1:]:
-        PAGE.write_text(compare.kept(page(result), PAGE.read_text()))
+        PAGE.write_text(kept(page(result), PAGE.read_text()))
     screen = console()
     screen.print(f"{result['machine']}; all six processes ready after {result['all_ready_seconds']} s\n")
     for name in ("render", "get_user_data", "size", "largest"):

@@ -26,14 +26,13 @@ from bootstrapper.documents.document_set import read_document_set
 from services.cli.embedded import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import secret_pb2 as secretpb
+from tools.bench.sections import BOOT, PAGE, with_section
 from tools.engines import kubeadm_provider
 from tools.engines.kubeadm_provider import ClusterFacts, Role
 from tools.node import addresses, site, timeline
 from tools.node.flavours import FLAVOURS
 
 OUT = Path("out/boot.json")
-PAGE = Path("docs/reference/performance.md")
-HEADING = "## From power to sentinel\n"
 _ROUNDS = 3  # as many as there are to compare
 _SECONDS = 300.0
 _VERSION = FLAVOURS["1.34"].version
@@ -149,7 +148,7 @@ def section(measured: Mapping[str, Sequence[Boot]]) -> str:
         used = [boot.processor_seconds for boot in boots]
         each = ", ".join(f"{boot.seconds} ({boot.processor_seconds})" for boot in boots)
         rows += f"| {name} | {statistics.median(passed):.1f} | {statistics.median(used):.1f} | {each} |\n"
-    return f"""{HEADING}
+    return f"""{BOOT}
 Measured by `python -m tools.node.compare --page`: the first control plane of a cluster, a real one (kubeadm, kubelet
 and containerd under systemd, see [boot real nodes](../how-to/boot-real-nodes.md)), booted by cloud-init from our user
 data (of a spec of our own, and of a KubeadmControlPlane) and from what the kubeadm provider's own renderer emits for
@@ -163,17 +162,6 @@ processors are the steadier figure. From power to sentinel, medians:
 """
 
 
-def with_section(page: str, text: str) -> str:
-    """The page with this section at its end, in place of an older one."""
-    return f"{page.partition(HEADING)[0].rstrip()}\n\n{text}"
-
-
-def kept(page: str, before: str) -> str:
-    """A page that was made anew, with the section that the page before had."""
-    _, found, rest = before.partition(HEADING)
-    return with_section(page, f"{found}{rest}") if found else page
-
-
 def main() -> None:
     """Measure, print, write out/boot.json, and the page when told."""
     measured: dict[str, list[Boot]] = {}
@@ -184,7 +172,8 @@ def main() -> None:
     noted = {name: [dataclasses.asdict(boot) for boot in boots] for name, boots in measured.items()}
     OUT.write_text(json.dumps(noted, indent=2) + "\n", encoding="utf-8")
     if "--page" in sys.argv[1:]:
-        PAGE.write_text(with_section(PAGE.read_text(encoding="utf-8"), section(measured)), encoding="utf-8")
+        page = with_section(PAGE.read_text(encoding="utf-8"), section(measured))
+        PAGE.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

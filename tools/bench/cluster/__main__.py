@@ -1,4 +1,7 @@
-"""Measure bootstrap providers side by side, print tables, and write out/bench-cluster.json."""
+"""Measure bootstrap providers side by side, print tables, and write out/bench-cluster.json.
+
+With ``--page`` the section of docs/reference/performance.md, too.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from statistics import median
 from typing import Any
 
 from services.cli.output import console, table
+from tools.bench import sections
+from tools.bench.cluster import report
 from tools.bench.cluster.contender import DEFAULT, EQUAL, UNTHROTTLED, Limits
 from tools.bench.cluster.run import Bench, Figures
 from tools.bench.cluster.slipway import CONTENDERS
@@ -27,6 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.bench.cluster", description="Bootstrap providers, measured.")
     parser.add_argument("--machines", type=int, default=1000, help="machines of a run (1000)")
     parser.add_argument("--runs", type=int, default=_RUNS, help=f"runs of each, of which the medians count ({_RUNS})")
+    parser.add_argument("--page", action="store_true", help=f"write the section of {sections.PAGE}, too")
     told = parser.parse_args()
     scenes = [
         (limits, clusters, max(1, told.machines // clusters))
@@ -35,8 +41,12 @@ def main() -> None:
     ]
     # One machine by itself: what a user waits for who adds one.
     rows = _measure([(DEFAULT, 1, 1), *scenes], told.runs)
+    result = {"machine": machine(), "runs": told.runs, "rows": rows}
     OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=2) + "\n")
+    OUT.write_text(json.dumps(result, indent=2) + "\n")
+    if told.page:
+        page = sections.PAGE.read_text(encoding="utf-8")
+        sections.PAGE.write_text(sections.with_section(page, report.section(result)), encoding="utf-8")
     heads = list(rows[0])
     console().print(table("bootstrap providers", heads, [[str(row[head]) for head in heads] for row in rows]))
 
