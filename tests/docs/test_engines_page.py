@@ -20,7 +20,7 @@ TOLD = re.compile(
 JUDGES = (
     "cloud-init", "ignition", "qemu", "talos", "kubeadm", "windows", "checkers", "containerd", "kubeadm-provider",
 )  # fmt: skip
-MODULES = ("containerd", "containerd_daemon", "ignition", "kubeadm", "kubeadm_provider", "talos")
+MODULES = ("containerd", "containerd_daemon", "ignition", "kubebox", "kubeadm_provider", "talos")
 PACKAGES = {"trixie": ("cloud-init", "systemd"), "bookworm": ("cloud-init", "systemd"), "machine": ("ignition",)}
 
 

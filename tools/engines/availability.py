@@ -11,7 +11,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "roots": tuple(f"root-{name}" for name in roots.ROOTS),
     "checkers": ("root-checkers",),
     "windows": ("root-windows", "root-checkers"),
-    "containerd": ("root-containerd-1.6", "root-containerd-1.7", "containerd-2.2", "containerd-config"),
+    "containerd": ("root-node-bookworm", "root-node-trixie", "containerd-2.2", "containerd-config"),
     "cloud-init": ("root-trixie", "root-bookworm"),
     "ignition": ("root-trixie", "root-ignition", "ignition-parsers"),
     "qemu": (qemu_image.NAME,),

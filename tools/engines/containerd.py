@@ -21,7 +21,8 @@ from tools.engines.sandbox import Command, File
 
 NAME = "containerd"
 DAEMONS = ("1.6", "1.7", "2.2")
-_BUILT = "2.2"  # Not packaged: built from its module, on the root of 1.7.
+_BUILT = "2.2"  # Not packaged: built from its module.
+_ROOTS = {"1.6": "node-bookworm", "1.7": "node-trixie", _BUILT: "node-trixie"}
 _CONFIG = "/etc/containerd/config.toml"
 _STARTS = """\
 containerd >/daemon.log 2>&1 &
@@ -64,12 +65,10 @@ def start(config: bytes, *, version: str, extra_files: Mapping[str, File] | None
         Command(("cat", "/plugins")),
         Command(("cat", "/daemon.log")),
     ]
-    root = f"containerd-{version}"
     if version == _BUILT:
-        daemon_program = go_programs.PROGRAMS[root].require()
-        root = "containerd-1.7"
+        daemon_program = go_programs.PROGRAMS[f"containerd-{version}"].require()
         files |= {"/usr/local/bin/containerd": File(mode=0o755, host=daemon_program)}
-    with sandbox.opened(roots.ROOTS[root].require()) as box:
+    with sandbox.opened(roots.ROOTS[_ROOTS[version]].require()) as box:
         dump, said, daemon, plugins, log = box.session(commands, files=files)
     engine = f"{NAME} {version}"
     states = _plugins(plugins.output.decode(errors="replace")) if not daemon.status else {}

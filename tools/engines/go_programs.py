@@ -1,8 +1,8 @@
 """Our small Go programs around published modules: how they are built, found and asked.
 
-A validator written in Go can only be had as a Go module. Each program has a module of its own, pinned by
+A validator written in Go can only be had as a Go module. Each project has a module of its own, pinned by
 go.sum, so that one engine's dependencies never move another's; a second version of the same engine is a
-second ``.mod`` file.
+second ``.mod`` file, and programs of one project share a module, and so what the compiler has done for one of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TIMEOUT = 60.0
 class Program:
     """One binary; ``modfile`` picks the engine's version, ``stamp`` is what its own build links in.
 
-    ``package`` is what is built: the folder's own program, or another project's that its module pins.
+    ``package`` is what is built: the folder's own program, another one in it, or one that its module pins.
     """
 
     name: str
@@ -94,20 +94,21 @@ PROGRAMS = {
         Program("talos-1.13", "talos"),
         Program("talos-1.11", "talos", modfile="go-1.11.mod"),
         Program("ignition-parsers", "ignition"),
-        Program("kubeadm-1.34", "kubeadm", stamp=_kubernetes_stamp("v1.34.3")),
-        Program(
-            "kubeadm-1.30",
-            "kubeadm",
-            modfile="go-1.30.mod",
-            tags="v1beta3",
-            stamp=_kubernetes_stamp("v1.30.5"),
-        ),
         Program("kubebox-1.34", "kubebox", stamp=_kubernetes_stamp("v1.34.10")),
+        Program("kubeadm-1.34", "kubebox", package="./kubeadm", stamp=_kubernetes_stamp("v1.34.10")),
         Program(
             "kubebox-1.30",
             "kubebox",
             modfile="go-1.30.mod",
             tags="kubernetes_1_30",
+            stamp=_kubernetes_stamp("v1.30.5"),
+        ),
+        Program(
+            "kubeadm-1.30",
+            "kubebox",
+            modfile="go-1.30.mod",
+            tags="kubernetes_1_30",
+            package="./kubeadm",
             stamp=_kubernetes_stamp("v1.30.5"),
         ),
         Program("crictl-1.30", "crictl", package="github.com/kubernetes-sigs/cri-tools/cmd/crictl"),
@@ -162,6 +163,7 @@ def _digest(program: Program) -> str:
     folder = _SOURCES / program.folder
     pins = [folder / program.modfile, (folder / program.modfile).with_suffix(".sum")]
     digest = hashlib.sha256(repr((program.tags, sorted(program.stamp.items()))).encode())
-    for source in (*sorted(folder.glob("*.go")), *pins):
+    own = folder / program.package if program.package.startswith("./") else folder
+    for source in (*sorted(own.glob("*.go")), *pins):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:12]

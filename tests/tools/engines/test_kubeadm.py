@@ -20,7 +20,7 @@ nodeRegistration: {name: n1}
 ---
 apiVersion: kubeadm.k8s.io/v1beta4
 kind: ClusterConfiguration
-kubernetesVersion: v1.34.3
+kubernetesVersion: v1.34.10
 controlPlaneEndpoint: "192.0.2.9:6443"
 ---
 apiVersion: kubelet.config.k8s.io/v1beta1
@@ -40,7 +40,7 @@ discovery:
 
 
 def old(document: bytes) -> bytes:
-    return document.replace(b"v1beta4", b"v1beta3").replace(b"v1.34.3", b"v1.30.5")
+    return document.replace(b"v1beta4", b"v1beta3").replace(b"v1.34.10", b"v1.30.5")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_migrate(engine):
     assert migrated["apiVersion"] == "kubeadm.k8s.io/v1beta4"
 
 
-@pytest.mark.parametrize(("version", "says"), [(kubeadm.CURRENT, "v1.34.3"), (kubeadm.OLDER, "v1.30.5")])
+@pytest.mark.parametrize(("version", "says"), [(kubeadm.CURRENT, "v1.34.10"), (kubeadm.OLDER, "v1.30.5")])
 def test_program_is_kubeadm(engine, version, says):
     """The same binary is the real kubeadm, of that version."""
     engine("kubeadm")

@@ -8,6 +8,7 @@ require (
 	github.com/spf13/cobra v1.7.0
 	k8s.io/client-go v0.30.5
 	k8s.io/component-base v0.30.5
+	k8s.io/klog/v2 v2.120.1
 	k8s.io/kubectl v0.30.5
 	k8s.io/kubernetes v1.30.5
 )
@@ -172,7 +173,6 @@ require (
 	k8s.io/csi-translation-lib v0.0.0 // indirect
 	k8s.io/dynamic-resource-allocation v0.0.0 // indirect
 	k8s.io/endpointslice v0.0.0 // indirect
-	k8s.io/klog/v2 v2.120.1 // indirect
 	k8s.io/kms v0.30.5 // indirect
 	k8s.io/kube-aggregator v0.0.0 // indirect
 	k8s.io/kube-controller-manager v0.0.0 // indirect

@@ -9,6 +9,7 @@ require (
 	go.etcd.io/etcd/server/v3 v3.6.4
 	k8s.io/client-go v0.34.10
 	k8s.io/component-base v0.34.10
+	k8s.io/klog/v2 v2.130.1
 	k8s.io/kubectl v0.34.10
 	k8s.io/kubernetes v1.34.10
 )
@@ -175,7 +176,6 @@ require (
 	k8s.io/dynamic-resource-allocation v0.0.0 // indirect
 	k8s.io/endpointslice v0.0.0 // indirect
 	k8s.io/externaljwt v0.0.0 // indirect
-	k8s.io/klog/v2 v2.130.1 // indirect
 	k8s.io/kms v0.34.10 // indirect
 	k8s.io/kube-aggregator v0.0.0 // indirect
 	k8s.io/kube-controller-manager v0.0.0 // indirect

@@ -1,4 +1,4 @@
-//go:build v1beta3
+//go:build kubernetes_1_30
 
 package main
 
