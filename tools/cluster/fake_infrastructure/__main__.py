@@ -74,7 +74,7 @@ def _follow(client: Client, api_version: str, kind: str, work: queue.Queue[Key])
         while True:
             try:
                 for event, seen in client.watch(api_version, kind, seconds=_WATCH_SECONDS):
-                    if (event != "DELETED" or kind == definitions.MACHINE) and (key := _key(seen)):
+                    if (event != "DELETED" or kind in OWNERS) and (key := _key(seen)):
                         work.put(key)
             except (OSError, http.client.HTTPException, Refused, ValueError) as failure:
                 print(f"watch of {kind}: {failure}", file=sys.stderr, flush=True)

@@ -6,7 +6,7 @@ Level-based: what is done follows from the objects as they are, and doing it aga
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tools.cluster.client import Client
@@ -26,6 +26,7 @@ class Reconciler:
 
     client: Client
     machines: Machines
+    _pools: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def reconcile(self, kind: str, namespace: str, name: str) -> None:
         """Bring one object on; what it still waits for will be an event of its own.
@@ -37,8 +38,8 @@ class Reconciler:
             EngineError: a machine does not boot; try again.
         """
         found = self.client.find(definitions.API_VERSION, kind, name, namespace=namespace)
-        if found is None and kind == definitions.MACHINE:
-            self.machines.switch_off(name)
+        if found is None:
+            self._gone(kind, namespace, name)
         if found is None or "deletionTimestamp" in found["metadata"] or found.get("spec", {}).get("hold"):
             return
         steps = {
@@ -47,6 +48,12 @@ class Reconciler:
             definitions.MACHINE_POOL: self._machine_pool,
         }
         steps[kind](found)
+
+    def _gone(self, kind: str, namespace: str, name: str) -> None:
+        if kind == definitions.MACHINE:
+            self.machines.switch_off(name)
+        if kind == definitions.MACHINE_POOL:
+            self._resize(namespace, name, [])
 
     def _cluster(self, found: Object) -> None:
         if _provisioned(found):
@@ -77,6 +84,7 @@ class Reconciler:
         names = [f"{found['metadata']['name']}-{number}" for number in range(pool["spec"].get("replicas", 1))]
         order = _order(pool, template)
         identities = [nodes.PROVIDER_ID + name for name in names]
+        self._resize(pool["metadata"]["namespace"], found["metadata"]["name"], names)
         if found.get("spec", {}).get("providerIDList") != identities or not _provisioned(found):
             for name in names:
                 self.machines.switch_on(name, order)
@@ -85,6 +93,13 @@ class Reconciler:
         if len(pool.get("status", {}).get("nodeRefs", [])) < len(names):
             for name in names:
                 self.machines.join(name, order)
+
+    def _resize(self, namespace: str, pool: str, names: list[str]) -> None:
+        """Switch off what a pool has no more; machines live no longer than this process, which so knows them all."""
+        for name in self._pools.get((namespace, pool), []):
+            if name not in names:
+                self.machines.switch_off(name)
+        self._pools[namespace, pool] = names
 
     def _owner(self, found: Object) -> Object | None:
         wanted = OWNERS[found["kind"]]
