@@ -35,7 +35,7 @@ demo: .venv/ready ## Run the main job: four provisioners, every example machine
 	@$(BIN)/python -m tools.demo
 
 test: .venv/ready ## Run the tests, with the engines that are already built, without those marked long
-	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not long"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not long" $(TEST_OPTIONS)
 
 engines: .venv/ready ## Build the real engines (Debian packages, Go)
 	@$(BIN)/python -m tools.engines.build
@@ -46,8 +46,9 @@ image: .venv/ready ## Build the image of all services with podman, and the real 
 image-check: image ## Run the compose file with it, try what it promises, take everything down
 	@$(BIN)/python -m tools.image check
 
-test-all: engines image ## Run all tests with every engine; a missing one is a failure
-	@SLIPWAY_REQUIRE_ENGINES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup --durations=20
+test-all: .venv/ready ## Run all tests with every engine; a missing one is a failure
+	@$(MAKE) --no-print-directory --jobs=2 engines image
+	@SLIPWAY_REQUIRE_ENGINES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup --durations=20 $(TEST_OPTIONS)
 
 check: .venv/ready ## Lint, types, import rules, contract
 	@$(BIN)/ruff check .
