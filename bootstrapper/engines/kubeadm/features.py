@@ -123,10 +123,14 @@ FEATURES = frozenset(
 """Ids of all features that the engine takes. On Windows it takes no control plane."""
 
 REMEDIES: Mapping[str, str] = {
-    f"{_CONTROL_PLANE}.kube_proxy.image_repository": "set kubernetes.images.repository, which holds for kube-proxy too",
-    f"{_CONTROL_PLANE}.kube_proxy.image_tag": "leave it out: the image follows the Kubernetes version",
+    f"{_CONTROL_PLANE}.kube_proxy.image_repository": (
+        "leave out kubeProxy.imageRepository, and set kubernetes.images.repository, which holds for kube-proxy too"
+    ),
+    f"{_CONTROL_PLANE}.kube_proxy.image_tag": (
+        "leave out kubeProxy.imageTag: the image follows the Kubernetes version"
+    ),
 }
-"""What to do about features that kubeadm has no place for."""
+"""What to do about features that kubeadm has no place for; each names its field, since the place told is the item's."""
 
 V1BETA3_LACKS: Mapping[str, str] = {
     **dict.fromkeys((f"{component}.environment" for component in _COMPONENTS), "use a patch of kubeadm's"),

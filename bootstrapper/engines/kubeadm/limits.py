@@ -1,5 +1,6 @@
 """What engine, Kubernetes version or role cannot have, found by the contract's own feature walk."""
 
+from bootstrapper.engines.kubeadm.bootstrap_tokens import check_tokens
 from bootstrapper.engines.kubeadm.features import (
     CONTROL_PLANE_ROLES,
     FEATURES,
@@ -43,6 +44,7 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
     _check_skew(request)
     _check_kubeadm(request)
     check_kubelet_configuration(request)
+    check_tokens(request)
 
 
 def _check_features(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> None:

@@ -1,19 +1,17 @@
 """What is said of this one machine: kubeadm's InitConfiguration or JoinConfiguration."""
 
-from collections.abc import Iterator
-
+from bootstrapper.engines.kubeadm.bootstrap_tokens import tokens
 from bootstrapper.engines.kubeadm.discovery import discovery
 from bootstrapper.engines.kubeadm.documents import v1beta4
 from bootstrapper.engines.kubeadm.documents.parts import (
     APIEndpoint,
-    BootstrapToken,
     JoinControlPlane,
     Patches,
 )
 from bootstrapper.engines.kubeadm.durations import go_duration
 from bootstrapper.engines.kubeadm.node import node_registration
-from bootstrapper.engines.kubeadm.request import KUBERNETES, EngineRequest
-from bootstrapper.engines.kubeadm.texts import machine_text, secret_text, secret_value
+from bootstrapper.engines.kubeadm.request import EngineRequest
+from bootstrapper.engines.kubeadm.texts import machine_text
 
 _TIMEOUTS = {
     "control_plane_component": "control_plane_component_health_check",
@@ -28,7 +26,7 @@ _TIMEOUTS = {
 def init_configuration(request: EngineRequest, *, patches: str) -> v1beta4.InitConfiguration:
     """Give the configuration of the machine that creates the cluster."""
     return v1beta4.InitConfiguration(
-        bootstrap_tokens=tuple(_tokens(request)),
+        bootstrap_tokens=tuple(tokens(request)),
         node_registration=node_registration(request),
         local_api_endpoint=_local_api_endpoint(request),
         skip_phases=tuple(request.options.skipped_phases),
@@ -80,30 +78,3 @@ def _local_api_endpoint(request: EngineRequest) -> APIEndpoint:
         advertise_address=machine_text(address) if control_plane.HasField("advertise_address") else "",
         bind_port=control_plane.bind_port,
     )
-
-
-def _tokens(request: EngineRequest) -> Iterator[BootstrapToken]:
-    """Give the cluster's own token first, then those of the spec.
-
-    None says when it expires: kubeadm fills in a time to live, 24 hours, and then refuses a token that has both.
-    """
-    credentials = request.intent.credentials
-    if credentials.HasField("bootstrap_token"):
-        token = secret_text(credentials.bootstrap_token)
-        yield BootstrapToken(token=token, description="Slipway: the cluster's own token")
-    for index, one in enumerate(request.kubernetes.bootstrap_tokens):
-        path = f"{KUBERNETES}.bootstrap_tokens[{index}]"
-        if one.HasField("expire_time"):
-            request.remarks.drop(
-                "kubernetes.bootstrap_tokens",
-                f"{path}.expire_time",
-                "kubeadm refuses a configuration that says when a token expires",
-                remedy="set ttl instead",
-            )
-        yield BootstrapToken(
-            token=secret_value(one.token, f"{path}.token"),
-            description=one.description,
-            ttl=go_duration(one.ttl) if one.HasField("ttl") else None,
-            usages=tuple(one.usages),
-            groups=tuple(one.groups),
-        )

@@ -122,7 +122,7 @@ FULL_CLUSTER = """intent { kubernetes {
   timeouts { control_plane_component { seconds: 300 } tls_bootstrap { seconds: 90 } }
   bootstrap_tokens {
     token { secret_ref { name: "own" key: "token" } }
-    description: "mine" ttl { seconds: 900 } usages: "signing" groups: "system:bootstrappers:a"
+    description: "mine" ttl { seconds: 900 } usages: "authentication" groups: "system:bootstrappers:a"
   }
 } }
 engine_options { kubeadm { skipped_phases: "addon/kube-proxy" patches_directory: "/etc/patches" } }"""
@@ -134,7 +134,7 @@ TOKENS = [
         "token": "abcdef.0123456789abcdef",
         "description": "mine",
         "ttlSeconds": 900,
-        "usages": ["signing"],
+        "usages": ["authentication"],
         "groups": ["system:bootstrappers:a"],
     }
 ]

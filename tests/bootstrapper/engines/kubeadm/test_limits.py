@@ -7,6 +7,7 @@ import yaml
 
 from bootstrapper.engines.kubeadm.features import CONTROL_PLANE_ROLES, FEATURES, REMEDIES
 from services.contract.walk import plan
+from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import options_pb2 as optionspb
@@ -112,6 +113,8 @@ def test_what_kubeadm_has_no_place_for_is_refused_always(machines: Any, field: s
         (refusal,) = machines.plan("ROLE_INIT", text, *more).refusals
         assert refusal.feature == f"kubernetes.control_plane.kube_proxy.{field}"
         assert refusal.remedy == REMEDIES[refusal.feature]
+        # The place that people are told is the whole control plane's.
+        assert f"leave out {person_path(f'kube_proxy.{field}')}" in refusal.remedy
 
 
 def test_all_refusals_come_at_once(machines: Any) -> None:
