@@ -11,7 +11,7 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
-from tests.bootstrapper.test_remedies import asked, question
+from tests.bootstrapper.asking import asked, question
 
 CANARIES = ("cnry0a1b2c", "cnry3d4e5f")
 

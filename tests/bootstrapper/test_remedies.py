@@ -1,6 +1,5 @@
 """No refusal without a remedy: whatever is asked of whichever format, it says what the person can do."""
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,16 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bootstrapper.bootstrapper import Bootstrapper
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.documents.document_set import read_document_set
-from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.engines.result import EngineRefusal
 from bootstrapper.explanation import explain
 from bootstrapper.lowering.draft import Refusal
 from bootstrapper.remedies import remedy_of, remedy_of_error
-from services.cli.embedded import embedded_bootstrapper, served
-from services.cli.remedies import what_to_do
+from services.cli.embedded import served
 from services.contract.errors import SlipwayError, error_class
 from services.contract.walk import Use
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -26,74 +20,9 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.reasons import Reason
+from tests.bootstrapper.asking import EXAMPLES, IMPERATIVE, asked, bootstrapper, check, found, question, refused
 from tests.bootstrapper.lowering.specs import systems
 from tools.docgen.feature_ids import places
-
-EXAMPLES = sorted(Path("examples").glob("*.yaml"))
-IMPERATIVE = re.compile(
-    r"(accept|add|build|change|choose|correct|create|drop|format|give|have|keep|leave|make|mount|move|name|obtain|"
-    r"partition|pin|provide|put|remove|say|set|shorten|start|take|try|use|wait|write|did you mean)\b",
-    re.IGNORECASE,
-)
-"""How a remedy begins: with what the person does."""
-
-ENTRY = """
-apiVersion: bootstrap.slipway.dev/v1alpha1
-kind: SlipwayCluster
-metadata: {name: c}
-spec:
-  cluster: {kubernetesVersion: v1.34.2, endpoint: {host: api.example.com}}
-  machines: [{name: m, role: %s, config: k}]
----
-apiVersion: bootstrap.slipway.dev/v1alpha1
-kind: SlipwayConfig
-metadata: {name: k}
-spec: %s
-"""
-
-
-def bootstrapper() -> Bootstrapper:
-    """Give the one of the command line, with placeholders for secrets."""
-    return embedded_bootstrapper(store=PlaceholderStore())
-
-
-def asked(question: MachineQuestion, provisioner: str, format_id: str = "") -> bootstrappb.GetUserDataRequest:
-    """Ask for a machine in a format."""
-    request = bootstrappb.GetUserDataRequest(
-        subject=question.subject, credentials=question.secrets, accept_attachments=True, accept_gzip=True
-    )
-    request.subject.spec.provisioner.name = provisioner
-    if format_id:
-        request.subject.spec.provisioner.format = format_id
-    return request
-
-
-async def refused(request: bootstrappb.GetUserDataRequest) -> SlipwayError | None:
-    """Give the refusal, or None."""
-    try:
-        await bootstrapper().user_data(request)
-    except SlipwayError as error:
-        return error
-    return None
-
-
-def check(error: SlipwayError) -> None:
-    """Insist on something to do for every field, or for the whole."""
-    for one in error.violations:
-        remedy = what_to_do(error, one)
-        assert IMPERATIVE.match(remedy), (one.path, one.description, remedy)
-        assert one.remedy or error.reason != "UNSUPPORTED_FEATURE", "those of features are told by the bootstrapper"
-    assert IMPERATIVE.match(what_to_do(error))
-
-
-def question(spec: str, *, role: str = "Worker") -> MachineQuestion:
-    """Give the machine of a spec."""
-    return read_document_set({"spec.yaml": ENTRY % (role, spec)}, variables={}).questions[0]
-
-
-def found(example: Path) -> list[MachineQuestion]:
-    """Give the machines of an example."""
-    return read_document_set({str(example): example.read_text()}, variables={}).questions
 
 
 @pytest.mark.parametrize("make", [Refusal, EngineRefusal], ids=lambda one: one.__name__)
@@ -245,93 +174,6 @@ async def test_a_machine_is_not_turned_into_another_kind() -> None:
     assert error is not None
     (violation,) = error.violations
     assert violation.remedy.endswith("or choose cloud-init or ignition, which take it")
-
-
-async def test_a_refusal_of_the_whole_machine_comes_first() -> None:
-    """Who is told that the machine can not join its cluster need not read on."""
-    one = question("{os: {users: [{name: ann}]}}")
-    one.subject.cluster.control_plane = "kubeadm"
-    error = await refused(asked(one, "talos"))
-    assert error is not None
-    first, second = error.violations
-    assert (first.feature, second.feature) == ("kubernetes.cluster.control_plane", "os.users")
-    assert first.remedy == "have the control plane made by talos too, or choose cloud-init or ignition, which take it"
-
-
-@pytest.mark.parametrize(
-    ("provisioner", "spec", "version", "role", "first", "then"),
-    [
-        ("talos", "{os: {users: [{name: ann}]}}", "v1.20.0", "Worker", "version of Talos runs", ["os.users"]),
-        (
-            "talos",
-            "{target: {distribution: debian}, os: {users: [{name: ann}]}}",
-            "v1.34.2",
-            "Worker",
-            "must be talos",
-            ["os.users"],
-        ),
-        (
-            "talos",
-            "{target: {infrastructure: metal}, os: {users: [{name: ann}]}}",
-            "v1.34.2",
-            "Worker",
-            "machine.install.disk",
-            ["os.users"],
-        ),
-        (
-            "cloud-init",
-            "{kubernetes: {controlPlane: {kubeProxy: {imageTag: a}}}}",
-            "v1.20.0",
-            "Init",
-            "v1.22",
-            ["kubernetes.control_plane.kube_proxy.image_tag"],
-        ),
-    ],
-)
-async def test_what_a_provisioner_says_of_the_whole_machine_comes_first(  # noqa: PLR0913, PLR0917  # columns of a table
-    provisioner: str, spec: str, version: str, role: str, first: str, then: list[str]
-) -> None:
-    """In the same answer as the fields that are refused: who corrected those first would have done it in vain."""
-    one = question(spec, role=role)
-    one.subject.cluster.kubernetes_version = version
-    one.subject.machine.kubernetes_version = version
-    error = await refused(asked(one, provisioner))
-    assert error is not None
-    assert first in f"{error.violations[0].description} {error.violations[0].remedy}", error.violations
-    assert [violation.feature for violation in error.violations[1:]] == then
-
-
-async def test_all_that_is_wrong_with_a_machine_of_windows_is_told_at_once() -> None:
-    """What no pass lowers, what passes can not do, and what only Render finds."""
-    spec = (
-        "{target: {osFamily: Windows}, os: {sysctls: [{name: a.b, value: c}], users: [{name: ann, uid: 5, sudo: [a]}], "
-        "hostname: {name: {value: much-too-long-for-windows}}, files: [{path: /etc/a, content: {text: x}}]}}"
-    )
-    error = await refused(asked(question(spec), "windows"))
-    assert error is not None
-    assert [violation.path.rpartition(".os.")[2] for violation in error.violations] == [
-        *("users[0]", "users[0]", "sysctls[0]", "files[0]", "hostname"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("version", "kubernetes", "feature"),
-    [
-        ("v1.34.2", "{controlPlane: {kubeProxy: {imageTag: a}}}", "kubernetes.control_plane.kube_proxy.image_tag"),
-        ("v1.20.0", "{}", "KUBERNETES_VERSION_UNSUPPORTED"),
-    ],
-)
-async def test_what_the_engine_refuses_does_not_hide_the_system(version: str, kubernetes: str, feature: str) -> None:
-    """Without a plan there is nothing to render; what passes and formats lack is told all the same, and only that."""
-    system = (
-        "{kernelArguments: [{argument: a}], sysctls: [{name: a.b, value: c}], files: [{path: /a, content: {text: x}}]}"
-    )
-    commands = "{boot: [{argv: [a]}], pre: [{argv: [a]}], post: [{argv: [a]}]}"
-    one = question(f"{{kubernetes: {kubernetes}, commands: {commands}, os: {system}}}", role="Init")
-    one.subject.cluster.kubernetes_version = one.subject.machine.kubernetes_version = version
-    error = await refused(asked(one, "cloud-init"))
-    assert error is not None
-    assert [violation.feature for violation in error.violations] == [feature, "os.kernel.arguments"]
 
 
 def pairs() -> Iterable[tuple[str, str]]:

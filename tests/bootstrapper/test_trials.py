@@ -25,7 +25,7 @@ from services.contract.errors import UnsupportedFeature
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
-from tests.bootstrapper.test_remedies import asked, question
+from tests.bootstrapper.asking import asked, question
 
 
 class _Provisioners(EmbeddedProvisioners):

@@ -1,0 +1,82 @@
+"""Machines that are asked for in this process, and what they are refused for."""
+
+import re
+from pathlib import Path
+
+from bootstrapper.bootstrapper import Bootstrapper
+from bootstrapper.credentials.placeholder_store import PlaceholderStore
+from bootstrapper.documents.document_set import read_document_set
+from bootstrapper.documents.machines import MachineQuestion
+from services.cli.embedded import embedded_bootstrapper
+from services.cli.remedies import what_to_do
+from services.contract.errors import SlipwayError
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+
+EXAMPLES = sorted(Path("examples").glob("*.yaml"))
+
+
+IMPERATIVE = re.compile(
+    r"(accept|add|build|change|choose|correct|create|drop|format|give|have|keep|leave|make|mount|move|name|obtain|"
+    r"partition|pin|provide|put|remove|say|set|shorten|start|take|try|use|wait|write|did you mean)\b",
+    re.IGNORECASE,
+)
+"""How a remedy begins: with what the person does."""
+
+
+ENTRY = """
+apiVersion: bootstrap.slipway.dev/v1alpha1
+kind: SlipwayCluster
+metadata: {name: c}
+spec:
+  cluster: {kubernetesVersion: v1.34.2, endpoint: {host: api.example.com}}
+  machines: [{name: m, role: %s, config: k}]
+---
+apiVersion: bootstrap.slipway.dev/v1alpha1
+kind: SlipwayConfig
+metadata: {name: k}
+spec: %s
+"""
+
+
+def bootstrapper() -> Bootstrapper:
+    """Give the one of the command line, with placeholders for secrets."""
+    return embedded_bootstrapper(store=PlaceholderStore())
+
+
+def asked(question: MachineQuestion, provisioner: str, format_id: str = "") -> bootstrappb.GetUserDataRequest:
+    """Ask for a machine in a format."""
+    request = bootstrappb.GetUserDataRequest(
+        subject=question.subject, credentials=question.secrets, accept_attachments=True, accept_gzip=True
+    )
+    request.subject.spec.provisioner.name = provisioner
+    if format_id:
+        request.subject.spec.provisioner.format = format_id
+    return request
+
+
+async def refused(request: bootstrappb.GetUserDataRequest) -> SlipwayError | None:
+    """Give the refusal, or None."""
+    try:
+        await bootstrapper().user_data(request)
+    except SlipwayError as error:
+        return error
+    return None
+
+
+def check(error: SlipwayError) -> None:
+    """Insist on something to do for every field, or for the whole."""
+    for one in error.violations:
+        remedy = what_to_do(error, one)
+        assert IMPERATIVE.match(remedy), (one.path, one.description, remedy)
+        assert one.remedy or error.reason != "UNSUPPORTED_FEATURE", "those of features are told by the bootstrapper"
+    assert IMPERATIVE.match(what_to_do(error))
+
+
+def question(spec: str, *, role: str = "Worker") -> MachineQuestion:
+    """Give the machine of a spec."""
+    return read_document_set({"spec.yaml": ENTRY % (role, spec)}, variables={}).questions[0]
+
+
+def found(example: Path) -> list[MachineQuestion]:
+    """Give the machines of an example."""
+    return read_document_set({str(example): example.read_text()}, variables={}).questions

@@ -1,0 +1,92 @@
+"""All that is wrong with a machine is told at once, what is wrong with the whole of it first."""
+
+import pytest
+
+from tests.bootstrapper.asking import asked, question, refused
+
+
+async def test_a_refusal_of_the_whole_machine_comes_first() -> None:
+    """Who is told that the machine can not join its cluster need not read on."""
+    one = question("{os: {users: [{name: ann}]}}")
+    one.subject.cluster.control_plane = "kubeadm"
+    error = await refused(asked(one, "talos"))
+    assert error is not None
+    first, second = error.violations
+    assert (first.feature, second.feature) == ("kubernetes.cluster.control_plane", "os.users")
+    assert first.remedy == "have the control plane made by talos too, or choose cloud-init or ignition, which take it"
+
+
+@pytest.mark.parametrize(
+    ("provisioner", "spec", "version", "role", "first", "then"),
+    [
+        ("talos", "{os: {users: [{name: ann}]}}", "v1.20.0", "Worker", "version of Talos runs", ["os.users"]),
+        (
+            "talos",
+            "{target: {distribution: debian}, os: {users: [{name: ann}]}}",
+            "v1.34.2",
+            "Worker",
+            "must be talos",
+            ["os.users"],
+        ),
+        (
+            "talos",
+            "{target: {infrastructure: metal}, os: {users: [{name: ann}]}}",
+            "v1.34.2",
+            "Worker",
+            "machine.install.disk",
+            ["os.users"],
+        ),
+        (
+            "cloud-init",
+            "{kubernetes: {controlPlane: {kubeProxy: {imageTag: a}}}}",
+            "v1.20.0",
+            "Init",
+            "v1.22",
+            ["kubernetes.control_plane.kube_proxy.image_tag"],
+        ),
+    ],
+)
+async def test_what_a_provisioner_says_of_the_whole_machine_comes_first(  # noqa: PLR0913, PLR0917  # columns of a table
+    provisioner: str, spec: str, version: str, role: str, first: str, then: list[str]
+) -> None:
+    """In the same answer as the fields that are refused: who corrected those first would have done it in vain."""
+    one = question(spec, role=role)
+    one.subject.cluster.kubernetes_version = version
+    one.subject.machine.kubernetes_version = version
+    error = await refused(asked(one, provisioner))
+    assert error is not None
+    assert first in f"{error.violations[0].description} {error.violations[0].remedy}", error.violations
+    assert [violation.feature for violation in error.violations[1:]] == then
+
+
+async def test_all_that_is_wrong_with_a_machine_of_windows_is_told_at_once() -> None:
+    """What no pass lowers, what passes can not do, and what only Render finds."""
+    spec = (
+        "{target: {osFamily: Windows}, os: {sysctls: [{name: a.b, value: c}], users: [{name: ann, uid: 5, sudo: [a]}], "
+        "hostname: {name: {value: much-too-long-for-windows}}, files: [{path: /etc/a, content: {text: x}}]}}"
+    )
+    error = await refused(asked(question(spec), "windows"))
+    assert error is not None
+    assert [violation.path.rpartition(".os.")[2] for violation in error.violations] == [
+        *("users[0]", "users[0]", "sysctls[0]", "files[0]", "hostname"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "kubernetes", "feature"),
+    [
+        ("v1.34.2", "{controlPlane: {kubeProxy: {imageTag: a}}}", "kubernetes.control_plane.kube_proxy.image_tag"),
+        ("v1.20.0", "{}", "KUBERNETES_VERSION_UNSUPPORTED"),
+    ],
+)
+async def test_what_the_engine_refuses_does_not_hide_the_system(version: str, kubernetes: str, feature: str) -> None:
+    """Without a plan there is nothing to render; what passes and formats lack is told all the same, and only that."""
+    system = (
+        "{kernelArguments: [{argument: a}], sysctls: [{name: a.b, value: c}], files: [{path: /a, content: {text: x}}]}"
+    )
+    commands = "{boot: [{argv: [a]}], pre: [{argv: [a]}], post: [{argv: [a]}]}"
+    one = question(f"{{kubernetes: {kubernetes}, commands: {commands}, os: {system}}}", role="Init")
+    one.subject.cluster.kubernetes_version = one.subject.machine.kubernetes_version = version
+    error = await refused(asked(one, "cloud-init"))
+    assert error is not None
+    assert [violation.feature for violation in error.violations] == [feature, "os.kernel.arguments"]

@@ -1,0 +1,76 @@
+"""The entry point, and commands that cloud-init runs itself."""
+
+import shlex
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from provisioners.cloud_init.render import CloudInit
+from provisioners.sdk import testing
+from services.contract.errors import UnsupportedFeature
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from tests.provisioners.cloud_init.documents import document
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20), min_size=1, max_size=5))
+def test_arguments_of_the_entry_point_reach_it(argv: list[str]) -> None:
+    """Whatever the arguments hold, the shell of the script splits them as they were."""
+    script = document(testing.bundle(argv=argv))["write_files"][0]["content"]
+    assert shlex.split(script.removeprefix("#!/bin/sh\nexec ")) == argv
+
+
+def test_command_lines_are_run_as_they_are() -> None:
+    """Consumers look for the literal line; a failing one does not stop the next."""
+    lines = ["echo a", "join it --config /x  && echo success > /run/y", "echo 'a: b' # c", 'say "hi"']
+    of = testing.bundle()
+    of.plan.entrypoint.Clear()
+    of.plan.entrypoint.execution = planpb.EXECUTION_COMMANDS
+    for line in lines:
+        of.plan.entrypoint.commands.add(segments=[contentpb.TextSegment(text=line)])
+    rendered = testing.render(CloudInit(), of)
+    assert yaml.safe_load(rendered)["runcmd"] == lines
+    assert "write_files" not in yaml.safe_load(rendered)
+
+
+def test_plain_command_lines_are_plain_scalars() -> None:
+    """Some consumers search the user data itself for the line, so nothing may be quoted that need not be."""
+    of = testing.bundle(ospb.OperatingSystem(files=[testing.file("/a", b"x")]))
+    of.plan.entrypoint.execution = planpb.EXECUTION_COMMANDS
+    line = "bootstrap join --config /run/b.yaml  && echo success > /run/cluster-api/bootstrap-success.complete"
+    of.plan.entrypoint.commands.add(segments=[contentpb.TextSegment(text=line)])
+    of.plan.entrypoint.commands.add(segments=[contentpb.TextSegment(text="echo 'done: yes'")])
+    assert f"runcmd:\n- {line}\n- 'echo ''done: yes'''\n".encode() in testing.render(CloudInit(), of)
+
+
+def test_command_lines_with_templates_are_blocks() -> None:
+    """What a template gives must not meet any quoting."""
+    of = testing.bundle()
+    of.plan.entrypoint.execution = planpb.EXECUTION_COMMANDS
+    template = contentpb.ForeignTemplate(language=contentpb.TEMPLATE_LANGUAGE_JINJA, text="{{ v1.region }}")
+    segments = [contentpb.TextSegment(text="echo "), contentpb.TextSegment(template=template)]
+    of.plan.entrypoint.commands.add(segments=segments)
+    assert b"- |-\n  echo {{ v1.region }}\n" in testing.render(CloudInit(), of)
+
+
+def test_boot_commands() -> None:
+    """Programs are lists, lines are texts, and a script of many lines gets a shell of its own."""
+    of = testing.bundle()
+    of.commands.boot.add(argv=["modprobe", "x y"])
+    of.commands.boot.add(script=contentpb.Content(segments=[{"data": b"echo a > /b"}]))
+    of.commands.boot.add(
+        script=contentpb.Content(segments=[{"data": b"set -e\nexit 3\n"}]), interpreter=planpb.INTERPRETER_SH
+    )
+    assert document(of)["bootcmd"] == [["modprobe", "x y"], "echo a > /b", ["sh", "-c", "set -e\nexit 3\n"]]
+
+
+def test_boot_scripts_of_bytes_are_refused() -> None:
+    """A script that is no text can not stand in the document."""
+    of = testing.bundle()
+    of.commands.boot.add(script=contentpb.Content(segments=[{"data": b"\xff"}]))
+    with pytest.raises(UnsupportedFeature) as caught:
+        document(of)
+    assert caught.value.violations[0].path == "commands.boot[0]"

@@ -1,0 +1,147 @@
+"""Disks, filesystems, mounts and swap."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from provisioners.cloud_init.render import CloudInit
+from provisioners.sdk import ProvisionerCore, testing
+from slipway.v1alpha1 import os_pb2 as ospb
+from tests.provisioners.cloud_init.documents import document, refusals
+
+
+@pytest.mark.parametrize(
+    ("partitions", "layout", "reason"),
+    [
+        ([{}], True, "one partition for all"),
+        ([{"percentage": 100}], True, "the same, said in percent"),
+        ([{"type": "swap"}], [[100, 82]], "one partition with a type"),
+        ([{"percentage": 33}, {}], [33, 67], "the last takes the rest"),
+        (
+            [{"percentage": 10, "type": "lvm"}, {"percentage": 90, "type": "linux"}],
+            [[10, "8e"], [90, 83]],
+            "types by their codes",
+        ),
+    ],
+)
+def test_partitions(partitions: list[dict[str, Any]], layout: Any, reason: str) -> None:
+    """Layouts are cloud-init's: percentages, or percentage and type."""
+    disk = ospb.Disk(device="/dev/sdb", partitions=[ospb.Partition(**entry) for entry in partitions])
+    assert document(ospb.OperatingSystem(disks=[disk]))["disk_setup"] == {
+        "/dev/sdb": {"table_type": "gpt", "layout": layout}
+    }, reason
+
+
+def test_a_last_partition_that_is_made_larger_is_told() -> None:
+    """cloud-init never leaves the end of a disk free; whoever asked for that is warned."""
+    disk = ospb.Disk(device="/dev/sdb", partitions=[ospb.Partition(percentage=25), ospb.Partition(percentage=25)])
+    request = testing.request(CloudInit(), testing.bundle(ospb.OperatingSystem(disks=[disk])))
+    response = ProvisionerCore(CloudInit()).render_now(request)
+    assert [d.field_path for d in response.diagnostics] == ["os.disks[0].partitions[1].percentage"]
+    assert yaml.safe_load(response.user_data)["disk_setup"]["/dev/sdb"]["layout"] == [25, 75]
+
+
+@pytest.mark.parametrize(
+    ("disk", "reason"),
+    [
+        (ospb.Disk(device="/dev/b"), "no partitions"),
+        (ospb.Disk(device="/dev/b", partitions=[ospb.Partition(), ospb.Partition(percentage=5)]), "rest comes first"),
+        (
+            ospb.Disk(device="/dev/b", partitions=[ospb.Partition(percentage=60), ospb.Partition(percentage=50)]),
+            "more than the disk",
+        ),
+        (ospb.Disk(device="/dev/b", partitions=[ospb.Partition(percentage=100), ospb.Partition()]), "no rest"),
+        (
+            ospb.Disk(
+                device="/dev/b",
+                table_type=ospb.PARTITION_TABLE_TYPE_MBR,
+                partitions=[ospb.Partition(percentage=20)] * 5,
+            ),
+            "too many for DOS",
+        ),
+    ],
+)
+def test_disks_that_cloud_init_can_not_make(disk: ospb.Disk, reason: str) -> None:
+    """A layout that cloud-init would get wrong is refused."""
+    assert refusals(ospb.OperatingSystem(disks=[disk])) == ["os.disks[0]"], reason
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected", "reason"),
+    [
+        ({}, {}, "cloud-init finds the place itself"),
+        ({"partition": "auto"}, {"partition": "auto"}, "cloud-init's own word"),
+        ({"partition": "2"}, {"partition": 2}, "sdb2"),
+        (
+            {"device": "/dev/nvme1n1", "partition": "2"},
+            {"device": "/dev/nvme1n1p2", "partition": "auto"},
+            "cloud-init would say nvme1n12",
+        ),
+        (
+            {"device": "/dev/disk/by-id/x", "partition": "1", "overwrite": True},
+            {"device": "/dev/disk/by-id/x-part1", "partition": "none", "overwrite": True},
+            "stable names have their own suffix",
+        ),
+        (
+            {"label": "data", "overwrite": False, "replace_format": "ntfs", "options": ["-E", "x"]},
+            {"label": "data", "overwrite": False, "replace_fs": "ntfs", "extra_opts": ["-E", "x"]},
+            "all fields",
+        ),
+        ({"device": "ephemeral0.1"}, {"device": "ephemeral0.1"}, "cloud-init's own name of a partition stays"),
+    ],
+)
+def test_filesystems(fields: dict[str, Any], expected: dict[str, Any], reason: str) -> None:
+    """Filesystems are cloud-init's fs_setup."""
+    filesystem = ospb.Filesystem(**({"device": "/dev/sdb", "format": "ext4"} | fields))
+    seen = document(ospb.OperatingSystem(filesystems=[filesystem]))["fs_setup"]
+    assert seen == [{"device": "/dev/sdb", "filesystem": "ext4"} | expected], reason
+
+
+@pytest.mark.parametrize(("kind", "flag"), [("vfat", "-n"), ("f2fs", "-l")])
+def test_labels_are_said_as_the_program_knows_them(kind: str, flag: str) -> None:
+    """cloud-init gives -L to every mkfs; one that does not know it would make no filesystem at all."""
+    filesystem = ospb.Filesystem(device="/dev/sdb1", format=kind, label="boot", options=["-v"])
+    (seen,) = document(ospb.OperatingSystem(filesystems=[filesystem]))["fs_setup"]
+    assert seen == {"device": "/dev/sdb1", "filesystem": kind, "extra_opts": [flag, "boot", "-v"]}
+
+
+def test_a_dotted_device_is_refused() -> None:
+    """cloud-init would take what stands behind the dot for a partition, and make no filesystem at all."""
+    filesystem = ospb.Filesystem(device="/dev/disk/by-path/pci-0000:1f.2-ata-1", format="ext4")
+    assert refusals(ospb.OperatingSystem(filesystems=[filesystem])) == ["os.filesystems[0]"]
+
+
+@pytest.mark.parametrize(
+    ("mount", "row", "reason"),
+    [
+        ({}, ["LABEL=x", "/x"], "cloud-init's own defaults, nofail among them"),
+        ({"options": ["defaults", "nofail"]}, ["LABEL=x", "/x"], "no more than that is said"),
+        ({"type": "xfs"}, ["LABEL=x", "/x", "xfs"], "only the type is said"),
+        ({"options": ["ro", "noexec"]}, ["LABEL=x", "/x", "auto", "ro,noexec"], "options are said"),
+        ({"pass": 2}, ["LABEL=x", "/x", "auto", "defaults", "0", "2"], "fields stand in their order"),
+        ({"path": "none", "type": "swap"}, ["LABEL=x", "none", "swap"], "swap"),
+    ],
+)
+def test_mounts(mount: dict[str, Any], row: list[str], reason: str) -> None:
+    """Mounts are rows of fstab, all fields texts, as the schema wants them."""
+    seen = document(ospb.OperatingSystem(mounts=[ospb.Mount(**({"source": "LABEL=x", "path": "/x"} | mount))]))
+    assert seen["mounts"] == [row], reason
+
+
+def test_a_mount_point_that_fstab_would_escape_is_refused() -> None:
+    """cloud-init up to 25 writes it as it is, and fstab has another path."""
+    assert refusals(ospb.OperatingSystem(mounts=[ospb.Mount(source="x", path="/a b")])) == ["os.mounts[0]"]
+
+
+def test_a_mount_below_another_one_is_refused() -> None:
+    """cloud-init would make its folder before the outer one is mounted over it; the runner mounts it in time."""
+    mounts = [ospb.Mount(source=path[1:], path=path) for path in ("/a/b/", "/a", "/ab", "/", "/a/b/c")]
+    assert refusals(ospb.OperatingSystem(mounts=mounts)) == ["os.mounts[0]", "os.mounts[4]"]
+
+
+def test_swap_is_one_file() -> None:
+    """cloud-init makes one swap file; a second is refused by the declared bound, so that it is lowered."""
+    swaps = [ospb.Swap(path="/swap", size_mib=512), ospb.Swap(path="/swap2", size_mib=1)]
+    assert document(ospb.OperatingSystem(swaps=swaps[:1]))["swap"] == {"filename": "/swap", "size": "512M"}
+    assert refusals(ospb.OperatingSystem(swaps=swaps)) == ["os.swaps[1]"]
