@@ -50,8 +50,9 @@ test-all: .venv/ready ## Run all tests with every engine; a missing one is a fai
 	@$(MAKE) --no-print-directory --jobs=2 engines image
 	@SLIPWAY_REQUIRE_ENGINES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup --durations=20 $(TEST_OPTIONS)
 
-check: .venv/ready ## Lint, types, import rules, contract
+check: .venv/ready ## Lint, format, types, import rules, contract
 	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/buf lint

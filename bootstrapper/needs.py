@@ -13,9 +13,7 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 
-def needed(
-    subject: CheckedSubject, declared: Iterable[secretpb.SecretDeclaration]
-) -> list[secretpb.SecretDeclaration]:
+def needed(subject: CheckedSubject, declared: Iterable[secretpb.SecretDeclaration]) -> list[secretpb.SecretDeclaration]:
     """Declare what a machine needs: the cluster's own secrets as far as the spec leaves them to us, and the format's.
 
     With external etcd its secrets are the user's: never generated, and optional, since the image may have the files.

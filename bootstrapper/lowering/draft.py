@@ -49,6 +49,7 @@ class Elsewhere(Enum):
     FORMATS = "formats"
     """The format lacks it, or its provisioner refuses it: any other may have it."""
 
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """What can not be honoured, why, and what the user can do about it. There is none without the last.

@@ -15,7 +15,11 @@ class Provisioners(Protocol):
         ...
 
     async def render(
-        self, instance: registrypb.ProvisionerInstance, request: provisionerpb.RenderRequest, *, timeout: float  # noqa: ASYNC109  # it is the deadline that travels with the call
+        self,
+        instance: registrypb.ProvisionerInstance,
+        request: provisionerpb.RenderRequest,
+        *,
+        timeout: float,  # noqa: ASYNC109  # it is the deadline that travels with the call
     ) -> provisionerpb.RenderResponse:
         """Call Render of one instance; `timeout` in seconds.
 

@@ -209,9 +209,7 @@ class Registrations:
                 metadata={"differs": ",".join(differing)},
             )
 
-    def _make_room(
-        self, info: provisionerpb.GetProvisionerInfoResponse, *, apart_from: Sequence[Instance]
-    ) -> None:
+    def _make_room(self, info: provisionerpb.GetProvisionerInfoResponse, *, apart_from: Sequence[Instance]) -> None:
         """Forget instances that have ended until there is room for one more of that name."""
         while True:
             others = [one for one in self._store.all() if all(one is not other for other in apart_from)]

@@ -81,6 +81,4 @@ def test_a_spec_can_not_ask_for_the_keys_of_a_cluster(text: str, role: clusterpb
 
 def test_a_spec_can_refer_to_the_certificate_of_its_cluster() -> None:
     """A kubeconfig for the discovery needs it, and every machine has it anyway."""
-    check(
-        subject("os: {files: [{path: /a/b, content: {secretRef: {name: slipway.dev/cluster-ca, key: tls.crt}}}]}")
-    )
+    check(subject("os: {files: [{path: /a/b, content: {secretRef: {name: slipway.dev/cluster-ca, key: tls.crt}}}]}"))

@@ -18,9 +18,9 @@ from slipway.v1alpha1 import os_pb2 as ospb
 # "@" becomes the number of the place.
 FAMILIES = {
     "yaml": "- \"x@\": 'y' # &a *b !!c | > %d {e} [f]",
-    "shell": "'; touch /canary-@; \"$(touch /canary-@)\" `touch /canary-@` \\ ${x} #",
+    "shell": '\'; touch /canary-@; "$(touch /canary-@)" `touch /canary-@` \\ ${x} #',
     "shell-word": "';touch${IFS}/canary-@;$(touch${IFS}/canary-@)`touch${IFS}/canary-@`",
-    "shell-path": "/var/it's $(touch /canary-@)`id`/\"a\";b|c&d",
+    "shell-path": '/var/it\'s $(touch /canary-@)`id`/"a";b|c&d',
     "jinja": "{{ 7 * 7 }}@{% raw %}{# c #}${#a[@]} {{ ds.meta_data.local_hostname }}",
     "jinja-word": "{{7*7}}{%raw%}@${#a[0]}",
     "systemd": "%h %% %n @ $HOME ${PATH} $$ \\x41 ;x",

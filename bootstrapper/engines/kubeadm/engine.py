@@ -142,9 +142,7 @@ def _refused(request: EngineRequest) -> EngineResult:
 
 def _config_file(request: EngineRequest, of_components: ComponentFiles) -> ospb.File:
     try:
-        pieces = segmented_yaml(
-            _documents(request, of_components), leading_separator=request.layout.leading_separator
-        )
+        pieces = segmented_yaml(_documents(request, of_components), leading_separator=request.layout.leading_separator)
     except UnquotableTextError as error:
         raise UnsupportedFeature(
             f"template text cannot be written into kubeadm's configuration: {error}",

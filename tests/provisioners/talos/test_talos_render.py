@@ -126,7 +126,9 @@ def test_names(text, infrastructure, expected, reason):
 
 def test_a_text_of_literal_parts_is_that_text():
     """Its parts are joined, for the address and the provider id as for names; none is taken for nothing."""
-    parts = 'node_ip { segments { text: "192.0." } segments { text: "2.1" } } provider_id { segments { text: "x://1" } }'
+    parts = (
+        'node_ip { segments { text: "192.0." } segments { text: "2.1" } } provider_id { segments { text: "x://1" } }'
+    )
     main, _ = documents(samples.bundle(WORKER, f"intent {{ kubernetes {{ node {{ {parts} }} }} }}"))
     kubelet = main["machine"]["kubelet"]
     assert kubelet["nodeIP"]["validSubnets"] == ["192.0.2.1/32"]
@@ -137,7 +139,11 @@ def test_a_text_of_literal_parts_is_that_text():
 def test_what_a_worker_does_not_carry_is_told(role, told):
     """A worker's spec may hold the control plane's part; that it has no effect is never left unsaid."""
     text = "intent { kubernetes { control_plane { bind_port: 7443 } etcd { local {} } } }"
-    found = [one.field_path for one in samples.render(samples.bundle(role, text)).diagnostics if one.code == "NOT_USED_BY_ROLE"]
+    found = [
+        one.field_path
+        for one in samples.render(samples.bundle(role, text)).diagnostics
+        if one.code == "NOT_USED_BY_ROLE"
+    ]
     assert found == (["intent.kubernetes.control_plane", "intent.kubernetes.etcd"] if told else [])
 
 

@@ -86,7 +86,10 @@ def test_a_file_without_further_hosts_has_their_table_all_the_same(lower: LowerS
         ospb.Registry(host="quay.io", endpoints=[alone], only_endpoints=True),
     ]
     done = lower(ospb.OperatingSystem(containerd=ospb.Containerd(registries=registries)))
-    for host, server in (("registry.example.com", "https://other.example.com"), ("quay.io", "https://alone.example.com")):
+    for host, server in (
+        ("registry.example.com", "https://other.example.com"),
+        ("quay.io", "https://alone.example.com"),
+    ):
         assert tomllib.loads(done.text(f"{CERTS}/{host}/hosts.toml")) == {"server": server, "host": {}}
 
 
