@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from bootstrapper.lowering.draft import Refusal
-from services.contract.walk import Use, uses
+from services.contract.walk import Use, origin_of, uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 _TEMPLATES = ".templates"
@@ -28,5 +28,5 @@ def at_their_causes(refusals: Iterable[Refusal], neutral: bundlepb.BootstrapBund
 
 
 def _at(use: Use, refusal: Refusal) -> Refusal:
-    origin = getattr(use.item, "origin", refusal.origin)
+    origin = origin_of(use.item) if use.item is not None else refusal.origin
     return replace(refusal, feature=use.id, path=use.path, origin=origin)

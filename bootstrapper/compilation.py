@@ -23,6 +23,7 @@ from bootstrapper.os_profiles import OsProfile, ProfileTable
 from bootstrapper.remedies import by_id, remedy_of
 from services.contract.errors import SlipwayError, Violation
 from services.contract.features import compute_features, unsupported
+from services.contract.walk import origin_of
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -148,7 +149,7 @@ class Compiler:
             Refusal(
                 one.use.id,
                 one.use.path,
-                getattr(one.use.item, "origin", diagnosticpb.Origin()),
+                origin_of(one.use.item),
                 f"the bootstrap engine {self.engine.name} does not take {one.use.id}: it {one.why}",
                 self.engine.remedies.get(one.use.id) or remedy_of(one.use, supports),
                 Elsewhere.FORMATS,

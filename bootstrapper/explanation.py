@@ -23,7 +23,7 @@ from bootstrapper.trials import Trials
 from bootstrapper.verdicts import Column, Verdicts
 from services.contract.errors import SlipwayError
 from services.contract.source_position import with_remedy
-from services.contract.walk import Use, uses
+from services.contract.walk import Use, origin_of, uses
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -169,8 +169,7 @@ def _left_out(rows: int) -> diagnosticpb.Diagnostic:
 
 def _row(use: Use, verdicts: Iterable[Verdicts]) -> bootstrappb.ExplainRow:
     row = bootstrappb.ExplainRow(feature=use.id, cells=[one.cell(use) for one in verdicts])
-    if use.item is not None:
-        row.origin.CopyFrom(getattr(use.item, "origin"))  # noqa: B009  # items have one
+    row.origin.CopyFrom(origin_of(use.item))
     if not row.origin.path:
         row.origin.path = bare_place(use.path)
     return row

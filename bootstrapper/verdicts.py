@@ -17,7 +17,7 @@ from bootstrapper.refusals import bare_place, person_field
 from bootstrapper.remedies import remedy_of_error
 from bootstrapper.trial import Trial
 from services.contract.errors import SlipwayError
-from services.contract.walk import Use
+from services.contract.walk import Use, origin_of
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
@@ -151,15 +151,15 @@ def _holders(use: Use) -> Iterator[str]:
             yield outer
 
 
-def _place(origin: diagnosticpb.Origin | None) -> _Place | None:
-    return (origin.document, origin.path) if origin is not None and origin.path else None
+def _place(origin: diagnosticpb.Origin) -> _Place | None:
+    return (origin.document, origin.path) if origin.path else None
 
 
 def _place_of(use: Use) -> _Place | None:
-    return _place(getattr(use.item, "origin", None))
+    return _place(origin_of(use.item))
 
 
 def _named(use: Use) -> str:
     """Name a field as errors do."""
-    origin = getattr(use.item, "origin", None)
-    return describe(origin) if origin is not None and origin.path else bare_place(use.path)
+    origin = origin_of(use.item)
+    return describe(origin) if origin.path else bare_place(use.path)

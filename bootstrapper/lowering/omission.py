@@ -13,7 +13,7 @@ from bootstrapper.field_index import enclosing
 from bootstrapper.lowering.draft import Elsewhere, Refusal
 from bootstrapper.remedies import Supports, reason_of, remedy_of
 from services.contract.features import Unsupported
-from services.contract.walk import within
+from services.contract.walk import origin_of, within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
@@ -37,8 +37,7 @@ def omit(
 def not_taken(one: Unsupported, supports: Supports) -> Refusal:
     """Say of a use why it can not be honoured, and what to do."""
     origin = diagnosticpb.Origin()
-    if one.use.item is not None:
-        origin.CopyFrom(getattr(one.use.item, "origin"))  # noqa: B009  # items have one
+    origin.CopyFrom(origin_of(one.use.item))
     return Refusal(one.use.id, one.use.path, origin, reason_of(one), remedy_of(one.use, supports), Elsewhere.FORMATS)
 
 

@@ -16,7 +16,7 @@ from bootstrapper.lowering.omission import not_taken, take_all_out, take_out
 from bootstrapper.remedies import Supports
 from services.contract.errors import Violation
 from services.contract.features import Unsupported
-from services.contract.walk import Item, Use, items, uses
+from services.contract.walk import Item, Use, items, origin_of, uses
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
 EXTENSION = "ext."
@@ -103,8 +103,7 @@ class OptionalUses:
 
 def _told(use: Use, reason: str, remedy: str) -> Refusal:
     origin = diagnosticpb.Origin()
-    if use.item is not None:
-        origin.CopyFrom(getattr(use.item, "origin"))  # noqa: B009  # items have one
+    origin.CopyFrom(origin_of(use.item))
     return Refusal(use.id, use.path, origin, reason, remedy or "leave it out")
 
 

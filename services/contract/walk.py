@@ -13,6 +13,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
 
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import options_pb2 as optionspb
 
 ORIGIN = "slipway.v1alpha1.Origin"
@@ -64,6 +65,14 @@ def is_item(descriptor: Descriptor) -> bool:
     """Tell whether messages of this type are items: units that are taken, lowered or refused as a whole."""
     origin = descriptor.fields_by_name.get("origin")
     return origin is not None and origin.message_type is not None and origin.message_type.full_name == ORIGIN
+
+
+def origin_of(item: Message | None) -> diagnosticpb.Origin:
+    """Give where an item was written: its own field, to be changed or copied; an empty one of no item."""
+    if item is None:
+        return diagnosticpb.Origin()
+    origin: diagnosticpb.Origin = getattr(item, "origin")  # noqa: B009  # is_item() says that it is there
+    return origin
 
 
 def uses(message: Message) -> Iterator[Use]:

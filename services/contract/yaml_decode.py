@@ -22,7 +22,7 @@ from services.contract.source_position import (
     path_text,
     unknown_field,
 )
-from services.contract.walk import is_item, plan
+from services.contract.walk import is_item, origin_of, plan
 from services.contract.yaml_names import enum_names, fields_by_key
 from services.contract.yaml_source import Source
 
@@ -98,7 +98,7 @@ class _Decoder:
             self.wrong(path, f"must be a mapping, not {_kind(tree)}{_in_full(tree, into, path)}")
             return
         if self.document and is_item(into.DESCRIPTOR):
-            origin = getattr(into, "origin")  # noqa: B009  # the descriptor says that it is there
+            origin = origin_of(into)
             origin.document, origin.path = self.document, path_text(path)
         keys = fields_by_key(into.DESCRIPTOR)
         oneofs: dict[str, str] = {}
