@@ -67,7 +67,10 @@ async def test_the_proxy_leads_in() -> None:
     ("request_line", "status"),
     [
         ("GET http://127.0.0.1/ HTTP/1.1", b"405"),
+        ("GET 127.0.0.1:1 HTTP/1.1", b"405"),
         ("CONNECT nowhere HTTP/1.1", b"405"),
+        ("CONNECT 127.0.0.1:http HTTP/1.1", b"405"),
+        ("CONNECT :1 HTTP/1.1", b"405"),
         ("CONNECT 127.0.0.1:1 HTTP/1.1", b"502"),
         ("CONNECT 127.0.0.1:99999 HTTP/1.1", b"502"),
         ("CONNECT", b"405"),
