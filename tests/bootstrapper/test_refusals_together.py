@@ -1,5 +1,7 @@
 """All that is wrong with a machine is told at once, what is wrong with the whole of it first."""
 
+from dataclasses import dataclass
+
 import pytest
 
 from tests.bootstrapper.asking import asked, question, refused
@@ -16,47 +18,43 @@ async def test_a_refusal_of_the_whole_machine_comes_first() -> None:
     assert first.remedy == "have the control plane made by talos too, or choose cloud-init or ignition, which take it"
 
 
-@pytest.mark.parametrize(
-    ("provisioner", "spec", "version", "role", "first", "then"),
-    [
-        ("talos", "{os: {users: [{name: ann}]}}", "v1.20.0", "Worker", "version of Talos runs", ["os.users"]),
-        (
-            "talos",
-            "{target: {distribution: debian}, os: {users: [{name: ann}]}}",
-            "v1.34.2",
-            "Worker",
-            "must be talos",
-            ["os.users"],
-        ),
-        (
-            "talos",
-            "{target: {infrastructure: metal}, os: {users: [{name: ann}]}}",
-            "v1.34.2",
-            "Worker",
-            "machine.install.disk",
-            ["os.users"],
-        ),
-        (
-            "cloud-init",
-            "{kubernetes: {controlPlane: {kubeProxy: {imageTag: a}}}}",
-            "v1.20.0",
-            "Init",
-            "v1.22",
-            ["kubernetes.control_plane.kube_proxy.image_tag"],
-        ),
-    ],
-)
-async def test_what_a_provisioner_says_of_the_whole_machine_comes_first(  # noqa: PLR0913, PLR0917  # columns of a table
-    provisioner: str, spec: str, version: str, role: str, first: str, then: list[str]
-) -> None:
+@dataclass(frozen=True)
+class Whole:
+    """A machine that can not be at all, what is told of it first, and the features that are told after that."""
+
+    first: str
+    then: str
+    spec: str
+    provisioner: str = "talos"
+    version: str = "v1.34.2"
+    role: str = "Worker"
+
+
+WHOLES = [
+    Whole("version of Talos runs", "os.users", "{os: {users: [{name: ann}]}}", version="v1.20.0"),
+    Whole("must be talos", "os.users", "{target: {distribution: debian}, os: {users: [{name: ann}]}}"),
+    Whole("machine.install.disk", "os.users", "{target: {infrastructure: metal}, os: {users: [{name: ann}]}}"),
+    Whole(
+        "v1.22",
+        "kubernetes.control_plane.kube_proxy.image_tag",
+        "{kubernetes: {controlPlane: {kubeProxy: {imageTag: a}}}}",
+        provisioner="cloud-init",
+        version="v1.20.0",
+        role="Init",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", WHOLES, ids=lambda case: case.first)
+async def test_what_a_provisioner_says_of_the_whole_machine_comes_first(case: Whole) -> None:
     """In the same answer as the fields that are refused: who corrected those first would have done it in vain."""
-    one = question(spec, role=role)
-    one.subject.cluster.kubernetes_version = version
-    one.subject.machine.kubernetes_version = version
-    error = await refused(asked(one, provisioner))
+    one = question(case.spec, role=case.role)
+    one.subject.cluster.kubernetes_version = case.version
+    one.subject.machine.kubernetes_version = case.version
+    error = await refused(asked(one, case.provisioner))
     assert error is not None
-    assert first in f"{error.violations[0].description} {error.violations[0].remedy}", error.violations
-    assert [violation.feature for violation in error.violations[1:]] == then
+    assert case.first in f"{error.violations[0].description} {error.violations[0].remedy}", error.violations
+    assert [violation.feature for violation in error.violations[1:]] == [case.then]
 
 
 async def test_all_that_is_wrong_with_a_machine_of_windows_is_told_at_once() -> None:

@@ -1,5 +1,6 @@
 """What cloud-init renders today is still rendered, whatever the infrastructure tells its machines."""
 
+from dataclasses import dataclass
 from textwrap import dedent
 
 import pytest
@@ -28,29 +29,45 @@ CONFIG = """
 """
 HOST, UUID, OTHER = "{{ ds.meta_data.local_hostname }}", "{{ ds.meta_data.uuid }}", "{{ ds.meta_data.other }}"
 
+
+@dataclass(frozen=True)
+class Row:
+    """A machine of an infrastructure, and what becomes of the Jinja in its node's name and in a file."""
+
+    kind: str
+    of_name: str
+    reason: str
+    name: str = HOST
+    label: str = "a=b"
+    content: str = "x"
+    of_content: str = ""
+
+
 TABLE = [
-    ("AWSMachine", HOST, "a=b", "x", "fact", "", "the infrastructure tells its machines the name"),
-    ("HcloudMachine", HOST, "a=b", "x", "template", "", "nobody can ask this infrastructure: Jinja as today"),
-    ("Metal3Machine", HOST, "a=b", "x", "fact", "", "the machine itself knows its name"),
-    ("Metal3Machine", UUID, "a=b", "x", "template", "", "metal has no source of an instance id"),
-    ("Metal3Machine", HOST, f"u={UUID}", "x", "template", "", "one file can not hold a fact and Jinja"),
-    ("AWSMachine", HOST, "a=b", f"{HOST} {OTHER}", "template", "template template", "neither can a file of the user"),
-    ("AWSMachine", HOST, "a=b", f"{OTHER}", "fact", "template", "two files can"),
+    Row("AWSMachine", "fact", "the infrastructure tells its machines the name"),
+    Row("HcloudMachine", "template", "nobody can ask this infrastructure: Jinja as today"),
+    Row("Metal3Machine", "fact", "the machine itself knows its name"),
+    Row("Metal3Machine", "template", "metal has no source of an instance id", name=UUID),
+    Row("Metal3Machine", "template", "one file can not hold a fact and Jinja", label=f"u={UUID}"),
+    Row(
+        "AWSMachine",
+        "template",
+        "neither can a file of the user",
+        content=f"{HOST} {OTHER}",
+        of_content="template template",
+    ),
+    Row("AWSMachine", "fact", "two files can", content=OTHER, of_content="template"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "label", "content", "of_name", "of_content", "reason"), TABLE, ids=[row[-1] for row in TABLE]
-)
-def test_jinja_becomes_a_fact_only_where_the_file_can_still_be_made(  # noqa: PLR0913, PLR0917  # a row
-    kind: str, name: str, label: str, content: str, of_name: str, of_content: str, reason: str
-) -> None:
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reason)
+def test_jinja_becomes_a_fact_only_where_the_file_can_still_be_made(row: Row) -> None:
     """A fact in place of Jinja must never take a config away from the format that it was written for."""
-    text = dedent(CONFIG).format(kind=kind, name=name, label=label, content=content)
+    text = dedent(CONFIG).format(kind=row.kind, name=row.name, label=row.label, content=row.content)
     (machine,) = read_manifests({"f.yaml": text}).machines
     kinds = [str(segment.WhichOneof("value")) for segment in machine.spec.kubernetes.node.name.segments]
-    assert kinds == [of_name], reason
-    assert _kinds(machine.spec) == of_content.split(), reason
+    assert kinds == [row.of_name]
+    assert _kinds(machine.spec) == row.of_content.split()
 
 
 def test_a_default_infrastructure_is_known_while_configs_are_read() -> None:

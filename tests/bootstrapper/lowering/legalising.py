@@ -1,6 +1,7 @@
 """Bundles in text form, legalised: what the tests of legalisation begin with."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from google.protobuf import text_format
 
@@ -49,25 +50,30 @@ def written(bundle: bundlepb.BootstrapBundle) -> bundlepb.BootstrapBundle:
     return bundle
 
 
-def work(  # noqa: PLR0913  # keyword-only, each with a default
-    bundle: bundlepb.BootstrapBundle,
-    declares: Iterable[str],
-    *,
-    table: PassTable | None = None,
-    optional: Iterable[str] = (),
-    rejected: Iterable[Violation] = (),
-    distribution: str = "debian",
-) -> tuple[Draft, Legalised]:
-    """Legalise a bundle; `table` None means the real passes."""
-    family = clusterpb.OS_FAMILY_WINDOWS if distribution == "windows" else LINUX
-    target = clusterpb.Target(os_family=family, distribution=distribution, infrastructure="aws")
+@dataclass(frozen=True)
+class Format:
+    """What legalisation works for: a format's features, the distribution, the passes; and what the spec allows."""
+
+    declares: Iterable[str]
+    distribution: str = "debian"
+    table: PassTable | None = None
+    """None means the real passes."""
+    optional: Iterable[str] = ()
+    rejected: Iterable[Violation] = ()
+
+
+def work(bundle: bundlepb.BootstrapBundle, declares: Iterable[str] | Format) -> tuple[Draft, Legalised]:
+    """Legalise a bundle for a format, or for one of whom its features say all."""
+    of = declares if isinstance(declares, Format) else Format(declares)
+    family = clusterpb.OS_FAMILY_WINDOWS if of.distribution == "windows" else LINUX
+    target = clusterpb.Target(os_family=family, distribution=of.distribution, infrastructure="aws")
     draft = Draft(written(bundle), ProfileTable.shipped().find(target), target)
     result = legalise(
         draft,
-        supports(declares),
-        table=all_passes() if table is None else table,
-        optional_features=frozenset(optional),
-        rejected={one.path: one for one in rejected},
+        supports(of.declares),
+        table=all_passes() if of.table is None else of.table,
+        optional_features=frozenset(of.optional),
+        rejected={one.path: one for one in of.rejected},
     )
     return draft, result
 

@@ -7,13 +7,15 @@ from bootstrapper.lowering.passes import PassTable
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb
-from tests.bootstrapper.lowering.legalising import EVERYTHING_BUT, text, work
+from tests.bootstrapper.lowering.legalising import EVERYTHING_BUT, Format, text, work
 
 
 def test_optional_items_are_left_out_with_a_word() -> None:
     """What can be neither taken nor lowered goes when it is optional; what can be lowered is lowered all the same."""
     bundle = text('kernel_arguments { argument: "a" } sysctls { name: "vm.swappiness" value: "1" }')
-    draft, result = work(bundle, {"plan.entrypoint", "os.files"}, optional={"os.kernel.arguments", "os.sysctls"})
+    draft, result = work(
+        bundle, Format({"plan.entrypoint", "os.files"}, optional={"os.kernel.arguments", "os.sysctls"})
+    )
     assert result.refusals == []
     assert [(one.feature, one.origin.path) for one in result.omitted] == [
         ("os.kernel.arguments", "spec.os.kernel_arguments[0]")
@@ -26,7 +28,9 @@ def test_an_optional_extension_is_left_out() -> None:
     """That is how one spec serves several first-boot systems, each with its own extension."""
     extensions = [specpb.Extension(id="one.example.com/x"), specpb.Extension(id="two.example.com/y")]
     bundle = bundlepb.BootstrapBundle(extensions=extensions)
-    draft, result = work(bundle, {"ext.two.example.com/y"}, optional={"ext.one.example.com/x", "ext.two.example.com/y"})
+    draft, result = work(
+        bundle, Format({"ext.two.example.com/y"}, optional={"ext.one.example.com/x", "ext.two.example.com/y"})
+    )
     assert result.refusals == []
     assert [one.feature for one in result.omitted] == ["ext.one.example.com/x"]
     assert [one.id for one in draft.bundle.extensions] == ["two.example.com/y"]
@@ -36,7 +40,7 @@ def test_a_single_optional_field_is_left_out_of_its_item() -> None:
     """The item itself stays native when only an optional property of it can not be honoured, in every entry."""
     system = 'filesystems { device: "/dev/a" format: "ext4" options: "-q" options: "-F" label: "x" }'
     declares = EVERYTHING_BUT | {"os.storage.filesystems.label"}
-    draft, result = work(text(system), declares, optional={"os.storage.filesystems.options"})
+    draft, result = work(text(system), Format(declares, optional={"os.storage.filesystems.options"}))
     assert result.refusals == []
     assert [one.path for one in result.omitted] == ["os.filesystems[0].options[0]", "os.filesystems[0].options[1]"]
     (filesystem,) = draft.bundle.os.filesystems
@@ -46,7 +50,7 @@ def test_a_single_optional_field_is_left_out_of_its_item() -> None:
 def test_an_item_with_a_further_unsupported_field_is_refused_as_a_whole() -> None:
     """Optional fields do not save an item that asks for something else that nobody can honour."""
     system = 'filesystems { device: "/dev/a" format: "ext4" options: "-q" label: "x" }'
-    draft, result = work(text(system), EVERYTHING_BUT, optional={"os.storage.filesystems.options"})
+    draft, result = work(text(system), Format(EVERYTHING_BUT, optional={"os.storage.filesystems.options"}))
     assert [(one.feature, one.remedy) for one in result.refusals] == [("os.storage.filesystems", "leave out label")]
     assert result.omitted == []
     assert not draft.bundle.os.filesystems
@@ -60,7 +64,7 @@ def test_optional_parts_of_an_intent_are_left_out_and_facts_never() -> None:
     bundle.intent.kubernetes.feature_gates.add(name="A")
     optional = {"kubernetes.images", "kubernetes.images.repository", "kubernetes.feature_gates"}
     optional.add("kubernetes.role.worker")
-    draft, result = work(bundle, {"kubernetes.role"}, table=PassTable(()), optional=optional)
+    draft, result = work(bundle, Format({"kubernetes.role"}, table=PassTable(()), optional=optional))
     assert {one.feature for one in result.omitted} >= {"kubernetes.images", "kubernetes.feature_gates"}
     assert [one.feature for one in result.refusals] == ["kubernetes.role.worker"]
     assert not draft.bundle.intent.kubernetes.HasField("images")

@@ -1,24 +1,15 @@
 """Optional fields of items are left out, whoever finds out that they can not be done; what can be done never is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pytest
-from google.protobuf import text_format
 
 from bootstrapper.lowering.draft import CannotLower, Draft
-from bootstrapper.lowering.legalise import legalise
 from bootstrapper.lowering.passes import Pass, PassTable
-from bootstrapper.lowering.table import all_passes
-from bootstrapper.lowering.work import Legalised
-from bootstrapper.os_profiles import ProfileTable
 from services.contract.errors import Violation
-from services.contract.walk import Item, items
-from slipway.v1alpha1 import bundle_pb2 as bundlepb
-from slipway.v1alpha1 import cluster_pb2 as clusterpb
-from slipway.v1alpha1 import os_pb2 as ospb
-from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from services.contract.walk import Item
+from tests.bootstrapper.lowering.legalising import LINUX, Format, text, work
 
-LINUX, WINDOWS = clusterpb.OS_FAMILY_LINUX, clusterpb.OS_FAMILY_WINDOWS
 DECLARED = {"os.files", "os.groups", "os.users", "plan.entrypoint"}
 
 
@@ -31,34 +22,11 @@ def impossible(found: Sequence[Item], draft: Draft) -> None:
 NO_USERS = PassTable([Pass("test.users", "os.users", LINUX, frozenset({"os.files"}), impossible)])
 
 
-def work(  # noqa: PLR0913  # keyword-only, each with a default
-    system: str,
-    *,
-    optional: Iterable[str],
-    family: clusterpb.OsFamily.ValueType = WINDOWS,
-    table: PassTable | None = None,
-    rejected: Iterable[Violation] = (),
-    declared: Iterable[str] = DECLARED,
-) -> tuple[Draft, Legalised]:
-    """Legalise an operating system; `table` None means the real passes."""
-    bundle = bundlepb.BootstrapBundle(os=text_format.Parse(system, ospb.OperatingSystem()))
-    for item in items(bundle):
-        item.message.origin.path = f"spec.{item.path}"
-    target = clusterpb.Target(os_family=family, distribution="windows" if family == WINDOWS else "debian")
-    draft = Draft(bundle, ProfileTable.shipped().find(target), target)
-    result = legalise(
-        draft,
-        [provisionerpb.FeatureSupport(id=id_) for id_ in declared],
-        table=all_passes() if table is None else table,
-        optional_features=frozenset(optional),
-        rejected={one.path: one for one in rejected},
-    )
-    return draft, result
-
-
 def test_what_a_pass_can_not_do_is_left_out() -> None:
     """Sudo means nothing on Windows: the user is made without it, and the answer can tell where it stood and why."""
-    draft, result = work('users { name: "ann" sudo: "ALL" sudo: "b" }', optional=["os.users.sudo"])
+    draft, result = work(
+        text('users { name: "ann" sudo: "ALL" sudo: "b" }'), Format(DECLARED, "windows", optional=["os.users.sudo"])
+    )
     assert result.refusals == []
     assert [(one.feature, one.path, one.origin.path, one.reason) for one in result.omitted] == [
         ("os.users.sudo", f"os.users[0].sudo[{number}]", "spec.os.users[0]", "Windows has no sudo") for number in (0, 1)
@@ -69,7 +37,7 @@ def test_what_a_pass_can_not_do_is_left_out() -> None:
 def test_what_a_pass_can_do_is_done() -> None:
     """An optional field that the format lacks and the pass has is no reason to leave it out; nor is its neighbour."""
     system = 'users { name: "ann" uid: 5 sudo: "a\\\\" } users { name: "bob" uid: 6 }'
-    draft, result = work(system, family=LINUX, optional=["os.users.sudo", "os.users.uid"])
+    draft, result = work(text(system), Format(DECLARED, optional=["os.users.sudo", "os.users.uid"]))
     assert result.refusals == []
     assert [one.path for one in result.omitted] == ["os.users[0].sudo[0]"]
     assert len(draft.lowered) == 2
@@ -81,7 +49,9 @@ def test_what_a_pass_can_do_is_done() -> None:
 
 def test_an_item_is_native_without_its_optional_field_where_no_pass_can_do_it() -> None:
     """The pass is of no use on this distribution, and the format takes all but the optional field."""
-    draft, result = work('users { name: "a" uid: 5 }', family=LINUX, optional=["os.users.uid"], table=NO_USERS)
+    draft, result = work(
+        text('users { name: "a" uid: 5 }'), Format(DECLARED, optional=["os.users.uid"], table=NO_USERS)
+    )
     assert result.refusals == []
     assert [one.path for one in result.omitted] == ["os.users[0].uid"]
     (user,) = draft.bundle.os.users
@@ -92,10 +62,10 @@ def test_an_item_is_native_without_its_optional_field_where_no_pass_can_do_it() 
 def test_a_further_field_that_is_not_optional_refuses_the_item() -> None:
     """It is told alone: who repairs it has repaired the machine."""
     system = 'users { name: "ann" uid: 5 sudo: "ALL" }'
-    _, result = work(system, optional=["os.users.sudo"])
+    _, result = work(text(system), Format(DECLARED, "windows", optional=["os.users.sudo"]))
     assert [one.reason for one in result.refusals] == ["uid of a user means nothing on Windows"]
     assert result.omitted == []
-    _, result = work(system, family=LINUX, optional=["os.users.sudo"], table=NO_USERS)
+    _, result = work(text(system), Format(DECLARED, optional=["os.users.sudo"], table=NO_USERS))
     assert [one.feature for one in result.refusals] == ["os.users"]
     assert result.omitted == []
 
@@ -103,7 +73,7 @@ def test_a_further_field_that_is_not_optional_refuses_the_item() -> None:
 def test_all_that_windows_can_not_mean_is_told_at_once() -> None:
     """Of every user and group, each field with what to do about it."""
     system = 'users { name: "ann" uid: 5 shell: "/x" sudo: "b" } groups { name: "team" gid: 1 system: true }'
-    _, result = work(system, optional=[], declared=["os.files", "plan.entrypoint"])
+    _, result = work(text(system), Format(["os.files", "plan.entrypoint"], "windows"))
     assert [(one.path, one.remedy) for one in result.refusals] == [
         ("os.groups[0]", "drop gid"),
         ("os.groups[0]", "drop system"),
@@ -127,12 +97,7 @@ def test_what_a_provisioner_refuses_within_an_item(path: str, feature: str, reas
     said = [Violation(path, "not today", feature, "wait")]
     table = PassTable(()) if left_out else NO_USERS
     draft, result = work(
-        'users { name: "a" uid: 5 }',
-        family=LINUX,
-        optional=["os.users.uid"],
-        table=table,
-        rejected=said,
-        declared=declared,
+        text('users { name: "a" uid: 5 }'), Format(declared, optional=["os.users.uid"], table=table, rejected=said)
     )
     assert [(one.path, one.reason, one.remedy) for one in result.omitted] == (
         [(path, "not today", "wait")] if left_out else []
@@ -145,12 +110,8 @@ def test_what_is_refused_of_a_list_goes_in_whatever_order_it_was_said() -> None:
     """A provisioner tells its refusals in the order that it likes: no neighbour is lost, and none stays."""
     said = [Violation(f"os.users[0].sudo[{index}]", "not today", "os.users.sudo", "wait") for index in (1, 0)]
     draft, result = work(
-        'users { name: "a" sudo: "one" sudo: "two" sudo: "three" }',
-        family=LINUX,
-        optional=["os.users.sudo"],
-        table=PassTable(()),
-        rejected=said,
-        declared=[*DECLARED, "os.users.sudo"],
+        text('users { name: "a" sudo: "one" sudo: "two" sudo: "three" }'),
+        Format([*DECLARED, "os.users.sudo"], optional=["os.users.sudo"], table=PassTable(()), rejected=said),
     )
     assert result.refusals == []
     assert [list(user.sudo) for user in draft.bundle.os.users] == [["three"]]
@@ -161,6 +122,6 @@ def test_what_two_have_found_is_told_once() -> None:
     """The format does not declare the field, and the provisioner refuses it besides."""
     said = [Violation("os.users[0].sudo[0]", "not today", "os.users.sudo", "wait")]
     system = 'users { name: "a" sudo: "one" sudo: "two" }'
-    draft, result = work(system, family=LINUX, optional=["os.users.sudo"], table=PassTable(()), rejected=said)
+    draft, result = work(text(system), Format(DECLARED, optional=["os.users.sudo"], table=PassTable(()), rejected=said))
     assert [list(user.sudo) for user in draft.bundle.os.users] == [[]]
     assert [one.path for one in result.omitted] == ["os.users[0].sudo[0]", "os.users[0].sudo[1]"]

@@ -7,7 +7,7 @@ import pytest
 from services.contract.errors import Violation
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
-from tests.bootstrapper.lowering.legalising import EVERYTHING_BUT, ROOTS, text, work
+from tests.bootstrapper.lowering.legalising import EVERYTHING_BUT, ROOTS, Format, text, work
 
 
 def test_every_refusal_is_found_at_once() -> None:
@@ -48,7 +48,9 @@ def test_the_distributions_user(wanted: Any, declares: set[str], refused: list[s
 def test_what_render_refuses_is_lowered_with_what_depends_on_it() -> None:
     """A field below an item stands for the item."""
     system = f'users {{ name: "ann" }} files {{ path: "/a" owner: "ann" group: "ann" }} files {{ path: "/b" {ROOTS} }}'
-    draft, result = work(text(system), EVERYTHING_BUT, rejected=[Violation("os.users[0].gecos", "no colon, please")])
+    draft, result = work(
+        text(system), Format(EVERYTHING_BUT, rejected=[Violation("os.users[0].gecos", "no colon, please")])
+    )
     assert result.refusals == []
     assert [one.field_path for one in draft.lowered] == ["os.files[0]", "os.users[0]"]
     assert [file.path for file in draft.bundle.os.files] == ["/b"]
@@ -57,7 +59,8 @@ def test_what_render_refuses_is_lowered_with_what_depends_on_it() -> None:
 def test_what_render_refuses_and_no_pass_takes_is_refused_in_the_provisioners_words() -> None:
     """The user learns the true reason, not that something was not supported."""
     _, result = work(
-        text('disks { device: "/dev/b" }'), EVERYTHING_BUT, rejected=[Violation("os.disks[0]", "more than 100 percent")]
+        text('disks { device: "/dev/b" }'),
+        Format(EVERYTHING_BUT, rejected=[Violation("os.disks[0]", "more than 100 percent")]),
     )
     (refusal,) = result.refusals
     assert refusal.feature == "os.storage.disks"
@@ -75,7 +78,7 @@ def test_each_thing_that_render_refuses_in_an_item_is_told() -> None:
     bundle = bundlepb.BootstrapBundle()
     bundle.intent.kubernetes.node.labels.add(name="a")
     labels = "kubernetes.node.labels"
-    _, result = work(bundle, [*EVERYTHING_BUT, labels], rejected=said, optional=[labels])
+    _, result = work(bundle, Format([*EVERYTHING_BUT, labels], rejected=said, optional=[labels]))
     assert [(one.feature, one.remedy) for one in result.refusals] == [
         ("kubernetes.node.labels", "drop it"),
         ("kubernetes.node.kubelet_arguments", "change kubeletArguments[0], or leave it out"),

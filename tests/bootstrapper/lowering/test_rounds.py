@@ -12,7 +12,7 @@ from bootstrapper.os_profiles import ProfileTable
 from services.contract.walk import Item
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
-from tests.bootstrapper.lowering.legalising import LINUX, text, work, written
+from tests.bootstrapper.lowering.legalising import LINUX, Format, text, work, written
 
 
 def entry(rank: str, emits: Iterable[str], lower: Callable[[Sequence[Item], Draft], None]) -> Pass:
@@ -53,7 +53,7 @@ def give_up_on(name: str) -> Callable[[Sequence[Item], Draft], None]:
 def test_what_a_pass_emits_is_lowered_in_turn() -> None:
     """Users become groups, and groups files: rounds go on until everything is declared."""
     table = PassTable([entry("os.users", {"os.groups"}, to_groups), entry("os.groups", {"os.files"}, to_files)])
-    draft, result = work(text('users { name: "a" }'), {"os.files"}, table=table)
+    draft, result = work(text('users { name: "a" }'), Format({"os.files"}, table=table))
     assert result.refusals == []
     assert [(one.feature, list(one.into)) for one in draft.lowered] == [
         ("os.users", ["os.groups"]),
@@ -66,14 +66,14 @@ def test_a_table_that_is_no_dag_is_found_out() -> None:
     """Passes that feed each other end in a failure that says so, not in an endless loop."""
     table = PassTable([entry("os.users", {"os.groups"}, to_groups), entry("os.groups", {"os.users"}, to_users)])
     with pytest.raises(AssertionError, match="not a DAG"):
-        work(text('users { name: "a" }'), {"os.files"}, table=table)
+        work(text('users { name: "a" }'), Format({"os.files"}, table=table))
 
 
 def test_an_item_that_a_pass_gives_up_leaves_no_trace() -> None:
     """The others are lowered once each, by that pass and by all others of the round, and the reason is passed on."""
     table = PassTable([entry("os.groups", {"os.files"}, give_up_on("b")), entry("os.users", {"os.files"}, to_files)])
     system = 'groups { name: "a" } groups { name: "b" } groups { name: "c" } users { name: "u" } users { name: "v" }'
-    draft, result = work(text(system), {"os.files"}, table=table)
+    draft, result = work(text(system), Format({"os.files"}, table=table))
     assert [file.path for file in draft.bundle.os.files] == ["/a", "/c", "/u", "/v"]
     assert [one.field_path for one in draft.lowered] == ["os.groups[0]", "os.groups[2]", "os.users[0]", "os.users[1]"]
     assert result.refusals == [

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,61 +15,69 @@ DEPLOYMENT = "MachineDeployment/beacon-workers: spec"
 PATHS = ("clusterName", "template.spec.clusterName")
 
 
-@pytest.mark.parametrize(
-    ("reason", "old", "new", "expected"),
-    [
-        (
-            "another control plane",
-            "kind: KubeadmControlPlane\n    name: beacon",
-            "kind: KubeadmControlPlane\n    name: beacn",
-            [f"Cluster/beacon: spec.controlPlaneRef.name: {NO} KubeadmControlPlane of this name; did you mean beacon?"],
-        ),
-        (
-            "another cluster",
-            "clusterName: beacon",
-            "clusterName: quite-else",
-            [f"{DEPLOYMENT}.{path}: {NO} Cluster of this name; check the name, or add its file" for path in PATHS],
-        ),
-        (
-            "another template",
-            "      name: beacon-control-plane\n",
-            "      name: beacon-contol-plane\n",
-            [
-                (
-                    "KubeadmControlPlane/beacon: spec.machineTemplate.infrastructureRef.name: "
-                    f"{NO} VSphereMachineTemplate of this name; did you mean beacon-control-plane?"
-                )
-            ],
-        ),
-        (
-            "a kind that is misspelt",
-            "kind: VSphereCluster\n    name",
-            "kind: VSphereClusters\n    name",
-            [
-                (
-                    "Cluster/beacon: spec.infrastructureRef.kind: no object of this kind is in the files; did you mean "
-                    "VSphereCluster?"
-                )
-            ],
-        ),
-        (
-            "a template that is in another file",
-            "Template\n        name: beacon-workers",
-            "Template\n        name: quite-else",
-            [],
-        ),
-    ],
-)
-def test_a_name_of_nothing_is_told(  # noqa: PLR0913, PLR0917  # the parts of a case
-    slipway: Slipway, write: Callable[..., Path], reason: str, old: str, new: str, expected: list[str]
-) -> None:
+@dataclass(frozen=True)
+class Slip:
+    """A name that is changed, and what is told of it after its place."""
+
+    reason: str
+    old: str
+    new: str
+    told: list[str]
+
+
+SLIPS = [
+    Slip(
+        "another control plane",
+        "kind: KubeadmControlPlane\n    name: beacon",
+        "kind: KubeadmControlPlane\n    name: beacn",
+        [f"Cluster/beacon: spec.controlPlaneRef.name: {NO} KubeadmControlPlane of this name; did you mean beacon?"],
+    ),
+    Slip(
+        "another cluster",
+        "clusterName: beacon",
+        "clusterName: quite-else",
+        [f"{DEPLOYMENT}.{path}: {NO} Cluster of this name; check the name, or add its file" for path in PATHS],
+    ),
+    Slip(
+        "another template",
+        "      name: beacon-control-plane\n",
+        "      name: beacon-contol-plane\n",
+        [
+            (
+                "KubeadmControlPlane/beacon: spec.machineTemplate.infrastructureRef.name: "
+                f"{NO} VSphereMachineTemplate of this name; did you mean beacon-control-plane?"
+            )
+        ],
+    ),
+    Slip(
+        "a kind that is misspelt",
+        "kind: VSphereCluster\n    name",
+        "kind: VSphereClusters\n    name",
+        [
+            (
+                "Cluster/beacon: spec.infrastructureRef.kind: no object of this kind is in the files; did you mean "
+                "VSphereCluster?"
+            )
+        ],
+    ),
+    Slip(
+        "a template that is in another file",
+        "Template\n        name: beacon-workers",
+        "Template\n        name: quite-else",
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.reason)
+def test_a_name_of_nothing_is_told(slipway: Slipway, write: Callable[..., Path], slip: Slip) -> None:
     """With file, line, column and path, and with what was meant."""
     text = re.sub(r'"\$\{CLUSTER_NAME:=beacon\}([a-z-]*)"', r"beacon\1", CAPI.read_text())
-    assert old in text, reason
-    file = write(text.replace(old, new))
+    assert slip.old in text
+    file = write(text.replace(slip.old, slip.new))
     result = slipway("validate", "-f", file)
     told = [one for one in result.stderr.splitlines() if NO in one or "no object" in one]
-    assert [one.split(": ", 2)[2] for one in told] == expected, (reason, result.stderr)
+    assert [one.split(": ", 2)[2] for one in told] == slip.told, result.stderr
     assert all(one.startswith(f"warning: {file}:") for one in told)
 
 

@@ -1,6 +1,7 @@
 """A variable that is set for nothing is most likely a misspelt one: it is told, and its value is not."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -13,36 +14,44 @@ Write = Callable[..., Path]
 NESTED = cluster(version="${VERSION:=${DEFAULT_VERSION:-v1.34.2}}")
 
 
-@pytest.mark.parametrize(
-    ("reason", "options", "expected"),
-    [
-        ("used", ("--set", "VERSION=v1.34.2"), []),
-        ("used in a default only", ("--set", "DEFAULT_VERSION=v1.34.2"), []),
-        (
-            "misspelt",
-            ("--set", "VERSOIN=canary-7"),
-            ["warning: --set VERSOIN has no effect: no file uses this variable; did you mean VERSION?"],
-        ),
-        (
-            "of another file",
-            ("--set", "VERSION=v1.34.2", "--set", "ZONE=canary-7"),
-            ["warning: --set ZONE has no effect: no file uses this variable"],
-        ),
-        (
-            "what is set already was not meant",
-            ("--set", "VERSION=v1.34.2", "--set", "VERSOIN=canary-7"),
-            ["warning: --set VERSOIN has no effect: no file uses this variable"],
-        ),
-    ],
-)
+@dataclass(frozen=True)
+class Case:
+    """Variables as they are set, and what is told of them after "warning: "."""
+
+    reason: str
+    sets: tuple[str, ...]
+    told: tuple[str, ...] = ()
+
+
+CASES = [
+    Case("used", ("VERSION=v1.34.2",)),
+    Case("used in a default only", ("DEFAULT_VERSION=v1.34.2",)),
+    Case(
+        "misspelt",
+        ("VERSOIN=canary-7",),
+        ("--set VERSOIN has no effect: no file uses this variable; did you mean VERSION?",),
+    ),
+    Case(
+        "of another file",
+        ("VERSION=v1.34.2", "ZONE=canary-7"),
+        ("--set ZONE has no effect: no file uses this variable",),
+    ),
+    Case(
+        "what is set already was not meant",
+        ("VERSION=v1.34.2", "VERSOIN=canary-7"),
+        ("--set VERSOIN has no effect: no file uses this variable",),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.reason)
 @pytest.mark.parametrize("command", ["validate", "render", "size", "explain", "bundle", "import"])
-def test_a_variable_that_no_file_uses_is_told(  # noqa: PLR0913, PLR0917  # the parts of a case
-    slipway: Slipway, write: Write, command: str, reason: str, options: tuple[str, ...], expected: list[str]
-) -> None:
+def test_a_variable_that_no_file_uses_is_told(slipway: Slipway, write: Write, command: str, case: Case) -> None:
     """On standard error, with the one that was meant; the command does what it does without it."""
+    options = [word for one in case.sets for word in ("--set", one)]
     result = slipway(command, "-f", write(NESTED), *options)
     assert result.exit_code == 0, result.stderr
-    assert [one for one in result.stderr.splitlines() if "--set" in one] == expected, reason
+    assert [one for one in result.stderr.splitlines() if "--set" in one] == [f"warning: {one}" for one in case.told]
     assert "canary-7" not in result.output
 
 
