@@ -4,7 +4,7 @@ from __future__ import annotations
 
 GATEWAY = "10.77.0.1"
 PREFIX_LENGTH = 24
-LARGEST_NUMBER = 24
+LARGEST_NUMBER = 40
 
 
 def machine(number: int) -> str:

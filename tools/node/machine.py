@@ -29,7 +29,7 @@ _ENVIRONMENT = (
 )  # fmt: skip
 _JOIN = 'for one in /sys/fs/cgroup/*/"$0"/machine/cgroup.procs; do echo $$ >"$one"; done; exec "$@"'
 _BOOTED = ("running", "degraded")
-_PAUSE = 0.1
+_PAUSE, _LONG_PAUSE = 0.1, 0.4
 _DEPTH = 3  # here, in the site, in the machine
 _LAUNCHER = "launcher.json"
 _CNI = "etc/cni/net.d/10-pods.conflist"
@@ -148,7 +148,7 @@ class Machine:
         def told() -> bool:
             return self.run(["systemctl", "is-system-running"]).output.strip() in _BOOTED
 
-        self._wait(told, "the boot did not end", timeout=timeout)
+        self._wait(told, "the boot did not end", timeout=timeout, pause=_LONG_PAUSE)
 
     def run(self, argv: Sequence[str], *, timeout: float = 60.0, stdin: bytes = b"") -> Done:
         """Runs a command inside, as root.
@@ -256,16 +256,22 @@ class Machine:
         if self._launcher:
             self._launcher.wait()
 
-    def wait_until(self, holds: Callable[[], bool], what: str, *, timeout: float) -> None:
+    def wait_until(self, holds: Callable[[], bool], what: str, *, timeout: float, asks: bool = False) -> None:
         """Waits for something, as long as the machine is on.
 
+        Args:
+            holds: whether it has come.
+            what: is said when it does not.
+            timeout: in seconds.
+            asks: to know it takes a program on the machine, which needs the processors that it waits for.
+
         Raises:
-            EngineTimeout: it did not come; ``what`` is said.
+            EngineTimeout: it did not come.
             EngineBroken: the machine has ended.
         """
-        self._wait(holds, what, timeout=timeout)
+        self._wait(holds, what, timeout=timeout, pause=_LONG_PAUSE if asks else _PAUSE)
 
-    def _wait(self, holds: Callable[[], bool], what: str, *, timeout: float) -> None:
+    def _wait(self, holds: Callable[[], bool], what: str, *, timeout: float, pause: float = _PAUSE) -> None:
         deadline = time.monotonic() + timeout
         while not holds():
             if not self.on:
@@ -273,7 +279,7 @@ class Machine:
             if time.monotonic() > deadline:
                 said = ending.circumstances(self.folder, kills_before=self._kills_before)
                 raise EngineTimeout(f"{self.name}: {what} after {timeout:.0f} s{said}")
-            time.sleep(_PAUSE)
+            time.sleep(pause)
 
     def _cause(self) -> str:
         status = self._launcher.poll() if self._launcher else None

@@ -92,14 +92,15 @@ def _network(order: Order) -> Iterator[None]:
     try:
         _run("ip", "link", "add", "eth0", "netns", name, "type", "veth", "peer", "name", port)
         _run("ip", "link", "set", port, "master", "br0", "up")
-        inside = ("ip", "-n", name)
-        _run(*inside, "link", "set", "lo", "up")
-        _run(*inside, "address", "add", f"{addresses.machine(order.number)}/{addresses.PREFIX_LENGTH}", "dev", "eth0")
-        _run(*inside, "link", "set", "eth0", "up")
-        _run(*inside, "route", "add", "default", "via", addresses.GATEWAY)
-        for other in range(1, addresses.LARGEST_NUMBER + 1):
-            if other != order.number:
-                _run(*inside, "route", "add", addresses.pods(other), "via", addresses.machine(other))
+        others = (other for other in range(1, addresses.LARGEST_NUMBER + 1) if other != order.number)
+        orders = [
+            "link set lo up",
+            f"address add {addresses.machine(order.number)}/{addresses.PREFIX_LENGTH} dev eth0",
+            "link set eth0 up",
+            f"route add default via {addresses.GATEWAY}",
+            *(f"route add {addresses.pods(other)} via {addresses.machine(other)}" for other in others),
+        ]
+        subprocess.run(["ip", "-n", name, "-batch", "-"], input="\n".join(orders), text=True, check=True)
         yield
     finally:
         _run("ip", "netns", "delete", name)
