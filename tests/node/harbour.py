@@ -1,20 +1,25 @@
 """A control plane, and workers that boot by a spec of their own, for tests of what goes wrong on the way."""
 
+import contextlib
+import copy
 import json
+import sys
+import threading
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
-from tests.node import documents
+from tests.node import documents, metadata
 from tests.node.rendering import Rendering
 from tools.engines.failures import EngineBroken
 from tools.node import site
 from tools.node.machine import SENTINEL, FirstBoot, Machine
 
-SECONDS = 240.0
+SECONDS = 300.0  # for a bootstrap beside others
 COUNT = "echo run >>/var/count-{}"
-LATER = "10.77.0.240"
-"""An address that the control plane answers for, once it has it."""
+LATER = tuple(f"10.77.0.{240 + number}" for number in range(4))
+"""Addresses that the control plane answers for, once it has them."""
 
 
 class Harbour:
@@ -24,6 +29,30 @@ class Harbour:
         self.place = place
         self.rendering = Rendering(self._documents("unused"))
         self.control_plane = place.machine("cp")
+        self._at_the_desk = threading.Lock()
+        self._workers: list[Machine] = []
+
+    @classmethod
+    def built(cls, place: site.Site) -> "Harbour":
+        """One whose control plane has its sentinel, and whose network has the metadata services of clouds."""
+        made = cls(place)
+        serving = f"ip address add {metadata.ADDRESS}/32 dev br0 && exec {sys.executable} -m {metadata.__name__}"
+        place.serve("sh", "-c", serving)
+        made.control_plane.boot(made.rendering.user_data("cp"))
+        made.control_plane.wait_sentinel(timeout=SECONDS)
+        return made
+
+    @contextlib.contextmanager
+    def berth(self) -> Iterator["Harbour"]:
+        """The same for one of several tests at a time: the workers of each are its own, and end with it."""
+        mine = copy.copy(self)
+        mine._workers = []
+        try:
+            yield mine
+        finally:
+            for machine in mine._workers:
+                if machine.on:
+                    machine.cut_power()
 
     def _documents(self, name: str, **spec: Any) -> str:
         machines = {"cp": ("Init", "cp"), name: ("Worker", "worker")}
@@ -33,9 +62,27 @@ class Harbour:
 
     def worker(self, name: str, *, disk_size: int = 0, by: FirstBoot = FirstBoot.CLOUD_INIT, **spec: Any) -> Machine:
         """A worker that boots by a spec of its own."""
-        machine = self.place.machine(name, disk_size=disk_size)
-        machine.boot(self.rendering.again(self._documents(name, **spec)).user_data(name, by), by=by)
-        return machine
+        made = self._machine(name, disk_size=disk_size)
+        return self._boot(made, name, by, text=self._documents(name, **spec))
+
+    def joiner(self, name: str, described: str, *, variables: Mapping[str, str] | None = None, text: str) -> Machine:
+        """A machine that boots as one of those that a text describes, which is about the cluster harbour, too."""
+        return self._boot(self._machine(name), described, FirstBoot.CLOUD_INIT, text=text, variables=variables)
+
+    def _machine(self, name: str, **wishes: Any) -> Machine:
+        with self._at_the_desk:
+            self._workers.append(self.place.machine(name, **wishes))
+        return self._workers[-1]
+
+    def _boot(
+        self, made: Machine, described: str, by: FirstBoot, *, text: str, variables: Mapping[str, str] | None = None
+    ) -> Machine:
+        with self._at_the_desk:
+            rendering = self.rendering.again(text, variables)
+            (full,) = (one for one in rendering.names if one.endswith(described))
+            user_data = rendering.user_data(full, by)
+        made.boot(user_data, by=by)
+        return made
 
     def joined(self, name: str) -> bool:
         """Whether a node of this name is there."""
@@ -43,43 +90,33 @@ class Harbour:
 
     def wait_joined(self, name: str) -> None:
         """Wait until a node of this name is there."""
-        self.control_plane.wait_until(lambda: self.joined(name), f"no node {name}", timeout=60)
+        self.control_plane.wait_until(lambda: self.joined(name), f"no node {name}", timeout=SECONDS, asks=True)
 
 
 def _control_plane() -> dict[str, Any]:
-    return documents.config("cp", kubernetes={"controlPlane": {"apiServerSans": [LATER]}})
-
-
-@pytest.fixture(scope="module")
-def harbour(engine) -> Any:
-    """A control plane that has its sentinel."""
-    engine("node-1.34")
-    with site.opened() as place:
-        opened = Harbour(place)
-        opened.control_plane.boot(opened.rendering.user_data("cp"))
-        opened.control_plane.wait_sentinel(timeout=SECONDS)
-        yield opened
-
-
-@pytest.fixture
-def switched_off(harbour) -> Any:
-    """The machines of a test end with it."""
-    yield
-    for machine in harbour.place.machines.values():
-        if machine is not harbour.control_plane and machine.on:
-            machine.cut_power()
+    return documents.config("cp", kubernetes={"controlPlane": {"apiServerSans": list(LATER)}})
 
 
 def failure(machine: Machine) -> tuple[dict[str, Any], str]:
     """What the record of the failed step says, and its tail; the serial line says the same, without the tail."""
     with pytest.raises(EngineBroken):
         machine.wait_sentinel(timeout=SECONDS)
-    machine.wait_running()
+    return told_failure(machine)
+
+
+def told_failure(machine: Machine) -> tuple[dict[str, Any], str]:
+    """The same of a machine that has booted: there is one record and one line, however often it has."""
+    machine.wait_running(timeout=SECONDS)
     (record,) = machine.failures()
     line, _, tail = record.partition("\n")
-    assert line in machine.serial()
+    assert machine.serial().count(line) == 1
     assert not machine.exists(SENTINEL)
     return json.loads(line), tail
+
+
+def state(machine: Machine) -> dict[str, int]:
+    """When each file of the runner's state was written, in nanoseconds: done steps, records, what is final."""
+    return {path.name: path.stat().st_mtime_ns for path in (machine.disk / "var/lib/slipway/state").glob("*/*")}
 
 
 def count(machine: Machine, name: str) -> int:

@@ -39,6 +39,26 @@ def of_machine(machine: Machine) -> dict[str, Any]:
     }
 
 
+def of_node(control_plane: Machine, name: str, address: str) -> dict[str, Any]:
+    """What a node is labelled and tainted with, and how its kubelet is configured, by the kubelet's own word.
+
+    The API server can not ask a kubelet that waits for its cloud: its node has no address.
+    """
+    node = _kubectl(control_plane, "get", "node", name)
+    pki = "/etc/kubernetes/pki/apiserver-kubelet-client"
+    asked = ["curl", "-sSk", "--cert", f"{pki}.crt", "--key", f"{pki}.key", f"https://{address}:10250/configz"]
+    done = control_plane.run(asked)
+    assert done.status == 0, done.errors
+    return {
+        "labels": node["metadata"]["labels"],
+        "annotations": sorted(node["metadata"]["annotations"]),
+        "taints": lasting_taints(node),
+        "provider id": node["spec"].get("providerID"),
+        "capacity": node["status"]["capacity"]["pods"],
+        "configuration of the kubelet": json.loads(done.output)["kubeletconfig"],
+    }
+
+
 def of_cluster(control_plane: Machine) -> dict[str, Any]:
     """What its nodes are labelled and tainted with, how each kubelet is configured, and what kubeadm has kept."""
     nodes = _kubectl(control_plane, "get", "nodes")["items"]
@@ -82,7 +102,7 @@ def _images(control_plane: Machine, nodes: list[str]) -> list[str]:
         return not lacking
 
     try:
-        control_plane.wait_until(listed, "not all pods of the system are listed", timeout=_LISTED_SECONDS)
+        control_plane.wait_until(listed, "not all pods of the system are listed", timeout=_LISTED_SECONDS, asks=True)
     except EngineTimeout as error:
         raise EngineTimeout(f"{error}\n--- lacking: {sorted(lacking)}") from None
     return sorted(images)

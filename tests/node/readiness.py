@@ -21,7 +21,7 @@ def wait_ready(control_plane: Machine, *names: str) -> None:
         return not any(lacking.values())
 
     try:
-        control_plane.wait_until(ready, f"not all of {names} are Ready", timeout=_SECONDS)
+        control_plane.wait_until(ready, f"not all of {names} are Ready", timeout=_SECONDS, asks=True)
     except EngineTimeout as error:
         told = "\n".join(f"--- {name}: {what}" for name, what in lacking.items() if what)
         raise EngineTimeout(f"{error}\n{told}") from None

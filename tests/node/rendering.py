@@ -22,11 +22,11 @@ class Rendering:
         self._bootstrapper = embedded_bootstrapper(store=store)
         self._read(text, variables or {})
 
-    def again(self, text: str) -> "Rendering":
+    def again(self, text: str, variables: Mapping[str, str] | None = None) -> "Rendering":
         """Other documents about the same cluster."""
         other = Rendering.__new__(Rendering)
         other._bootstrapper = self._bootstrapper
-        other._read(text, {})
+        other._read(text, variables or {})
         return other
 
     def _read(self, text: str, variables: Mapping[str, str]) -> None:

@@ -11,13 +11,14 @@ from tests.node.readiness import wait_ready
 from tests.node.rendering import Rendering
 from tests.services.certificates import Authority
 from tools.engines import go_programs
-from tools.node import addresses, site
+from tools.node import addresses
 from tools.node.flavours import FLAVOURS
 from tools.node.machine import FirstBoot, Machine
 
 pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(600)]
 
 SECONDS = 300.0
+AT_ONCE = 3  # with three machines, and two
 ETCD_HOST = "etcd.example.com"
 IMPORTED = f"""\
 apiVersion: cluster.x-k8s.io/v1beta1
@@ -73,14 +74,6 @@ spec:
 """
 
 
-@pytest.fixture
-def place(engine) -> Any:
-    """An open site."""
-    engine("node-1.34")
-    with site.opened() as opened:
-        yield opened
-
-
 def nodes(machine: Machine, *options: str) -> dict[str, Any]:
     """Nodes by name."""
     done = machine.run(["kubectl", *options, "get", "nodes", "-o", "json"], timeout=30)
@@ -109,17 +102,18 @@ def test_three_control_planes_serve_on_when_one_is_gone(place):
         done = machines["two"].run(words)
         return done.status == 0 or "already exists" in done.errors
 
-    machines["two"].wait_until(written, "the cluster does not serve", timeout=120)
+    machines["two"].wait_until(written, "the cluster does not serve", timeout=120, asks=True)
     assert set(nodes(machines["two"], there)) == set(members)
 
 
-def test_etcd_elsewhere_holds_the_cluster(place, tmp_path):
+def test_etcd_elsewhere_holds_the_cluster(place):
     """No member runs on the machine; the servers and their certificates are those of the spec; keys are RSA."""
-    tls = Authority().fill(tmp_path / "tls", hosts=[ETCD_HOST])
+    folder = place.folder / "elsewhere"
+    tls = Authority().fill(folder / "tls", hosts=[ETCD_HOST])
     etcd = go_programs.PROGRAMS["kubebox-1.34"].require()
     url = f"https://{ETCD_HOST}:2379"
     place.serve(
-        str(etcd), "etcd", f"--data-dir={tmp_path / 'data'}", f"--listen-client-urls=https://{addresses.GATEWAY}:2379",
+        str(etcd), "etcd", f"--data-dir={folder / 'data'}", f"--listen-client-urls=https://{addresses.GATEWAY}:2379",
         f"--advertise-client-urls={url}", "--listen-peer-urls=http://127.0.0.1:2380", "--client-cert-auth",
         f"--cert-file={tls / 'tls.crt'}", f"--key-file={tls / 'tls.key'}", f"--trusted-ca-file={tls / 'ca.crt'}",
     )  # fmt: skip
@@ -140,7 +134,7 @@ def test_etcd_elsewhere_holds_the_cluster(place, tmp_path):
     machine.wait_sentinel(timeout=SECONDS)
     wait_ready(machine, "lone")
     assert machine.run(["pgrep", "-x", "etcd"]).status == 1
-    held = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
+    held = b"".join(path.read_bytes() for path in (folder / "data").rglob("*") if path.is_file())
     assert b"/registry/minions/lone" in held
     assert "2048 bit" in key_kind(machine, "/etc/kubernetes/pki/ca.key")
 
@@ -170,15 +164,9 @@ def test_imported_configs_make_the_same_cluster(place, engine, flavour):
     assert "2048 bit" in key_kind(captain, "/etc/kubernetes/pki/ca.key")
 
 
-def test_a_worker_discovers_the_cluster_by_a_file(place, engine):
+def test_a_worker_discovers_the_cluster_by_a_file(harbour):
     """The kubeconfig of the spec names cluster and authority; the keys of the cluster are elliptic."""
-    machines = {"cp": ("Init", "cp"), "worker": ("Worker", "worker")}
-    cluster = documents.cluster(machines, name="by-file")
-    plain = documents.config("worker")
-    rendering = Rendering(documents.text(cluster, documents.config("cp"), plain))
-    first = place.machine("cp")
-    first.boot(rendering.user_data("cp"))
-    first.wait_sentinel(timeout=SECONDS)
+    first = harbour.control_plane
     shown = ["-o", "jsonpath={.data.kubeconfig}"]
     kubeconfig = first.run(["kubectl", "-n", "kube-public", "get", "configmap", "cluster-info", *shown])
     token = first.run(["kubeadm", "token", "create"]).output.strip()
@@ -186,11 +174,8 @@ def test_a_worker_discovers_the_cluster_by_a_file(place, engine):
         "file": {"path": "/etc/kubernetes/discovery.conf", "kubeconfig": {"text": kubeconfig.output}},
         "tlsBootstrapToken": {"value": token},
     }
-    config = documents.config("worker", kubernetes={"discovery": discovery})
-    again = rendering.again(documents.text(cluster, documents.config("cp"), config))
-    worker = place.machine("worker")
-    worker.boot(again.user_data("worker", FirstBoot.IGNITION), by=FirstBoot.IGNITION)
+    worker = harbour.worker("by-file", by=FirstBoot.IGNITION, kubernetes={"discovery": discovery})
     worker.wait_sentinel(timeout=SECONDS)
-    wait_ready(first, "worker")
+    wait_ready(first, "by-file")
     assert "prime256v1" in first.run(["openssl", "ec", "-in", "/etc/kubernetes/pki/ca.key", "-noout", "-text"]).output
     assert Path(worker.disk / "etc/kubernetes/discovery.conf").exists()

@@ -1,26 +1,31 @@
 """Machines on which something goes wrong: no success is told that was none, no step runs twice, and it is said what."""
 
 import json
+from typing import Any
 
 import pytest
 
 from tests.node import documents
-from tests.node.harbour import COUNT, SECONDS, count, failure, script
+from tests.node.harbour import COUNT, SECONDS, Harbour, count, failure, script, state, told_failure
 from tools.node import addresses
-from tools.node.machine import SENTINEL, FirstBoot
+from tools.node.machine import SENTINEL, FirstBoot, Machine
 
-pytestmark = [
-    pytest.mark.xdist_group("node"),
-    pytest.mark.timeout(600),
-    pytest.mark.usefixtures("switched_off"),
-]
+pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 
 NOWHERE = "10.77.0.250:6443"
 SHORT = {"discovery": "8s", "kubernetesApi": "8s", "tlsBootstrap": "20s"}
 
 
+def the_same_after_a_reboot(machine: Machine) -> None:
+    """A failure is final: the next boot runs no step again, tells nothing anew, and makes no success of it."""
+    before, told = state(machine), told_failure(machine)
+    machine.reboot()
+    assert told_failure(machine) == told
+    assert state(machine) == before
+
+
 @pytest.mark.parametrize("by", FirstBoot, ids=str)
-def test_a_failing_command_before_ends_it(harbour, by):
+def test_a_failing_command_before_ends_it(harbour: Harbour, by: FirstBoot) -> None:
     """Nothing runs after it, also not at the next boot; the tail is in the record and not on the serial line."""
     fails = script(COUNT.format("pre"), "echo last words", "exit 7")
     before, behind = script(COUNT.format("first")), script(COUNT.format("never"))
@@ -29,37 +34,37 @@ def test_a_failing_command_before_ends_it(harbour, by):
     assert (told["phase"], told["exit"]) == ("pre", 7)
     assert tail == "last words\n"
     assert "last words" not in machine.serial()
-    machine.reboot()
-    machine.wait_running()
-    assert not machine.exists(SENTINEL)
+    the_same_after_a_reboot(machine)
     assert [count(machine, name) for name in ("first", "pre", "never")] == [1, 1, 0]
     assert not harbour.joined(machine.name)
 
 
-def test_redacted_output_is_in_no_record(harbour):
-    """A command that says so leaves its status and nothing of what it printed."""
-    fails = {**script("echo pass-word-4711", "exit 3"), "redactOutput": True}
-    told, tail = failure(harbour.worker("redacted", commands={"pre": [fails]}))
-    assert told["exit"] == 3
-    assert tail == ""
-    assert "pass-word-4711" not in harbour.place.machines["redacted"].serial()
+def test_failing_commands_before_are_passed_over_where_the_policy_says_so(harbour: Harbour) -> None:
+    """As today's provider does on cloud-init: the rest runs, and the sentinel tells of kubeadm alone.
 
-
-def test_a_failing_command_before_is_passed_over_where_the_policy_says_so(harbour):
-    """As today's provider does on cloud-init: the rest runs, and the sentinel tells of kubeadm alone."""
+    Of a command that says so, the status is recorded and nothing of what it printed.
+    """
+    quiet = {**script("echo pass-word-4711", "exit 3"), "redactOutput": True}
     policy = {"onPreFailure": "Continue", "sentinel": "AfterBootstrap"}
-    machine = harbour.worker("legacy", commands={"pre": [script("exit 7")]}, execution=policy)
+    machine = harbour.worker("legacy", commands={"pre": [quiet, script("echo words", "exit 7")]}, execution=policy)
     machine.wait_until(lambda: machine.exists(SENTINEL), "no sentinel", timeout=SECONDS)
-    assert json.loads(machine.failures()[0].splitlines()[0])["exit"] == 7
+    told = [record.partition("\n") for record in machine.failures()]
+    assert [(json.loads(line)["exit"], tail) for line, _, tail in told] == [(3, ""), (7, "words\n")]
+    assert "pass-word-4711" not in machine.serial()
     harbour.wait_joined(machine.name)
 
 
-def test_a_failing_command_after_is_no_success(harbour):
-    """The node has joined, but what the user wanted of it is not done."""
-    machine = harbour.worker("post", commands={"post": [script("exit 9")]})
+def test_a_failing_command_after_is_no_success(harbour: Harbour) -> None:
+    """The node has joined, but what the user wanted of it is not done; the next boot is that of a node, too."""
+    fails, behind = script(COUNT.format("post"), "exit 9"), script(COUNT.format("never"))
+    machine = harbour.worker("post", commands={"post": [fails, behind]})
     told, _ = failure(machine)
     assert (told["phase"], told["exit"]) == ("post", 9)
     harbour.wait_joined(machine.name)
+    the_same_after_a_reboot(machine)
+    assert [count(machine, name) for name in ("post", "never")] == [1, 0]
+    active = ["systemctl", "is-active", "--quiet", "kubelet"]
+    machine.wait_until(lambda: machine.run(active).status == 0, "no kubelet", timeout=60, asks=True)
 
 
 @pytest.mark.parametrize(
@@ -79,20 +84,23 @@ def test_a_failing_command_after_is_no_success(harbour):
     ],
     ids=["kubeadm's preflight", "wrong CA hash", "unreachable endpoint"],
 )
-def test_a_failing_kubeadm_is_told_with_its_own_words(harbour, name, spec, words):
-    """Phase, step and status, and the end of what kubeadm said."""
+def test_a_failing_kubeadm_is_told_with_its_own_words(
+    harbour: Harbour, name: str, spec: dict[str, Any], words: str
+) -> None:
+    """Phase, step and status, and the end of what kubeadm said; the next boot does not start it again."""
     machine = harbour.worker(name, **spec)
     told, tail = failure(machine)
     assert (told["phase"], told["step"], told["exit"]) == ("bootstrap", "20-kubeadm", 1)
     assert words in tail
+    the_same_after_a_reboot(machine)
     assert not harbour.joined(machine.name)
 
 
-def test_an_expired_token_joins_nobody(harbour):
+def test_an_expired_token_joins_nobody(harbour: Harbour) -> None:
     """The token was good for a second; kubeadm says so, the record has it, and the token itself is in neither."""
     created = harbour.control_plane.run(["kubeadm", "token", "create", "--ttl=1s"]).output.strip()
     gone = lambda: created not in harbour.control_plane.run(["kubeadm", "token", "list"]).output  # noqa: E731
-    harbour.control_plane.wait_until(gone, "the token is still there", timeout=60)
+    harbour.control_plane.wait_until(gone, "the token is still there", timeout=SECONDS, asks=True)
     kubernetes = {"discovery": {"token": {"token": {"value": created}}}, "timeouts": SHORT}
     machine = harbour.worker("expired", kubernetes=kubernetes)
     told, tail = failure(machine)
@@ -102,18 +110,27 @@ def test_an_expired_token_joins_nobody(harbour):
     assert not harbour.joined(machine.name)
 
 
-def test_a_full_disk_is_no_success(harbour):
-    """A step fills the disk, so that kubeadm cannot write to /etc: no sentinel, and the serial line still tells."""
+def test_a_full_disk_is_no_success(harbour: Harbour) -> None:
+    """A step fills the disk, so that kubeadm cannot write to /etc: no sentinel, and the serial line still tells.
+
+    The next boot, on the disk that is still full, starts nothing again, and makes no success of it.
+    """
     machine = harbour.worker(
         "full", disk_size=96 << 20, commands={"pre": [script("dd if=/dev/zero of=/etc/filler bs=64k || true")]}
     )
+    line = '"step":"20-kubeadm"'
+    machine.wait_until(lambda: line in machine.serial(), "no serial line", timeout=SECONDS)
     machine.wait_running(timeout=SECONDS)
-    machine.wait_until(lambda: '"step":"20-kubeadm"' in machine.serial(), "no serial line", timeout=60)
+    before = state(machine)
+    machine.reboot()
+    machine.wait_running(timeout=SECONDS)
+    assert machine.serial().count(line) == 1
+    assert state(machine) == before
     assert not machine.exists(SENTINEL)
     assert not harbour.joined(machine.name)
 
 
-def test_a_step_that_reboots_goes_on_behind_itself(harbour):
+def test_a_step_that_reboots_goes_on_behind_itself(harbour: Harbour) -> None:
     """The step says so: it runs once, the machine boots again, the rest follows, and only then the sentinel."""
     commands = {"pre": [{**script(COUNT.format("reboot")), "reboot": True}], "post": [script(COUNT.format("post"))]}
     machine = harbour.worker("reboots", commands=commands)

@@ -1,5 +1,6 @@
 """An imported KubeadmConfig of our examples makes the node that the same wishes in our own words make."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +78,8 @@ def booted(rendering: Rendering) -> dict[str, Any]:
 def test_an_imported_example_makes_the_same_nodes_as_its_native_twin(engine) -> None:
     """Arguments, environment, files, manifests, users, units, labels, taints, configurations: all of them are equal."""
     engine("node-1.34")
-    theirs = booted(Rendering(imported(), VARIABLES))
-    ours = booted(Rendering(native()))
+    with ThreadPoolExecutor() as side_by_side:
+        theirs, ours = side_by_side.map(booted, [Rendering(imported(), VARIABLES), Rendering(native())])
     programs = ("kubelet", *node_state.COMPONENTS)
     assert [one for one in programs if not theirs["control-plane-init"][one]] == []
     assert [one for one in programs if theirs["md"][one]] == ["kubelet"]
