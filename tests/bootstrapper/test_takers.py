@@ -10,7 +10,7 @@ from bootstrapper.explanation import explain
 from services.cli.embedded import served
 from services.contract.errors import SlipwayError, Violation
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
-from tests.bootstrapper.test_remedies import EXAMPLES, asked, bootstrapper, found, question, refused
+from tests.bootstrapper.asking import EXAMPLES, asked, bootstrapper, found, question, refused
 
 NAMED = re.compile(r", or choose (.*), which takes? it$")
 MACHINE = ("machine.", "cluster.", "target.")
@@ -50,10 +50,13 @@ def promises(error: SlipwayError) -> Iterator[tuple[Violation, str]]:
 
 
 async def broken(one: MachineQuestion, error: SlipwayError, provisioner: str) -> AsyncIterator[str]:
-    """Give the promises of a refusal that do not hold."""
+    """Give the promises of a refusal that do not hold; whoever is named, however often, is asked once."""
+    answers: dict[str, SlipwayError | None] = {}
     for violation, name in promises(error):
         own = name.removeprefix("format ")
-        again = await refused(asked(one, provisioner, own) if own != name else asked(one, name))
+        if name not in answers:
+            answers[name] = await refused(asked(one, provisioner, own) if own != name else asked(one, name))
+        again = answers[name]
         told = () if again is None else again.violations
         if again is not None and not told:
             yield f"{violation.path}: {name}: {again}"

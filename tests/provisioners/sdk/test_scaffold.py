@@ -1,4 +1,7 @@
-"""A new provisioner works from the first minute: its own tests pass, and its command line is there."""
+"""A new provisioner works from the first minute: its own tests pass, and its command line is there.
+
+That the tests of one with a plain name pass is shown where its README's command is run.
+"""
 
 import base64
 import json
@@ -14,22 +17,6 @@ from provisioners.sdk.scaffold import scaffold
 from slipway.v1alpha1 import os_pb2 as ospb
 
 
-def test_a_new_provisioner_passes_its_own_tests(tmp_path: Path) -> None:
-    """What the scaffold writes is run as its author would: by pytest, in its folder."""
-    folder = tmp_path / "new"
-    written = scaffold("my-os", folder)
-    assert all(path.is_file() for path in written)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 passed" in done.stdout
-
-
 def test_a_new_provisioner_has_a_command_line(tmp_path: Path) -> None:
     """The same flags as every provisioner's."""
     scaffold("my-os", tmp_path / "new")
@@ -42,7 +29,7 @@ def test_a_new_provisioner_has_a_command_line(tmp_path: Path) -> None:
 
 def test_the_project_names_its_command(tmp_path: Path) -> None:
     """The wheel holds the package, and installs the command."""
-    scaffold("my-os", tmp_path / "new")
+    assert all(path.is_file() for path in scaffold("my-os", tmp_path / "new"))
     project = tomllib.loads((tmp_path / "new" / "pyproject.toml").read_text())
     assert project["project"]["scripts"] == {"slipway-provisioner-my-os": "my_os.__main__:main"}
     assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["my_os"]

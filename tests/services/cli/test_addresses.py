@@ -10,6 +10,8 @@ import pytest
 
 from tests.services.cli.conftest import EXAMPLES, Local, Slipway
 
+pytestmark = pytest.mark.xdist_group("local")
+
 NATIVE = EXAMPLES / "native.yaml"
 WRONG = [
     ("127.0.0.1:99999", "from 1 to 65535", "a port that there is not: gRPC would ask another one"),

@@ -14,6 +14,8 @@ import pytest
 from services.cli.processes import free_port
 from tests.services.cli.conftest import EXAMPLES, Local, Slipway
 
+pytestmark = pytest.mark.xdist_group("local")
+
 NAME = "acme-linux"
 DEADLINE_SECONDS = 30.0
 
@@ -55,6 +57,7 @@ def test_its_own_test_passes(written: Path) -> None:
     argv = [*told(written, "-m pytest"), "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(argv, cwd=written, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+    assert "3 passed" in done.stdout
 
 
 def test_its_readme_tells_how_to_prove_it(written: Path) -> None:

@@ -56,7 +56,8 @@ def test_interruption_is_quiet() -> None:
 def test_nothing_is_coloured_off_a_terminal(tmp_path: Path) -> None:
     """A pipe and a file get plain text, whatever the environment says of the terminal."""
     environment = {**os.environ, "TERM": "xterm-256color"}
-    argv = [sys.executable, "-m", "services.cli", "render", "-f", str(NATIVE), "--provisioner", "all"]
+    argv = [sys.executable, "-m", "services.cli", "render", "-f", str(NATIVE), "--machine", "harbour-worker"]
+    argv += ["--provisioner", "all"]
     done = subprocess.run(argv, capture_output=True, env=environment, check=False)
     assert b"\x1b" not in done.stdout + done.stderr
 
@@ -68,7 +69,7 @@ def test_a_narrow_terminal_breaks_no_word(command: str, columns: int) -> None:
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb", buffering=0) as screen:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        argv = [sys.executable, "-m", "services.cli", command, "-f", str(NATIVE)]
+        argv = [sys.executable, "-m", "services.cli", command, "-f", str(NATIVE), "--machine", "harbour-worker"]
         with subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL) as process:
             os.close(theirs)
             shown = _all(screen)

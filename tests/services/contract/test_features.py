@@ -18,7 +18,10 @@ from tests.services.contract.messages import messages
 @given(bundle=messages(bundlepb.BootstrapBundle))
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_list_says_what_is_in_use(bundle: bundlepb.BootstrapBundle) -> None:
-    """Sorted ids, each once, with the true count and up to three paths; computing it again changes nothing."""
+    """Sorted ids, each once, with the true count and up to three paths; computing it again changes nothing.
+
+    With all ids declared nothing is wrong; with one of them less, exactly its uses are.
+    """
     compute_features(bundle)
     found = list(uses(bundle))
     listed = list(bundle.required_features)
@@ -30,12 +33,10 @@ def test_the_list_says_what_is_in_use(bundle: bundlepb.BootstrapBundle) -> None:
     before = bundle.SerializeToString(deterministic=True)
     compute_features(bundle)
     assert bundle.SerializeToString(deterministic=True) == before
+    _is_supported(bundle)
 
 
-@given(bundle=messages(bundlepb.BootstrapBundle))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_what_is_declared_is_supported(bundle: bundlepb.BootstrapBundle) -> None:
-    """With all ids declared nothing is wrong; with one of them less, exactly its uses are."""
+def _is_supported(bundle: bundlepb.BootstrapBundle) -> None:
     ids = [one.id for one in feature_uses(bundle)]
     everything = [provisionerpb.FeatureSupport(id=id_) for id_ in ids]
     assert unsupported(bundle, everything) == []
