@@ -85,7 +85,7 @@ class Machine:
             )
         return self._outcomes
 
-    def boot_under_systemd(self, *, timeout: float = 180.0) -> systemd_boot.Boot:
+    def boot_under_systemd(self, *, timeout: float = 100.0) -> systemd_boot.Boot:
         """The rest of a boot, with the real systemd as PID 1: it starts what is enabled."""
         self._systemd = systemd_boot.boot(self.box, timeout=timeout)
         return self._systemd

@@ -20,7 +20,9 @@ from tools.engines import cache
 from tools.engines.failures import EngineBroken, EngineMissing, EngineTimeout
 from tools.engines.finding import Finding, error
 from tools.engines.sandbox import Command, File, Sandbox
+from tools.node import watchers
 
+_PATIENCE = 60.0
 _RESULT = "/var/lib/engine-boot"
 _UNIT = "/etc/systemd/system/engine-boot-done.service"
 _DONE = f"""\
@@ -88,19 +90,21 @@ def given_files() -> dict[str, File]:
     }
 
 
-def boot(box: Sandbox, *, files: Mapping[str, File] | None = None, timeout: float = 180.0) -> Boot:
+def boot(box: Sandbox, *, files: Mapping[str, File] | None = None, timeout: float = 100.0) -> Boot:
     """Boots the machine up to the end of all start jobs, then powers it off; ``/run`` is kept for reading.
 
     Raises:
         EngineMissing: systemd-nspawn is not installed.
         EngineTimeout: the machine did not come to an end in ``timeout`` seconds.
-        EngineBroken: it ended without coming up.
+        EngineBroken: it ended without coming up, or other machines left it no watchers of files.
     """
     if shutil.which("systemd-nspawn") is None:
         raise EngineMissing("roots", "no systemd-nspawn on this machine")
     (prepared,) = box.session([Command(("sh", "-c", _PREPARE))], files={**(files or {}), **given_files()})
     if prepared.status:
         raise EngineBroken(f"no boot: {prepared.output.decode(errors='replace')}")
+    # A systemd that gets no watcher neither comes up nor ends.
+    watchers.wait_free("the machine", timeout=_PATIENCE)
     start = time.monotonic()
     console = _nspawn(box, timeout=timeout)
     with (box.scratch / "console").open("ab") as kept:
