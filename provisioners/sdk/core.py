@@ -13,6 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from provisioners.sdk.limits import MAX_BUNDLE_BYTES, check_bundle_size, check_user_data_size
 from provisioners.sdk.provisioner import Provisioner, RenderContext, UserData
 from provisioners.sdk.refusal import Refusal, unsupported_feature
+from provisioners.sdk.unknown_values import unknown_values
 from services.contract.content import SecretIndex
 from services.contract.errors import (
     AttachmentsNotAccepted,
@@ -86,6 +87,7 @@ class ProvisionerCore:
         check_bundle_size(request.bundle)
         _check_features(request.bundle, info)
         _check_target(request.target, info)
+        _check_values(request.bundle)
         context = RenderContext(format_info=info, secrets=SecretIndex(request.bundle.secrets))
         user_data = self._call(request, context)
         if context.refusals:
@@ -167,6 +169,15 @@ def _check_target(target: clusterpb.Target, info: provisionerpb.FormatInfo) -> N
             violations=[Violation("target.os_family", "is not served")],
             metadata={"supported": ",".join(served)},
         )
+
+
+def _check_values(bundle: bundlepb.BootstrapBundle) -> None:
+    """Refuse values of enums that nobody here knows: what they mean would be a guess."""
+    unknown = [
+        Violation(path, "is a value that this version of the contract does not have") for path in unknown_values(bundle)
+    ]
+    if unknown:
+        raise BundleInvalid("the bundle has values that are not known", violations=unknown)
 
 
 def _attachments(

@@ -121,6 +121,18 @@ def _append(*, value: bool) -> Callable[[provisionerpb.RenderRequest], object]:
             "even without a path there is something to show",
         ),
         (_append(value=True), UnsupportedFeature, "os.files[0].append", "outside the declared bounds"),
+        (
+            lambda r: setattr(r.bundle.plan.entrypoint, "execution", 99),
+            BundleInvalid,
+            "plan.entrypoint.execution",
+            "a number that is no value has no feature, and is not guessed",
+        ),
+        (
+            lambda r: setattr(r.bundle.os.files[0].content.segments[0], "encoding", 99),
+            BundleInvalid,
+            "os.files[0].content.segments[0].encoding",
+            "the same, deep within a list",
+        ),
         (lambda r: setattr(r, "format", "example/2"), UnsupportedFormat, "format", "not served"),
         (lambda r: r.target.Clear(), BundleInvalid, "target.os_family", "the target must be resolved"),
         (
@@ -144,6 +156,16 @@ def test_requests_that_are_refused(
     with pytest.raises(error) as caught:
         ask(change=change)
     assert [violation.path for violation in caught.value.violations] == [path], reason
+
+
+def test_unknown_values_of_facts_are_no_refusal() -> None:
+    """What is not rendered may be younger than the provisioner: who the machine is, how the plan is carried out."""
+
+    def change(request: provisionerpb.RenderRequest) -> None:
+        request.bundle.machine.role = 99  # type: ignore[assignment]
+        request.bundle.execution.on_pre_failure = 99  # type: ignore[assignment]
+
+    assert ask(change=change).user_data
 
 
 def test_a_declared_bound_is_no_refusal() -> None:
