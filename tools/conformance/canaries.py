@@ -24,7 +24,8 @@ async def bundle(session: Session, info: provisionerpb.FormatInfo) -> tuple[prov
     declared = {support.id for support in info.features}
     request = await session.base(info)
     secret: list[str] = []
-    other: list[str] = []
+    other: list[str] = [material.canary(), material.canary()]
+    request.request_tag, request.bundle.id = other
 
     def word(kind: list[str]) -> str:
         kind.append(material.canary())
@@ -93,7 +94,9 @@ def broken(request: provisionerpb.RenderRequest) -> list[provisionerpb.RenderReq
 
     copy().bundle.required_features.add(id="os.unheard_of", paths=["os"], count=1)
     copy().bundle.features_computed = False
-    copy().format = "conformance-no-such-format"
+    copy().format = request.request_tag
+    target = copy().target
+    target.distribution = target.os_version = target.architecture = target.infrastructure = request.request_tag
     copy().max_user_data_bytes = 1
     copy().target.Clear()
     copy().bundle.os.users.add(name=material.canary(), uid=1)

@@ -15,6 +15,7 @@ from tools.conformance.checks import (
     quantity,
     refusals,
     registration,
+    remembrance,
     render,
     secrecy,
     tls,
@@ -27,8 +28,8 @@ from tools.conformance.checks import (
 def all_checks() -> tuple[Check, ...]:
     """Give all checks, sorted by clause; those of one clause in the order in which they are written."""
     modules = (
-        transport, tls, process, information, features, render, refusals, meaning, quantity, places, errors, limits,
-        load, secrecy, registration, versions,
+        transport, tls, process, information, features, render, remembrance, refusals, meaning, quantity, places,
+        errors, limits, load, secrecy, registration, versions,
     )  # fmt: skip
     order = ("TRN", "INF", "FEA", "RND", "ERR", "LIM", "SEC", "REG", "EXE", "VER")
     found = [check for module in modules for check in module.CHECKS]

@@ -88,6 +88,15 @@ class OwnAuthority:
         issued = self._authority.issue(Subject(role=role, name=name, hosts=hosts))
         return Credentials(authority=self._authority.certificate, chain=issued.certificate, key=issued.key)
 
+    def expired(self, *, role: str, name: str) -> Credentials:
+        """Issue a certificate that ended some days ago."""
+        then = datetime.now(UTC) - timedelta(days=7)
+        earlier = Authority(
+            trust_domain=self._authority.trust_domain, now=then, validity=timedelta(days=1), kept=self._authority.pair
+        )
+        issued = earlier.issue(Subject(role=role, name=name, hosts=LOOPBACK))
+        return Credentials(authority=self._authority.certificate, chain=issued.certificate, key=issued.key)
+
     def write(self, folder: Path, *, name: str) -> None:
         """Write the certificate directory of a provisioner, replacing what is there."""
         issued = self.issue(role="provisioner", name=name)

@@ -75,6 +75,8 @@ async def run(session: Session, checks: Iterable[Check], *, progress: Progress |
 async def result(session: Session, check: Check) -> Result:
     """Run one check and give how it ended."""
     lacking = _lacking(session, check)
+    if session.gone:
+        return Result(check, Ending.NOT_RUN, (session.gone,))
     if lacking:
         return Result(check, Ending.NOT_RUN, (f"it needs {', '.join(sorted(lacking))}",))
     since = time.monotonic()
@@ -85,7 +87,10 @@ async def result(session: Session, check: Check) -> Result:
     finally:
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
-    return _result(check, ends, said=session.heartbeat.said(since))
+    said = [session.heartbeat.said(since)]
+    if not check.slow and any(isinstance(end, Broken) for end in ends):
+        said.append(await session.revived())
+    return _result(check, ends, said=tuple(filter(None, said)))
 
 
 async def _done(work: "asyncio.Future[list[CheckEnd | None]]", seconds: float) -> bool:
@@ -132,13 +137,13 @@ def _lacking(session: Session, check: Check) -> set[Need]:
     return {need for need in check.needs if not has[need]}
 
 
-def _result(check: Check, ends: Sequence[CheckEnd | None], *, said: str) -> Result:
-    """Give the result; what is `said` of this machine stands beside what is broken, and changes no ending."""
+def _result(check: Check, ends: Sequence[CheckEnd | None], *, said: tuple[str, ...]) -> Result:
+    """Give the result; what is `said` of machine and subject stands beside what is broken, and changes no ending."""
     broken = [end for end in ends if isinstance(end, Broken)]
     if broken:
         crashed = any(isinstance(end, Crashed) for end in broken)
         binding = crashed or clauses()[check.clause].level is Level.MUST
-        return Result(check, Ending.FAILED if binding else Ending.WARNED, (*_texts(broken), *([said] if said else [])))
+        return Result(check, Ending.FAILED if binding else Ending.WARNED, (*_texts(broken), *said))
     unseen = [end for end in ends if isinstance(end, Unverified | NotRun)]
     if all(isinstance(end, NotRun) for end in ends):
         # Also when there is no format at all: a check of nothing has shown nothing.

@@ -20,7 +20,7 @@ from tools.conformance.ledger import Ledger
 from tools.conformance.options import Options
 from tools.conformance.outcome import Broken, NotRun
 from tools.conformance.registry import OwnRegistry
-from tools.conformance.subject import Subject
+from tools.conformance.subject import Answer, Subject
 
 
 class CannotStartError(Exception):
@@ -44,6 +44,7 @@ class Session:
         figures: what was measured in passing.
         heartbeat: tells by how much this machine makes the suite itself late.
         trials: cases that were tried already, by format, clause and name.
+        gone: why nothing more can be asked of the subject; empty while it answers.
     """
 
     options: Options
@@ -58,6 +59,7 @@ class Session:
     figures: Figures = field(default_factory=Figures)
     heartbeat: Heartbeat = field(default_factory=Heartbeat)
     trials: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+    gone: str = ""
     _versions: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -87,6 +89,32 @@ class Session:
             insecure=self.options.insecure,
             registry=registry,
         )
+
+    async def revived(self) -> str:
+        """See that the subject still answers, and start it again if not; give what is to be said of that.
+
+        A check that brings it down must not cost the report of all others.
+        """
+        got = await _told(self.subject, self.heartbeat)
+        if got.code not in ("DEADLINE_EXCEEDED", "UNAVAILABLE"):
+            return ""
+        if self.launcher is None or self.main is None:
+            self.gone = "it answers nobody any more"
+            return self.gone
+        await self.end()
+        endpoint = self.subject.endpoint
+        self.main = await self.launcher.start(self.setup(listen=endpoint))
+        self.subject = Subject(endpoint, self.credentials)
+        if not await self.answers(self.main, self.subject, self.options.patience.start):
+            self.gone = "it answered nobody any more, and did not start again"
+            return self.gone
+        return "after this check it answered nobody any more, and was started again"
+
+    async def end(self) -> None:
+        """End the subject, if the suite has started it, and the connection to it."""
+        await self.subject.close()
+        if self.main is not None:
+            await self.main.kill()
 
     @asynccontextmanager
     async def process(self, setup: Setup | None = None) -> AsyncIterator[tuple[Running, Subject]]:
@@ -160,22 +188,22 @@ async def opened(options: Options, *, launcher: Launcher | None = None) -> Async
     if launcher is None and options.start_cmd:
         launcher = ProcessLauncher(options.start_cmd)
     endpoint = options.endpoint or free_address()
-    async with contextlib.AsyncExitStack() as stack:
+    async with contextlib.AsyncExitStack() as stack, contextlib.AsyncExitStack() as opening:
+        heartbeat = await stack.enter_async_context(Heartbeat().beating())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="slipway-conformance-")))
-        credentials, authority = await _credentials(options, folder, launcher)
+        credentials, authority = await _credentials(options, folder, launcher, heartbeat)
         main: Running | None = None
         if launcher is not None:
             setup = Setup(listen=endpoint, tls_cert_dir=certificate_folder(options, folder), insecure=options.insecure)
             main = await launcher.start(setup)
-            stack.push_async_callback(main.kill)
-        reached = await _reach(endpoint, credentials, main=main, options=options)
+            opening.push_async_callback(main.kill)
+        reached = await _reach(endpoint, credentials, main=main, options=options, heartbeat=heartbeat)
         subject = Subject(endpoint, reached)
-        stack.push_async_callback(subject.close)
-        got = await subject.info()
+        opening.push_async_callback(subject.close)
+        got = await _told(subject, heartbeat)
         if not isinstance(got.response, provisionerpb.GetProvisionerInfoResponse):
             raise CannotStartError(f"{endpoint}: GetProvisionerInfo ended with {got.described()}: {got.message}")
-        heartbeat = await stack.enter_async_context(Heartbeat().beating())
-        yield Session(
+        session = Session(
             options=options,
             heartbeat=heartbeat,
             subject=subject,
@@ -186,6 +214,19 @@ async def opened(options: Options, *, launcher: Launcher | None = None) -> Async
             authority=authority,
             folder=folder,
         )
+        opening.pop_all()
+        stack.push_async_callback(session.end)
+        yield session
+
+
+async def _told(subject: Subject, heartbeat: Heartbeat) -> Answer:
+    """Ask who it is; on a busy machine, where no answer came in time, three times."""
+    since = time.monotonic()
+    got = await subject.info()
+    for _ in range(2):
+        if got.code == "DEADLINE_EXCEEDED" and heartbeat.said(since):
+            got = await subject.info()
+    return got
 
 
 def certificate_folder(options: Options, folder: Path) -> Path | None:
@@ -196,7 +237,7 @@ def certificate_folder(options: Options, folder: Path) -> Path | None:
 
 
 async def _credentials(
-    options: Options, folder: Path, launcher: Launcher | None
+    options: Options, folder: Path, launcher: Launcher | None, heartbeat: Heartbeat
 ) -> tuple[Credentials | None, OwnAuthority | None]:
     if options.insecure:
         return None, None
@@ -213,9 +254,9 @@ async def _credentials(
     running = await launcher.start(setup)
     subject = Subject(str(setup.listen), None)
     try:
-        if not await subject.reachable(options.patience.start):
+        if not await heartbeat.within(options.patience.start, subject.reachable):
             raise CannotStartError(_silent(running))
-        got = await subject.info()
+        got = await _told(subject, heartbeat)
     finally:
         await subject.close()
         await running.kill()
@@ -226,25 +267,26 @@ async def _credentials(
 
 
 async def _reach(
-    endpoint: str, credentials: Credentials | None, *, main: Running | None, options: Options
+    endpoint: str, credentials: Credentials | None, *, main: Running | None, options: Options, heartbeat: Heartbeat
 ) -> Credentials | None:
     """Wait until it listens, and give the credentials with the name that its certificate has."""
+    seconds = options.patience.reach if main is None else options.patience.start
     if credentials is None:
         subject = Subject(endpoint, None)
         try:
-            seconds = options.patience.reach if main is None else options.patience.start
-            if not await subject.reachable(seconds):
+            if not await heartbeat.within(seconds, subject.reachable):
                 raise CannotStartError(_silent(main) if main is not None else f"{endpoint}: nobody answers there")
         finally:
             await subject.close()
         return None
-    end = time.monotonic() + (options.patience.reach if main is None else options.patience.start)
+    since = time.monotonic()
     while True:
         try:
             shown = await asyncio.to_thread(shown_by, endpoint, credentials)
             break
         except OSError as error:
-            if time.monotonic() > end or (main is not None and await main.ended(0) is not None):
+            late = time.monotonic() - since > seconds + min(heartbeat.late(since), 2 * seconds)
+            if late or (main is not None and await main.ended(0) is not None):
                 text = _silent(main) if main is not None else f"{endpoint}: no TLS: {type(error).__name__}"
                 raise CannotStartError(text) from None
             await asyncio.sleep(0.1)

@@ -14,6 +14,8 @@ from tools.conformance.subject import Answer
 _AT_ONCE = 4
 """Cases that are tried together: while one is rendered, others are made and read."""
 
+_LINES = 15_000
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -62,6 +64,14 @@ async def feature_trials(session: Session, info: provisionerpb.FormatInfo) -> li
             return await tried(session, info, case)
 
     return await asyncio.gather(*(one(case) for case in found if requests.applies(case, info)))
+
+
+async def large(session: Session, info: provisionerpb.FormatInfo) -> provisionerpb.RenderRequest:
+    """Give a request with much text, where the format takes files; the rich one where it takes none."""
+    if "os.files" not in {support.id for support in info.features}:
+        return await rich(session, info)
+    text = b"".join(b"line %07d\n" % number for number in range(_LINES))
+    return requests.merged(await session.base(info), requests.files(requests.file("long", text)), info)
 
 
 async def rich(session: Session, info: provisionerpb.FormatInfo) -> provisionerpb.RenderRequest:

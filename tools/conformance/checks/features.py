@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from services.contract.features import compute_features
 from services.contract.walk import uses
@@ -22,6 +22,8 @@ from tools.conformance.trial import Trial, feature_trials
 CHECKS = Checks()
 FUTURE = ("os.unheard_of", "plan.unheard-of", "ext.conformance.example.com/unheard-of")
 _AT_ONCE, MANY, FEW = 8, 24, 6
+_NO_VALUE = 99
+"""A number that no enum of the contract has."""
 
 
 @CHECKS.check("FEA-001")
@@ -179,20 +181,35 @@ async def extended_features(session: Session, info: provisionerpb.FormatInfo) ->
 @CHECKS.check_format("FEA-010")
 async def unknown_enum_value(session: Session, info: provisionerpb.FormatInfo) -> None:
     """A value of an enum that nobody knows is not guessed."""
-    request = await session.base(info)
-    made = provisionerpb.RenderRequest()
-    made.CopyFrom(request)
-    if info.kubernetes_input == requests.INTENT:
-        made.bundle.intent.kubernetes.node.taints.items[0].effect = 99  # type: ignore[assignment]  # on purpose
-    else:
-        secret = requests.secret("conformance", "value", b"value")
-        of = requests.files(requests.file("enum", b""), secrets=[secret])
-        segment = of.os.files[0].content.segments.add(encoding=99)
-        segment.secret_ref.name, segment.secret_ref.key = "conformance", "value"
-        made = requests.merged(request, of, info)
-    got = await session.subject.render(made)
     allowed = {("FAILED_PRECONDITION", "UNSUPPORTED_FEATURE"), ("INVALID_ARGUMENT", "BUNDLE_INVALID")}
-    expect((got.code, got.info.reason) in allowed, f"with an unknown value of an enum it ended with {got.described()}")
+    problems = []
+    for what, made in _unknown_values(await session.base(info), info):
+        got = await session.subject.render(made)
+        if (got.code, got.info.reason) not in allowed:
+            problems.append(f"with an unknown {what} it ended with {got.described()}")
+    all_hold(problems)
+
+
+def _unknown_values(
+    base: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo
+) -> Iterator[tuple[str, provisionerpb.RenderRequest]]:
+    """Give requests with a number in the place of a value, each with what it is in the place of."""
+    if info.kubernetes_input == requests.INTENT:
+        effect, role = provisionerpb.RenderRequest(), provisionerpb.RenderRequest()
+        effect.CopyFrom(base)
+        effect.bundle.intent.kubernetes.node.taints.items[0].effect = _NO_VALUE  # type: ignore[assignment]
+        role.CopyFrom(base)
+        role.bundle.intent.role = _NO_VALUE  # type: ignore[assignment]
+        yield from (("effect of a taint", effect), ("role", role))
+        return
+    of = requests.files(requests.file("enum", b""), secrets=[requests.secret("conformance", "value", b"value")])
+    segment = of.os.files[0].content.segments.add(encoding=_NO_VALUE)
+    segment.secret_ref.name, segment.secret_ref.key = "conformance", "value"
+    yield "encoding", requests.merged(base, of, info)
+    execution = provisionerpb.RenderRequest()
+    execution.CopyFrom(base)
+    execution.bundle.plan.entrypoint.execution = _NO_VALUE  # type: ignore[assignment]
+    yield "execution", execution
 
 
 async def _refusals(session: Session, info: provisionerpb.FormatInfo, wanted: Iterable[str]) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from tools.conformance import requests
 from tools.conformance.check import Checks, Need
 from tools.conformance.outcome import all_hold, expect
 from tools.conformance.session import Session
-from tools.conformance.trial import feature_trials, rich
+from tools.conformance.trial import feature_trials, large, rich
 
 CHECKS = Checks()
 TAGS = ("", "t" * 4096, "ü\u2028\x00\n\"'{{ tag }}${TAG}", " \t ")
@@ -90,8 +90,10 @@ async def another_instance(session: Session) -> None:
 @CHECKS.check_format("RND-006")
 async def sha256(session: Session, info: provisionerpb.FormatInfo) -> None:
     """The hash is that of the user data."""
-    response = await session.subject.rendered(await session.base(info))
-    expect(response.sha256 == hashlib.sha256(response.user_data).digest(), "`sha256` is not the SHA-256 of `user_data`")
+    for request in (await session.base(info), await large(session, info)):
+        response = await session.subject.rendered(request)
+        right = response.sha256 == hashlib.sha256(response.user_data).digest()
+        expect(right, f"`sha256` is not the SHA-256 of `user_data`, of {len(response.user_data)} bytes")
 
 
 @CHECKS.check_format("RND-007")

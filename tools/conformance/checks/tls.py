@@ -28,6 +28,16 @@ async def no_certificate(session: Session) -> None:
     expect(not got.ok, "it let in a client without a certificate")
 
 
+@CHECKS.check("TRN-005", Need.TLS, Need.AUTHORITY)
+async def expired_certificate(session: Session) -> None:
+    """A certificate of its own authority that has expired is refused."""
+    if session.authority is None:
+        raise NotRun("the suite did not make the certificates")
+    expired = session.authority.expired(role="bootstrapper", name="expired")
+    got = await _ask(session, expired.named(_credentials(session).server_name))
+    expect(not got.ok, "it let in a client whose certificate has expired")
+
+
 @CHECKS.check("TRN-006", Need.TLS)
 async def plain_text(session: Session) -> None:
     """Plain text is refused."""

@@ -12,6 +12,7 @@ from google.protobuf.json_format import Parse, ParseError
 
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from tools.conformance.decoders.unreadable import UnreadableError
+from tools.conformance.heartbeat import Heartbeat
 
 SECONDS = 30.0
 
@@ -39,20 +40,28 @@ async def decode(
             )
         except OSError as error:
             raise UnreadableError(f"--decode-cmd can not be started: {error.strerror}") from None
-        try:
-            async with asyncio.timeout(SECONDS):
-                written, _ = await process.communicate(user_data)
-        except TimeoutError:
+        reading = asyncio.ensure_future(process.communicate(user_data))
+        async with Heartbeat().beating() as heartbeat:
+            ended = await heartbeat.within(SECONDS, lambda seconds: _done(reading, seconds))
+        if not ended:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # what it has started holds its pipes and would run on
             await process.wait()
-            raise UnreadableError(f"--decode-cmd did not end within {SECONDS:.0f} seconds") from None
+            raise UnreadableError(f"--decode-cmd did not end within {SECONDS:.0f} seconds")
+        written, _ = reading.result()
     if process.returncode != 0:
         raise UnreadableError(f"--decode-cmd ended with exit code {process.returncode}")
     try:
         return Parse(written.decode(), statepb.MachineState())
     except (ParseError, UnicodeDecodeError):
         raise UnreadableError("--decode-cmd did not write a MachineState as JSON") from None
+
+
+async def _done(reading: "asyncio.Future[tuple[bytes, bytes]]", seconds: float) -> bool:
+    await asyncio.wait({reading}, timeout=seconds)
+    return reading.done()
 
 
 def _write(folder: Path, name: str, content: bytes) -> None:

@@ -103,6 +103,11 @@ def mutants() -> Iterator[Mutant]:
         Bent(provisioner=WindowsProvisioner, error=_vague),
     )  # fmt: skip
     yield Mutant("an unknown encoding is taken for raw", ("FEA-010.unknown-enum-value",), Bent(before=_mended))
+    yield Mutant("an unknown execution is taken for the usual one", ("FEA-010.unknown-enum-value",), Bent(before=_run))
+
+
+async def _run(request: Request, _context: Any) -> None:
+    request.bundle.plan.entrypoint.ClearField("execution")
 
 
 def _vague(_request: Request, status: Status) -> None:

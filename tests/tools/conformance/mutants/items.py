@@ -25,6 +25,15 @@ def mutants() -> Iterator[Mutant]:
         "large contents are cut off", ("RND-018.many-items",),
         document(each("write_files", _cut)), ("LIM",),
     )  # fmt: skip
+    yield Mutant(
+        "root owns what nobody is to own", ("RND-018.core-items",),
+        document(each("write_files", lambda entry: entry.update(
+            owner=entry.get("owner", "root:root").replace("nobody", "root")))),
+    )  # fmt: skip
+    yield Mutant(
+        "root owns all directories", ("RND-019.extended-items",),
+        Bent(provisioner=IgnitionProvisioner, before=_root_owned),
+    )  # fmt: skip
     yield Mutant("every owner is its own group", ("RND-019.extended-items",), document(each("write_files", _grouped)))
     yield Mutant(
         "modes without their first digit", ("RND-018.core-items",),
@@ -61,6 +70,11 @@ def _cut(entry: dict[str, Any]) -> None:
 def _grouped(entry: dict[str, Any]) -> None:
     owner = entry.get("owner", "root:root").partition(":")[0]
     entry["owner"] = f"{owner}:{owner}"
+
+
+async def _root_owned(request: Request, _context: Any) -> None:
+    for directory in request.bundle.os.directories:
+        directory.owner = "root"
 
 
 async def _masked(request: Request, _context: Any) -> None:

@@ -190,6 +190,7 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("an announcement before it serves", ("REG-002.serves-before",), living(_TooEarly()))
     yield Mutant("one id for all processes", ("REG-003.instance-id",), _loop(instance="the-one"))
     yield Mutant("renewals that come too late", ("REG-004.renewal",), _loop(renew_seconds=2.3))
+    yield Mutant("renewals that come at the last moment", ("REG-004.renewal",), _loop(renew_seconds=1.3))
     yield Mutant("renewals all the time", ("REG-004.renewal",), _loop(renew_seconds=0.1))
     yield Mutant("the first word on renewals", ("REG-005.newest-answer",), _loop(follows=False))
     yield Mutant("a long thought after NOT_FOUND", ("REG-006.not-found",), _loop(again_seconds=30.0))

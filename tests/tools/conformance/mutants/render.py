@@ -5,7 +5,7 @@ import gzip
 import hashlib
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from google.rpc.error_details_pb2 import ErrorInfo
@@ -51,6 +51,28 @@ def _stuck() -> Bent:
     return Bent(call=call)
 
 
+def _kept_by_name() -> Callable[[Request, Any], Awaitable[None]]:
+    """Keep each secret as it first was."""
+    kept: dict[tuple[str, str], bytes] = {}
+
+    async def before(request: Request, _context: Any) -> None:
+        for one in request.bundle.secrets.secrets:
+            one.value = kept.setdefault((one.name, one.key), one.value)
+
+    return before
+
+
+def _kept_by_path() -> Callable[[Request, Any], Awaitable[None]]:
+    """Keep each content as it first was."""
+    kept: dict[str, bytes] = {}
+
+    async def before(request: Request, _context: Any) -> None:
+        for file in request.bundle.os.files:
+            file.content.ParseFromString(kept.setdefault(file.path, file.content.SerializeToString()))
+
+    return before
+
+
 def mutants() -> Iterator[Mutant]:
     """Give them."""
     yield Mutant(
@@ -67,6 +89,13 @@ def mutants() -> Iterator[Mutant]:
         "a hash of something else", ("RND-006.sha256",),
         answered(lambda _, response: setattr(response, "sha256", bytes(32)), rehash=False),
     )  # fmt: skip
+    yield Mutant(
+        "a hash of the beginning", ("RND-006.sha256",),
+        answered(lambda _, response: response.user_data and setattr(
+            response, "sha256", hashlib.sha256(response.user_data[:65536]).digest()), rehash=False),
+    )  # fmt: skip
+    yield Mutant("secrets that are kept by name", ("RND-003.in-turn",), Bent(before=_kept_by_name()))
+    yield Mutant("contents that are kept by path", ("RND-003.in-turn",), Bent(before=_kept_by_path()), ALL)
     for name in ("format", "media_type", "implementation_version"):
         yield Mutant(
             f"a wrong {name}", ("RND-007.labels",),

@@ -39,6 +39,14 @@ def mutants() -> Iterator[Mutant]:
         Bent(error=_leak(lambda request: "".join(file.path for file in request.bundle.os.files[-1:]))), ("ERR",),
     )  # fmt: skip
     yield Mutant(
+        "the format in an error", ("SEC-002.values-in-errors",), Bent(error=_leak(lambda request: request.format)),
+        ("ERR",),
+    )  # fmt: skip
+    yield Mutant(
+        "the bundle's id in an error", ("SEC-002.values-in-errors",),
+        Bent(error=_leak(lambda request: request.bundle.id)), ("ERR",),
+    )  # fmt: skip
+    yield Mutant(
         "an argument in an error", ("SEC-002.values-in-errors",),
         Bent(error=_leak(lambda request: " ".join(request.bundle.plan.entrypoint.argv[-1:]))), ("ERR",),
     )  # fmt: skip

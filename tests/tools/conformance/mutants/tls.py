@@ -12,7 +12,7 @@ import grpc.aio
 from tests.tools.conformance.bent import Bent, Life
 from tests.tools.conformance.mutants.living import Front, living, read
 from tests.tools.conformance.mutants.mutant import Mutant
-from tools.conformance.launcher import free_address
+from tools.conformance.launcher import Setup, free_address
 
 
 class _Credentials(Life):
@@ -40,6 +40,32 @@ def _asked_only(folder: Path) -> grpc.ServerCredentials:
 def _read_once(folder: Path) -> grpc.ServerCredentials:
     chain, key, authority = read(folder)
     return grpc.ssl_server_credentials([(key, chain)], root_certificates=authority, require_client_auth=True)
+
+
+class _Timeless(Front):
+    """Takes certificates that have expired: something in front ends TLS, and does not look at the time."""
+
+    _NO_CHECK_TIME = 0x200000
+
+    def heard(self, setup: Setup) -> Setup:
+        self._secure = not setup.insecure
+        return setup
+
+    def front(self, listen: str) -> str:
+        self.behind = free_address() if self._secure else listen
+        self._listen = listen
+        return self.behind
+
+    def credentials(self, folder: Path) -> grpc.ServerCredentials:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(folder / "tls.crt", folder / "tls.key")
+        context.load_verify_locations(folder / "ca.crt")
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.verify_flags |= self._NO_CHECK_TIME
+        context.set_alpn_protocols(["h2"])
+        host, _, port = self._listen.rpartition(":")
+        self._started.append(asyncio.ensure_future(asyncio.start_server(self._serve, host, int(port), ssl=context)))
+        return grpc.local_server_credentials(grpc.LocalConnectionType.LOCAL_TCP)
 
 
 class _PlainToo(Front):
@@ -94,6 +120,7 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant(
         "certificates that are optional", ("TRN-005.no-certificate",), living(_Credentials(_asked_only)), secure=True
     )
+    yield Mutant("certificates for ever", ("TRN-005.expired-certificate",), living(_Timeless()), ("TRN",), secure=True)
     yield Mutant("plain text too", ("TRN-006.plain-text",), living(_PlainToo()), secure=True)
     # What the suite issues has the first name; what is served says another one.
     names = iter(["somebody-else"])
