@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from tools.engines import cloud_init, fakes, finding
+from tools.engines import cloud_init, fakes, finding, tree_diff
 from tools.engines.machine_state import Kind
 from tools.engines.sandbox import Command
 
@@ -120,6 +120,32 @@ def test_second_boot(engine):
     assert len(state.calls) == 1
     assert "/run/cluster-api/bootstrap-success.complete" not in state.run
     assert "/etc/val/a.conf" in state.files
+
+
+@pytest.mark.parametrize("root", ["trixie", "bookworm"])
+def test_the_stages_are_those_of_the_command(engine, root):
+    """cloud-init's own command leaves the same machine, and says the same of it."""
+    engine(f"root-{root}")
+    states, said = [], []
+    for by_command in (True, False):
+        with cloud_init.opened(root=root, extra_files=fakes.command("kubeadm")) as machine:
+            outcomes = machine.boot(GOOD, by_command=by_command)
+            states.append(machine.state())
+            said.append([(one.argv, one.status, bool(one.output), one.timed_out) for one in outcomes])
+    assert said[0] == said[1]
+    assert tree_diff.everything(*states) == []
+    assert states[0].engine_files.keys() == states[1].engine_files.keys()
+    assert (states[0].findings, states[0].calls) == (states[1].findings, states[1].calls)
+
+
+def test_a_stage_that_takes_too_long_is_ended(engine):
+    """Alone: the stages behind it are run."""
+    engine("root-trixie")
+    with cloud_init.opened() as machine:
+        outcomes = machine.boot(b"#cloud-config\nbootcmd: [[sleep, '60']]\n", timeout=10)
+        state = machine.state()
+    assert [one.timed_out for one in outcomes] == [False, True, False, False]
+    assert (state.status, len(finding.errors(state.findings)) > 0) == ("error", True)
 
 
 def test_facts_reach_the_document(engine):
