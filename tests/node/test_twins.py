@@ -1,10 +1,13 @@
 """An imported KubeadmConfig of our examples makes the node that the same wishes in our own words make."""
 
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.node import documents, node_state
 from tests.node.readiness import wait_ready
@@ -14,31 +17,36 @@ from tools.node import addresses, site
 pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 
 SECONDS = 300.0
-EXAMPLE = Path(__file__).parents[2] / "examples/cluster-docker.yaml"
+AT_ONCE = 2  # with four machines, and two
+EXAMPLES = Path(__file__).parents[2] / "examples"
 VARIABLES = {
     "KUBERNETES_VERSION": documents.VERSION,
     "ENDPOINT_ADDRESS": addresses.machine(1),
     "POD_CIDR": "10.244.0.0/16",
     "SERVICE_CIDR": "10.96.0.0/12",
 }
-# What a host of containers has set already.
-FORWARDING = "    preKubeadmCommands: [sysctl -w net.ipv4.ip_forward=1]\n"
-CONTROL_PLANE, WORKER = "    clusterConfiguration:\n", "      joinConfiguration:\n"
+# What images for Kubernetes have set already.
+FORWARDING = "sysctl -w net.ipv4.ip_forward=1"
 ARGUMENTS = [{"name": "eviction-hard", "value": "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%"}]
 # The provider puts it on every worker, and Cluster API takes it off when it has set the labels.
 UNTIL_CLUSTER_API = {"key": "node.cluster.x-k8s.io/uninitialized", "effect": "NoSchedule"}
 SOCKET = "unix:///run/containerd/containerd.sock"
+UUID = "0f3c9a52-7e11-4c5d-9c9b-3a8f6f1d2b10"
 
 
-def imported() -> str:
-    """The example, with the one thing done that its machines bring along."""
-    text = EXAMPLE.read_text(encoding="utf-8")
-    assert text.count(CONTROL_PLANE) == text.count(WORKER) == 1
-    return text.replace(CONTROL_PLANE, FORWARDING + CONTROL_PLANE).replace(WORKER, f"  {FORWARDING}{WORKER}")
+def imported(example: str) -> str:
+    """An example, with the one thing done that its machines bring along."""
+    held = list(yaml.safe_load_all((EXAMPLES / f"cluster-{example}.yaml").read_text(encoding="utf-8")))
+    for one in held:
+        if one["kind"].startswith("Kubeadm"):
+            spec = one["spec"].get("template", one)["spec"]
+            spec = spec.get("kubeadmConfigSpec", spec)
+            spec["preKubeadmCommands"] = [FORWARDING, *spec.get("preKubeadmCommands", [])]
+    return yaml.safe_dump_all(held, width=1000)
 
 
-def native() -> str:
-    """The same in our own words: the provider's kind of keys, its feature gate and its taint are wishes here."""
+def docker() -> str:
+    """The provider's kind of keys, its feature gate and its taint are wishes here."""
     kubernetes: dict[str, Any] = {
         "controlPlane": {"apiServerSans": ["localhost", "127.0.0.1", "0.0.0.0", "host.docker.internal"]},
         "etcd": {"local": {"imageTag": "3.6.5-0"}},
@@ -59,32 +67,83 @@ def native() -> str:
     )
 
 
-def booted(rendering: Rendering) -> dict[str, Any]:
-    """Boot a control plane and a worker, and look at them when both are Ready."""
-    with site.opened() as place:
-        machines = {}
-        for name in ("control-plane-init", "md"):
-            (full,) = (one for one in rendering.names if one.endswith(name))
-            machines[name] = place.machine(name)
-            machines[name].boot(rendering.user_data(full))
-        for machine in machines.values():
-            machine.wait_sentinel(timeout=SECONDS)
-        first = machines["control-plane-init"]
-        wait_ready(first, *machines)
-        looked = {name: node_state.of_machine(machine) for name, machine in machines.items()}
-        return {**looked, "cluster": node_state.of_cluster(first)}
+def metal() -> str:
+    """The control plane of bare metal: what its cloud says of it is written down."""
+    held = list(yaml.safe_load_all((EXAMPLES / "cluster-metal.yaml").read_text(encoding="utf-8")))
+    (secret,) = (one["stringData"] for one in held if one["kind"] == "Secret")
+    folder = "/etc/kubernetes/encryption"
+    files = [
+        {"path": f"{folder}/encryption.yaml", "mode": "0600", "content": {"text": secret["encryption.yaml"]}},
+        {"path": "/etc/keepalived/keepalived.conf", "content": {"text": "# of no use here\n"}},
+    ]
+    volume = {"name": "encryption", "hostPath": folder, "mountPath": folder, "readOnly": True}
+    argument = {"name": "encryption-provider-config", "value": f"{folder}/encryption.yaml"}
+    kubernetes = {
+        "controlPlane": {"apiServer": {"arguments": [argument], "volumes": [volume]}},
+        "certificates": {"keyAlgorithm": "Rsa2048"},
+        "featureGates": [{"name": "ControlPlaneKubeletLocalMode", "enabled": True}],
+        "node": {
+            "name": {"segments": [{"fact": {"kind": "LocalHostname"}}]},
+            "kubeletArguments": [{"name": "node-labels", "value": f"metal3.io/uuid={UUID}"}],
+            "criSocket": "unix:///var/run/containerd/containerd.sock",
+        },
+    }
+    cluster = documents.cluster({"init": ("Init", "cp")}, name="anvil")
+    cluster["spec"]["cluster"].update(podCidrs=["10.32.0.0/12"], serviceCidrs=["10.48.0.0/16"])
+    config = documents.config("cp", os={"files": files, "sysctls": [documents.FORWARDING]}, kubernetes=kubernetes)
+    return documents.text(cluster, config)
 
 
-def test_an_imported_example_makes_the_same_nodes_as_its_native_twin(engine) -> None:
+@dataclass(frozen=True)
+class Twin:
+    """An example in our own words.
+
+    Attributes:
+        native: gives it.
+        machines: ends of their names; the first is the control plane, the others are workers.
+        meta_data: what the cloud says of them.
+    """
+
+    native: Callable[[], str]
+    machines: tuple[str, ...]
+    meta_data: Mapping[str, str] = field(default_factory=dict)
+
+
+TWINS = {
+    "docker": Twin(docker, ("control-plane-init", "md")),
+    "metal": Twin(metal, ("init",), {"uuid": UUID}),
+}
+
+
+def booted(place: site.Site, rendering: Rendering, twin: Twin) -> dict[str, Any]:
+    """Boot the machines, and look at them when all are Ready."""
+    machines = {}
+    for name in twin.machines:
+        (full,) = (one for one in rendering.names if one.endswith(name))
+        machines[name] = place.machine(name, meta_data=twin.meta_data)
+        machines[name].boot(rendering.user_data(full))
+    for machine in machines.values():
+        machine.wait_sentinel(timeout=SECONDS)
+    first = machines[twin.machines[0]]
+    wait_ready(first, *machines)
+    looked = {name: node_state.of_machine(machine) for name, machine in machines.items()}
+    return {**looked, "cluster": node_state.of_cluster(first)}
+
+
+@pytest.mark.parametrize("example", TWINS)
+def test_an_imported_example_makes_the_same_nodes_as_its_native_twin(place: site.Site, example: str) -> None:
     """Arguments, environment, files, manifests, users, units, labels, taints, configurations: all of them are equal."""
-    engine("node-1.34")
-    with ThreadPoolExecutor() as side_by_side:
-        theirs, ours = side_by_side.map(booted, [Rendering(imported(), VARIABLES), Rendering(native())])
+    twin = TWINS[example]
+    renderings = [Rendering(imported(example), VARIABLES), Rendering(twin.native())]
+    with site.opened() as other, ThreadPoolExecutor() as side_by_side:
+        theirs, ours = side_by_side.map(booted, (place, other), renderings, (twin, twin))
     programs = ("kubelet", *node_state.COMPONENTS)
-    assert [one for one in programs if not theirs["control-plane-init"][one]] == []
-    assert [one for one in programs if theirs["md"][one]] == ["kubelet"]
-    assert any(word.startswith("--etcd-servers=") for word in theirs["control-plane-init"]["kube-apiserver"])
-    assert any(path.endswith("/etc/kubernetes/kubelet.conf") for path in theirs["md"]["files"])
-    assert theirs["control-plane-init"] == ours["control-plane-init"]
-    assert theirs["md"] == ours["md"]
+    leader, *workers = twin.machines
+    assert [one for one in programs if not theirs[leader][one]] == []
+    for worker in workers:
+        assert [one for one in programs if theirs[worker][one]] == ["kubelet"]
+        assert any(path.endswith("/etc/kubernetes/kubelet.conf") for path in theirs[worker]["files"])
+    assert any(word.startswith("--etcd-servers=") for word in theirs[leader]["kube-apiserver"])
+    for machine in twin.machines:
+        assert theirs[machine] == ours[machine]
     assert theirs["cluster"] == ours["cluster"]
