@@ -1,14 +1,13 @@
 """One management cluster for all tests of the controller; each test has a namespace of its own in it."""
 
 import fcntl
-import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.controller import manifests
+from tests.controller.namespaces import MakeSite, made
 from tests.controller.site import Site
 from tools.cluster import keeper
 from tools.cluster.environment import Environment
@@ -42,14 +41,14 @@ def _apply_once(environment: Environment, folder: Path) -> None:
 
 
 @pytest.fixture
-def site(management: Kept) -> Iterator[Site]:
+def sites(management: Kept) -> Iterator[MakeSite]:
+    """Makes namespaces of the test's own."""
+    environment, workload = management.environment, management.workload_administration
+    with made(lambda name, kubeconfig: Site(environment, workload, name, kubeconfig), environment) as make:
+        yield make
+
+
+@pytest.fixture
+def site(sites: MakeSite) -> Site:
     """A namespace of the test's own."""
-    environment = management.environment
-    name = f"test-{uuid.uuid4().hex[:8]}"
-    document = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-    environment.client.create(document)
-    kubeconfig = environment.kubeconfig_of_account(manifests.NAMESPACE, manifests.ACCOUNT)
-    yield Site(environment, management.workload_administration, name, kubeconfig)
-    with ThreadPoolExecutor(1) as fresh:
-        # A thread has a connection of its own; this one's may have been closed while the test waited elsewhere.
-        fresh.submit(environment.client.delete, document).result()
+    return sites()

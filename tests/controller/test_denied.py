@@ -7,22 +7,21 @@ from typing import Any
 import pytest
 
 from tests.controller import manifests
+from tests.controller.namespaces import MakeSite
 from tests.controller.site import Site, condition, has_data
+from tests.controller.together import together
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
 
 ACCOUNT = "lacking"
 
 
-@pytest.mark.parametrize(
-    ("resource", "verb", "said"),
-    [
-        ("secrets", "create", "lacks the verb create for Secret"),
-        ("secrets", "get", "lacks the verb get for Secret"),
-    ],
-)
-async def test_a_missing_verb_is_named(site: Site, resource: str, verb: str, said: str) -> None:
+async def test_a_missing_verb_is_named(sites: MakeSite) -> None:
     """The condition says which verb of which kind; given it, the same controller goes on by itself."""
+    await together(("create", "get"), lambda verb: _denied(sites(), "secrets", verb))
+
+
+async def _denied(site: Site, resource: str, verb: str) -> None:
     await site.apply(*_role(site, without=(resource, verb)))
     kubeconfig = site.environment.kubeconfig_of_account(site.namespace, ACCOUNT)
     lacking = replace(site, kubeconfig=kubeconfig)
@@ -31,7 +30,7 @@ async def test_a_missing_verb_is_named(site: Site, resource: str, verb: str, sai
             await site.cluster()
             await site.workers("pool", {"provisioner": {"name": "cloud-init"}})
             (config,) = await site.configs(1, lambda one: condition(one).get("reason") == "RoleTooSmall")
-            assert said in condition(config)["message"]
+            assert f"lacks the verb {verb} for Secret" in condition(config)["message"]
             await site.apply(*_role(site))
             (machine,) = await site.machines("pool", 1, has_data)
             assert b"cloud-config" in await site.secret(machine["metadata"]["name"])

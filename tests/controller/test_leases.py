@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,26 +22,21 @@ from services.registry.registrations import Registrations, Terms
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.controller import manifests
 from tools.cluster.client import Client
+from tools.cluster.environment import Environment
 from tools.cluster.failures import Refused
-from tools.cluster.management import ManagementCluster, RunningCluster
+from tools.cluster.keeper import Kept
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+# One after the other: a registry judges all registrations of its namespace.
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300), pytest.mark.xdist_group("leases")]
 
 ACCOUNT = "slipway-registry"
 TTL = 30.0
 
 
-@pytest.fixture(scope="module")
-def cluster(engine: Callable[..., None]) -> Iterator[RunningCluster]:
+@pytest.fixture
+def cluster(management: Kept) -> Environment:
     """An API server with our roles."""
-    engine("kubebox-1.34")
-    with ManagementCluster(None, extra=_roles()) as running:
-        yield running
-
-
-def _roles() -> list[dict[str, Any]]:
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": manifests.NAMESPACE}}
-    return [namespace, *manifests.documents("rbac")]
+    return management.environment
 
 
 class Time:
@@ -70,7 +65,7 @@ class Spiteful(Api):
 
 
 @asynccontextmanager
-async def _store(cluster: RunningCluster, clock: Time, kind: type[Api] = Api) -> AsyncIterator[LeaseStore]:
+async def _store(cluster: Environment, clock: Time, kind: type[Api] = Api) -> AsyncIterator[LeaseStore]:
     path = await asyncio.to_thread(cluster.kubeconfig_of_account, manifests.NAMESPACE, ACCOUNT)
     api = kind(await Connection.of_process(path))
     store = LeaseStore(api, namespace=manifests.NAMESPACE, ttl=TTL, clock=clock, pause=0.1)
@@ -109,7 +104,7 @@ async def _until(true: Callable[[], object]) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_a_renewed_lease_lasts_in_the_other_replica_and_over_a_restart(cluster: RunningCluster) -> None:
+async def test_a_renewed_lease_lasts_in_the_other_replica_and_over_a_restart(cluster: Environment) -> None:
     """Renewed for longer than its term at one replica, it is alive in the other, and in the next process."""
     clock = Time()
     async with _store(cluster, clock) as one, _store(cluster, clock) as two:
@@ -142,7 +137,7 @@ async def test_a_renewed_lease_lasts_in_the_other_replica_and_over_a_restart(clu
         last.remove(replace(found))
 
 
-async def test_both_replicas_write_the_same_instance(cluster: RunningCluster) -> None:
+async def test_both_replicas_write_the_same_instance(cluster: Environment) -> None:
     """A provisioner that renews in turns at two replicas is renewed each time."""
     clock = Time()
     async with _store(cluster, clock) as one, _store(cluster, clock) as two:
@@ -157,7 +152,7 @@ async def test_both_replicas_write_the_same_instance(cluster: RunningCluster) ->
         await _until(lambda: _of(two, "wandering") is None)
 
 
-async def test_one_refused_object_keeps_no_other_from_being_written(cluster: RunningCluster) -> None:
+async def test_one_refused_object_keeps_no_other_from_being_written(cluster: Environment) -> None:
     """The first provisioner's Lease can not be written; the second one's is, and the other replica sees it."""
     clock = Time()
     async with _store(cluster, clock, Spiteful) as one, _store(cluster, clock) as two:
@@ -172,11 +167,11 @@ async def test_one_refused_object_keeps_no_other_from_being_written(cluster: Run
 @pytest.mark.parametrize(
     ("account", "own", "other"),
     [
-        ("slipway-registry", "slipway-registry-1", LEASE),
+        ("slipway-registry", "slipway-registry-1", f"{LEASE}.team-b"),
         ("slipway-controller", f"{LEASE}.team-a", "slipway-registry-2"),
     ],
 )
-def test_leases_of_others_are_out_of_reach(cluster: RunningCluster, account: str, own: str, other: str) -> None:
+def test_leases_of_others_are_out_of_reach(cluster: Environment, account: str, own: str, other: str) -> None:
     """Registry and controller have verbs on Leases of one namespace; each can use them on its own alone."""
     client = Client(cluster.administration.service_account(manifests.NAMESPACE, account))
 

@@ -15,6 +15,7 @@ from services.cli.embedded import embedded_bootstrapper
 from services.controller.reconciler import Terms
 from tests.controller.machines import machine_by_hand
 from tests.controller.site import CLUSTER, OURS, Object, Site, condition, has_data, runs
+from tests.controller.together import together
 from tools.cluster.topology import CORE
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
@@ -28,46 +29,71 @@ PROVISIONERS = {
 }
 
 
-@pytest.mark.parametrize("provisioner", PROVISIONERS)
-async def test_three_replicas_of_each_provisioner(site: Site, provisioner: str) -> None:
-    """Core clones the template, we render, core takes the Secret, and the machines run; scale up, down, delete."""
+async def test_three_replicas_of_each_provisioner(site: Site) -> None:
+    """Core clones the templates, we render, core takes the Secrets, and the machines run; scale up, down, delete."""
     async with site.controller():
         await site.cluster()
-        await site.workers("pool", {"provisioner": {"name": provisioner}}, replicas=3)
-        machines = await site.machines("pool", 3, has_data)
-        for machine in machines:
-            secret = await site.get("v1", "Secret", machine["spec"]["bootstrap"]["dataSecretName"])
-            assert secret["type"] == "cluster.x-k8s.io/secret"
-            assert set(secret["data"]) == ({"value", "format"} if PROVISIONERS[provisioner] else {"value"})
-            if PROVISIONERS[provisioner]:
-                assert (await site.secret(secret["metadata"]["name"], "format")).decode() == PROVISIONERS[provisioner]
-        for config in await site.configs(3, lambda one: condition(one).get("status") == "True"):
-            assert config["status"]["provisioner"]["name"] == provisioner
-        mirrored = await site.machines("pool", 3, lambda one: condition(one, "BootstrapConfigReady"))
-        assert {condition(one, "BootstrapConfigReady")["status"] for one in mirrored} == {"True"}
+        for provisioner in PROVISIONERS:
+            await site.workers(provisioner, {"provisioner": {"name": provisioner}}, replicas=3)
+        for provisioner in PROVISIONERS:
+            await _run_by(site, provisioner, await site.machines(provisioner, 3, runs))
         for replicas in (4, 1):
-            await site.patch(CORE, "MachineDeployment", "pool", {"spec": {"replicas": replicas}})
-            await site.machines("pool", replicas, has_data)
-        await site.configs(1, lambda _: True)
-        await site.delete(CORE, "MachineDeployment", "pool")
+            change = {"spec": {"replicas": replicas}}
+            for provisioner in PROVISIONERS:
+                await site.patch(CORE, "MachineDeployment", provisioner, change)
+            for provisioner in PROVISIONERS:
+                await site.machines(provisioner, replicas, has_data)
+        await site.configs(len(PROVISIONERS), lambda _: True)
+        for provisioner in PROVISIONERS:
+            await site.delete(CORE, "MachineDeployment", provisioner)
         await site.configs(0, lambda _: True)
-        left = await site.eventually(
-            lambda: site.all("v1", "Secret"), lambda found: not any(_is_data(one) for one in found)
-        )
-        assert {one["metadata"]["name"] for one in left} >= {f"{CLUSTER}-ca", f"{CLUSTER}-kubeconfig"}
+        await site.eventually(lambda: site.all("v1", "Secret"), lambda found: not any(_is_data(one) for one in found))
+        await site.delete(CORE, "Cluster", CLUSTER)
+        # A person has made these; everything else of the cluster's goes with it.
+        await site.eventually(lambda: _secrets(site), lambda left: left == {f"{CLUSTER}-ca", f"{CLUSTER}-kubeconfig"})
 
 
-@pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
-async def test_the_real_kubeadm_joins_with_our_user_data(site: Site, provisioner: str) -> None:
+async def _run_by(site: Site, provisioner: str, machines: list[Object]) -> None:
+    """Check what machines of a provisioner have got, and what core has taken note of."""
+    for machine in machines:
+        secret = await site.get("v1", "Secret", machine["spec"]["bootstrap"]["dataSecretName"])
+        assert secret["type"] == "cluster.x-k8s.io/secret"
+        assert set(secret["data"]) == ({"value", "format"} if PROVISIONERS[provisioner] else {"value"})
+        if PROVISIONERS[provisioner]:
+            assert (await site.secret(secret["metadata"]["name"], "format")).decode() == PROVISIONERS[provisioner]
+        name = machine["metadata"]["name"]
+        config = await site.until(OURS, "SlipwayConfig", name, lambda one: condition(one).get("status") == "True")
+        assert config["status"]["provisioner"]["name"] == provisioner
+        await site.until(CORE, "Machine", name, _is_ready_for_core)
+
+
+def _is_ready_for_core(machine: Object) -> bool:
+    return bool(condition(machine, "BootstrapConfigReady").get("status") == "True")
+
+
+async def _secrets(site: Site) -> set[str]:
+    return {one["metadata"]["name"] for one in await site.all("v1", "Secret")}
+
+
+async def test_the_real_kubeadm_joins_with_our_user_data(site: Site) -> None:
     """The token that we made in the workload cluster, the CA pin and the endpoint are good for a true discovery."""
+    provisioners = ("cloud-init", "ignition")
+    found = {}
     async with site.controller():
         await site.cluster()
-        await site.workers("pool", {"provisioner": {"name": provisioner}})
-        (machine,) = await site.machines("pool", 1, has_data)
-        data = await site.secret(machine["spec"]["bootstrap"]["dataSecretName"])
-    join = await asyncio.to_thread(site.environment.dry_run_join, _join_documents(data, provisioner))
-    assert join.succeeded, join.output[-3000:]
-    assert b"node.cluster.x-k8s.io/uninitialized" in _join_documents(data, provisioner)
+        for provisioner in provisioners:
+            await site.workers(provisioner, {"provisioner": {"name": provisioner}})
+        for provisioner in provisioners:
+            (machine,) = await site.machines(provisioner, 1, has_data)
+            found[provisioner] = await site.secret(machine["spec"]["bootstrap"]["dataSecretName"])
+
+    async def joins(provisioner: str) -> None:
+        documents = _join_documents(found[provisioner], provisioner)
+        join = await asyncio.to_thread(site.environment.dry_run_join, documents)
+        assert join.succeeded, join.output[-3000:]
+        assert b"node.cluster.x-k8s.io/uninitialized" in documents
+
+    await together(provisioners, joins)
 
 
 async def test_a_kubeadm_control_plane_beside_our_workers(site: Site) -> None:
@@ -269,14 +295,12 @@ def _join_documents(data: bytes, provisioner: str) -> bytes:
 
 
 def _fetched(contents: Object) -> bytes:
-
     head, _, body = contents["source"].partition(",")
     raw = base64.b64decode(unquote_to_bytes(body)) if head.endswith(";base64") else unquote_to_bytes(body)
     return gzip.decompress(raw) if contents.get("compression") == "gzip" else raw
 
 
 def _written(one: Object) -> bytes:
-
     content = one["content"]
     return base64.b64decode(content) if one.get("encoding") in {"b64", "base64"} else content.encode()
 

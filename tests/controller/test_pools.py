@@ -11,7 +11,7 @@ from tools.cluster.topology import CORE
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
 
-TTL = timedelta(seconds=40)
+TTL = timedelta(seconds=20)
 ROTATION = "bootstrap.slipway.dev/token-rotation"
 
 

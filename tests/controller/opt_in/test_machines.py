@@ -9,9 +9,11 @@ import pytest
 from services.controller import marks
 from services.controller.reconciler import Terms
 from services.controller.resources import KUBEADM_CONFIGS
+from tests.controller.namespaces import MakeSite
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND, PROVIDER, USER, condition_status, is_done
 from tests.controller.site import CLUSTER, Object, Site, condition, has_data, runs
+from tests.controller.together import together
 from tools.cluster.topology import BOOTSTRAP, CORE
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(500)]
@@ -19,15 +21,20 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(500)]
 _TOKEN = re.compile(rb"[a-z0-9]{6}\.[a-z0-9]{16}")
 
 
-@pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
-async def test_workers_get_our_user_data(site: Site, provisioner: str) -> None:
-    """Provisioners that take a plan serve KubeadmConfigs: the machines run, Secret and status are in order."""
+async def test_workers_get_our_user_data(site: Site) -> None:
+    """Provisioners that take a plan serve KubeadmConfigs: the machines run, Secret and status are in order.
+
+    What the API server saw of KubeadmConfigs is the role of the opt-in; `get` is of use after a lost race only.
+    """
+    provisioners = ("cloud-init", "ignition")
+    start = site.environment.audit.position
     async with opting_in.webhook(site), site.controller(opt_in=True):
         await site.cluster()
-        await opting_in.workers(site, replicas=2, annotations={marks.PROVISIONER: provisioner})
-        machines = await site.machines("pool", 2, runs)
-        found = await opting_in.configs(site, 2, is_done)
-    for machine in machines:
+        for provisioner in provisioners:
+            await opting_in.workers(site, provisioner, replicas=2, annotations={marks.PROVISIONER: provisioner})
+        machines = {provisioner: await site.machines(provisioner, 2, runs) for provisioner in provisioners}
+        found = await opting_in.configs(site, 4, is_done)
+    for provisioner, machine in ((key, one) for key, value in machines.items() for one in value):
         secret = await site.get("v1", "Secret", machine["spec"]["bootstrap"]["dataSecretName"])
         assert secret["metadata"]["annotations"]["bootstrap.slipway.dev/provisioner"] == provisioner
         (owner,) = secret["metadata"]["ownerReferences"]
@@ -36,6 +43,14 @@ async def test_workers_get_our_user_data(site: Site, provisioner: str) -> None:
         assert {type_: condition_status(config, type_) for type_ in _CONDITIONS} == dict.fromkeys(_CONDITIONS, "True")
         assert "bootstrapToken" not in str(config["spec"])
         assert not _TOKEN.search(str(config).encode())
+    calls = [
+        one
+        for one in await asyncio.to_thread(site.environment.audit.calls, since=start, user=USER)
+        if one.resource == KUBEADM_CONFIGS.plural and one.namespace == site.namespace
+    ]
+    assert not [one for one in calls if one.status == 403]
+    used = {(f"{one.resource}/{one.subresource}".rstrip("/"), one.verb) for one in calls}
+    assert used | {(KUBEADM_CONFIGS.plural, "get")} == opting_in.role()
 
 
 async def test_a_worker_costs_three_writes(site: Site) -> None:
@@ -87,9 +102,12 @@ async def test_a_control_plane_of_one_begins_with_our_data(site: Site) -> None:
     assert secret["metadata"]["annotations"]["bootstrap.slipway.dev/role"] == "INIT"
 
 
-@pytest.mark.parametrize("provisioner", ["talos", "windows"])
-async def test_a_control_plane_needs_kubeadm(site: Site, provisioner: str) -> None:
+async def test_a_control_plane_needs_kubeadm(sites: MakeSite) -> None:
     """A provisioner without kubeadm is refused under KubeadmControlPlane, where people look; corrected, it goes on."""
+    await together(("talos", "windows"), lambda provisioner: _needs_kubeadm(sites(), provisioner))
+
+
+async def _needs_kubeadm(site: Site, provisioner: str) -> None:
     async with opting_in.webhook(site), site.controller(opt_in=True):
         await site.cluster(initialized=False, control_plane=True)
         await site.apply(*opting_in.control_plane(site.topology, annotations={marks.PROVISIONER: provisioner}))
@@ -142,23 +160,6 @@ async def test_a_pool_keeps_its_secret_and_gets_new_content(site: Site) -> None:
         after = await site.until("v1", "Secret", "pool", lambda one: one["metadata"]["annotations"][key] == "2")
         assert after["metadata"]["uid"] == before["metadata"]["uid"]
         assert b"echo changed" in await site.secret("pool")
-
-
-async def test_the_role_is_enough_and_not_more(site: Site) -> None:
-    """What the API server saw of KubeadmConfigs is the role of the opt-in; `get` is of use after a lost race only."""
-    start = site.environment.audit.position
-    async with opting_in.webhook(site), site.controller(opt_in=True):
-        await site.cluster()
-        await opting_in.workers(site, replicas=2)
-        await opting_in.configs(site, 2, is_done)
-    calls = [
-        one
-        for one in await asyncio.to_thread(site.environment.audit.calls, since=start, user=USER)
-        if one.resource == KUBEADM_CONFIGS.plural
-    ]
-    assert not [one for one in calls if one.status == 403]
-    used = {(f"{one.resource}/{one.subresource}".rstrip("/"), one.verb) for one in calls}
-    assert used | {(KUBEADM_CONFIGS.plural, "get")} == opting_in.role()
 
 
 async def _without_token(site: Site, machine: Object) -> bytes:
