@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.controller import manifests
+from tests.controller.opt_in.without_slipway import goes_on_without_slipway
 from tests.controller.site import CLUSTER, OURS, Object, Site, condition, runs
 from tools.cluster.environment import Environment
 from tools.cluster.management import ManagementCluster, RunningCluster
@@ -22,14 +23,23 @@ SEED = f"{CLUSTER}-slipway-token-seed"
 
 @pytest.fixture
 def elsewhere(engine: Callable[..., None]) -> Iterator[RunningCluster]:
-    """Another management cluster with Cluster API and Slipway's kinds."""
+    """Another management cluster with Cluster API, and at first nothing of ours."""
     engine("cluster", "clusterctl-1.14")
-    with ManagementCluster("1.14", extra=manifests.cluster_part()) as cluster:
+    with ManagementCluster("1.14") as cluster:
         yield cluster
 
 
-async def test_a_moved_machine_keeps_its_data(site: Site, elsewhere: RunningCluster) -> None:
-    """Status is not moved: it is rebuilt from the Secret, which nobody renders or writes again; tokens go on."""
+async def test_moved_to_a_cluster_without_slipway_and_with_it(site: Site, elsewhere: RunningCluster) -> None:
+    """Where Slipway is not, machines that have data go on, and others wait; where it is, it goes on with them all."""
+    workload = await asyncio.to_thread(elsewhere.workload_cluster, "workload")
+    without = Site(elsewhere, workload.administration, "default", elsewhere.kubeconfig)
+    (machine, config), _ = await asyncio.gather(_begun(site), goes_on_without_slipway(without))
+    await asyncio.to_thread(elsewhere.apply, manifests.cluster_part())
+    await _keeps_its_data(site, elsewhere, machine, config)
+
+
+async def _begun(site: Site) -> tuple[Object, Object]:
+    """Make a machine that is going to move; give it and its config."""
     async with site.controller():
         # clusterctl moves a cluster only whose control plane has a provider that tells of it.
         await site.cluster(initialized=False, control_plane=True)
@@ -37,6 +47,11 @@ async def test_a_moved_machine_keeps_its_data(site: Site, elsewhere: RunningClus
         await site.workers("pool", {"provisioner": {"name": "cloud-init"}})
         (machine,) = await site.machines("pool", 1, runs)
         (config,) = await site.configs(1, lambda one: condition(one).get("status") == "True")
+    return machine, config
+
+
+async def _keeps_its_data(site: Site, elsewhere: RunningCluster, machine: Object, config: Object) -> None:
+    """Status is not moved: it is rebuilt from the Secret, which nobody renders or writes again; tokens go on."""
     name = config["metadata"]["name"]
     before, seed = await site.secret(name), await site.secret(SEED)
     for environment in (site.environment, elsewhere):

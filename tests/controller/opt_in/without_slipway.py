@@ -1,33 +1,17 @@
 """A management cluster that has never heard of Slipway, to which opted-in objects were moved."""
 
 import base64
-from collections.abc import Callable, Iterator
-
-import pytest
 
 from services.controller import marks
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND
 from tests.controller.opt_in.test_leaving import put_back, release
 from tests.controller.site import CLUSTER, Object, Site, has_data, runs
-from tools.cluster.management import ManagementCluster
 from tools.cluster.topology import BOOTSTRAP, CORE
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(700)]
 
-
-@pytest.fixture
-def elsewhere(engine: Callable[..., None]) -> Iterator[Site]:
-    """Cluster API 1.14 with its kubeadm providers, and nothing of ours."""
-    engine("cluster")
-    with ManagementCluster("1.14") as cluster:
-        workload = cluster.workload_cluster("workload")
-        yield Site(cluster, workload.administration, "default", cluster.kubeconfig)
-
-
-async def test_moved_to_a_cluster_without_slipway(elsewhere: Site) -> None:
-    """What was rendered goes on with the kubeadm provider, as it was; the rest waits, and can be handed back."""
-    site = elsewhere
+async def goes_on_without_slipway(site: Site) -> None:
+    """See that what was rendered goes on with the kubeadm provider, as it was; the rest waits, until handed back."""
     await opting_in.begin(site)
     await site.patch(CORE, "Cluster", CLUSTER, {"spec": {"paused": True}})
     marked = {"labels": {**opting_in.OPTED_IN, marks.OWNER: marks.SLIPWAY}}
