@@ -27,7 +27,7 @@ def render_by_all(
                 raise
             # From the end, so that an index still says what it said.
             for path in sorted(paths, key=_order, reverse=True):
-                _take_out(question.subject.spec, path, whole=path in refused)
+                take_out(question.subject.spec, path, whole=path in refused)
             refused += sorted(paths)
     raise AssertionError(f"still refused: {refused[-3:]}")
 
@@ -36,7 +36,7 @@ def _order(path: str) -> list[tuple[str, int]]:
     return [(name, int(index or 0)) for name, index in _STEP.findall(path)]
 
 
-def _take_out(message: Any, path: str, *, whole: bool) -> None:
+def take_out(message: Any, path: str, *, whole: bool) -> None:
     """Take a field out, or the item that it is in, where that is asked for or the field is needed."""
     steps = [(name, int(index) if index else None) for name, index in _STEP.findall(path)]
     trail = []
