@@ -6,10 +6,13 @@ SLIPWAY_TEMPLATES names a folder of Cluster API manifests, whose machines are th
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from bootstrapper.documents.machines import native_questions
 from bootstrapper.documents.native import NativeCluster, NativeConfig, read_native
@@ -42,6 +45,16 @@ NATIVE = {
         [one for one in _DOCUMENTS if isinstance(one, NativeCluster)],
     )
 }
+
+
+def of_machine(name: str) -> pytest.MarkDecorator:
+    """What every test of a machine is marked with, so that one process has all of them and boots it once."""
+    return pytest.mark.xdist_group(f"machine-{name}")
+
+
+def tested(names: Iterable[str]) -> list[Any]:
+    """Names of machines as parameters of a test."""
+    return [pytest.param(name, id=name, marks=of_machine(name)) for name in names]
 
 
 @cache

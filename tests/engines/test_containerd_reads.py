@@ -29,6 +29,11 @@ HOSTS = {
 }
 
 
+PROVISIONERS = [
+    pytest.param(name, marks=pytest.mark.xdist_group(f"containerd-{name}")) for name in ("cloud-init", "ignition")
+]
+
+
 @cache
 def machine(provisioner: str) -> MachineState:
     """The machine, with all that the runner has written."""
@@ -38,7 +43,7 @@ def machine(provisioner: str) -> MachineState:
     return boot_ignition(user_data, unit="slipway-bootstrap.service")
 
 
-@pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
+@pytest.mark.parametrize("provisioner", PROVISIONERS)
 @pytest.mark.parametrize("version", containerd.DAEMONS)
 def test_the_daemon_does_what_was_said(version: str, provisioner: str, engine: Callable[..., None]) -> None:
     """Every CRI plugin is well, nothing is unknown or left out, and the values are in force."""
@@ -59,7 +64,7 @@ def test_the_daemon_does_what_was_said(version: str, provisioner: str, engine: C
     }
 
 
-@pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
+@pytest.mark.parametrize("provisioner", PROVISIONERS)
 def test_images_are_looked_for_where_the_spec_says(provisioner: str, engine: Callable[..., None]) -> None:
     """Mirrors in their order before the registry itself, which is never asked where only they may be."""
     engine("containerd", "root-trixie", "ignition")

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from services.contract.errors import SlipwayError
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.engines import hostile, ours
 from tests.engines.filling import linux, render_what_is_accepted
+from tests.engines.hostile import Place
 from tests.engines.machines import given_files
 from tests.engines.readers import strings_of, without
 from tests.integration import machines as integration
@@ -22,7 +24,10 @@ from tools.engines.machine_state import MachineState
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 
 HERE = Path(__file__).parent
-PROVISIONERS = ("cloud-init", "ignition")
+# One process has all of a first-boot system's machines, and fills in the values once.
+PROVISIONERS = [
+    pytest.param(name, marks=pytest.mark.xdist_group(f"injection-{name}")) for name in ("cloud-init", "ignition")
+]
 OUR_STATE = ("/var/lib/slipway/", "/run/slipway")
 # The user data itself, the runner's data and the word of what made the machine prove nothing of where a value came to.
 WHAT_WE_BROUGHT = (*OUR_STATE, "/var/lib/cloud/", "/etc/slipway/bundle.json")
@@ -51,6 +56,12 @@ def paths_of_the_host(provisioner: str) -> frozenset[str]:
     return frozenset({**state.files, **state.run})
 
 
+@cache
+def filled(family: str, provisioner: str) -> tuple[bootstrappb.GetUserDataResponse, list[Place], list[Place]]:
+    """The answer with a family's values, where they are, and where they were refused."""
+    return render_what_is_accepted(linux(), family, lambda one: ours.render(one, provisioner))
+
+
 def canaries(state: MachineState) -> list[str]:
     """The files that only an executed value makes."""
     return [path for path in state.files if path.startswith("/canary")]
@@ -61,7 +72,7 @@ def canaries(state: MachineState) -> list[str]:
 def test_a_hostile_value_is_a_value(family: str, provisioner: str, engine: Callable[..., None]) -> None:
     """Every string field at once: refused with its path, or at its place on the machine and nothing else."""
     engine("root-trixie", "ignition")
-    answer, accepted, _ = render_what_is_accepted(linux(), family, lambda one: ours.render(one, provisioner))
+    answer, accepted, _ = filled(family, provisioner)
     state = boot(provisioner, answer.user_data)
     assert (state.status, state.findings) == ("done", ())
     # Without its end a run would prove little: what comes behind the first failure is never done.
@@ -84,7 +95,7 @@ def test_a_rule_that_sudo_can_not_read_is_no_command(provisioner: str, engine: C
     """It stands in sudo's file as it is, or visudo ends the bootstrap before kubeadm; nothing of it is executed."""
     engine("root-trixie", "ignition")
     question = linux()
-    rules = [hostile.value_of("shell", number) for number, _ in enumerate(question.subject.spec.os.users)]
+    rules = [hostile.SHELL.replace("@", str(number)) for number, _ in enumerate(question.subject.spec.os.users)]
     for user, rule in zip(question.subject.spec.os.users, rules, strict=True):
         user.sudo.append(rule)
     state = boot(provisioner, ours.render(question, provisioner).user_data)
@@ -117,7 +128,7 @@ def test_only_words_of_a_grammar_are_never_taken(provisioner: str) -> None:
     """Were all refused, nothing would be proved: the list is of the fields whose grammar takes no hostile value."""
     ever: set[str] = set()
     for family in hostile.FAMILIES:
-        _, accepted, refused = render_what_is_accepted(linux(), family, lambda one: ours.render(one, provisioner))
+        _, accepted, refused = filled(family, provisioner)
         assert refused
         ever |= {place.name for place in accepted}
     words = (HERE / "never_hostile.txt").read_text(encoding="utf-8").split()

@@ -26,6 +26,12 @@ def rendered(family: str, format_id: str) -> tuple[bytes, list[Place]]:
     return answer.user_data, accepted
 
 
+@cache
+def sections_without_values(format_id: str) -> list[tuple[str, str]]:
+    """What the configuration has without any hostile value."""
+    return documents(ours.render(talos(), "talos", format_id, own_secrets=True).user_data)
+
+
 @pytest.mark.parametrize(
     ("format_id", "version"), [("talos/v1.13", engine_of_talos.NEWEST), ("talos/v1.11", engine_of_talos.OLDER)]
 )
@@ -41,8 +47,7 @@ def test_talos_reads_a_hostile_value_as_it_was(
     assert accepted
     found = list(scalars(list(yaml.safe_load_all(loaded.config))))
     assert [place.path for place in accepted if not any(place.value in text for text in found)] == []
-    plain = ours.render(talos(), "talos", format_id, own_secrets=True).user_data
-    assert documents(config) == documents(plain)
+    assert documents(config) == sections_without_values(format_id)
 
 
 def documents(config: bytes) -> list[tuple[str, str]]:

@@ -19,6 +19,8 @@ from tools.engines import windows as engine_of_windows
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(120)]
 
 FORMATS = ("cloudbase-init", "unattend")
+# What is rendered for a family is looked at by several tests.
+FAMILIES = [pytest.param(name, marks=pytest.mark.xdist_group(f"windows-{name}")) for name in hostile.FAMILIES]
 
 
 @cache
@@ -45,7 +47,7 @@ def harmless(place: Place) -> str:
 
 
 @pytest.mark.parametrize("format_id", FORMATS)
-@pytest.mark.parametrize("family", hostile.FAMILIES)
+@pytest.mark.parametrize("family", FAMILIES)
 def test_a_hostile_value_is_in_a_literal(family: str, format_id: str) -> None:
     """Every accepted value is there as it was, slashes apart, which Windows takes for the same."""
     answer, accepted = rendered(family, format_id)
@@ -54,7 +56,7 @@ def test_a_hostile_value_is_in_a_literal(family: str, format_id: str) -> None:
     assert [one.path for one in accepted if not any(one.value.replace("\\", "/") in text for text in found)] == []
 
 
-@pytest.mark.parametrize("family", hostile.FAMILIES)
+@pytest.mark.parametrize("family", FAMILIES)
 def test_the_script_is_the_one_of_harmless_values(family: str) -> None:
     """What is left without literals is the same, however hostile the literals were."""
     answer, accepted = rendered(family, FORMATS[0])
@@ -66,7 +68,7 @@ def test_the_script_is_the_one_of_harmless_values(family: str) -> None:
     assert powershell.skeleton(script_of(answer)) == powershell.skeleton(script_of(plain))
 
 
-@pytest.mark.parametrize("family", hostile.FAMILIES)
+@pytest.mark.parametrize("family", FAMILIES)
 def test_the_real_dispatcher_runs_one_script(family: str, engine: Callable[..., None]) -> None:
     """cloudbase-init sees one script of PowerShell's grammar and nothing beside it; the answer file fits its schema."""
     engine("windows")

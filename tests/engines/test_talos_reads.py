@@ -23,6 +23,8 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(120)]
 
 SPEC, PLAIN = "talos.yaml", "talos_plain.yaml"
 NAMES = ("first", "second", "third")
+# What is rendered in a format, and what Talos makes of it, is looked at by several tests.
+FORMS = [pytest.param(form, marks=pytest.mark.xdist_group(form)) for form in FORMATS]
 _HERE = Path(__file__).parent
 LAYERS = yaml.safe_load((_HERE / "talos_expectations.yaml").read_text(encoding="utf-8"))
 DIFFERENCES = tomllib.loads((_HERE / "talos_generator_differences.toml").read_text(encoding="utf-8"))["difference"]
@@ -30,7 +32,7 @@ DIFFERENCES = tomllib.loads((_HERE / "talos_generator_differences.toml").read_te
 
 @pytest.mark.parametrize("mode", [Mode.METAL, Mode.CLOUD])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", FORMS)
 def test_talos_takes_every_version_strictly(form: str, name: str, mode: Mode, engine: Callable[..., None]) -> None:
     """No error and no warning, by the newest Talos for all formats, and by one of its time for the older ones."""
     engine("talos")
@@ -40,7 +42,7 @@ def test_talos_takes_every_version_strictly(form: str, name: str, mode: Mode, en
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", FORMS)
 def test_talos_understands_what_was_meant(form: str, name: str, engine: Callable[..., None]) -> None:
     """Field by field in Talos' own dump: nothing is missing, nothing is there that nobody asked for."""
     engine("talos")
@@ -53,7 +55,7 @@ def test_talos_understands_what_was_meant(form: str, name: str, engine: Callable
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", FORMS)
 def test_talos_own_generator_makes_the_same(form: str, name: str, engine: Callable[..., None]) -> None:
     """With the cluster's own facts and keys, but for a list in which every difference has its cause."""
     engine("talos")

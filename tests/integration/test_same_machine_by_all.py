@@ -47,7 +47,10 @@ def differences() -> list[Allowed]:
     ]
 
 
-@pytest.fixture(scope="module", params=["cp-0", "worker-0"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.xdist_group(f"by-all-{name}")) for name in KUBEADM],
+)
 def role(request: pytest.FixtureRequest) -> str:
     """Name of the machine."""
     return str(request.param)

@@ -89,6 +89,7 @@ def _without_version(expected: dict[str, Any]) -> dict[str, Any]:
     return {kind: paths for kind, paths in expected.items() if kind != "version"}
 
 
+@cache
 def _config_of_talos() -> bytes:
     return ours.render(talos(), "talos", "talos/v1.11", own_secrets=True).user_data
 

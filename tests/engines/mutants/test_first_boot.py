@@ -24,6 +24,9 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 MOUNT_POINT = Allowed(Part.FILE, "/mnt/absent", "cloud-init makes the folder at once, systemd when it mounts")
 
 
+_ONE_BOOT = pytest.mark.xdist_group("first-boot-defects")
+
+
 @cache
 def rendered(provisioner: str) -> bytes:
     """What a sound renderer gives."""
@@ -59,12 +62,14 @@ def compared(left: MachineState, right: MachineState) -> list[str]:
     return sameness.problems(left, right, allowed=[*of_integration(), *of_generated(), MOUNT_POINT])
 
 
+@_ONE_BOOT
 def test_a_sound_machine_has_no_defect(engine: Callable[..., None]) -> None:
     """Without it the others would prove nothing."""
     engine("root-trixie", "ignition")
     assert machines()[0] == []
 
 
+@_ONE_BOOT
 @pytest.mark.parametrize("defect", [*defects.CLOUD_CONFIG, *defects.IGNITION], ids=str)
 def test_a_machine_shows_a_defect(defect: Defect, engine: Callable[..., None]) -> None:
     """What the machine is like tells of it by name."""

@@ -133,7 +133,7 @@ def shown(name: str) -> list[str]:
     return _changed(name, [one.change for one in DEFECTS[name]])
 
 
-@pytest.mark.parametrize("name", DEFECTS)
+@pytest.mark.parametrize("name", booted.tested(DEFECTS))
 def test_what_is_written_out_again_has_no_defect(name: str, engine: Callable[..., None]) -> None:
     """Without it the others would prove nothing."""
     engine("root-trixie", "ignition", "kubeadm-provider")
@@ -142,7 +142,11 @@ def test_what_is_written_out_again_has_no_defect(name: str, engine: Callable[...
 
 @pytest.mark.parametrize(
     ("name", "defect"),
-    [pytest.param(name, one, id=f"{name}-{one}") for name, table in DEFECTS.items() for one in table],
+    [
+        pytest.param(name, one, id=f"{name}-{one}", marks=booted.of_machine(name))
+        for name, table in DEFECTS.items()
+        for one in table
+    ],
 )
 def test_the_comparison_names_a_defect(name: str, defect: Defect, engine: Callable[..., None]) -> None:
     """Each of them is said by name, and no entry of the list explains it away."""
@@ -150,7 +154,10 @@ def test_the_comparison_names_a_defect(name: str, defect: Defect, engine: Callab
     assert [one for one in shown(name) if defect.shown in one]
 
 
-@pytest.mark.parametrize(("reason", "name", "change"), ALONE, ids=[one[0] for one in ALONE])
+@pytest.mark.parametrize(
+    ("reason", "name", "change"),
+    [pytest.param(*one, id=one[0], marks=booted.of_machine(one[1])) for one in ALONE],
+)
 def test_the_comparison_sees_a_defect(
     reason: str, name: str, change: Callable[[Any], None], engine: Callable[..., None]
 ) -> None:
