@@ -17,7 +17,7 @@ from slipway.v1alpha1 import os_pb2 as ospb
 
 # "@" becomes the number of the place. A line and a word hold at once what shell, Jinja, systemd and TOML would read in
 # them: every field takes all of it or nothing, and a value that anybody has read is no longer there byte for byte.
-SHELL = "'; touch /canary-@; \"$(touch /canary-@)\" `touch /canary-@` \\ ${x} #"
+SHELL = '\'; touch /canary-@; "$(touch /canary-@)" `touch /canary-@` \\ ${x} #'
 _JINJA = "{{ 7 * 7 }}@{% raw %}{# c #}${#a[@]} {{ ds.meta_data.local_hostname }}"
 _SYSTEMD = "%h %% %n @ $HOME ${PATH} $$ \\x41 ;x"
 _TOML = "\"\"\" ''' @ ] [x] = \\u0041 \\"
@@ -25,7 +25,7 @@ FAMILIES = {
     "yaml": "- \"x@\": 'y' # &a *b !!c | > %d {e} [f]",
     "line": f"{SHELL} {_JINJA} {_SYSTEMD} {_TOML}",
     "word": "';touch${IFS}/canary-@;$(touch${IFS}/canary-@)`touch${IFS}/canary-@`{{7*7}}{%raw%}@${#a[0]}",
-    "shell-path": "/var/it's $(touch /canary-@)`id`/\"a\";b|c&d",
+    "shell-path": '/var/it\'s $(touch /canary-@)`id`/"a";b|c&d',
     "url": "https://h.example:80/@/$(touch$IFS/canary-@)/';x'?a=$HOME&b=%h%%&[c]=*!#x",
     "newlines": "a@\nruncmd: [touch /canary-@]\n\n[Install]\n  touch /canary-@\n",
     "blanks": "  \t@  two  \t ",

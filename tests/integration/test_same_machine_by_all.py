@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(180)]
 
 HERE = Path(__file__).parent
 PROVISIONERS = ["cloud-init", "ignition", MINIMAL]
-SCRIPT = b"#!/bin/sh\n# {{ not jinja }} {% nor this %} ${HOME} `id`\necho \"it's $1\"\n"
+SCRIPT = b'#!/bin/sh\n# {{ not jinja }} {% nor this %} ${HOME} `id`\necho "it\'s $1"\n'
 KUBEADM = {
     "cp-0": ("kubeadm", "init", "--config", "/etc/slipway/kubeadm.yaml"),
     "worker-0": ("kubeadm", "join", "--config", "/etc/slipway/kubeadm.yaml"),
@@ -117,7 +117,7 @@ def test_what_is_allowed_to_differ_means_the_same(states: States) -> None:
         ("binary", "root:root", 0o400, bytes(range(256))),
         ("mixed.json", "root:daemon", 0o640, b'{"token": "s\\"e\\\\cret \xc3\xbc", "b64": "cyJlXGNyZXQgw7w="}\n'),
         ("made-by-append", "root:root", 0o600, b"first\nsecond\n"),
-        ("pre", "root:root", 0o644, b"it's \"quoted\" $HOME \\ %s"),
+        ("pre", "root:root", 0o644, b'it\'s "quoted" $HOME \\ %s'),
         ("pre-saw", "root:root", 0o644, b"first\nsecond\n"),
         ("/home/ann/notes/today.txt", "ann:team", 0o640, b"mine\n"),
         ("/srv/deep/bob/file", "bob:team", 0o644, b"bob's\n"),
