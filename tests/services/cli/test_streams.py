@@ -41,14 +41,15 @@ def test_streams(line: str, code: int, out: str, err: str, reason: str) -> None:
     assert err in done.stderr, reason
 
 
-def test_interruption_is_quiet() -> None:
-    """Ctrl-C while a command waits for its input: one word and 130."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interruption_is_quiet(number: signal.Signals) -> None:
+    """Ctrl-C, or the end that a CI job is asked for, while a command waits for its input: one word and 130."""
     # A shell makes its background jobs ignore Ctrl-C, and their children with them.
     argv = ["env", "--default-signal=INT", sys.executable, "-m", "services.cli", "validate", "-f", "-"]
     pipe = subprocess.PIPE
     with subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
         _until_it_reads(process.pid)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
 

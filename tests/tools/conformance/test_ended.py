@@ -1,0 +1,29 @@
+"""A suite that is ended in the middle, as a CI job is that was cancelled, leaves nothing running."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_subject_ends_with_the_suite(tmp_path: Path, number: signal.Signals) -> None:
+    """Also one that is still being waited for."""
+    told = tmp_path / "pid"
+    subject = f"echo $$ >{told}.new && mv {told}.new {told} && exec sleep 600"
+    command = ["run", "--quiet", "--insecure", "--start-cmd", f"sh -c {shlex.quote(subject)}"]
+    argv = ["env", "--default-signal=INT", sys.executable, "-m", "services.cli", "conformance", *command]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as suite:
+        while not told.exists():
+            assert suite.poll() is None
+            time.sleep(0.05)
+        suite.send_signal(number)
+        _, said = suite.communicate(timeout=60)
+    assert (suite.returncode, said) == (130, "interrupted\n")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text(encoding="ascii")), 0)
