@@ -52,7 +52,7 @@ def of_machine(name: str) -> pytest.MarkDecorator:
     return pytest.mark.xdist_group(f"machine-{name}")
 
 
-def tested(names: Iterable[str]) -> list[Any]:
+def in_groups(names: Iterable[str]) -> list[Any]:
     """Names of machines as parameters of a test."""
     return [pytest.param(name, id=name, marks=of_machine(name)) for name in names]
 

@@ -15,7 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.engines import cluster, ours
-from tests.engines.booted import IMPORTED, NATIVE, of_machine, tested
+from tests.engines.booted import IMPORTED, NATIVE, in_groups, of_machine
 from tests.engines.machines import given_files
 from tools.engines import cloud_init, finding, kubeadm
 from tools.engines.cloud_init import MachineFacts
@@ -110,7 +110,7 @@ def after_phases(name: str) -> MachineState:
         return machine.state()
 
 
-@pytest.mark.parametrize("name", tested(MACHINES))
+@pytest.mark.parametrize("name", in_groups(MACHINES))
 def test_kubeadm_signs_with_the_authorities_of_the_cluster(name: str, engine: Callable[..., None]) -> None:
     """Certificates of all components are signed by what the machine was given, and made for the right names."""
     engine("root-trixie", "kubeadm", "kubeadm-provider")
@@ -127,7 +127,7 @@ def test_kubeadm_signs_with_the_authorities_of_the_cluster(name: str, engine: Ca
     assert {str(one.value) for one in names} >= SANS[name]
 
 
-@pytest.mark.parametrize("name", tested(MACHINES))
+@pytest.mark.parametrize("name", in_groups(MACHINES))
 def test_kubeadm_writes_what_the_spec_says(name: str, engine: Callable[..., None]) -> None:
     """Static pods carry the spec's arguments, kubeconfigs its endpoint and the cluster's authority."""
     engine("root-trixie", "kubeadm", "kubeadm-provider")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.engines.booted import IMPORTED, NATIVE, native, tested, today_and_ours
+from tests.engines.booted import IMPORTED, NATIVE, in_groups, native, today_and_ours
 from tools.engines import finding, kubeadm
 from tools.engines.kubeadm import Action
 
@@ -29,7 +29,7 @@ def read_by_kubeadm(name: str, provisioner: str = PROVISIONERS[0]) -> bytes:
     return call.stdin
 
 
-@pytest.mark.parametrize("name", tested(LOADABLE))
+@pytest.mark.parametrize("name", in_groups(LOADABLE))
 def test_the_strict_loader_takes_imported_machines(name: str, engine: Callable[..., None]) -> None:
     """The kubeadm of the machine's side of the API change takes every field of every role."""
     engine("root-trixie", "ignition", "kubeadm-provider", "kubeadm")
@@ -38,14 +38,14 @@ def test_the_strict_loader_takes_imported_machines(name: str, engine: Callable[.
 
 
 @pytest.mark.parametrize("provisioner", PROVISIONERS)
-@pytest.mark.parametrize("name", tested(NATIVE))
+@pytest.mark.parametrize("name", in_groups(NATIVE))
 def test_the_strict_loader_takes_native_machines(name: str, provisioner: str, engine: Callable[..., None]) -> None:
     """Every role of the native example, by both first-boot systems."""
     engine("root-trixie", "ignition", "kubeadm")
     assert finding.errors(kubeadm.validate(read_by_kubeadm(name, provisioner))) == []
 
 
-@pytest.mark.parametrize("name", tested(EXPECTATIONS))
+@pytest.mark.parametrize("name", in_groups(EXPECTATIONS))
 def test_kubeadm_understands_what_was_meant(name: str, engine: Callable[..., None]) -> None:
     """Field by field, in kubeadm's own dump after its defaults."""
     engine("root-trixie", "ignition", "kubeadm-provider", "kubeadm")

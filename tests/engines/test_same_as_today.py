@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.engines import comparison, ours, today
-from tests.engines.booted import IMPORTED, tested, today_and_ours
+from tests.engines.booted import IMPORTED, in_groups, today_and_ours
 from tools.engines import finding
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(120)]
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(120)]
 SENTINEL = "/run/cluster-api/bootstrap-success.complete"
 
 
-@pytest.mark.parametrize("name", tested(IMPORTED))
+@pytest.mark.parametrize("name", in_groups(IMPORTED))
 def test_the_machine_is_that_of_today(name: str, engine: Callable[..., None]) -> None:
     """Files, accounts, units, commands, what kubeadm reads and the sentinel are the same, but for the list."""
     engine("root-trixie", "ignition", "kubeadm-provider")
@@ -31,7 +31,9 @@ def test_the_machine_is_that_of_today(name: str, engine: Callable[..., None]) ->
     assert mine.content(SENTINEL) == b"success\n"
 
 
-@pytest.mark.parametrize("name", tested(["bare-init", "commands-worker", "jinja-worker", "ignition-everything-worker"]))
+@pytest.mark.parametrize(
+    "name", in_groups(["bare-init", "commands-worker", "jinja-worker", "ignition-everything-worker"])
+)
 def test_a_failing_kubeadm_leaves_what_it_leaves_today(name: str, engine: Callable[..., None]) -> None:
     """Where today's commands go on they go on, where they stop they stop, and there is no sentinel."""
     engine("root-trixie", "ignition", "kubeadm-provider")

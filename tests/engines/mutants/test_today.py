@@ -133,7 +133,7 @@ def shown(name: str) -> list[str]:
     return _changed(name, [one.change for one in DEFECTS[name]])
 
 
-@pytest.mark.parametrize("name", booted.tested(DEFECTS))
+@pytest.mark.parametrize("name", booted.in_groups(DEFECTS))
 def test_what_is_written_out_again_has_no_defect(name: str, engine: Callable[..., None]) -> None:
     """Without it the others would prove nothing."""
     engine("root-trixie", "ignition", "kubeadm-provider")
