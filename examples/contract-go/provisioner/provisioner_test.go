@@ -243,3 +243,21 @@ func TestCertificatesThatCanNotBeUsedLeaveTheLastOnes(t *testing.T) {
 		t.Error("the last good ones are gone", errors.Join(err))
 	}
 }
+
+func TestValuesWithoutANameAreRefused(t *testing.T) {
+	bundle := bundleOf(secretAs("k", 99))
+	execution := pb.Execution(99)
+	bundle.Kubernetes = &pb.BootstrapBundle_Plan{Plan: &pb.Plan{Entrypoint: &pb.EntryPoint{Execution: &execution}}}
+	_, err := Try(copier(), bundle)
+	var paths []string
+	for _, detail := range status.Convert(err).Details() {
+		if fields, is := detail.(*errdetails.BadRequest); is {
+			for _, one := range fields.FieldViolations {
+				paths = append(paths, one.Field)
+			}
+		}
+	}
+	if reason(err) != "BUNDLE_INVALID" || !slices.Equal(paths, []string{"os.files[0].content.segments[0].encoding", "plan.entrypoint.execution"}) {
+		t.Error(err, paths)
+	}
+}

@@ -3,6 +3,7 @@
 package provisioner
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -157,6 +158,10 @@ func (s *service) check(request *pb.RenderRequest) (*pb.FormatInfo, error) {
 		return nil, invalid("target.os_family", "is required")
 	case !slices.Contains(format.OsFamilies, family):
 		return nil, UnsupportedTarget("target.os_family", "is a family that is not served")
+	}
+	if unknown := unknownValues(bundle.ProtoReflect()); len(unknown) > 0 {
+		slices.SortFunc(unknown, func(a, b violation) int { return cmp.Compare(a.path, b.path) })
+		return nil, failure(codes.InvalidArgument, "BUNDLE_INVALID", "the bundle has values that are not known", nil, unknown...)
 	}
 	return format, nil
 }
