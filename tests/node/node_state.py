@@ -25,6 +25,11 @@ def lasting_taints(node: dict[str, Any]) -> list[dict[str, Any]]:
     return [one for one in node["spec"].get("taints", []) if not one["key"].startswith("node.kubernetes.io/")]
 
 
+def _annotations(node: dict[str, Any]) -> list[str]:
+    """The annotations that kubeadm and kubelet set: a controller adds its own a while after the node has come."""
+    return sorted(node["metadata"]["annotations"].keys() - {"node.alpha.kubernetes.io/ttl"})
+
+
 def of_machine(machine: Machine) -> dict[str, Any]:
     """How its programs were called, its files in /etc, its own users, and the units that start at boot."""
     units = machine.run(["systemctl", "list-unit-files", "--state=enabled,masked", "--no-legend", "--plain"]).output
@@ -51,7 +56,7 @@ def of_node(control_plane: Machine, name: str, address: str) -> dict[str, Any]:
     assert done.status == 0, done.errors
     return {
         "labels": node["metadata"]["labels"],
-        "annotations": sorted(node["metadata"]["annotations"]),
+        "annotations": _annotations(node),
         "taints": lasting_taints(node),
         "provider id": node["spec"].get("providerID"),
         "capacity": node["status"]["capacity"]["pods"],
@@ -68,7 +73,7 @@ def of_cluster(control_plane: Machine) -> dict[str, Any]:
         running = _kubectl(control_plane, "get", "--raw", f"/api/v1/nodes/{name}/proxy/configz")
         result[name] = {
             "labels": node["metadata"]["labels"],
-            "annotations": sorted(node["metadata"]["annotations"]),
+            "annotations": _annotations(node),
             "taints": lasting_taints(node),
             "provider id": node["spec"].get("providerID"),
             "capacity": node["status"]["capacity"]["pods"],

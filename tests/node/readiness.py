@@ -5,14 +5,14 @@ import json
 from tools.engines.failures import EngineTimeout
 from tools.node.machine import Machine
 
-_SECONDS = 120.0
+_SECONDS = 240.0
 
 
 def wait_ready(control_plane: Machine, *names: str) -> None:
     """Wait until there are nodes of these names, and all of them are Ready.
 
     Raises:
-        EngineTimeout: two minutes were not enough; it says what each node lacks.
+        EngineTimeout: four minutes were not enough; it says what each node lacks.
     """
     lacking = dict.fromkeys(names, "not asked yet")
 

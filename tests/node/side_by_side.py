@@ -8,6 +8,7 @@ to them one after another, waits for the end of each and tells what became of it
 import contextlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -21,12 +22,28 @@ _SHARED = pytest.StashKey[Mapping[str, Any]]()
 _STARTED = pytest.StashKey[Future[None]]()
 
 
+@dataclass(frozen=True)
+class Port:
+    """A harbour, and the modules with tests that are still to use it."""
+
+    harbour: Harbour
+    modules: set[pytest.Module | None]
+    site: contextlib.ExitStack
+
+    def leave(self, module: pytest.Module) -> None:
+        """End the harbour after its last module: an idle control plane takes from the processors of all later tests."""
+        self.modules.discard(module)
+        if not self.modules:
+            self.site.close()
+
+
 @pytest.fixture(scope="session")
-def port(engine: Any) -> Iterator[Harbour]:
+def port(request: pytest.FixtureRequest, engine: Any) -> Iterator[Port]:
     """The one control plane that the tests with a ``harbour`` share; it has its sentinel."""
     engine("node-1.34")
-    with site.opened() as opened:
-        yield Harbour.built(opened)
+    modules = {item.getparent(pytest.Module) for item in request.session.items if "harbour" in _arguments(item)}
+    with contextlib.ExitStack() as stack:
+        yield Port(Harbour.built(stack.enter_context(site.opened())), modules, stack)
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +52,9 @@ def under_way(request: pytest.FixtureRequest, engine: Any) -> Iterator[None]:
     engine("node-1.34")
     items = [item for item in request.session.items if item.getparent(pytest.Module) is request.node and _sails(item)]
     shared = {"engine": engine}
-    if any("harbour" in _arguments(item) for item in items):
-        shared["harbour"] = request.getfixturevalue("port")
+    shared_port = request.getfixturevalue("port") if any("harbour" in _arguments(item) for item in items) else None
+    if shared_port:
+        shared["harbour"] = shared_port.harbour
     request.node.stash[_SHARED] = shared
     with ThreadPoolExecutor(getattr(request.module, "AT_ONCE", AT_ONCE)) as pool:
         if _has_all(request.config):
@@ -44,6 +62,8 @@ def under_way(request: pytest.FixtureRequest, engine: Any) -> Iterator[None]:
                 item.stash[_STARTED] = pool.submit(_sail, item, shared)
         yield
         pool.shutdown(cancel_futures=True)
+    if shared_port and _has_all(request.config):
+        shared_port.leave(request.node)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tools.node.machine import FirstBoot, Machine
 pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(600)]
 
 SECONDS = 300.0
-AT_ONCE = 3  # with three machines, and two
+AT_ONCE = 2  # with three machines, and two
 ETCD_HOST = "etcd.example.com"
 IMPORTED = f"""\
 apiVersion: cluster.x-k8s.io/v1beta1

@@ -94,15 +94,22 @@ def check(image: str) -> Findings:
 
 
 def _use(project: Project, findings: Findings, *, after: str = "") -> None:
-    listed, _ = _patiently(project, "provisioners", "-o", "json")
-    states = {one["name"]: one["state"] for one in json.loads(listed)}
-    well = states == dict.fromkeys(PROVISIONERS, "ready")
-    findings.note(f"{after}all provisioners are registered", well=well, detail=", ".join(sorted(states)))
+    deadline, ready = time.monotonic() + _BACK_SECONDS, dict.fromkeys(PROVISIONERS, "ready")
+    # One whose lease was due while the certificates changed is back at its next call.
+    while (states := _states(project)) != ready and time.monotonic() < deadline:
+        time.sleep(1.0)
+    detail = ", ".join(f"{name} {state}" for name, state in sorted(states.items()))
+    findings.note(f"{after}all provisioners are registered", well=states == ready, detail=detail)
     for provisioner, mark in _MARKS.items():
         flags = ("-f", "/spec.yaml", "-o", "-", "--machine", "harbour-cp-0", "--provisioner", provisioner)
         rendered, tries = _patiently(project, "render", *flags)
         detail = f"{len(rendered)} bytes{f' at try {tries}' if tries > 1 else ''}"
         findings.note(f"{after}a machine is rendered by {provisioner}", well=mark in rendered[:400], detail=detail)
+
+
+def _states(project: Project) -> dict[str, str]:
+    listed, _ = _patiently(project, "provisioners", "-o", "json")
+    return {one["name"]: one["state"] for one in json.loads(listed)}
 
 
 def _patiently(project: Project, *arguments: str) -> tuple[str, int]:

@@ -33,7 +33,7 @@ def free(wanted: int) -> int:
     return len(opened)
 
 
-def wait_free(name: str, *, timeout: float = 120.0) -> None:
+def wait_free(name: str, *, timeout: float = 240.0) -> None:
     """Waits until there are enough for one more machine.
 
     Raises:
