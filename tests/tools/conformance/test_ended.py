@@ -1,5 +1,6 @@
 """A suite that is ended in the middle, as a CI job is that was cancelled, leaves nothing running."""
 
+import asyncio
 import os
 import shlex
 import signal
@@ -9,6 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from tools.conformance.decoders import external
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -25,5 +28,19 @@ def test_the_subject_ends_with_the_suite(tmp_path: Path, number: signal.Signals)
         suite.send_signal(number)
         _, said = suite.communicate(timeout=60)
     assert (suite.returncode, said) == (130, "interrupted\n")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text(encoding="ascii")), 0)
+
+
+async def test_a_decoder_ends_with_the_suite(tmp_path: Path) -> None:
+    """It has a session of its own, so nobody else would end it."""
+    told = tmp_path / "pid"
+    script = f"echo $$ >{told}.new && mv {told}.new {told} && exec sleep 600"
+    decoding = asyncio.ensure_future(external.decode(["sh", "-c", script], b"", format_id="x", attachments={}))
+    while not told.exists():  # noqa: ASYNC110  # another process has no event
+        await asyncio.sleep(0.05)
+    decoding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await decoding
     with pytest.raises(ProcessLookupError):
         os.kill(int(told.read_text(encoding="ascii")), 0)

@@ -41,14 +41,17 @@ async def decode(
         except OSError as error:
             raise UnreadableError(f"--decode-cmd can not be started: {error.strerror}") from None
         reading = asyncio.ensure_future(process.communicate(user_data))
-        async with Heartbeat().beating() as heartbeat:
-            ended = await heartbeat.within(SECONDS, lambda seconds: _done(reading, seconds))
+        try:
+            async with Heartbeat().beating() as heartbeat:
+                ended = await heartbeat.within(SECONDS, lambda seconds: _done(reading, seconds))
+        finally:
+            if not reading.done():  # too late, or the suite itself is ended
+                reading.cancel()
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)  # what it has started holds its pipes and would run on
+                await asyncio.gather(reading, return_exceptions=True)
+                await process.wait()
         if not ended:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # what it has started holds its pipes and would run on
-            await process.wait()
             raise UnreadableError(f"--decode-cmd did not end within {SECONDS:.0f} seconds")
         written, _ = reading.result()
     if process.returncode != 0:
