@@ -22,8 +22,12 @@ from tools.cluster.environment import LOGS, PROGRAMS, SITE_NOTE, Environment
 from tools.cluster.fake_infrastructure import definitions
 from tools.cluster.processes import Process, Supervisor
 from tools.cluster.workload import WorkloadCluster
+from tools.node import watchers
 
 Object = dict[str, Any]
+
+_WATCHERS = 16
+"""Watchers of files that the processes of a management cluster open together, give or take a few."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,8 @@ class ManagementCluster:
         self._ending.close()
 
     def _start(self) -> RunningCluster:
+        # An API server without watchers of its certificates' files ends, and says nothing of the limit.
+        watchers.wait_free("the management cluster", needed=_WATCHERS)
         where = self._ending.enter_context(place.taken())
         environment = Environment(where.directory, where.address)
         supervisor = self._ending.enter_context(processes.supervisor(where.directory / LOGS))

@@ -91,5 +91,5 @@ def test_without_watchers_of_files_no_machine_is_switched_on() -> None:
         pytest.skip(f"this host gives no user namespace with limits of its own: {tried.stderr.strip()}")
     done = within(f'{LIMITED} && exec "$@"', sys.executable, "-c", ALONE)
     assert done.stdout.splitlines()[0] == "5 3", done.stderr
-    assert "5 are left, and a machine needs 16" in done.stdout
+    assert "5 are left, and it needs 28" in done.stdout
     assert "sysctl -w fs.inotify.max_user_instances" in done.stdout
