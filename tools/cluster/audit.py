@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tools.engines.failures import EngineTimeout
 
@@ -52,9 +53,21 @@ class Log:
         """The calls of a user, of an agent (a part of its name) and for a resource, where these are told."""
         return [
             call
-            for call in self._read(since)
+            for call in self.news(since)[0]
             if user in {"", call.user} and agent in call.agent and resource in {"", call.resource}
         ]
+
+    def news(self, since: int) -> tuple[list[Call], int]:
+        """All calls since then, and where the next ones begin: for who asks often, and reads no line twice."""
+        calls = []
+        with self.path.open("rb") as log:
+            log.seek(since)
+            for line in log:
+                if not line.endswith(b"\n"):
+                    break  # It is being written.
+                since += len(line)
+                calls.append(_call(json.loads(line)))
+        return calls, since
 
     def until(self, true: Callable[[Call], object], *, since: int = 0, seconds: float = 60.0) -> Call:
         """Wait for a call of which something is true; give it.
@@ -64,31 +77,27 @@ class Log:
         """
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            for call in self._read(since):
+            calls, since = self.news(since)
+            for call in calls:
                 if true(call):
                     return call
             time.sleep(_INTERVAL)
         raise EngineTimeout(f"no such call in {seconds:.0f} s")
 
-    def _read(self, since: int) -> Iterator[Call]:
-        with self.path.open("rb") as log:
-            log.seek(since)
-            for line in log:
-                if not line.endswith(b"\n"):
-                    return  # It is being written.
-                event = json.loads(line)
-                target = event.get("objectRef", {})
-                yield Call(
-                    verb=event["verb"],
-                    resource=target.get("resource", ""),
-                    subresource=target.get("subresource", ""),
-                    namespace=target.get("namespace", ""),
-                    name=target.get("name", ""),
-                    user=event["user"].get("username", ""),
-                    agent=event.get("userAgent", ""),
-                    status=event.get("responseStatus", {}).get("code", 0),
-                    at=event["requestReceivedTimestamp"],
-                )
+
+def _call(event: dict[str, Any]) -> Call:
+    target = event.get("objectRef", {})
+    return Call(
+        verb=event["verb"],
+        resource=target.get("resource", ""),
+        subresource=target.get("subresource", ""),
+        namespace=target.get("namespace", ""),
+        name=target.get("name", ""),
+        user=event["user"].get("username", ""),
+        agent=event.get("userAgent", ""),
+        status=event.get("responseStatus", {}).get("code", 0),
+        at=event["requestReceivedTimestamp"],
+    )
 
 
 def write_policy(path: Path) -> Path:

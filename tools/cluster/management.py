@@ -60,7 +60,8 @@ class ManagementCluster:
 
     def __init__(  # noqa: PLR0913 keyword-only, all with a default
         self, cluster_api: str | None = "1.14", *, extra: Sequence[Object] = (), only: Sequence[str] | None = None,
-        features: Sequence[str] = (), api_server_flags: Sequence[str] = (), real_machines: bool = False,
+        features: Sequence[str] = (), provider_flags: Sequence[str] = (), api_server_flags: Sequence[str] = (),
+        real_machines: bool = False,
     ) -> None:  # fmt: skip
         """Say what it is to be.
 
@@ -69,6 +70,7 @@ class ManagementCluster:
             extra: documents applied before the providers start, definitions among them.
             only: the providers to be started at once, all by default; the others wait in ``providers``.
             features: feature gates of the providers beside MachinePool and ClusterTopology, as ``Name=true``.
+            provider_flags: further flags of Cluster API's own providers.
             api_server_flags: further flags of kube-apiserver.
             real_machines: the machines of the fake infrastructure boot, as of ``fake_infrastructure.booted``.
 
@@ -81,6 +83,7 @@ class ManagementCluster:
         self._extra = extra
         self._only = only
         self._features = features
+        self._provider_flags = provider_flags
         self._flags = api_server_flags
         self._real = real_machines
         self._ending = contextlib.ExitStack()
@@ -132,7 +135,12 @@ class ManagementCluster:
         note = server.administration.directory.parent / SITE_NOTE if self._real else None
         return [
             providers.Provider(
-                version, name, administration=server.administration, features=self._features, site_note=note
+                version,
+                name,
+                administration=server.administration,
+                features=self._features,
+                flags=self._provider_flags,
+                site_note=note,
             )
             for name in providers.names(version)
         ]

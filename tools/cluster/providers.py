@@ -69,13 +69,14 @@ def service_account(documents: Iterable[Object]) -> tuple[str, str]:
 class Provider:
     """How one provider is run."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 keyword-only
         self,
         version: str,
         name: str,
         *,
         administration: Administration,
         features: Sequence[str] = (),
+        flags: Sequence[str] = (),
         site_note: Path | None = None,
     ) -> None:
         """Say which; with a ``site_note`` the machines of the fake infrastructure are real (its ``--boot``)."""
@@ -84,6 +85,7 @@ class Provider:
         self._version = version
         self._administration = administration
         self._features = (*_FEATURES, *features)
+        self._flags = flags
         self._site_note = site_note
 
     def process(self, supervisor: Supervisor, access: Access) -> Process:
@@ -102,7 +104,7 @@ class Provider:
             str(program), f"--parts={self.name}", f"--kubeconfig={kubeconfig}",
             f"--host={self._administration.address}", f"--webhook-port={port}",
             f"--webhook-cert-dir={self._administration.directory / 'serving'}", f"--health-addr={health}",
-            f"--feature-gates={','.join(self._features)}", "-v=2",
+            f"--feature-gates={','.join(self._features)}", "-v=2", *self._flags,
         )  # fmt: skip
         # Loopback, where the management cluster is, is never proxied by programs in Go.
         env = {"HTTPS_PROXY": way_in.url(self._administration.address)} if self._site_note else {}

@@ -51,6 +51,20 @@ def test_half_a_line_is_left_for_later(tmp_path: Path) -> None:
     assert not log.calls()[0].is_write
 
 
+def test_news_are_told_once(tmp_path: Path) -> None:
+    """Who asks again from where the last ones ended gets what was written meanwhile, half lines when they are whole."""
+    log = Log(tmp_path / "audit.log")
+    line = event("list", "secrets")
+    log.path.write_text(event("get", "secrets") + line[:20])
+    calls, position = log.news(0)
+    assert [one.verb for one in calls] == ["get"]
+    with log.path.open("a") as more:
+        more.write(line[20:])
+    calls, position = log.news(position)
+    assert [one.verb for one in calls] == ["list"]
+    assert (log.news(position), position) == (([], position), log.position)
+
+
 def test_waiting_ends(tmp_path: Path) -> None:
     """A call that is there is given at once; one that never comes is an error."""
     log = Log(tmp_path / "audit.log")

@@ -114,14 +114,16 @@ class Bench:
         )
 
     def _wait(self, fleet: Fleet, position: int) -> list[Call]:
-        wanted, end = set(fleet.names), time.monotonic() + _PATIENCE
+        wanted, made, end = set(fleet.names), dict[str, Call](), time.monotonic() + _PATIENCE
         while time.monotonic() < end:
-            made = [
-                call
-                for call in self.cluster.audit.calls(since=position, resource="secrets")
-                if call.verb == "create" and call.status == _CREATED and call.namespace == fleet.namespace
-            ]
-            if wanted <= {call.name for call in made}:
-                return [call for call in made if call.name in wanted]
+            # Each line is read once: who measures takes from the same two cores.
+            calls, position = self.cluster.audit.news(position)
+            made.update({one.name: one for one in calls if _makes_secret(one) and one.namespace == fleet.namespace})
+            if wanted <= made.keys():
+                return [made[name] for name in wanted]
             time.sleep(_INTERVAL)
         raise EngineTimeout(f"not every machine of {fleet.namespace} got its Secret in {_PATIENCE:.0f} s")
+
+
+def _makes_secret(call: Call) -> bool:
+    return (call.resource, call.verb, call.status) == ("secrets", "create", _CREATED)
