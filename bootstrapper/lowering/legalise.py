@@ -99,8 +99,9 @@ def _affected(draft: Draft, wrong: list[Unsupported], rejected: Collection[str])
         news = dependents(news, remaining)
         taken = {item.path for item in news}
         remaining = [item for item in remaining if item.path not in taken]
-        chosen += news
-    return chosen
+    # In the bundle's order: what is put behind a file comes after it, whichever of the two brought the other along.
+    left = {item.path for item in remaining}
+    return [item for item in present if item.path not in left]
 
 
 def _drop_empty(draft: Draft) -> None:

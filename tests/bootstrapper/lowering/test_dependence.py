@@ -110,6 +110,14 @@ def test_items_are_lowered_with_what_they_depend_on(
     assert all(one.entry.origin.document == "SlipwayConfig/test" for one in draft.staged)
 
 
+def test_what_is_lowered_together_keeps_its_order() -> None:
+    """An append that brings along the file that it is put behind, and its own successor, stays between them."""
+    more = "".join(f'files {{ path: "/a" append: true mode: {mode} }}' for mode in (1, 2))
+    entries = f'files {{ path: "/a" {ROOTS} }} {more}'
+    draft, _ = work(text(entries), EVERYTHING_BUT - {"os.files.append"})
+    assert [(one.entry.append, one.entry.mode) for one in draft.staged] == [(False, 0), (True, 1), (True, 2)]
+
+
 @pytest.mark.parametrize(
     ("reason", "unsupported_feature", "system", "lowered"),
     [
