@@ -2,8 +2,9 @@
 
 All native work of a provisioner comes before the entry point. An item therefore stays native only if everything that it
 depends on is native: the user that owns it, the home directory, the mount or the linked folder that it lies in, the
-file that it is a hard link to, an earlier entry for the same path. (A directory that is lowered does not take the files
-in it along: the runner gives it its owner and mode afterwards, and nothing is lost.)
+file that it is a hard link to, an earlier entry for the same path, the authorities that vouch for its download. (A
+directory that is lowered does not take the files in it along: the runner gives it its owner and mode afterwards, and
+nothing is lost.)
 
 The user and the group root are always there, whether the spec changes them or not.
 """
@@ -28,7 +29,12 @@ def dependents(lowered: Collection[Item], remaining: Iterable[Item]) -> list[Ite
     devices = {
         item.message.device for item in lowered if item.feature.startswith("os.storage.") and _has(item, "device")
     }
-    return [item for item in remaining if _depends(item, users, groups, mounts, places, paths, devices)]
+    trust = any(item.feature == "os.trusted_certificates" for item in lowered)
+    return [
+        item
+        for item in remaining
+        if _depends(item, users, groups, mounts, places, paths, devices) or (trust and _is_download(item))
+    ]
 
 
 def _depends(  # noqa: PLR0913, PLR0917  # one argument for each kind of dependency
@@ -59,6 +65,10 @@ def _depends(  # noqa: PLR0913, PLR0917  # one argument for each kind of depende
     if item.feature == "os.storage.swap":
         return _below(message.path, mounts)
     return False
+
+
+def _is_download(item: Item) -> bool:
+    return item.feature == "os.files" and item.message.HasField("remote")
 
 
 def _names(items: Collection[Item], feature: str) -> set[str]:

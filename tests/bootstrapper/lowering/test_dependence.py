@@ -110,6 +110,17 @@ def test_items_are_lowered_with_what_they_depend_on(
     assert all(one.entry.origin.document == "SlipwayConfig/test" for one in draft.staged)
 
 
+def test_a_download_waits_for_the_authorities_that_vouch_for_it() -> None:
+    """They are trusted when the runner has installed them: what is downloaded before could not be verified."""
+    remote = f'files {{ path: "/a" remote {{ urls: "https://a" }} {ROOTS} }} files {{ path: "/b" {ROOTS} }}'
+    trust = 'trusted_certificates { name: "corp" certificate { secret_ref { name: "s" key: "k" } } }'
+    declared = EVERYTHING_BUT | {"os.files.remote"}
+    assert [one.entry.path for one in work(text(remote), declared)[0].staged] == []
+    draft, _ = work(text(f"{remote} {trust}"), declared)
+    assert [one.entry.path for one in draft.staged] == ["/a"]
+    assert draft.staged[0].rank > Rank.TRUSTED_CERTIFICATES
+
+
 def test_what_is_lowered_together_keeps_its_order() -> None:
     """An append that brings along the file that it is put behind, and its own successor, stays between them."""
     more = "".join(f'files {{ path: "/a" append: true mode: {mode} }}' for mode in (1, 2))

@@ -3,7 +3,7 @@
 # stage/WAVE/list holds one order a line, a letter, a space and the rest of the line as it is:
 #   p N       append part N of the wave to the content that is being put together
 #   r|j|b F   append machine fact F: raw, as a JSON string, in base64 (no fact holds a quote, a backslash or a space)
-#   g ALG HASH URL    unless an earlier URL served: download the content and verify it
+#   g ALG HASH URL    unless an earlier URL served: download the content and verify it; "-" is no hash
 #   o OWNER:GROUP     owner of the next item; root:root without it
 #   t TARGET          target of the next link
 #   f|a MODE PATH     put the content there as a file, or behind what the file holds
@@ -73,16 +73,23 @@ behind() {
     cat "$i.old" new >"$p"
   fi
 }
+# get URL HASH: without a hash the transport alone vouches for the content, so that it has to be HTTPS wherever a redirect
+# leads to; wget can only take none. To curl brackets and braces are patterns unless it is told otherwise.
 get() {
   if command -v curl >/dev/null; then
-    curl -fsSL --retry 5 --retry-delay 2 --connect-timeout 10 -o got.new "$1"
+    [ "$2" = - ] && x= || x=http,
+    curl -gfsSL --proto "=${x}https" --retry 5 --retry-delay 2 --connect-timeout 10 -o got.new "$1"
   else
-    wget -q -O got.new "$1"
+    [ "$2" = - ] && x=--max-redirect=0 || x=-q
+    wget -q "$x" -O got.new "$1"
   fi
 }
 download() {
-  h=${1#* }
-  if get "${h#* }" && [ "$("${1%% *}sum" <got.new)" = "${h%% *}  -" ]; then
+  a=${1%% *}sum
+  u=${1#* }
+  h=${u%% *}
+  u=${u#* }
+  if get "$u" "$h" && { [ "$h" = - ] || [ "$("$a" <got.new)" = "$h  -" ]; }; then
     cat got.new >>new
     : >got
   fi
