@@ -35,7 +35,9 @@ def _calls(item: Item, draft: Draft) -> Iterator[list[str]]:
     name = checked_name(item)
     for program in ("useradd", "usermod"):
         needed_program(program, item, draft.profile)
-    flags = ("M" if user.no_create_home else "m") + ("r" if user.system else "")
+    # A system account has no home unless somebody logs in to it.
+    homeless = user.no_create_home or (user.system and not user.ssh_authorized_keys)
+    flags = ("M" if homeless else "m") + ("r" if user.system else "")
     for group in (user.primary_group, *user.groups):
         _check_group(item, group)
     refuse_control_characters(item, user.shell)

@@ -21,8 +21,8 @@ account() {
       set -- -U "$@"
     fi
     [ -z "$g" ] || set -- -G "$g" "$@"
-    case $d in
-      /*/*) mkdir -p "${d%/*}" ;;
+    case $f$d in
+      m*/*/*) mkdir -p "${d%/*}" ;;
     esac
     useradd "-$f" "$@" "$n"
   fi

@@ -131,6 +131,8 @@ def _users() -> list[ospb.User]:
             password_hash=secretpb.SecretValue(secret_ref=reference("hash")),
         ),
         ospb.User(name="runner", system=True, no_create_home=True, shell="/usr/sbin/nologin"),
+        ospb.User(name="service", system=True),
+        ospb.User(name="elsewhere", system=True, home="/srv/absent/home"),
         ospb.User(name="root", ssh_authorized_keys=KEYS[:1]),
     ]
 

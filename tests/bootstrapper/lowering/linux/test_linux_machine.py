@@ -68,7 +68,13 @@ def test_groups_and_users_are_as_asked(machine: Machine) -> None:
     assert machine.text("getent passwd bob").split(":")[2:4] == ["1777", "4242"]
     assert machine.text("stat -c '%U %G' /srv/deep/bob /srv/deep") == "bob team\nroot root"
     assert machine.text("getent passwd runner").endswith(":/usr/sbin/nologin")
+
+
+def test_a_system_account_has_no_home(machine: Machine) -> None:
+    """As by a first-boot system, unless somebody logs in to it; the folder that it would be in is not made either."""
     assert machine.text("ls /home") == "ann"
+    assert machine.text("getent passwd elsewhere").split(":")[5] == "/srv/absent/home"
+    assert machine.text("ls -d /srv/absent 2>&1 || :").endswith("No such file or directory")
 
 
 def test_passwords_come_from_files_and_lock_when_nothing_is_said(machine: Machine) -> None:
