@@ -7,6 +7,7 @@ Sections = Mapping[str, Sequence[tuple[str, str]]]
 
 _WORD = re.compile(r"[A-Za-z0-9_/.:=,@+-]+")
 _SECTION = re.compile(r"\[[^\[\]]+\]")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "$": "$$", "\n": "\\n", "\t": "\\t"}
 _KEPT = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:_.")
 
 
@@ -39,8 +40,12 @@ def command_line(argv: Sequence[str]) -> str:
 def _quoted(word: str) -> str:
     if _WORD.fullmatch(word):
         return word
-    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$")
-    return '"' + escaped.replace("\n", "\\n").replace("\t", "\\t") + '"'
+    return '"' + "".join(_ESCAPES.get(char) or (char if char.isprintable() else _bytes(char)) for char in word) + '"'
+
+
+def _bytes(char: str) -> str:
+    """Give a character as its bytes, each of exactly two digits: those of the text behind it stay text."""
+    return "".join(f"\\x{byte:02x}" for byte in char.encode())
 
 
 def escaped_path(path: str) -> str:

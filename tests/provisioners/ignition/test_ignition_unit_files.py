@@ -73,6 +73,8 @@ def test_escaped_path_is_systemds(engine: Callable[..., None]) -> None:
         (["/bin/x", 'q"\\'], '/bin/x "q\\"\\\\"', "quotes and backslashes"),
         (["/bin/x", "$HOME"], '/bin/x "$$HOME"', "no variable of systemd's"),
         (["/bin/x", "a\nb"], '/bin/x "a\\nb"', "a line break would be another key"),
+        (["/bin/x", "a\r\x0112"], '/bin/x "a\\x0d\\x0112"', "control characters, and digits behind them"),
+        (["/bin/x", "\u2028g\u00fcn"], '/bin/x "\\xe2\\x80\\xa8g\u00fcn"', "what is no letter, by its bytes"),
         (["/bin/x", ";"], '/bin/x ";"', "a separator of commands"),
     ],
 )
