@@ -21,6 +21,7 @@ from pathlib import Path
 from tools.engines import roots, sandbox, systemd_boot, tree_scan, unit_files
 from tools.engines.finding import Finding, error, warning
 from tools.engines.machine_state import MachineState
+from tools.engines.network import Site
 from tools.engines.sandbox import Command, File, Outcome, Sandbox
 
 NAME = "cloud-init"
@@ -141,6 +142,7 @@ def opened(
     root: str = "trixie",
     machine: MachineFacts | None = None,
     extra_files: Mapping[str, File] | None = None,
+    sites: Sequence[Site] = (),
 ) -> Iterator[Machine]:
     """Gives a machine that was never booted, for tests that boot twice or look in between.
 
@@ -148,11 +150,12 @@ def opened(
         root: ``trixie`` (cloud-init 25.1) or ``bookworm`` (22.4).
         machine: what the cloud tells it.
         extra_files: put there before the first boot, such as fake commands; no part of the state.
+        sites: what it can reach.
 
     Raises:
         EngineMissing: the root was not built.
     """
-    with sandbox.opened(roots.ROOTS[root].require()) as box:
+    with sandbox.opened(roots.ROOTS[root].require(), sites=sites) as box:
         yield Machine(box, facts=machine or MachineFacts(), extra_files=extra_files or {})
 
 

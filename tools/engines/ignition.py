@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from tools.engines import presets, roots, sandbox, systemd_boot, tree_scan, unit_files
 from tools.engines.finding import Finding, error, warning
 from tools.engines.ignition_parsers import NAME, butane, executable, translate, validate
 from tools.engines.machine_state import MachineState
+from tools.engines.network import Site
 from tools.engines.sandbox import Command, File, Outcome, Sandbox
 
 __all__ = ["Machine", "butane", "opened", "run", "translate", "validate"]
@@ -117,13 +118,17 @@ class Machine:
 
 
 @contextlib.contextmanager
-def opened(*, root: str = "trixie", extra_files: Mapping[str, File] | None = None) -> Iterator[Machine]:
+def opened(
+    *, root: str = "trixie", extra_files: Mapping[str, File] | None = None, sites: Sequence[Site] = ()
+) -> Iterator[Machine]:
     """Gives a machine that was never booted; ``extra_files`` are there before and no part of the state.
+
+    It can reach ``sites``, as does what sets it up.
 
     Raises:
         EngineMissing: a root was not built.
     """
-    with sandbox.opened(roots.ROOTS[root].require()) as box:
+    with sandbox.opened(roots.ROOTS[root].require(), sites=sites) as box:
         yield Machine(box, extra_files=extra_files or {})
 
 

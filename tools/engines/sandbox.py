@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tools.engines import cache
+from tools.engines import cache, network
 from tools.engines.failures import EngineBroken, EngineTimeout
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -65,10 +65,11 @@ class Outcome:
 class Sandbox:
     """One machine: its files last over sessions as on a disk, ``/run`` and processes do not."""
 
-    def __init__(self, lower: Path, scratch: Path, *, hostname: str) -> None:
+    def __init__(self, lower: Path, scratch: Path, *, hostname: str, sites: Sequence[network.Site] = ()) -> None:
         self.lower = lower
         self.scratch = scratch
         self.hostname = hostname
+        self.sites = tuple(sites)
         self.programs: dict[str, Path] = {}
         for name in ("upper", "work", "merged", "run"):
             (scratch / name).mkdir(mode=0o755)
@@ -131,6 +132,7 @@ class Sandbox:
             "initramfs": str(initramfs or ""),
             "scratch": str(self.scratch),
             "hostname": self.hostname,
+            "network": network.order(self.sites),
             "files": [
                 {"path": path, "content": base64.b64encode(item.content).decode(), "mode": item.mode}
                 for path, item in (files or {}).items()
@@ -211,10 +213,10 @@ def scratch_folder() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def opened(lower: Path, *, hostname: str = "node0") -> Iterator[Sandbox]:
-    """Gives a fresh machine over ``lower`` and removes it afterwards."""
+def opened(lower: Path, *, hostname: str = "node0", sites: Sequence[network.Site] = ()) -> Iterator[Sandbox]:
+    """Gives a fresh machine over ``lower``, which can reach ``sites``, and removes it afterwards."""
     with scratch_folder() as scratch, cache.in_use(lower.name):
-        yield Sandbox(lower, scratch, hostname=hostname)
+        yield Sandbox(lower, scratch, hostname=hostname, sites=sites)
 
 
 def _sweep(home: Path) -> None:

@@ -14,6 +14,7 @@ devices, reboot) can be touched, whatever a document under test asks for.
 import base64
 import ctypes
 import fcntl
+import importlib
 import json
 import os
 import signal
@@ -24,6 +25,7 @@ import sys
 import threading
 import time
 import tty
+from collections.abc import Callable
 from typing import Any
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -69,12 +71,13 @@ def main() -> None:
     copying = threading.Thread(target=_copy_console, args=(terminal, console), daemon=True)
     copying.start()
     programs = {path: _clone_mount(host) for path, host in order["mounts"].items()}
+    network = _prepare_network(order["network"])
     _leave_host(root)
     for item in order["files"]:
         _put(item)
     for path, program in programs.items():
         _mount_program(program, path)
-    outcomes = _in_user_namespace(order)
+    outcomes = _in_user_namespace(order, network)
     os.write(line, _END_OF_CONSOLE)
     copying.join(_CONSOLE_PATIENCE)
     os.write(result, json.dumps(outcomes).encode())
@@ -208,7 +211,28 @@ def _mount_program(program: int, path: str) -> None:
     _mount("", path, flags=_MS_BIND | _MS_REMOUNT | _MS_RDONLY | _MS_NODEV)
 
 
-def _in_user_namespace(order: dict[str, Any]) -> list[dict[str, Any]]:
+def _prepare_network(sites: list[dict[str, Any]]) -> Callable[[], None]:
+    """What starts the machine's servers; they must be loaded before the host's tree is gone."""
+    if not sites:
+        return lambda: None
+    sys.path.insert(0, os.path.dirname(__file__))
+    server = importlib.import_module("network_server")
+    contexts = server.contexts(sites)
+
+    def start() -> None:
+        listeners = server.listen(sites, contexts)
+        if not os.fork():
+            try:
+                server.serve(listeners)
+            finally:
+                os._exit(1)
+        for listener, *_ in listeners:
+            listener.close()
+
+    return start
+
+
+def _in_user_namespace(order: dict[str, Any], start_network: Callable[[], None]) -> list[dict[str, Any]]:
     """Runs the commands in a child whose namespaces are owned by a user namespace; gives their outcomes."""
     to_parent, from_child = socket.socketpair()
     answer = os.memfd_create("outcomes", 0)
@@ -217,6 +241,7 @@ def _in_user_namespace(order: dict[str, Any]) -> list[dict[str, Any]]:
         status = 1
         try:
             _enter(from_child, order["hostname"])
+            start_network()
             os.write(answer, json.dumps([_run(command) for command in order["commands"]]).encode())
             status = 0
         finally:

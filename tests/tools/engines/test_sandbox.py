@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.engines import cache, fakes, roots, sandbox
+from tools.engines import cache, fakes, network, roots, sandbox
 from tools.engines.sandbox import Command, File
 
 pytestmark = pytest.mark.engine
@@ -178,3 +178,26 @@ def test_discard_never_crosses_a_mount(engine, tmp_path):
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "refused\n"
     cache.discard(tmp_path / "tree")
     assert not (tmp_path / "tree").exists()
+
+
+def test_a_machine_reaches_its_sites_and_nothing_else(engine):
+    """A server at a cloud's address answers whoever says what it needs, and is there again in the next session."""
+    engine("root-trixie")
+    answers = {"/a[1] b": network.Answer(b"\x00bytes", needs="metadata-flavor: google")}
+    sites = [network.Site("169.254.169.254", 80, answers), network.Site("127.0.0.1", 8080, {})]
+    program = (
+        "import sys, urllib.request as r;"
+        "print(r.urlopen(r.Request(sys.argv[1], headers={'Metadata-Flavor': 'Google'})).read())"
+    )
+    ask = [
+        Command(("python3", "-c", program, url), timeout=30.0)
+        for url in ("http://169.254.169.254/a%5B1%5D%20b", "http://127.0.0.1:8080/a", "http://192.0.2.1/")
+    ]
+    with sandbox.opened(roots.ROOTS["trixie"].require(), sites=sites) as one:
+        for _ in range(2):
+            found, absent, unreachable = one.session(ask, reboot=False)
+            assert (found.status, found.output) == (0, b"b'\\x00bytes'\n")
+            assert b"HTTP Error 404" in absent.output
+            assert b"Network is unreachable" in unreachable.output
+        (refused,) = one.session([Command(("python3", "-c", program.replace("Google", "other"), ask[0].argv[-1]))])
+        assert b"HTTP Error 403" in refused.output
