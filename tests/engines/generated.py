@@ -7,7 +7,7 @@ Kubernetes is drawn for itself: it depends on the machine's role, and the system
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
@@ -21,6 +21,8 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 from tests.engines import generated_kubernetes_values as of_kubernetes
 from tests.engines import generated_values as of_system
+
+Made = TypeVar("Made", bound=Message)
 
 BY_GRAMMAR = {**of_system.BY_GRAMMAR, **of_kubernetes.BY_GRAMMAR}
 BY_FIELD = {**of_system.BY_FIELD, **of_kubernetes.BY_FIELD}
@@ -41,8 +43,8 @@ _OF_JOINING = ("node", "discovery", "static_pods", "timeouts")
 def systems(count: int) -> tuple[specpb.MachineBootstrapSpec, ...]:
     """So many systems with commands; the first one says everything, the others leave things unsaid."""
     # Whatever hypothesis begins with is small: the largest ones say the most, and then what says anything new.
-    complete = max(_drawn(4 * count, _system(complete=True)), key=lambda one: one.ByteSize())
-    others = sorted(_drawn(8 * count, _system(complete=False)), key=lambda one: one.ByteSize(), reverse=True)
+    complete = max(examples(4 * count, _system(complete=True)), key=lambda one: one.ByteSize())
+    others = sorted(examples(8 * count, _system(complete=False)), key=lambda one: one.ByteSize(), reverse=True)
     chosen = [complete]
     while len(chosen) < count:
         known = _pairs(chosen)
@@ -56,14 +58,14 @@ def kubernetes(makes_cluster: tuple[bool, ...]) -> tuple[specpb.MachineBootstrap
 
     Nearly everything, since only few of them make a cluster; the last one leaves things unsaid.
     """
-    drawn = _drawn(4 * len(makes_cluster), _kubernetes(complete=True))
+    drawn = examples(4 * len(makes_cluster), _kubernetes(complete=True))
     chosen: list[specpb.MachineBootstrapSpec] = []
     for number, makes in enumerate(makes_cluster):
         known: set[str] = set()
         for one, other in zip(chosen, makes_cluster, strict=False):
             known |= said(used(one, makes_cluster=other)) if other == makes else set()
         if number and number == len(makes_cluster) - 1:
-            drawn = _drawn(4, _kubernetes(complete=False))
+            drawn = examples(4, _kubernetes(complete=False))
         chosen.append(max(drawn, key=partial(_news, known=known, makes_cluster=makes)))
     return tuple(chosen)
 
@@ -92,8 +94,9 @@ def _pairs(specs: Sequence[specpb.MachineBootstrapSpec]) -> set[tuple[str, str]]
     return found
 
 
-def _drawn(count: int, strategy: st.SearchStrategy[specpb.MachineBootstrapSpec]) -> list[specpb.MachineBootstrapSpec]:
-    found: list[specpb.MachineBootstrapSpec] = []
+def examples(count: int, strategy: st.SearchStrategy[Made]) -> list[Made]:
+    """So many examples, the same in every run."""
+    found: list[Made] = []
 
     @seed(1)
     @settings(
@@ -104,7 +107,7 @@ def _drawn(count: int, strategy: st.SearchStrategy[specpb.MachineBootstrapSpec])
         suppress_health_check=list(HealthCheck),
     )
     @given(strategy)
-    def collect(made: specpb.MachineBootstrapSpec) -> None:
+    def collect(made: Made) -> None:
         found.append(made)
 
     collect()

@@ -9,6 +9,7 @@ from typing import Any
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import secret_pb2 as secretpb
+from tests.engines.generated_network import fact
 from tests.engines.generated_values import reference
 
 _AUDIT = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Metadata  # it\'s "@" $HOME {{ x }}\n'
@@ -61,8 +62,23 @@ BY_GRAMMAR: Mapping[str, tuple[str, ...]] = {
     "label-value": ("", "value-@", "Two.Words_@"),
 }
 BY_FIELD: Mapping[str, tuple[Any, ...]] = {
-    "NodeRegistration.provider_id": (_text("metal:///gen/@"), _parts("metal:///", "@")),
-    "NodeRegistration.node_ip": (_text("192.0.2.7"), _parts("192.0.2.", "8")),
+    "NodeRegistration.name": (
+        _text("gen-node"),
+        _parts("gen-", "node"),
+        fact(contentpb.FACT_KIND_LOCAL_HOSTNAME),
+        fact(contentpb.FACT_KIND_SHORT_HOSTNAME, before="node-"),
+    ),
+    "NodeRegistration.provider_id": (
+        _text("metal:///gen/@"),
+        _parts("metal:///", "@"),
+        fact(contentpb.FACT_KIND_PROVIDER_ID),
+    ),
+    "NodeRegistration.node_ip": (
+        _text("192.0.2.7"),
+        _parts("192.0.2.", "8"),
+        fact(contentpb.FACT_KIND_PRIVATE_IPV4),
+        fact(contentpb.FACT_KIND_IPV6),
+    ),
     "NodeRegistration.cri_socket": ("unix:///run/containerd/containerd.sock", "unix:///run/gen-@.sock"),
     "NodeRegistration.kubelet_configuration": (
         kubernetespb.OpaqueDocument(text="maxPods: 50\n", media_type="application/yaml"),
@@ -79,7 +95,11 @@ BY_FIELD: Mapping[str, tuple[Any, ...]] = {
         contentpb.Content(text=_KUBECONFIG + "x}}]\n"),
         _spliced(_KUBECONFIG, contentpb.SPLICE_ENCODING_JSON_STRING, "}}]\n"),
     ),
-    "ControlPlane.advertise_address": (_text("192.0.2.10"), _parts("192.0.2.", "11")),
+    "ControlPlane.advertise_address": (
+        _text("192.0.2.10"),
+        _parts("192.0.2.", "11"),
+        fact(contentpb.FACT_KIND_PRIVATE_IPV4),
+    ),
     "ControlPlane.bind_port": (6443, 8443),
     "Audit.policy": (contentpb.Content(text=_AUDIT), contentpb.Content(data=_AUDIT.encode())),
     "Audit.max_age_days": (0, 30),

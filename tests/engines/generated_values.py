@@ -7,6 +7,7 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.bootstrapper.lowering.specs import PEM
+from tests.engines.generated_network import REMOTES, fact
 
 HASH = "$6$salt$WKhNPNW5.DIvZ8Kw0BbkeIPzlp6c7sHzdlKg"
 _KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDm0t1sCzYt8Wn2o7f4dJ1c2Jr3g9m2jv4b7x0yqg3mB"
@@ -55,6 +56,12 @@ BY_FIELD: Mapping[str, tuple[Any, ...]] = {
     "MachineText.value": ("gen-node", "gen.example.com"),
     "SecretReference.name": ("team-secrets",),
     "SecretReference.key": ("word",),
+    "File.remote": REMOTES,
+    "Hostname.name": (
+        contentpb.MachineText(value="gen.example.com"),
+        fact(contentpb.FACT_KIND_SHORT_HOSTNAME, before="gen-"),
+        fact(contentpb.FACT_KIND_HOSTNAME),
+    ),
     "File.owner": ("root", "daemon", "user-0"),
     "File.group": ("root", "daemon", "group-0"),
     "File.mode": (0o600, 0o644, 0o755, 0o2755),
@@ -98,20 +105,18 @@ BY_FIELD: Mapping[str, tuple[Any, ...]] = {
 # Never in a machine here, each with its reason.
 LEFT_OUT = {
     "OperatingSystem.default_user": "the image's own user is cloud-init's; Ignition makes none",
-    "OperatingSystem.disks": "no block device is here",
-    "OperatingSystem.filesystems": "no block device is here",
+    "OperatingSystem.disks": "no block device is here; `generated_disks` has layouts",
+    "OperatingSystem.filesystems": "no block device is here; `generated_disks` has layouts",
     "OperatingSystem.kernel_arguments": "no boot loader is here; cloud-init has none",
-    "File.remote": "would be downloaded; Ignition downloads before anything else is there",
     "Content.config_map_ref": "stands in no bundle: the value is put in its place before",
-    "Segment.fact": "bare metal has no metadata service to ask",
     "Segment.template": "a template of cloud-init means nothing to Ignition",
-    "TextSegment.fact": "bare metal has no metadata service to ask",
     "TextSegment.template": "a template of cloud-init means nothing to Ignition",
     "Command.reboot": "the machine here does not go down and up",
     "Duration.nanos": "a timeout has whole seconds",
 }
 ONE_OF = {
     "Content": ("text", "data", "secret_ref", "segments"),
+    "File": ("content", "remote"),
     "MachineText": ("value", "segments"),
     "Command": ("argv", "script"),
     "SystemdUnit": ("contents", "masked"),

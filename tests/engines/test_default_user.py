@@ -14,7 +14,7 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.engines import ours, sameness
 from tests.engines.booted import NATIVE
 from tests.engines.filling import linux
-from tests.engines.test_generated import boot_both, differences
+from tests.engines.test_generated import ROOT, boot_both, differences
 from tools.engines.machine_state import MachineState
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
@@ -35,7 +35,7 @@ def machines(user: ospb.User, group: ospb.Group) -> tuple[MachineState, MachineS
 
 def test_numbers_that_the_spec_gives_are_those_of_both(engine: Callable[..., None]) -> None:
     """Nothing differs but what the list names: the image's user alone is on one side, and in groups of its own."""
-    engine("root-trixie", "ignition")
+    engine(f"root-{ROOT}", "ignition")
     user = ospb.User(name="ann", uid=1100, groups=["team", "sudo"], ssh_authorized_keys=[_KEY])
     left, right = machines(user, ospb.Group(name="team", gid=4242))
     assert sameness.problems(left, right, allowed=differences()) == []
@@ -46,7 +46,7 @@ def test_numbers_that_the_spec_gives_are_those_of_both(engine: Callable[..., Non
 
 def test_numbers_that_nobody_gave_are_the_same_too(engine: Callable[..., None]) -> None:
     """The image's user takes none of them: cloud-init makes it after the spec's own."""
-    engine("root-trixie", "ignition")
+    engine(f"root-{ROOT}", "ignition")
     left, right = machines(ospb.User(name="ann", groups=["team"]), ospb.Group(name="team"))
     assert sameness.problems(left, right, allowed=differences()) == []
     assert [state.users["ann"].uid for state in (left, right)] == [1000, 1000]

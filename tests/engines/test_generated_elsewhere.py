@@ -15,6 +15,7 @@ from services.contract.walk import uses
 from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import spec_pb2 as specpb
 from tests.engines import agreement, generated, ours
+from tests.engines.generated_network import FACTS
 from tests.engines.test_generated import MACHINES, MAKES_CLUSTER, question, rendered
 from tools.engines import finding, kubeadm
 
@@ -39,6 +40,7 @@ def test_kubeadm_of_each_api_takes_the_documents(version: str, engine: Callable[
         for facts in (asked.subject.cluster, asked.subject.machine):
             facts.kubernetes_version = VERSIONS[version]
         _fit(asked.subject.spec, version)
+        _fill_in(asked.subject.spec.kubernetes)
         before = generated.said(asked.subject.spec.kubernetes)
         answers, _ = agreement.render_by_all(asked, ("cloud-init",))
         # Were most of it refused, little would be proved.
@@ -77,6 +79,17 @@ def _fit(spec: specpb.MachineBootstrapSpec, version: str) -> None:
             holder.extend(named.values())
         for gate in spec.kubernetes.feature_gates:
             gate.name = gate.name.replace("NodeLocalCRISocket", "EtcdLearnerMode")  # That is of 1.32.
+
+
+def _fill_in(message: Message) -> None:
+    """Say what each fact is, since what the machine would put together can not be read from a document."""
+    for one, value in message.ListFields():
+        if one.message_type is None:
+            continue
+        for entry in value if one.is_repeated else [value]:
+            if one.name == "segments" and entry.HasField("fact"):
+                entry.text = FACTS[entry.fact.kind]
+            _fill_in(entry)
 
 
 def _holders_of_arguments(message: Message) -> Iterator[Any]:

@@ -12,7 +12,7 @@ from tests.engines import ours, sameness
 from tests.engines.filling import linux
 from tests.engines.mutants import defects
 from tests.engines.mutants.defects import Defect
-from tests.engines.test_generated import boot_both
+from tests.engines.test_generated import ROOT, boot_both
 from tests.engines.test_generated import differences as of_generated
 from tests.integration.test_same_machine_by_all import differences as of_integration
 from tools.engines import cloud_init, finding, ignition
@@ -65,7 +65,7 @@ def compared(left: MachineState, right: MachineState) -> list[str]:
 @_ONE_BOOT
 def test_a_sound_machine_has_no_defect(engine: Callable[..., None]) -> None:
     """Without it the others would prove nothing."""
-    engine("root-trixie", "ignition")
+    engine(f"root-{ROOT}", "ignition")
     assert machines()[0] == []
 
 
@@ -73,7 +73,7 @@ def test_a_sound_machine_has_no_defect(engine: Callable[..., None]) -> None:
 @pytest.mark.parametrize("defect", [*defects.CLOUD_CONFIG, *defects.IGNITION], ids=str)
 def test_a_machine_shows_a_defect(defect: Defect, engine: Callable[..., None]) -> None:
     """What the machine is like tells of it by name."""
-    engine("root-trixie", "ignition")
+    engine(f"root-{ROOT}", "ignition")
     assert [one for one in machines()[1] if defect.shown in one]
 
 
