@@ -13,8 +13,8 @@ from provisioners.ignition.unit_files import (
     is_unit_file,
     unit_file,
 )
-from tools.engines import roots, sandbox
-from tools.engines.sandbox import Command
+from tools.engines import fakes, roots, sandbox, systemd_boot
+from tools.engines.sandbox import Command, File
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,19 @@ def _any_paths() -> list[str]:
     return paths
 
 
+def _any_words() -> list[str]:
+    """A hundred words of any characters that an argument can have, the same in every run."""
+    words: list[str] = []
+
+    @settings(max_examples=100, deadline=None, database=None, derandomize=True)
+    @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
+    def draw(word: str) -> None:
+        words.append(word)
+
+    draw()
+    return words
+
+
 @pytest.mark.engine
 @pytest.mark.timeout(300)
 def test_escaped_path_is_systemds(engine: Callable[..., None]) -> None:
@@ -81,6 +94,21 @@ def test_escaped_path_is_systemds(engine: Callable[..., None]) -> None:
 def test_command_line(argv: list[str], line: str, reason: str) -> None:
     """Arguments reach the program as they are."""
     assert command_line(argv) == line, reason
+
+
+@pytest.mark.engine
+@pytest.mark.timeout(300)
+def test_command_line_is_read_by_systemd(engine: Callable[..., None]) -> None:
+    """Any words, all of one character and digits behind it among them, are the arguments of what systemd starts."""
+    engine("root-trixie")
+    words = [_any_words(), [f"{chr(code)}12" for code in range(1, 0x100)], ["", ";", "%h $HOME ${x}", "\\x41 'q\" "]]
+    starts = [("ExecStart", command_line(["/usr/local/bin/record", *some])) for some in words]
+    unit = unit_file({"Service": [("Type", "oneshot"), *starts], "Install": [("WantedBy", "multi-user.target")]})
+    files = {"/etc/systemd/system/words.service": File(unit.encode()), **fakes.command("record")}
+    with sandbox.opened(roots.ROOTS["trixie"].require()) as box:
+        box.session([Command(("systemctl", "enable", "words.service"))], files=files)
+        systemd_boot.boot(box)
+        assert [list(call.argv[1:]) for call in fakes.read_calls(box.upper)] == words
 
 
 def test_unit_file_escapes_specifiers() -> None:
