@@ -11,13 +11,14 @@ from google.protobuf.message import Message
 
 from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.engines.kubeadm.features import V1BETA3_LACKS, V1BETA3_LACKS_ON_NODES
+from provisioners.ignition.features import SPECS
 from services.contract.walk import uses
 from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import spec_pb2 as specpb
-from tests.engines import agreement, generated, ours
+from tests.engines import agreement, generated, generated_disks, ours
 from tests.engines.generated_network import FACTS
 from tests.engines.test_generated import MACHINES, MAKES_CLUSTER, question, rendered
-from tools.engines import finding, kubeadm
+from tools.engines import cloud_init, finding, ignition, kubeadm
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 
@@ -63,6 +64,22 @@ def test_differences_by_role_make_the_same_machine(number: int) -> None:
     assert set(OVERRIDDEN) == {one.name for one in specpb.RoleOverrides.DESCRIPTOR.fields}
     found = ours.render(asked, "cloud-init").user_data
     assert _without_id(found) == _without_id(answers["cloud-init"].user_data)
+
+
+@pytest.mark.parametrize("number", range(len(MACHINES)))
+def test_every_parser_takes_the_documents(number: int, engine: Callable[..., None]) -> None:
+    """Of each spec of Ignition, and the schemas of both ages of cloud-init; with disks as well."""
+    engine("root-trixie", "root-bookworm", "ignition-parsers")
+    answers, whole, _ = rendered(number)
+    asked = MachineQuestion(type(whole.subject)(), whole.secrets, [])
+    asked.subject.CopyFrom(whole.subject)
+    for root in ("trixie", "bookworm"):
+        assert cloud_init.validate(answers["cloud-init"].user_data, root=root) == []
+    layout = generated_disks.in_sizes(generated_disks.layouts(len(MACHINES))[number])
+    for name in ("disks", "filesystems", "mounts"):
+        getattr(asked.subject.spec.os, name).MergeFrom(getattr(layout, name))
+    for spec in SPECS:
+        assert ignition.validate(ours.render(asked, "ignition", f"ignition/{spec}").user_data) == []
 
 
 def _fit(spec: specpb.MachineBootstrapSpec, version: str) -> None:
