@@ -2,7 +2,7 @@
 
 All native work of a provisioner comes before the entry point. An item therefore stays native only if everything that it
 depends on is native: the user that owns it, the home directory, the mount or the linked folder that it lies in, the
-file that it is a hard link to, an earlier entry for the same path, the authorities that vouch for its download. (A
+file that it is a hard link to, an earlier entry for the same path, the authorities that vouch for what it downloads. (A
 directory that is lowered does not take the files in it along: the runner gives it its owner and mode afterwards, and
 nothing is lost.)
 
@@ -33,7 +33,7 @@ def dependents(lowered: Collection[Item], remaining: Iterable[Item]) -> list[Ite
     return [
         item
         for item in remaining
-        if _depends(item, users, groups, mounts, places, paths, devices) or (trust and _is_download(item))
+        if _depends(item, users, groups, mounts, places, paths, devices) or (trust and _downloads(item))
     ]
 
 
@@ -67,8 +67,8 @@ def _depends(  # noqa: PLR0913, PLR0917  # one argument for each kind of depende
     return False
 
 
-def _is_download(item: Item) -> bool:
-    return item.feature == "os.files" and item.message.HasField("remote")
+def _downloads(item: Item) -> bool:
+    return item.feature == "os.packages" or (item.feature == "os.files" and item.message.HasField("remote"))
 
 
 def _names(items: Collection[Item], feature: str) -> set[str]:

@@ -121,6 +121,19 @@ def test_a_download_waits_for_the_authorities_that_vouch_for_it() -> None:
     assert draft.staged[0].rank > Rank.TRUSTED_CERTIFICATES
 
 
+def test_packages_wait_for_the_authorities_that_vouch_for_their_servers() -> None:
+    """A mirror of one's own is often certified by an authority of one's own."""
+    packages = 'packages { install { name: "x" } }'
+    trust = 'trusted_certificates { name: "corp" certificate { secret_ref { name: "s" key: "k" } } }'
+    declared = EVERYTHING_BUT | {"os.packages", "os.packages.install"}
+    assert work(text(packages), declared)[0].prepared == []
+    draft, _ = work(text(f"{packages} {trust}"), declared)
+    assert sorted(one.rank for one in draft.prepared) == [
+        Rank.TRUSTED_CERTIFICATES,
+        Rank.PACKAGES,
+    ]
+
+
 def test_what_is_lowered_together_keeps_its_order() -> None:
     """An append that brings along the file that it is put behind, and its own successor, stays between them."""
     more = "".join(f'files {{ path: "/a" append: true mode: {mode} }}' for mode in (1, 2))
