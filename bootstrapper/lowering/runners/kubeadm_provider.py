@@ -93,6 +93,7 @@ def as_script(
     result = _copy(entrypoint)
     config = _config_path(steps)
     if config:
+        files += _placeholder(config, items)
         segments.append(contentpb.Segment(data=f"{shlex.join(['mv', config, _GRAVE])}\n".encode()))
         result.drop_ins.add(name="10-once.conf", contents=f"[Unit]\nConditionPathExists={config}\n")
     for step in after:
@@ -185,6 +186,12 @@ def _script_lines(step: planpb.Step, files: list[ospb.File]) -> list[contentpb.S
         return [*normal_segments(command.script), contentpb.Segment(data=b"\n")]
     files += step_files(step)
     return [contentpb.Segment(data=f"{_call(step)}\n".encode())]
+
+
+def _placeholder(config: str, items: Sequence[planpb.Step | Wave]) -> Iterator[ospb.File]:
+    """Give an empty file where the script itself installs the configuration: without one its unit never starts."""
+    if any(file.path == config for item in items if isinstance(item, Wave) for file in item.files):
+        yield root_file(config, literal(b""))
 
 
 def _config_path(steps: Sequence[planpb.Step]) -> str:

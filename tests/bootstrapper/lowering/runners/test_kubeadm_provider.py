@@ -197,6 +197,32 @@ def test_script_behaves_as_today(
     assert machine.path("/etc/kubeadm.yml").exists() != sentinel
 
 
+def may_start(machine: LinuxMachine, result: LoweredSteps) -> bool:
+    """Give what systemd finds of the unit's condition."""
+    (drop_in,) = result.entrypoint.drop_ins
+    return machine.path(drop_in.contents.partition("ConditionPathExists=")[2].strip()).exists()
+
+
+def test_script_starts_where_it_installs_the_configuration_itself(machine: LinuxMachine) -> None:
+    """A fact in kubeadm's file does not keep the unit from starting; it runs until the bootstrap has succeeded."""
+    if machine.shell == "busybox":
+        pytest.skip("the script of today is for bash")
+    machine.fake("kubeadm", "cat /etc/kubeadm.yml >>/ran; [ -e /works ]")
+    path = "/etc/kubeadm.yml"
+    content = contentpb.Content(segments=[text("name: "), fact(contentpb.FACT_KIND_HOSTNAME), text("\n")])
+    wave = Wave(id="files", files=(ospb.File(path=path, content=content, owner="root", group="root", mode=0o600),))
+    result = lowered([wave, IGNITION_JOIN], IGNITION)
+    machine.write(result.files)
+    for works, expected in ((False, 1), (True, 2)):
+        assert may_start(machine, result)
+        if works:
+            machine.path("/works").touch()
+        machine.run(result.entrypoint.argv)
+        assert ran(machine) == ["name:", "node-1.example"] * expected
+        machine.boot()
+    assert not may_start(machine, result)
+
+
 @pytest.mark.parametrize(("phase", "is_script"), [(PRE, True), (planpb.PHASE_BOOTSTRAP, True), (POST, False)])
 def test_the_script_runs_again_by_itself(phase: planpb.Phase.ValueType, *, is_script: bool) -> None:
     """The unit runs all of it on every boot until the bootstrap has succeeded: that is what such a step asks for."""
