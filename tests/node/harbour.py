@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import json
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -36,8 +35,7 @@ class Harbour:
     def built(cls, place: site.Site) -> "Harbour":
         """One whose control plane has its sentinel, and whose network has the metadata services of clouds."""
         made = cls(place)
-        serving = f"ip address add {metadata.ADDRESS}/32 dev br0 && exec {sys.executable} -m {metadata.__name__}"
-        place.serve("sh", "-c", serving)
+        metadata.serve(place)
         made.control_plane.boot(made.rendering.user_data("cp"))
         made.control_plane.wait_sentinel(timeout=SECONDS)
         return made
@@ -65,9 +63,11 @@ class Harbour:
         made = self._machine(name, disk_size=disk_size)
         return self._boot(made, name, by, text=self._documents(name, **spec))
 
-    def joiner(self, name: str, described: str, *, variables: Mapping[str, str] | None = None, text: str) -> Machine:
+    def joiner(
+        self, name: str, described: str, by: FirstBoot, *, variables: Mapping[str, str] | None = None, text: str
+    ) -> Machine:
         """A machine that boots as one of those that a text describes, which is about the cluster harbour, too."""
-        return self._boot(self._machine(name), described, FirstBoot.CLOUD_INIT, text=text, variables=variables)
+        return self._boot(self._machine(name), described, by, text=text, variables=variables)
 
     def _machine(self, name: str, **wishes: Any) -> Machine:
         with self._at_the_desk:

@@ -79,10 +79,17 @@ def of_cluster(control_plane: Machine) -> dict[str, Any]:
             "capacity": node["status"]["capacity"]["pods"],
             "kubelet": running["kubeletconfig"],
         }
+    result.update(of_settings(control_plane))
+    result["images"] = _images(control_plane, [node["metadata"]["name"] for node in nodes])
+    return result
+
+
+def of_settings(control_plane: Machine) -> dict[str, Any]:
+    """What kubeadm has kept of its settings in the cluster."""
+    result = {}
     for name, key in _CONFIG_MAPS.items():
         held = _kubectl(control_plane, "-n", "kube-system", "get", "configmap", name)["data"]
         result[name] = yaml.safe_load(held[key])
-    result["images"] = _images(control_plane, [node["metadata"]["name"] for node in nodes])
     return result
 
 
@@ -122,7 +129,13 @@ def _kubectl(machine: Machine, *words: str) -> Any:
 
 def _arguments(machine: Machine, program: str) -> list[str]:
     """Nothing when it does not run."""
-    return sorted(_of_process(machine, program, "cmdline"))
+    return sorted(map(_members_in_order, _of_process(machine, program, "cmdline")))
+
+
+def _members_in_order(word: str) -> str:
+    """The same argument, whatever numbers the members of etcd have drawn: they are listed by them."""
+    name, equals, members = word.partition("=")
+    return f"{name}={','.join(sorted(members.split(',')))}" if equals and name == "--initial-cluster" else word
 
 
 def _environment(machine: Machine) -> list[str]:
@@ -143,13 +156,21 @@ def _files(machine: Machine) -> list[str]:
     found = []
     for path in below.rglob("*"):
         name = f"/{path.relative_to(machine.disk)}"
-        if path.is_dir() or name.startswith((*_BY_CHANCE, *_LAYOUT)) or "slipway" in path.name:
+        if path.is_dir() or name.startswith((*_BY_CHANCE, *_LAYOUT)) or _is_entry(path):
             continue
         about = path.lstat()
         found.append(f"{about.st_mode:o} {about.st_uid}:{about.st_gid} {name}")
     return sorted(found)
 
 
+def _is_entry(path: Path) -> bool:
+    return "slipway" in path.name or path.name == "kubeadm.service"
+
+
 def _manifests(machine: Machine) -> dict[str, Any]:
     folder = machine.disk / "etc/kubernetes/manifests"
-    return {path.name: yaml.safe_load(path.read_text()) for path in sorted(folder.glob("*.yaml"))}
+    pods = {path.name: yaml.safe_load(path.read_text()) for path in sorted(folder.glob("*.yaml"))}
+    for pod in pods.values():
+        for container in pod["spec"]["containers"]:
+            container["command"] = list(map(_members_in_order, container.get("command", ())))
+    return pods

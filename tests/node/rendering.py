@@ -12,6 +12,9 @@ from services.cli.embedded import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tools.node.machine import FirstBoot
 
+# For the docker provider, which reads user data itself, an older one would be chosen.
+_IGNITION = "ignition/3.3.0"
+
 
 class Rendering:
     """The machines of one set of documents, and of one cluster: each call has the same credentials."""
@@ -44,5 +47,9 @@ class Rendering:
         subject = bootstrappb.Subject()
         subject.CopyFrom(question.subject)
         subject.spec.provisioner.name = by
-        request = bootstrappb.GetUserDataRequest(subject=subject, credentials=question.secrets, accept_attachments=True)
+        if by is FirstBoot.IGNITION:
+            subject.spec.provisioner.format = _IGNITION
+        request = bootstrappb.GetUserDataRequest(
+            subject=subject, credentials=question.secrets, accept_attachments=True, accept_gzip=True
+        )
         return asyncio.run(self._bootstrapper.user_data(request)).user_data

@@ -10,8 +10,10 @@ import pytest
 import yaml
 
 from tests.node import documents, node_state
+from tests.node.examples import FORWARDING
 from tests.node.readiness import wait_ready
 from tests.node.rendering import Rendering
+from tests.node.twins import UNTIL_CLUSTER_API
 from tools.node import addresses, site
 
 pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
@@ -25,11 +27,7 @@ VARIABLES = {
     "POD_CIDR": "10.244.0.0/16",
     "SERVICE_CIDR": "10.96.0.0/12",
 }
-# What images for Kubernetes have set already.
-FORWARDING = "sysctl -w net.ipv4.ip_forward=1"
 ARGUMENTS = [{"name": "eviction-hard", "value": "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%"}]
-# The provider puts it on every worker, and Cluster API takes it off when it has set the labels.
-UNTIL_CLUSTER_API = {"key": "node.cluster.x-k8s.io/uninitialized", "effect": "NoSchedule"}
 SOCKET = "unix:///run/containerd/containerd.sock"
 UUID = "0f3c9a52-7e11-4c5d-9c9b-3a8f6f1d2b10"
 
