@@ -180,5 +180,5 @@ async def test_draining_ends_well(tmp_path: Path) -> None:
         assert set((await asyncio.to_thread(loopback.stop)).values()) == {0}
     finally:
         loopback.kill()
-    for name in loopback.processes:
-        assert loopback.log(name)[-1]["event"] == "stopped"
+    for name in loopback.processes:  # A call that was cut off may say so behind it.
+        assert "stopped" in {line["event"] for line in loopback.log(name)}
