@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from bootstrapper.importers.cluster_api.cluster_kinds import ClusterClassSpec, ClusterSpec
 from bootstrapper.importers.cluster_api.infrastructure import endpoint_of, infrastructure_of
-from bootstrapper.importers.cluster_api.kinds import ClusterClassSpec, ClusterSpec, ControlPlaneSpec, Reference
+from bootstrapper.importers.cluster_api.kinds import ControlPlaneSpec, Reference
 from bootstrapper.importers.cluster_api.objects import ManifestObject, ManifestObjects
 from bootstrapper.importers.placeholders import ADDRESS, KUBERNETES_VERSION
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

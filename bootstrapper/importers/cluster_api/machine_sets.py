@@ -8,18 +8,15 @@ Machines may just as well name a config of our own: which it is, is told here; i
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bootstrapper.importers.cluster_api.cluster_kinds import ClassMachines, ClusterClassSpec, Topology, TopologyMachines
 from bootstrapper.importers.cluster_api.clusters import Clusters, KnownCluster
 from bootstrapper.importers.cluster_api.kinds import (
-    ClassMachines,
-    ClusterClassSpec,
     ConfigTemplateSpec,
     ControlPlaneSpec,
     ControlPlaneTemplateSpec,
     MachineSpec,
     MachinesSpec,
     Reference,
-    Topology,
-    TopologyMachines,
 )
 from bootstrapper.importers.cluster_api.objects import ManifestObject, ManifestObjects
 from services.contract.source_position import FieldPath, SourceError
