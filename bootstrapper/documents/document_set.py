@@ -22,7 +22,7 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 API_SERVER_PORT = 6443
-_NOTHING = ManifestSet((), (), (), secretpb.SecretMaterial(), {}, {}, ())
+_NOTHING = ManifestSet((), (), (), {}, {}, ())
 
 
 @dataclass(slots=True)
@@ -86,9 +86,11 @@ def read_document_set(
     native = [_of_cluster_api(machine, config) for machine, config in named]
     native += native_set.questions(elsewhere=manifests.clusters, named=[config for _, config in named])
     for question in native:
-        notes += _give_config_maps(question, manifests.config_map_values, set_missing=set_missing)
-        notes += _give_secrets(question, manifests.secret_values, set_missing=set_missing)
-    questions = [*(_imported(one, manifests.secrets) for one in manifests.machines), *native]
+        namespace = question.standing.namespace
+        config_maps = manifests.config_map_values.get(namespace, {})
+        notes += _give_config_maps(question, config_maps, set_missing=set_missing)
+        notes += _give_secrets(question, manifests.secret_values.get(namespace, {}), set_missing=set_missing)
+    questions = [*map(_imported, manifests.machines), *native]
     for question in questions:
         target = question.subject.machine.target
         if infrastructure and not (question.subject.spec.target.infrastructure or target.infrastructure):
@@ -140,15 +142,17 @@ def _config_of(machine: NativeMachine, configs: Iterable[NativeConfig]) -> Nativ
 
 def _of_cluster_api(machine: NativeMachine, config: NativeConfig) -> MachineQuestion:
     subject = bootstrappb.Subject(spec=config.spec, cluster=machine.cluster, machine=machine.machine)
-    standing = Standing(config.origin, machine.file, machine.position, machine.owner)
+    standing = Standing(config.origin, machine.file, machine.position, machine.owner, config.namespace)
     written = {**machine.written, **config.written}
     return MachineQuestion(subject, standing=standing, replicas=machine.replicas, written=written)
 
 
-def _imported(machine: ManifestMachine, secrets: secretpb.SecretMaterial) -> MachineQuestion:
+def _imported(machine: ManifestMachine) -> MachineQuestion:
     subject = bootstrappb.Subject(spec=machine.spec, cluster=machine.cluster, machine=machine.machine)
-    standing = Standing(machine.origin.document, machine.file, machine.position, machine.origin.document)
-    return MachineQuestion(subject, secrets, list(machine.diagnostics), standing, machine.replicas, machine.written)
+    document = machine.origin.document
+    standing = Standing(document, machine.file, machine.position, document, machine.namespace)
+    diagnostics = list(machine.diagnostics)
+    return MachineQuestion(subject, machine.secrets, diagnostics, standing, machine.replicas, machine.written)
 
 
 def _give_config_maps(

@@ -21,12 +21,14 @@ class Standing:
         file: file in which the machine stands.
         position: its place there.
         path: its field path there.
+        namespace: namespace of the document that holds its config, "" for the default one.
     """
 
     config: str = ""
     file: str = ""
     position: Position | None = None
     path: str = ""
+    namespace: str = ""
 
     def problem(self, message: str) -> SourceProblem:
         """Make a problem of the machine as a whole."""
@@ -102,19 +104,20 @@ def native_questions(
                 continue
             used.add(id(config))
             place = cluster.document.source.problem(path, "")
-            standing = Standing(config.origin, place.file, place.position, place.path)
+            standing = Standing(config.origin, place.file, place.position, place.path, config.namespace)
             written = _facts_written(cluster, index, entry)
             yield _question(config, cluster.spec.cluster, entry, standing, written)
-    known = [*(one.spec.cluster for one in clusters), *elsewhere]
+    known = [(one.spec.cluster, {"cluster": f"{one.origin}: spec.cluster"}) for one in clusters]
+    known += [(one, {}) for one in elsewhere]
     for config in configs:
         if id(config) in used:
             continue
-        if len(known) != 1:
+        possible = [one for one in known if one[0].namespace == config.namespace] or known
+        if len(possible) != 1:
             problem = f"which cluster it belongs to can not be told: add it to the machines of a {CLUSTER}"
             problems.append(config.document.source.problem(("metadata", "name"), problem))
             continue
-        written = {"cluster": f"{clusters[0].origin}: spec.cluster"} if clusters else {}
-        yield _alone(config, known[0], written)
+        yield _alone(config, *possible[0])
     if problems:
         raise SourceError(problems)
 
@@ -128,7 +131,7 @@ def _by_name(configs: Iterable[NativeConfig], namespace: str) -> Mapping[str, Na
 def _alone(config: NativeConfig, cluster: clusterpb.Cluster, written: Mapping[str, str]) -> MachineQuestion:
     entry = clusterpb.MachineEntry(name=config.name, role=_likely_role(config))
     place = config.document.source.problem(("metadata", "name"), "")
-    standing = Standing(config.origin, place.file, place.position, place.path)
+    standing = Standing(config.origin, place.file, place.position, place.path, config.namespace)
     question = _question(config, cluster, entry, standing, written)
     question.diagnostics.append(
         diagnosticpb.Diagnostic(

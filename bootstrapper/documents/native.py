@@ -9,6 +9,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from bootstrapper.assembly import structure
 from bootstrapper.documents.emptied_lists import emptied_lists
 from bootstrapper.documents.mistakes import Found, Mistakes
+from bootstrapper.namespaces import namespace_named
 from services.contract import validation
 from services.contract.errors import Violation
 from services.contract.grammars import grammars
@@ -119,8 +120,10 @@ def read_partly(document: Document) -> tuple[NativeConfig | NativeCluster, Mista
         mistakes.add(fill(body, cluster, path=path, document=f"{kind}/{name}"))
         if not cluster.cluster.name:
             cluster.cluster.name = name
-        if namespace and not cluster.cluster.namespace:
-            cluster.cluster.namespace = namespace
+        of_cluster = namespace_named(cluster.cluster.namespace or namespace)
+        cluster.cluster.ClearField("namespace")
+        if of_cluster:
+            cluster.cluster.namespace = of_cluster
         read = NativeCluster(name, namespace, cluster, document)
     else:
         read = NativeConfig(name, kind, namespace, specpb.MachineBootstrapSpec(), document)
@@ -144,8 +147,12 @@ def meaningless(read: NativeConfig | NativeCluster) -> list[Found]:
 
 def write_config(name: str, spec: specpb.MachineBootstrapSpec, *, namespace: str = "") -> dict[str, Any]:
     """Give the document of a spec, ready for yaml_encode.dump."""
-    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
-    return {"apiVersion": API_VERSION, "kind": CONFIG, "metadata": metadata, "spec": encode(spec)}
+    return {"apiVersion": API_VERSION, "kind": CONFIG, "metadata": metadata(name, namespace), "spec": encode(spec)}
+
+
+def metadata(name: str, namespace: str) -> dict[str, str]:
+    """Give the metadata of a document; without a namespace it is the default one's."""
+    return {"name": name, **({"namespace": namespace} if namespace else {})}
 
 
 def _found(violations: Iterable[Violation], path: FieldPath) -> list[Found]:
@@ -169,15 +176,15 @@ def _template(tree: Mapping[str, Any], mistakes: Mistakes) -> tuple[Any, FieldPa
 
 
 def _metadata(document: Document) -> tuple[str, str]:
-    metadata = document.value.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    given = document.value.get("metadata")
+    name = given.get("name") if isinstance(given, Mapping) else None
     if isinstance(name, bool | int | float):
         raise SourceError([document.source.problem(("metadata", "name"), "must be text: put the value in quotes")])
     if not isinstance(name, str) or not grammars()["dns-subdomain"].check(name):
         description = grammars()["dns-subdomain"].description
         raise SourceError([document.source.problem(("metadata", "name"), f"is required: {description}")])
-    namespace = metadata.get("namespace") or ""
-    return name, str(namespace)
+    namespace = given.get("namespace") or ""
+    return name, namespace_named(str(namespace))
 
 
 def _unknown(tree: Mapping[str, Any], known: Iterable[str], path: FieldPath) -> list[Found]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from bootstrapper.namespaces import namespace_named
 from services.contract.source_position import FieldPath, SourceProblem
 from services.contract.yaml_source import Document, Source
 
@@ -10,24 +11,26 @@ _PART = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 
 
 class Places:
-    """The documents of a set of texts, by kind and name."""
+    """The documents of a set of texts, by kind and name, and by namespace where several have those."""
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
-        """Remember where documents stand; of two with the same kind and name, the first counts."""
-        self._sources: dict[str, Source] = {}
+        """Remember where documents stand; of two with the same kind, name and namespace, the first counts."""
+        self._sources: dict[str, dict[str, Source]] = {}
         for document in documents:
             self._add(document.value, document.source)
 
-    def find(self, field: str, *, config: str = "") -> SourceProblem | None:
+    def find(self, field: str, *, config: str = "", namespace: str = "") -> SourceProblem | None:
         """Give the place of a field, with an empty message; None when its document is not known.
 
         Args:
             field: the field's name: document and path, or the path alone.
             config: the document that is meant when the name has none.
+            namespace: whose documents are meant, where several namespaces have one of this kind and name.
         """
         name = re.sub(r" \(through [^)]*\)$", "", field)
         document, separator, path = name.rpartition(": ")
-        source = self._sources.get(document if separator else config)
+        found = self._sources.get(document if separator else config, {})
+        source = found.get(namespace) or next(iter(found.values()), None)
         parts = parse(path)
         if source is None or not parts or (not separator and parts[0] not in source.root.children):
             return None
@@ -38,7 +41,8 @@ class Places:
             return
         metadata, kind = tree.get("metadata"), str(tree.get("kind", ""))
         name = metadata.get("name") if isinstance(metadata, dict) else None
-        self._sources.setdefault(f"{kind}/{name}" if name else kind, source)
+        namespace = namespace_named(str(metadata.get("namespace") or "")) if isinstance(metadata, dict) else ""
+        self._sources.setdefault(f"{kind}/{name}" if name else kind, {}).setdefault(namespace, source)
         items = tree.get("items")
         if kind != "List" or not isinstance(items, list):
             return

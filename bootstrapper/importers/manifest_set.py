@@ -18,8 +18,10 @@ class ManifestMachine:
         machine: name, role, Kubernetes version and target, as far as known.
         cluster: their cluster's facts.
         spec: their spec.
+        secrets: the user's secrets that the spec refers to, as far as the set holds them.
         diagnostics: remarks of the import, each with its origin.
         origin: where their config stands.
+        namespace: namespace of their config, "" for the default one.
         file: file of their config.
         position: place of their config in it.
         replicas: how many there are, if known.
@@ -29,8 +31,10 @@ class ManifestMachine:
     machine: clusterpb.Machine
     cluster: clusterpb.Cluster
     spec: specpb.MachineBootstrapSpec = field(repr=False)
+    secrets: secretpb.SecretMaterial = field(repr=False)
     diagnostics: tuple[diagnosticpb.Diagnostic, ...]
     origin: diagnosticpb.Origin
+    namespace: str
     file: str
     position: Position
     replicas: int | None
@@ -46,7 +50,7 @@ class NativeMachine:
         cluster: their cluster's facts.
         kind: kind of the config.
         config: name of the config.
-        namespace: namespace of the config, or "".
+        namespace: namespace of the config, "" for the default one.
         owner: kind and name of the object that describes the machines.
         file: file of that object.
         position: its place in the file.
@@ -74,9 +78,8 @@ class ManifestSet:
         machines: the machines.
         native: the machines whose config is one of our own documents.
         clusters: the facts of every cluster of the set.
-        secrets: the user's secrets that the specs refer to, as far as the set holds them.
-        secret_values: all values of the set's Secrets by name and key.
-        config_map_values: all values of the set's ConfigMaps by name and key.
+        secret_values: all values of the set's Secrets by namespace, then by name and key.
+        config_map_values: all values of the set's ConfigMaps, likewise.
         notes: what was left aside or filled in.
         doubts: what is likely a slip.
     """
@@ -84,8 +87,7 @@ class ManifestSet:
     machines: tuple[ManifestMachine, ...]
     native: tuple[NativeMachine, ...]
     clusters: tuple[clusterpb.Cluster, ...]
-    secrets: secretpb.SecretMaterial = field(repr=False)
-    secret_values: Mapping[tuple[str, str], bytes] = field(repr=False)
-    config_map_values: Mapping[tuple[str, str], bytes] = field(repr=False)
+    secret_values: Mapping[str, Mapping[tuple[str, str], bytes]] = field(repr=False)
+    config_map_values: Mapping[str, Mapping[tuple[str, str], bytes]] = field(repr=False)
     notes: tuple[SourceProblem, ...]
     doubts: tuple[SourceProblem, ...] = ()

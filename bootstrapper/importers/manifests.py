@@ -9,14 +9,9 @@ from collections.abc import Iterator, Mapping
 from bootstrapper.importers.cluster_api.clusters import Clusters
 from bootstrapper.importers.cluster_api.infrastructure import infrastructure_of, target
 from bootstrapper.importers.cluster_api.machine_sets import CONFIG_PATHS, NATIVE_CONFIGS, MachineSet, MachineSets
-from bootstrapper.importers.cluster_api.objects import ManifestObject, ManifestObjects, manifest_objects
+from bootstrapper.importers.cluster_api.objects import ManifestObjects, manifest_objects
 from bootstrapper.importers.cluster_api.references import dangling
-from bootstrapper.importers.cluster_api.user_secrets import (
-    config_map_values,
-    references,
-    secret_material,
-    secret_values,
-)
+from bootstrapper.importers.cluster_api.user_secrets import config_map_values, secret_material, secret_values
 from bootstrapper.importers.cluster_api.written import facts_written
 from bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
 from bootstrapper.importers.kubeadm_import import import_config
@@ -27,7 +22,6 @@ from services.contract.source_position import Position, SourceError, SourceProbl
 from services.contract.yaml_source import Document, load_documents
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
-from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _READ = frozenset(
     {
@@ -90,10 +84,9 @@ class _Reader:
         self.objects = objects
         self.set_missing = set_missing
         self.infrastructure = infrastructure
-        self.imported: dict[tuple[int, int, str, str], ImportResult] = {}
+        self.imported: dict[tuple[int, int, str, int], ImportResult] = {}
         self.secrets = secret_values(objects)
         self.config_maps = config_map_values(objects)
-        self.references: list[tuple[ManifestObject, secretpb.SecretReference]] = []
 
     def read(self, notes: list[SourceProblem]) -> ManifestSet:
         clusters = Clusters(self.objects, set_missing=self.set_missing)
@@ -104,13 +97,11 @@ class _Reader:
         if self.objects.problems:
             raise SourceError(dict.fromkeys(self.objects.problems))
         self._note_the_rest()
-        material = secret_material(self.references, self.secrets, self.objects, set_missing=self.set_missing)
         return ManifestSet(
             machines=tuple(machines),
             native=tuple(native),
             clusters=tuple(cluster.facts for cluster in clusters.all()),
-            secrets=material,
-            secret_values=dict(self.secrets),
+            secret_values=self.secrets,
             config_map_values=self.config_maps,
             notes=tuple(dict.fromkeys([*notes, *self.objects.notes])),
             doubts=tuple(dangling(self.objects)),
@@ -131,7 +122,7 @@ class _Reader:
             cluster=each.cluster.facts,
             kind=each.config.kind,
             config=each.config.name,
-            namespace=each.config.header.metadata.namespace,
+            namespace=each.config.namespace,
             owner=each.owner.document,
             file=each.owner.source.file,
             position=each.owner.source.position(("metadata", "name")),
@@ -153,12 +144,15 @@ class _Reader:
             machine.kubernetes_version = each.version
         path = CONFIG_PATHS[each.config.kind]
         place = each.config.problem(path, "")
+        spec = spec_of(each.cluster.facts, result, role=each.role)
         return ManifestMachine(
             machine=machine,
             cluster=cluster_of(each.cluster.facts, result, role=each.role),
-            spec=spec_of(each.cluster.facts, result, role=each.role),
+            spec=spec,
+            secrets=secret_material(each.config, spec, self.secrets, self.objects, set_missing=self.set_missing),
             diagnostics=result.diagnostics,
             origin=diagnosticpb.Origin(document=each.config.document, path=place.path),
+            namespace=each.config.namespace,
             file=place.file,
             position=place.position or Position(1, 1),
             replicas=each.replicas,
@@ -168,7 +162,7 @@ class _Reader:
     def _imported(self, each: MachineSet, where: clusterpb.Target) -> ImportResult:
         """Carry over a config; those that differ by role only are carried over once."""
         worker = each.role == clusterpb.ROLE_WORKER
-        key = (id(each.config), int(worker), where.SerializeToString(deterministic=True).hex(), each.cluster.facts.name)
+        key = (id(each.config), int(worker), where.SerializeToString(deterministic=True).hex(), id(each.cluster))
         if key not in self.imported:
             path = CONFIG_PATHS[each.config.kind]
             config = ForeignConfig(
@@ -184,14 +178,13 @@ class _Reader:
                 target=where,
                 cluster=each.cluster.facts,
                 control_plane_version=each.cluster.facts.kubernetes_version or (each.version if not worker else ""),
-                secrets=self.secrets,
+                secrets=self.secrets.get(each.config.namespace, {}),
                 set_missing=self.set_missing,
                 whole=True,
             )
             self.imported[key] = import_config(config, surroundings)
-            result = self.imported[key]
-            self.secrets |= {(secret.name, secret.key): secret.value for secret in result.secrets}
-            self.references.extend((each.config, reference) for reference in references(result.spec))
+            made = {(secret.name, secret.key): secret.value for secret in self.imported[key].secrets}
+            self.secrets.setdefault(each.config.namespace, {}).update(made)
         return self.imported[key]
 
     def _note_the_rest(self) -> None:

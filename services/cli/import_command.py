@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bootstrapper.documents.machines import MachineQuestion
-from bootstrapper.documents.native import API_VERSION, CLUSTER, write_config
+from bootstrapper.documents.native import API_VERSION, CLUSTER, metadata, write_config
 from services.cli.connecting import connected
 from services.cli.failures import reported
 from services.cli.leaving_out import leave_out
@@ -115,13 +115,14 @@ def _documents(
     questions: list[MachineQuestion], *, show_secrets: bool, with_clusters: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Give a cluster for each that is named and a config for each that differs, and the secrets that they lack."""
-    configs: dict[bytes, tuple[str, MachineQuestion]] = {}
-    clusters: dict[str, clusterpb.SlipwayClusterSpec] = {}
+    configs: dict[tuple[str, bytes], tuple[str, MachineQuestion]] = {}
+    clusters: dict[tuple[str, str], clusterpb.SlipwayClusterSpec] = {}
     for question in questions:
-        key = question.subject.spec.SerializeToString(deterministic=True)
+        key = question.standing.namespace, question.subject.spec.SerializeToString(deterministic=True)
         name = configs.setdefault(key, (question.name, question))[0]
         cluster = question.subject.cluster
-        spec = clusters.setdefault(cluster.name, clusterpb.SlipwayClusterSpec(cluster=cluster))
+        place = question.standing.namespace, cluster.name
+        spec = clusters.setdefault(place, clusterpb.SlipwayClusterSpec(cluster=cluster))
         machine = question.subject.machine
         entry = spec.machines.add(name=machine.name, role=machine.role, config=name)
         if machine.kubernetes_version and machine.kubernetes_version != cluster.kubernetes_version:
@@ -129,14 +130,14 @@ def _documents(
         if machine.target.ListFields():
             entry.target.CopyFrom(machine.target)
     heads = [
-        {"apiVersion": API_VERSION, "kind": CLUSTER, "metadata": {"name": name}, "spec": encode(spec)}
-        for name, spec in clusters.items()
+        {"apiVersion": API_VERSION, "kind": CLUSTER, "metadata": metadata(name, namespace), "spec": encode(spec)}
+        for (namespace, name), spec in clusters.items()
         if with_clusters
     ]
     bodies: list[dict[str, Any]] = []
     hidden: list[str] = []
     for name, question in configs.values():
-        body = write_config(name, question.subject.spec)
+        body = write_config(name, question.subject.spec, namespace=question.standing.namespace)
         bodies.append(body)
         if not show_secrets:
             paths = leave_out(body["spec"], question.subject.spec, ("spec",))

@@ -13,7 +13,7 @@ from services.cli.output import note
 from services.cli.remedies import what_to_do
 from services.cli.rendering import Entry, diagnostic_tree
 from services.contract.errors import SlipwayError
-from services.contract.source_position import Position, with_remedy
+from services.contract.source_position import Position, SourceProblem, with_remedy
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
 _SEVERITIES = {"info": "note", "warning": "warning", "error": "warning"}
@@ -49,7 +49,7 @@ def together_lines(loaded: Loaded) -> Mapping[str, Sequence[str]]:
     lines: dict[str, list[str]] = {}
     for one in inconsistencies(loaded.questions):
         question = one.machine
-        known = one.field and loaded.places.find(question.as_written(one.field), config=question.standing.config)
+        known = one.field and _found(loaded.places, question, question.as_written(one.field))
         line = _sentence(loaded.places, question, one.field, one.message) if known else ""
         lines.setdefault(question.name, []).append(line or str(question.standing.problem(one.message)))
     return lines
@@ -119,11 +119,15 @@ def _sentence(places: Places, question: MachineQuestion, field: str, message: st
     if field in {"", "Slipway"}:
         return message
     field = question.as_written(field)
-    found = places.find(field, config=question.standing.config)
+    found = _found(places, question, field)
     if found is None:
         of = "" if field == question.name else f"{question.name}: "
         return f"{_at(question.standing.file, question.standing.position)}{of}{field}: {message}"
     return f"{_at(found.file, found.position)}{field}: {message}"
+
+
+def _found(places: Places, question: MachineQuestion, field: str) -> SourceProblem | None:
+    return places.find(field, config=question.standing.config, namespace=question.standing.namespace)
 
 
 def _at(file: str, position: Position | None) -> str:

@@ -146,7 +146,7 @@ def of_manifests(texts: Mapping[str, str]) -> Iterator[Config]:
     found = read_manifests(texts, set_missing=True)
     for machine in found.machines:
         if machine.machine.target.os_family != clusterpb.OS_FAMILY_WINDOWS:
-            yield _of_machine(machine, by_name[machine.origin.document], found.secrets)
+            yield _of_machine(machine, by_name[machine.origin.document], machine.secrets)
 
 
 def _of_machine(found: ManifestMachine, document: Mapping[str, Any], secrets: secretpb.SecretMaterial) -> Config:

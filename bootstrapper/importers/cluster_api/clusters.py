@@ -41,15 +41,15 @@ class Clusters:
         """
         self.objects = objects
         self.set_missing = set_missing
-        self._known = {each.name: self._read(each) for each in objects.of("Cluster")}
-        self._guessed: dict[str, KnownCluster] = {}
+        self._known = {(each.namespace, each.name): self._read(each) for each in objects.of("Cluster")}
+        self._guessed: dict[tuple[str, str], KnownCluster] = {}
 
     def all(self) -> list[KnownCluster]:
         """Give all clusters, also those of which only the name is known."""
         return [*self._known.values(), *self._guessed.values()]
 
     def of(self, each: ManifestObject, name: str = "", *, version: str = "") -> KnownCluster:
-        """Give the cluster that an object belongs to, by name, label, reference, or since there is but one.
+        """Give the cluster that an object belongs to, by name, label, reference, or since its namespace has but one.
 
         Args:
             each: the object.
@@ -57,24 +57,25 @@ class Clusters:
             version: Kubernetes version of the object's machines, for want of one of the control plane.
         """
         name = name or each.header.metadata.labels.get(CLUSTER_LABEL, "")
-        for cluster in self._known.values():
+        near = [cluster for (namespace, _), cluster in self._known.items() if namespace == each.namespace]
+        for cluster in near:
             reference = cluster.spec.control_plane_ref
             if not name and reference and (reference.kind, reference.name) == (each.kind, each.name):
                 return cluster
-        if not name and len(self._known) == 1:
-            return next(iter(self._known.values()))
-        if name in self._known:
-            return self._known[name]
+        if not name and len(near) == 1:
+            return near[0]
+        if (each.namespace, name) in self._known:
+            return self._known[each.namespace, name]
         return self._guess(each, name, version)
 
     def _guess(self, each: ManifestObject, name: str, version: str) -> KnownCluster:
-        key = name or f"{each.kind}/{each.name}"
+        key = (each.namespace, name or f"{each.kind}/{each.name}")
         if key not in self._guessed:
             if not name:
                 self.objects.note(each, "no Cluster belongs to it: its own name is taken for the cluster's")
             facts = clusterpb.Cluster(name=name or each.name)
-            if each.header.metadata.namespace:
-                facts.namespace = each.header.metadata.namespace
+            if each.namespace:
+                facts.namespace = each.namespace
             version = self._version_of_control_plane(each, name) or version
             if version:
                 facts.kubernetes_version = version
@@ -87,7 +88,8 @@ class Clusters:
         planes = [
             plane
             for plane in self.objects.of("KubeadmControlPlane")
-            if plane is each or plane.header.metadata.labels.get(CLUSTER_LABEL, "") == name
+            if plane.namespace == each.namespace
+            and (plane is each or plane.header.metadata.labels.get(CLUSTER_LABEL, "") == name)
         ]
         return planes[0].read(ControlPlaneSpec, "spec").version if len(planes) == 1 else ""
 
@@ -97,8 +99,8 @@ class Clusters:
         facts = clusterpb.Cluster(
             name=each.name, pod_cidrs=network.pods.cidr_blocks, service_cidrs=network.services.cidr_blocks
         )
-        if each.header.metadata.namespace:
-            facts.namespace = each.header.metadata.namespace
+        if each.namespace:
+            facts.namespace = each.namespace
         if network.service_domain:
             facts.service_domain = network.service_domain
         self._set_endpoint(each, spec, facts)

@@ -73,7 +73,7 @@ class MachineSets:
         self.objects = objects
         self.clusters = clusters
         self.taken: set[int] = set()
-        self.begun: set[str] = set()
+        self.begun: set[int] = set()
 
     def all(self) -> list[MachineSet]:
         """Give all of them; problems and notes go to the objects."""
@@ -108,7 +108,7 @@ class MachineSets:
         self, owner: ManifestObject, config: ManifestObject, spec: ControlPlaneSpec, version: str, cluster: KnownCluster
     ) -> Iterator[MachineSet]:
         self.taken.add(id(config))
-        self.begun.add(cluster.facts.name)
+        self.begun.add(id(cluster))
         version = version or cluster.facts.kubernetes_version
         infrastructure = spec.machine_template.infrastructure
         further = max(spec.replicas - 1, 0) if spec.replicas is not None else None
@@ -141,9 +141,9 @@ class MachineSets:
 
     def _native_role(self, cluster: KnownCluster) -> clusterpb.Role.ValueType:
         """Give the role of a control-plane machine whose config does not tell it: the first one begins the cluster."""
-        if cluster.facts.name in self.begun:
+        if id(cluster) in self.begun:
             return _JOIN
-        self.begun.add(cluster.facts.name)
+        self.begun.add(id(cluster))
         return _INIT
 
     def _config(self, each: ManifestObject, machine: MachineSpec, path: FieldPath) -> ManifestObject | None:

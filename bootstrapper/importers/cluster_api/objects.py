@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from bootstrapper.importers.cluster_api.kinds import Header, Reference
 from bootstrapper.importers.foreign import read
+from bootstrapper.namespaces import namespace_named
 from services.contract.source_position import FieldPath, SourceError, SourceProblem
 from services.contract.yaml_source import Document, Source, Tree
 
@@ -37,6 +38,11 @@ class ManifestObject:
     def name(self) -> str:
         """Its name."""
         return self.header.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        """Its namespace; "" for the default one."""
+        return namespace_named(self.header.metadata.namespace)
 
     @property
     def document(self) -> str:
@@ -84,10 +90,7 @@ class ManifestObjects:
 
     def find(self, kind: str, name: str, *, near: ManifestObject) -> ManifestObject | None:
         """Find an object by kind and name in the namespace of another."""
-        namespace = near.header.metadata.namespace
-        return next(
-            (each for each in self.of(kind) if each.name == name and each.header.metadata.namespace == namespace), None
-        )
+        return next((each for each in self.of(kind) if (each.name, each.namespace) == (name, near.namespace)), None)
 
     def referred(self, reference: Reference | None, *, near: ManifestObject) -> ManifestObject | None:
         """Find the object that a reference names."""
@@ -110,7 +113,7 @@ def manifest_objects(documents: list[Document]) -> ManifestObjects:
     for document in documents:
         try:
             for each in _objects(document):
-                key = (each.kind, each.header.api_version.partition("/")[0], each.header.metadata.namespace, each.name)
+                key = (each.kind, each.header.api_version.partition("/")[0], each.namespace, each.name)
                 if key in found and each.name:
                     problems.append(each.problem(("metadata", "name"), "another document has the same kind and name"))
                 found[key if each.name else (id(each),)] = each

@@ -36,18 +36,19 @@ _CLUSTER_NAMES: dict[str, tuple[FieldPath, ...]] = {
 
 
 def dangling(objects: ManifestObjects) -> Iterator[SourceProblem]:
-    """Give a doubt for every name of an object that the set lacks, while it has others of that kind.
+    """Give a doubt for every name of an object that its namespace lacks, while it has others of that kind.
 
     What machines are made from is often in a file of its own: of that only a name that is nearly one of the set counts.
     """
-    names: dict[str, list[str]] = {}
+    names: dict[str, dict[str, list[str]]] = {}
     for each in objects.all:
-        names.setdefault(each.kind, []).append(each.name)
+        names.setdefault(each.namespace, {}).setdefault(each.kind, []).append(each.name)
     for each in objects.all:
+        near = names[each.namespace]
         for path in _REFERENCES.get(each.kind, ()):
-            yield from _reference(each, path, names)
+            yield from _reference(each, path, near)
         for path in _CLUSTER_NAMES.get(each.kind, ()):
-            yield from _named(each, path, "Cluster", names)
+            yield from _named(each, path, "Cluster", near)
 
 
 def _reference(each: ManifestObject, path: FieldPath, names: dict[str, list[str]]) -> Iterator[SourceProblem]:

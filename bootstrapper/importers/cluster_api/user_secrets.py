@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from google.protobuf.message import Message
@@ -15,28 +15,33 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 
 PLACEHOLDER = b"placeholder"
 
+Values = dict[str, dict[tuple[str, str], bytes]]
+"""Values by namespace, then by name and key."""
+
 _Kind = TypeVar("_Kind", bound=Opaque)
 
 
-def secret_values(objects: ManifestObjects) -> dict[tuple[str, str], bytes]:
-    """Give all values by (name, key); what cannot be read becomes a problem of the objects."""
-    values: dict[tuple[str, str], bytes] = {}
+def secret_values(objects: ManifestObjects) -> Values:
+    """Give all values; what cannot be read becomes a problem of the objects."""
+    values: Values = {}
     for each in objects.of("Secret"):
         secret = _read(objects, each, SecretObject)
         if secret is not None:
-            values |= dict(_decoded(objects, each, "data", secret.data))
-            values |= _plain(each, secret.string_data)
+            own = values.setdefault(each.namespace, {})
+            own |= dict(_decoded(objects, each, "data", secret.data))
+            own |= _plain(each, secret.string_data)
     return values
 
 
-def config_map_values(objects: ManifestObjects) -> dict[tuple[str, str], bytes]:
-    """Give all values of ConfigMaps by (name, key); what cannot be read becomes a problem of the objects."""
-    values: dict[tuple[str, str], bytes] = {}
+def config_map_values(objects: ManifestObjects) -> Values:
+    """Give all values of ConfigMaps; what cannot be read becomes a problem of the objects."""
+    values: Values = {}
     for each in objects.of("ConfigMap"):
         config_map = _read(objects, each, ConfigMapObject)
         if config_map is not None:
-            values |= dict(_decoded(objects, each, "binaryData", config_map.binary_data))
-            values |= _plain(each, config_map.data)
+            own = values.setdefault(each.namespace, {})
+            own |= dict(_decoded(objects, each, "binaryData", config_map.binary_data))
+            own |= _plain(each, config_map.data)
     return values
 
 
@@ -63,27 +68,24 @@ def _plain(each: ManifestObject, data: Mapping[str, str | None]) -> dict[tuple[s
 
 
 def secret_material(
-    references: Iterable[tuple[ManifestObject, secretpb.SecretReference]],
-    values: dict[tuple[str, str], bytes],
-    objects: ManifestObjects,
-    *,
-    set_missing: bool,
+    config: ManifestObject, spec: Message, values: Values, objects: ManifestObjects, *, set_missing: bool
 ) -> secretpb.SecretMaterial:
-    """Give the secrets that are referred to, as far as the set holds them.
+    """Give the secrets that a spec refers to, as far as the set holds them in the namespace of its config.
 
     Args:
-        references: the references, each with the object of its config.
-        values: the values by (name, key).
+        config: the object of the config.
+        spec: what became of it.
+        values: the values.
         objects: where notes go.
         set_missing: give placeholders for what the set does not hold.
     """
     material = secretpb.SecretMaterial()
-    wanted = {(each.name, each.key): owner for owner, each in references if "/" not in each.name}
-    for (name, key), owner in sorted(wanted.items(), key=lambda item: item[0]):
-        value = values.get((name, key))
+    own = values.get(config.namespace, {})
+    for name, key in sorted({(each.name, each.key) for each in references(spec) if "/" not in each.name}):
+        value = own.get((name, key))
         if value is None and set_missing:
             message = "a Secret that it refers to is not among the documents: a placeholder is used"
-            objects.note(owner, message)
+            objects.note(config, message)
             value = PLACEHOLDER
         if value is not None:
             material.secrets.add(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=value)

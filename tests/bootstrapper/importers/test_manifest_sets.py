@@ -54,9 +54,12 @@ def test_a_cluster_gives_all_of_its_machines() -> None:
 
 
 def test_only_secrets_that_are_referred_to_come_along() -> None:
-    """The material holds what contentFrom names, and nothing else of the Secret."""
+    """A machine gets what its contentFrom names, and nothing else of the Secret; others get nothing."""
     found = manifests(CLUSTER, variables=VARIABLES)
-    assert [(each.name, each.key, each.value) for each in found.secrets.secrets] == [("user", "text", b"hello")]
+    given = {
+        each.machine.name: [(one.name, one.key, one.value) for one in each.secrets.secrets] for each in found.machines
+    }
+    assert given == {"c1-cp-init": [], "c1-cp-join": [], "c1-win": [("user", "text", b"hello")]}
     assert "hello" not in repr(found.notes)
 
 
@@ -99,7 +102,7 @@ def test_a_first_look_needs_nothing() -> None:
     found = manifests(text, set_missing=True)
     assert {each.machine.kubernetes_version for each in found.machines} == {"v1.34.0"}
     assert found.machines[0].cluster.endpoint.host == "192.0.2.10"
-    assert [each.value for each in found.secrets.secrets] == [b"placeholder"]
+    assert [one.value for each in found.machines for one in each.secrets.secrets] == [b"placeholder"]
     assert len(found.notes) == 5
 
 
@@ -136,4 +139,4 @@ def test_secrets_of_the_cluster_are_not_the_users() -> None:
     """A reference to the cluster's CA gets no placeholder."""
     join = "joinConfiguration: {discovery: {file: {kubeConfigPath: /k, kubeConfig: {user: {exec: {command: a}}}}}}"
     found = manifests(CLUSTER.replace("preKubeadmCommands: [echo]", join), variables=VARIABLES, set_missing=True)
-    assert [each.name for each in found.secrets.secrets] == ["user"]
+    assert [one.name for each in found.machines for one in each.secrets.secrets] == ["user"]
