@@ -99,7 +99,7 @@ def read_document_set(
     if problems:
         raise SourceError(problems)
     filled = [expansions[name].text if name in expansions else text for name, text in texts.items()]
-    lone = filled[0] if len(documents) == 1 and len(filled) == 1 else ""
+    lone = filled[0] if len(documents) == 1 and len(filled) == 1 and documents[0].value["kind"] != "List" else ""
     return DocumentSet(questions, list(dict.fromkeys(notes)), list(manifests.doubts), Places(documents), lone)
 
 
@@ -142,7 +142,7 @@ def _config_of(machine: NativeMachine, configs: Iterable[NativeConfig]) -> Nativ
 
 def _of_cluster_api(machine: NativeMachine, config: NativeConfig) -> MachineQuestion:
     subject = bootstrappb.Subject(spec=config.spec, cluster=machine.cluster, machine=machine.machine)
-    standing = Standing(config.origin, machine.file, machine.position, machine.owner, config.namespace)
+    standing = Standing(config.origin, machine.file, machine.position, machine.owner, machine.cluster.namespace)
     written = {**machine.written, **config.written}
     return MachineQuestion(subject, standing=standing, replicas=machine.replicas, written=written)
 

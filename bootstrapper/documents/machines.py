@@ -21,7 +21,7 @@ class Standing:
         file: file in which the machine stands.
         position: its place there.
         path: its field path there.
-        namespace: namespace of the document that holds its config, "" for the default one.
+        namespace: namespace of the machine and of what its config refers to, "" for the default one.
     """
 
     config: str = ""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bootstrapper.importers.cluster_api.kinds import ControlPlaneSpec, ControlPlaneTemplateSpec
-from bootstrapper.importers.cluster_api.machine_sets import CONFIG_PATHS
+from bootstrapper.importers.cluster_api.machine_set import CONFIG_PATHS
 from bootstrapper.importers.cluster_api.objects import ManifestObject, manifest_objects
 from bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
 from bootstrapper.importers.kubeadm_import import import_config

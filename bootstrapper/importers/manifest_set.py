@@ -21,7 +21,7 @@ class ManifestMachine:
         secrets: the user's secrets that the spec refers to, as far as the set holds them.
         diagnostics: remarks of the import, each with its origin.
         origin: where their config stands.
-        namespace: namespace of their config, "" for the default one.
+        namespace: namespace of the object that describes them, "" for the default one.
         file: file of their config.
         position: place of their config in it.
         replicas: how many there are, if known.

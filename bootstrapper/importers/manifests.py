@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from bootstrapper.importers.cluster_api.clusters import Clusters
 from bootstrapper.importers.cluster_api.infrastructure import infrastructure_of, target
-from bootstrapper.importers.cluster_api.machine_sets import CONFIG_PATHS, NATIVE_CONFIGS, MachineSet, MachineSets
+from bootstrapper.importers.cluster_api.machine_set import CONFIG_PATHS, NATIVE_CONFIGS, MachineSet
+from bootstrapper.importers.cluster_api.machine_sets import MachineSets
 from bootstrapper.importers.cluster_api.objects import ManifestObjects, manifest_objects
 from bootstrapper.importers.cluster_api.references import dangling
 from bootstrapper.importers.cluster_api.user_secrets import config_map_values, secret_material, secret_values
@@ -108,7 +109,7 @@ class _Reader:
         )
 
     def _target(self, each: MachineSet) -> clusterpb.Target:
-        where = target(self.objects, each.infrastructure, near=each.owner)
+        where = target(self.objects, each.infrastructure, near=each.config)
         if not where.infrastructure and (each.cluster.infrastructure or self.infrastructure):
             where.infrastructure = each.cluster.infrastructure or self.infrastructure
         return where
@@ -145,14 +146,15 @@ class _Reader:
         path = CONFIG_PATHS[each.config.kind]
         place = each.config.problem(path, "")
         spec = spec_of(each.cluster.facts, result, role=each.role)
+        values = self.secrets.get(each.owner.namespace, {})
         return ManifestMachine(
             machine=machine,
             cluster=cluster_of(each.cluster.facts, result, role=each.role),
             spec=spec,
-            secrets=secret_material(each.config, spec, self.secrets, self.objects, set_missing=self.set_missing),
+            secrets=secret_material(each.config, spec, values, self.objects, set_missing=self.set_missing),
             diagnostics=result.diagnostics,
             origin=diagnosticpb.Origin(document=each.config.document, path=place.path),
-            namespace=each.config.namespace,
+            namespace=each.owner.namespace,
             file=place.file,
             position=place.position or Position(1, 1),
             replicas=each.replicas,
@@ -178,13 +180,13 @@ class _Reader:
                 target=where,
                 cluster=each.cluster.facts,
                 control_plane_version=each.cluster.facts.kubernetes_version or (each.version if not worker else ""),
-                secrets=self.secrets.get(each.config.namespace, {}),
+                secrets=self.secrets.get(each.owner.namespace, {}),
                 set_missing=self.set_missing,
                 whole=True,
             )
             self.imported[key] = import_config(config, surroundings)
             made = {(secret.name, secret.key): secret.value for secret in self.imported[key].secrets}
-            self.secrets.setdefault(each.config.namespace, {}).update(made)
+            self.secrets.setdefault(each.owner.namespace, {}).update(made)
         return self.imported[key]
 
     def _note_the_rest(self) -> None:

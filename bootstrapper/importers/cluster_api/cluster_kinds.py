@@ -32,6 +32,13 @@ class ClassReference(Opaque):
     """A reference to a ClusterClass, v1beta2."""
 
     name: str = ""
+    namespace: str = ""
+
+
+class TopologyControlPlane(Opaque):
+    """Control-plane machines of a topology."""
+
+    replicas: int | None = None
 
 
 class TopologyMachines(Opaque):
@@ -53,7 +60,9 @@ class Topology(Opaque):
     """A managed topology."""
 
     class_: Annotated[str, Field(alias="class")] = ""
+    class_namespace: str = ""
     class_ref: ClassReference = ClassReference()
+    control_plane: TopologyControlPlane = TopologyControlPlane()
     version: Version = ""
     workers: TopologyWorkers = TopologyWorkers()
 

@@ -137,7 +137,7 @@ class Clusters:
         """Give what stands for the control plane of a topology: its template, by the kind that is made from it."""
         if spec.topology is None:
             return None
-        found = self.objects.find("ClusterClass", spec.topology.class_ref.name or spec.topology.class_, near=each)
+        found = self.objects.class_of(each, spec.topology)
         template = found.read(ClusterClassSpec, "spec").control_plane.to if found else None
         return Reference(kind=template.kind.removesuffix("Template"), name="") if template else None
 

@@ -15,12 +15,20 @@ Version = Annotated[str, AfterValidator(lambda text: f"v{text}" if text[:1].isdi
 """A Kubernetes version; Cluster API's webhooks put the v in front where it is missing."""
 
 
+class Reference(Opaque):
+    """A reference to an object: with apiVersion in v1beta1, with apiGroup in v1beta2."""
+
+    kind: str = ""
+    name: str = ""
+
+
 class Metadata(Opaque):
     """What is read of an object's metadata."""
 
     name: str = ""
     namespace: str = ""
     labels: dict[str, str] = {}
+    owner_references: list[Reference] = []
 
 
 class Header(Opaque):
@@ -29,13 +37,6 @@ class Header(Opaque):
     api_version: str
     kind: str
     metadata: Metadata = Metadata()
-
-
-class Reference(Opaque):
-    """A reference to an object: with apiVersion in v1beta1, with apiGroup in v1beta2."""
-
-    kind: str = ""
-    name: str = ""
 
 
 class Endpoint(Foreign):

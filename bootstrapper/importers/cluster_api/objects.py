@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from bootstrapper.importers.cluster_api.cluster_kinds import Topology
 from bootstrapper.importers.cluster_api.kinds import Header, Reference
 from bootstrapper.importers.foreign import read
 from bootstrapper.namespaces import namespace_named
@@ -91,6 +92,14 @@ class ManifestObjects:
     def find(self, kind: str, name: str, *, near: ManifestObject) -> ManifestObject | None:
         """Find an object by kind and name in the namespace of another."""
         return next((each for each in self.of(kind) if (each.name, each.namespace) == (name, near.namespace)), None)
+
+    def class_of(self, cluster: ManifestObject, topology: Topology) -> ManifestObject | None:
+        """Find the class of a Cluster's topology, which may be of another namespace."""
+        named = topology.class_ref.namespace or topology.class_namespace
+        namespace = namespace_named(named) if named else cluster.namespace
+        name = topology.class_ref.name or topology.class_
+        classes = self.of("ClusterClass")
+        return next((each for each in classes if (each.name, each.namespace) == (name, namespace)), None)
 
     def referred(self, reference: Reference | None, *, near: ManifestObject) -> ManifestObject | None:
         """Find the object that a reference names."""

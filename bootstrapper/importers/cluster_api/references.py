@@ -58,9 +58,14 @@ def _reference(each: ManifestObject, path: FieldPath, names: dict[str, list[str]
     if kind in names:
         yield from _named(each, (*path, "name"), kind, names)
         return
-    meant = did_you_mean(kind, names)
+    meant = did_you_mean(kind, (known for known in names if not _another(kind, known)))
     if meant:
         yield _doubt(each, (*path, "kind"), f"no object of this kind is in the files; did you mean {meant}?")
+
+
+def _another(kind: str, known: str) -> bool:
+    """Tell whether two kinds are like each other since one is named after the other: DockerMachine, Machine."""
+    return kind.endswith(known) or known.endswith(kind) or f"{kind}Template" == known or f"{known}Template" == kind
 
 
 def _named(each: ManifestObject, path: FieldPath, kind: str, names: dict[str, list[str]]) -> Iterator[SourceProblem]:

@@ -68,21 +68,25 @@ def _plain(each: ManifestObject, data: Mapping[str, str | None]) -> dict[tuple[s
 
 
 def secret_material(
-    config: ManifestObject, spec: Message, values: Values, objects: ManifestObjects, *, set_missing: bool
+    config: ManifestObject,
+    spec: Message,
+    values: Mapping[tuple[str, str], bytes],
+    objects: ManifestObjects,
+    *,
+    set_missing: bool,
 ) -> secretpb.SecretMaterial:
-    """Give the secrets that a spec refers to, as far as the set holds them in the namespace of its config.
+    """Give the secrets that a spec refers to, as far as its namespace holds them.
 
     Args:
         config: the object of the config.
         spec: what became of it.
-        values: the values.
+        values: the values of its machine's namespace.
         objects: where notes go.
         set_missing: give placeholders for what the set does not hold.
     """
     material = secretpb.SecretMaterial()
-    own = values.get(config.namespace, {})
     for name, key in sorted({(each.name, each.key) for each in references(spec) if "/" not in each.name}):
-        value = own.get((name, key))
+        value = values.get((name, key))
         if value is None and set_missing:
             message = "a Secret that it refers to is not among the documents: a placeholder is used"
             objects.note(config, message)

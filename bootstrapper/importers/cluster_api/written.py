@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bootstrapper.importers.cluster_api.machine_sets import MachineSet
+from bootstrapper.importers.cluster_api.machine_set import MachineSet
 
 _CLUSTER = {
     "cluster": "spec",

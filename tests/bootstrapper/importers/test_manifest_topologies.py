@@ -40,3 +40,48 @@ def test_a_class_without_a_cluster_gives_its_templates() -> None:
         "cp-join": JOIN,
         "w": WORKER,
     }
+
+
+def test_a_class_may_stand_in_another_namespace() -> None:
+    """Its templates stand beside it; Secrets, cluster and machines are of the Cluster's namespace."""
+    elsewhere = CLASS.replace("metadata: {name: ", "metadata: {namespace: classes, name: ").replace(
+        "imageRepository: r}", "imageRepository: r}, files: [{path: /a, contentFrom: {secret: {name: s, key: k}}}]"
+    )
+    secrets = "".join(
+        f"\n---\napiVersion: v1\nkind: Secret\nmetadata: {{name: s, namespace: {each}}}\nstringData: {{k: {each}}}"
+        for each in ("classes", "mine")
+    )
+    own = TOPOLOGY.replace("metadata: {name: c}", "metadata: {name: c, namespace: mine}")
+    for words in ("classRef: {name: quick, namespace: classes}", "class: quick\n    classNamespace: classes"):
+        text = own.replace("classRef: {name: quick}", words)
+        found = by_name(manifests(text + elsewhere + secrets))
+        assert set(found) == {"c-init", "c-join", "c-md-0", "c-mp-0"}
+        first = found["c-init"]
+        assert (first.cluster.namespace, first.machine.target.infrastructure) == ("mine", "docker")
+        assert [one.value for one in first.secrets.secrets] == [b"mine"]
+    with pytest.raises(SourceError, match="the ClusterClass is not among the documents"):
+        manifests(own + elsewhere)
+
+
+@pytest.mark.parametrize(("replicas", "further"), [("replicas: 3", 2), ("replicas: 1", 0), ("metadata: {}", None)])
+def test_a_topology_says_how_many_machines_there_are(replicas: str, further: int | None) -> None:
+    """Of the control plane, too: one begins, the others join."""
+    found = by_name(manifests(TOPOLOGY.replace("workers:", f"controlPlane: {{{replicas}}}\n    workers:") + CLASS))
+    assert {name: each.replicas for name, each in found.items()} == {
+        "c-init": 1,
+        "c-join": further,
+        "c-md-0": 4,
+        "c-mp-0": None,
+    }
+
+
+def test_a_template_of_the_class_that_nothing_is_made_of_is_no_machine() -> None:
+    """Cluster API makes none of it either; a note tells."""
+    text = TOPOLOGY.replace("      machinePools: [{class: pool, name: mp-0}]\n", "") + CLASS.replace(
+        "{bootstrap: {ref: {kind: KubeadmConfigTemplate, name: w}}}",
+        "{bootstrap: {ref: {kind: KubeadmConfigTemplate, name: p}}}",
+    )
+    text += "---" + CLASS.rpartition("---")[2].replace("name: w", "name: p")
+    found = manifests(text)
+    assert set(by_name(found)) == {"c-init", "c-join", "c-md-0"}
+    assert "KubeadmConfigTemplate/p: a ClusterClass names it, and no machines" in "".join(map(str, found.notes))
