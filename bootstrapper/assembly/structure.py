@@ -3,8 +3,11 @@
 Each yields a violation with the field path; a value is never repeated.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
+
+from google.protobuf.duration_pb2 import Duration
 
 from bootstrapper.assembly import alternatives, characters
 from bootstrapper.assembly.registries import api_host
@@ -15,6 +18,11 @@ from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
+
+_SECOND = 10**9
+"""In nanoseconds."""
+_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
+"""As kubeadm checks it, and the API server's authenticator of such tokens."""
 
 
 def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
@@ -111,10 +119,25 @@ def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:
 
 
 def _kubernetes(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Violation]:
+    yield from _tokens(kubernetes, path)
+    for field, value in kubernetes.timeouts.ListFields():
+        if isinstance(value, Duration) and value.ToNanoseconds() < _SECOND:
+            yield Violation(f"{path}.timeouts.{field.name}", "must be at least one second; unset it for the usual time")
     if kubernetes.discovery.HasField("token") and kubernetes.discovery.HasField("file"):
         yield Violation(f"{path}.discovery", "can not have both token and file")
     if kubernetes.HasField("etcd") and kubernetes.etcd.HasField("local") == kubernetes.etcd.HasField("external"):
         yield Violation(f"{path}.etcd", "must have exactly one of local and external")
+
+
+def _tokens(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Violation]:
+    """Find tokens in place that are none; of a token in a Secret nothing is known here."""
+    discovery = kubernetes.discovery
+    places = [(f"bootstrap_tokens[{index}].token", one.token) for index, one in enumerate(kubernetes.bootstrap_tokens)]
+    places += [("discovery.token.token", discovery.token.token)]
+    places += [("discovery.tls_bootstrap_token", discovery.tls_bootstrap_token)]
+    for place, token in places:
+        if token.HasField("value") and not _TOKEN.fullmatch(token.value):
+            yield Violation(f"{path}.{place}", "is no bootstrap token: six and sixteen of a-z and 0-9, a dot between")
 
 
 def _commands(commands: planpb.Commands, path: str) -> Iterator[Violation]:
