@@ -23,6 +23,7 @@ from bootstrapper.importers.mapping.node import set_init, set_join
 from bootstrapper.importers.mapping.place import Findings, Place
 from bootstrapper.importers.mapping.rules import check_rules
 from bootstrapper.importers.mapping.snippet import set_snippet
+from bootstrapper.importers.mapping.unused import unused_by_workers
 from bootstrapper.importers.metadata_variables import FilledIn, filled_in
 from bootstrapper.importers.mixed_templates import mixed
 from services.contract.source_position import SourceError, SourceProblem
@@ -209,10 +210,10 @@ class _Import:
         return self.config.kind not in _CONTROL_PLANE_KINDS and not plane
 
     def warn_of_unused(self) -> None:
-        for name in ("clusterConfiguration", "initConfiguration"):
-            if isinstance(self.config.tree, dict) and self.config.tree.get(name):
-                message = "has no effect on a worker, and is not carried over"
-                self.findings.warn(self.place.at(name), "NO_EFFECT", message)
+        carried = [written for path, written in self.place.moved.items() if path[0] == "joinConfiguration"]
+        for path in unused_by_workers(self.config.tree, carried):
+            message = "has no effect on a worker, and is not carried over"
+            self.findings.warn(self.place.at(*path), "NO_EFFECT", message)
 
     def place_overrides(self, init: specpb.RoleOverrides, join: specpb.RoleOverrides) -> None:
         """Put what differs by role where it belongs; a config of one machine has no roles."""

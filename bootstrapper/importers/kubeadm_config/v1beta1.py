@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from bootstrapper.importers.foreign import Foreign
 from bootstrapper.importers.kubeadm_config import v1beta2
@@ -47,7 +47,15 @@ def _whole_seconds(text: str) -> str:
 
 
 Duration = Annotated[str, AfterValidator(_whole_seconds)] | None
-Args = dict[str, str]
+
+
+def _no_list(given: Any) -> Any:
+    if isinstance(given, list):
+        raise ValueError("is a list, the form of v1beta2; v1beta1 takes a map of names to values")  # noqa: TRY004  # pydantic tells of no other
+    return given
+
+
+Args = Annotated[dict[str, str], BeforeValidator(_no_list)]
 
 
 class KubeadmDocument(Foreign):

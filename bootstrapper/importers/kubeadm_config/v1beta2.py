@@ -2,9 +2,9 @@
 
 # ruff: noqa: RUF012  # pydantic copies defaults
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from bootstrapper.importers.foreign import Foreign
 from bootstrapper.importers.kubeadm_config.kubeadm_items import (
@@ -40,7 +40,13 @@ class Arg(Foreign):
     value: Annotated[str, Field(max_length=1024)]
 
 
-Args = Annotated[list[Arg], Field(max_length=100)]
+def _no_map(given: Any) -> Any:
+    if isinstance(given, dict):
+        raise ValueError("is a map, the form of v1beta1; v1beta2 takes a list of entries with name and value")  # noqa: TRY004  # pydantic tells of no other
+    return given
+
+
+Args = Annotated[list[Arg], Field(max_length=100), BeforeValidator(_no_map)]
 
 
 class BootstrapToken(SharedBootstrapToken):

@@ -33,6 +33,7 @@ _TIMEOUTS = {
     "tls_bootstrap": "tls_bootstrap_seconds",
     "discovery": "discovery_seconds",
 }
+_NO_TIME = "must be at least one second: kubeadm would give up at once. Leave it out for kubeadm's own time"
 
 
 def set_init(context: Context, place: Place, config: InitConfiguration, spec: specpb.RoleOverrides) -> None:
@@ -69,7 +70,7 @@ def _set_shared(
         options.origin.CopyFrom(place.origin())
         spec.engine_options.kubeadm.CopyFrom(options)
     if config.timeouts is not None:
-        _set_timeouts(place.at("timeouts"), config.timeouts, spec.kubernetes)
+        _set_timeouts(context, place.at("timeouts"), config.timeouts, spec.kubernetes)
 
 
 def _set_node(context: Context, place: Place, config: NodeRegistration, kubernetes: kubernetespb.Kubernetes) -> None:
@@ -152,10 +153,13 @@ def _set_token_discovery(
         token.unsafe_skip_ca_verification = config.unsafe_skip_ca_verification
 
 
-def _set_timeouts(place: Place, config: Timeouts, kubernetes: kubernetespb.Kubernetes) -> None:
+def _set_timeouts(context: Context, place: Place, config: Timeouts, kubernetes: kubernetespb.Kubernetes) -> None:
     timeouts = kubernetespb.Timeouts()
     for name, field in _TIMEOUTS.items():
         seconds = getattr(config, field)
+        if seconds == 0:
+            key = Timeouts.model_fields[field].alias or field
+            context.findings.refuse(place.at(key), _NO_TIME)
         if seconds is not None:
             getattr(timeouts, name).CopyFrom(duration_pb2.Duration(seconds=seconds))
     if timeouts.ByteSize():

@@ -53,10 +53,10 @@ KUBERNETES = [
     (
         BETA2,
         "joinConfiguration: {controlPlane: {localAPIEndpoint: {advertiseAddress: '{{ ds.meta_data.local_ipv4 }}',"
-        " bindPort: 7443}}, timeouts: {kubeletHealthCheckSeconds: 0, kubernetesAPICallSeconds: 1,"
+        " bindPort: 7443}}, timeouts: {kubeletHealthCheckSeconds: 4, kubernetesAPICallSeconds: 1,"
         " etcdAPICallSeconds: 2, discoverySeconds: 3}}",
         "control_plane { advertise_address { segments { fact { kind: FACT_KIND_PRIVATE_IPV4 } } } bind_port: 7443 }"
-        " timeouts { kubelet { } kubernetes_api { seconds: 1 } etcd_api { seconds: 2 } discovery { seconds: 3 } }",
+        " timeouts { kubelet { seconds: 4 } kubernetes_api { seconds: 1 } etcd_api { seconds: 2 } discovery { seconds: 3 } }",
         "a further control plane; timeouts",
     ),
     (

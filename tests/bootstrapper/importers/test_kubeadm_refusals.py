@@ -68,6 +68,12 @@ REFUSED = [
      "spec.initConfiguration.bootstrapTokens[0].token", "not a bootstrap token"),
     ("clusterConfiguration: {controlPlaneEndpoint: 'http://x/y'}",
      "spec.clusterConfiguration.controlPlaneEndpoint", "must be a host"),
+    ("joinConfiguration: {timeouts: {kubernetesAPICallSeconds: 0}}",
+     "spec.joinConfiguration.timeouts.kubernetesAPICallSeconds", "must be at least one second"),
+    ("joinConfiguration: {nodeRegistration: {kubeletExtraArgs: {v: '2'}}}",
+     "spec.joinConfiguration.nodeRegistration.kubeletExtraArgs", "is a map, the form of v1beta1"),
+    ("clusterConfiguration: {apiServer: {extraArgs: {v: '2'}}}",
+     "spec.clusterConfiguration.apiServer.extraArgs", "is a map, the form of v1beta1"),
 ]  # fmt: skip
 
 
@@ -82,6 +88,25 @@ def test_what_cannot_be_carried_over_is_refused(spec: str, path: str, message: s
     assert problem.position is not None
     assert problem.position.line > 4
     assert not any(secret in str(caught.value) for secret in ("hunter2", "butane", "zfs", "0999"))
+
+
+OLD = [
+    ("clusterConfiguration: {apiServer: {timeoutForControlPlane: 0s}}",
+     "spec.clusterConfiguration.apiServer.timeoutForControlPlane", "must be at least one second"),
+    ("joinConfiguration: {discovery: {timeout: 900ms}}", "spec.joinConfiguration.discovery.timeout", "must be at least one second"),
+    ("joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: v, value: '2'}]}}",
+     "spec.joinConfiguration.nodeRegistration.kubeletExtraArgs", "is a list, the form of v1beta2"),
+    ("clusterConfiguration: {etcd: {local: {extraArgs: [{name: v, value: '2'}]}}}",
+     "spec.clusterConfiguration.etcd.local.extraArgs", "is a list, the form of v1beta2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "path", "message"), OLD, ids=[case[0][:60] for case in OLD])
+def test_what_v1beta1_says_is_refused_where_it_was_written(spec: str, path: str, message: str) -> None:
+    """Also of what stands elsewhere in v1beta2, or in another form."""
+    with pytest.raises(SourceError) as caught:
+        import_kubeadm_config(document(spec, version=BETA1), file="f.yaml")
+    assert {(problem.path, problem.message.startswith(message)) for problem in caught.value.problems} == {(path, True)}
 
 
 DOCUMENTS = [

@@ -4,6 +4,7 @@
 
 import pytest
 
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.bootstrapper.importers.carrying import BETA1, BETA2, IGNITION, carried, codes
 
 
@@ -48,3 +49,21 @@ def test_places_of_v1beta1_are_those_of_the_document() -> None:
     assert [diagnostic.origin.path for diagnostic in got.diagnostics] == [
         "spec.joinConfiguration.nodeRegistration.kubeletExtraArgs.b"
     ]
+
+
+UNUSED = [
+    ("clusterConfiguration: {imageRepository: r}\ninitConfiguration: {skipPhases: [a]}",
+     ["clusterConfiguration", "initConfiguration"], "all of it"),
+    ("clusterConfiguration: {apiServer: {timeoutForControlPlane: 30s}}", [], "a time that machines that join wait, too"),
+    ("clusterConfiguration: {imageRepository: r, apiServer: {timeoutForControlPlane: 30s, certSANs: [a], extraArgs: {v: '2'}}}",
+     ["clusterConfiguration.imageRepository", "clusterConfiguration.apiServer.certSANs",
+      "clusterConfiguration.apiServer.extraArgs"], "what stands beside it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "paths", "reason"), UNUSED, ids=[row[-1] for row in UNUSED])
+def test_a_worker_is_told_only_of_what_has_no_effect(spec: str, paths: list[str], reason: str) -> None:
+    """A worker waits as long as the control plane's field says, so that field is not told of."""
+    got = carried(spec, version=BETA1, role=clusterpb.ROLE_WORKER)
+    assert [one.origin.path.removeprefix("spec.") for one in got.diagnostics] == paths, reason
+    assert got.spec.kubernetes.timeouts.control_plane_component.seconds == (30 if "30s" in spec else 0)
