@@ -113,7 +113,7 @@ def as_written(refusals: Iterable[Refusal], layers: Layers) -> Iterator[Refusal]
 
 def omissions(omitted: Iterable[Refusal], spec: specpb.MachineBootstrapSpec) -> list[diagnosticpb.Diagnostic]:
     """Warn of every item that was left out, as the spec, or who imported it, said that it may be."""
-    imported = spec.HasField("imported")
+    imported = spec.imported.HasField("kind")
     who = "the importer allows where a format has no such thing" if imported else "spec.optionalFeatures allows"
     return [
         diagnosticpb.Diagnostic(

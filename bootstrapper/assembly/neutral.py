@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 
+from google.protobuf.message import Message
+
 from bootstrapper.assembly.normal_form import normalise
 from bootstrapper.assembly.secrets import lift_inline
 from bootstrapper.assembly.subject import CheckedSubject
@@ -60,12 +62,24 @@ def neutral_bundle(
 
 
 def _digest(bundle: bundlepb.BootstrapBundle) -> str:
-    """SHA-256 of the spec's part of the bundle. Secrets are in it by name only."""
+    """SHA-256 of the spec's part of the bundle, wherever it was written. Secrets are in it by name only."""
     bare = bundlepb.BootstrapBundle()
     bare.CopyFrom(bundle)
     for name in ("id", "provenance", "machine", "cluster", "secrets"):
         bare.ClearField(name)
+    _clear_origins(bare)
     return hashlib.sha256(bare.SerializeToString(deterministic=True)).hexdigest()
+
+
+def _clear_origins(message: Message) -> None:
+    for field, value in message.ListFields():
+        if field.message_type is None:
+            continue
+        if field.name == "origin":
+            message.ClearField("origin")
+            continue
+        for one in value if field.is_repeated else (value,):
+            _clear_origins(one)
 
 
 def _bundle_id(bundle: bundlepb.BootstrapBundle, secrets: Iterable[secretpb.Secret]) -> str:

@@ -69,13 +69,13 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
     return CheckedSubject(effective, cluster, machine, layers)
 
 
-def rule_violations(spec: specpb.MachineBootstrapSpec) -> list[Violation]:
+def rule_violations(spec: specpb.MachineBootstrapSpec, *, path: str = "spec") -> list[Violation]:
     """Give the contract's rules that a spec breaks.
 
     Texts of an imported spec that is bound to its format need fit no grammar yet: a command of the config completes
     them on the machine, in a file whose place it knows.
     """
-    found = list(validation.violations(spec, path="spec"))
+    found = list(validation.violations(spec, path=path))
     return [one for one in found if not (spec.imported.bound_by and one.path.endswith(".segments"))]
 
 

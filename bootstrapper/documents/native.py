@@ -7,13 +7,15 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 
 from bootstrapper.assembly import structure
+from bootstrapper.assembly.subject import rule_violations
 from bootstrapper.documents.emptied_lists import emptied_lists
+from bootstrapper.documents.imported import annotations, set_imported
 from bootstrapper.documents.mistakes import Found, Mistakes
 from bootstrapper.namespaces import namespace_named
 from services.contract import validation
 from services.contract.errors import Violation
 from services.contract.grammars import grammars
-from services.contract.source_position import FieldPath, SourceError, did_you_mean, unknown_field
+from services.contract.source_position import FieldPath, SourceError, did_you_mean, path_text, unknown_field
 from services.contract.yaml_decode import fill
 from services.contract.yaml_encode import encode
 from services.contract.yaml_names import person_path
@@ -128,7 +130,12 @@ def read_partly(document: Document) -> tuple[NativeConfig | NativeCluster, Mista
     else:
         read = NativeConfig(name, kind, namespace, specpb.MachineBootstrapSpec(), document)
         mistakes.add(fill(body, read.spec, path=path, document=read.origin))
-    mistakes.add_apart(_found(validation.violations(read.spec), path))
+    if isinstance(read, NativeConfig):
+        written = path_text(path)
+        mistakes.add(set_imported(read.spec, tree.get("metadata"), origin=read.origin, path=written))
+        mistakes.add_apart(_found(rule_violations(read.spec, path=""), path))
+    else:
+        mistakes.add_apart(_found(validation.violations(read.spec), path))
     if kind != CLUSTER:
         mistakes.add_outside(emptied_lists(body, path))
     return read, mistakes
@@ -147,7 +154,9 @@ def meaningless(read: NativeConfig | NativeCluster) -> list[Found]:
 
 def write_config(name: str, spec: specpb.MachineBootstrapSpec, *, namespace: str = "") -> dict[str, Any]:
     """Give the document of a spec, ready for yaml_encode.dump."""
-    return {"apiVersion": API_VERSION, "kind": CONFIG, "metadata": metadata(name, namespace), "spec": encode(spec)}
+    noted = annotations(spec)
+    head: dict[str, Any] = {**metadata(name, namespace), **({"annotations": noted} if noted else {})}
+    return {"apiVersion": API_VERSION, "kind": CONFIG, "metadata": head, "spec": encode(spec)}
 
 
 def metadata(name: str, namespace: str) -> dict[str, str]:

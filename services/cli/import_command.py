@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from collections import Counter
 from typing import Any
 
 import click
@@ -24,6 +25,7 @@ from services.cli.options import (
 from services.cli.output import OUTPUTS, note, say, show, table
 from services.cli.remarks import note_files, note_questions
 from services.cli.rendering import role_name
+from services.cli.secret_documents import secret_documents
 from services.contract.source_position import path_text
 from services.contract.yaml_encode import dump, encode
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -51,12 +53,13 @@ def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FB
     A single KubeadmConfig or KubeadmConfigTemplate becomes a single SlipwayConfig; with --server the server does that.
 
     The machines behave as today: what the kubeadm provider does when a command fails, and where it puts its files, is
-    kept until you remove `spec.execution`. `spec.optionalFeatures` names what only some formats have, and what the
-    others leave out with a warning. Remarks on what is understood differently go to standard error.
+    kept until you remove `spec.execution`. The annotation bootstrap.slipway.dev/imported-format names the format that
+    they get unless you choose another. `spec.optionalFeatures` names what only some formats have, and what the others
+    leave out with a warning. Remarks on what is understood differently go to standard error.
 
     Passwords, tokens and URLs that carry credentials are left out unless --show-secrets is given: {hidden: 22 bytes}
-    stands in their place, which every command refuses to read. All else is printed as it stands, also what files,
-    scripts, commands and arguments hold.
+    stands in their place, which every command refuses to read, and Secrets that a machine refers to are not printed.
+    All else is printed as it stands, also what files, scripts, commands and arguments hold.
 
     What is printed is a template again, as what was read: ${ stands as $${ in it. With --no-substitution neither is.
 
@@ -84,6 +87,12 @@ def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FB
     if hidden:
         told = "secrets were left out, so that no command reads it as it is; --show-secrets writes them"
         note(f"{told}: {', '.join(hidden)}", "warning")
+    secrets = secret_documents(loaded.questions)
+    if show_secrets:
+        documents += secrets
+    elif secrets:
+        told = "Secrets of the files were not written: give them beside the spec, or use --show-secrets"
+        note(f"{told}: {', '.join(one['metadata']['name'] for one in secrets)}", "note")
     as_json = output == "json"
     text = json.dumps(documents, indent=2, ensure_ascii=False) if as_json else dump(*documents).rstrip("\n")
     say(_SUBSTITUTED.sub("$$", text) if inputs.substitute else text)
@@ -116,12 +125,13 @@ def _documents(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Give a cluster for each that is named and a config for each that differs, and the secrets that they lack."""
     configs: dict[tuple[str, bytes], tuple[str, MachineQuestion]] = {}
-    clusters: dict[tuple[str, str], clusterpb.SlipwayClusterSpec] = {}
+    clusters: dict[tuple[str, bytes], clusterpb.SlipwayClusterSpec] = {}
     for question in questions:
         key = question.standing.namespace, question.subject.spec.SerializeToString(deterministic=True)
         name = configs.setdefault(key, (question.name, question))[0]
         cluster = question.subject.cluster
-        place = question.standing.namespace, cluster.name
+        # Machines of one cluster may know it by different endpoints: what they say together stands in one document.
+        place = question.standing.namespace, cluster.SerializeToString(deterministic=True)
         spec = clusters.setdefault(place, clusterpb.SlipwayClusterSpec(cluster=cluster))
         machine = question.subject.machine
         entry = spec.machines.add(name=machine.name, role=machine.role, config=name)
@@ -129,11 +139,14 @@ def _documents(
             entry.kubernetes_version = machine.kubernetes_version
         if machine.target.ListFields():
             entry.target.CopyFrom(machine.target)
-    heads = [
-        {"apiVersion": API_VERSION, "kind": CLUSTER, "metadata": metadata(name, namespace), "spec": encode(spec)}
-        for (namespace, name), spec in clusters.items()
-        if with_clusters
-    ]
+    names: Counter[tuple[str, str]] = Counter()
+    heads: list[dict[str, Any]] = []
+    for (namespace, _), spec in clusters.items() if with_clusters else ():
+        names[namespace, spec.cluster.name] += 1
+        number = names[namespace, spec.cluster.name]
+        name = spec.cluster.name if number == 1 else f"{spec.cluster.name}-{number}"
+        head = metadata(name, namespace)
+        heads.append({"apiVersion": API_VERSION, "kind": CLUSTER, "metadata": head, "spec": encode(spec)})
     bodies: list[dict[str, Any]] = []
     hidden: list[str] = []
     for name, question in configs.values():

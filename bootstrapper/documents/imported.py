@@ -1,0 +1,51 @@
+"""What the document of an imported spec keeps of the config that it came from: the format that it was written for.
+
+Commands of such a config may edit what today's provider puts on the machine in that format. Which do is found in the
+document itself, so that the spec is free as soon as they are gone.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bootstrapper.documents.mistakes import Found
+from bootstrapper.importers import layout_paths
+from bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+ANNOTATION = "bootstrap.slipway.dev/imported-format"
+_PHASES = ("boot", "pre", "post")
+
+
+def annotations(spec: specpb.MachineBootstrapSpec) -> dict[str, str]:
+    """Give what the metadata of a spec's document says of its import."""
+    return {ANNOTATION: spec.imported.format} if spec.imported.format else {}
+
+
+def set_imported(spec: specpb.MachineBootstrapSpec, metadata: Any, *, origin: str, path: str) -> Iterator[Found]:
+    """Set what a document's metadata says of its import, and give what is wrong with it.
+
+    Args:
+        spec: the spec of the document.
+        metadata: the metadata.
+        origin: kind and name of the document.
+        path: path of the spec in it.
+    """
+    given = metadata.get("annotations") if isinstance(metadata, Mapping) else None
+    name = given.get(ANNOTATION) if isinstance(given, Mapping) else None
+    if name is None:
+        return
+    if name not in {CLOUD_CONFIG, IGNITION}:
+        yield ("metadata", "annotations", ANNOTATION), f"must be {CLOUD_CONFIG} or {IGNITION}"
+        return
+    spec.imported.format = name
+    for phase in _PHASES:
+        for index, command in enumerate(getattr(spec.commands, phase)):
+            if layout_paths.binds(_text(command.script), name):
+                place = f"{path}.commands.{phase}[{index}]"
+                spec.imported.bound_by.append(diagnosticpb.Origin(document=origin, path=place))
+
+
+def _text(content: contentpb.Content) -> str:
+    return content.text or "".join(one.text or one.template.text for one in content.segments)
