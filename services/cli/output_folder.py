@@ -3,9 +3,11 @@
 User data holds keys: every file is readable by the caller alone.
 """
 
+import errno
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from services.cli.rendering import Entry, Rendered
@@ -26,15 +28,27 @@ class OutputFolder:
         self._taken: set[Path] = set()
         self._earlier = self._of_earlier_call()
 
-    def write(self, rendered: Rendered) -> None:
-        """Write user data and attachments, and put the file's name into the entry.
+    def write(self, results: Sequence[Rendered]) -> None:
+        """Write user data and attachments of all, put the files' names into the entries, and write the account of them.
 
-        The first format of a provisioner is PROVISIONER.EXT, further ones PROVISIONER-FORMAT.EXT.
+        The first format of a provisioner is PROVISIONER.EXT, further ones PROVISIONER-FORMAT.EXT. Where one can not be
+        written nothing stays of any, nor the account of an earlier call: nobody boots the half of a cluster.
 
         Raises:
-            OSError: a file can not be written.
+            OSError: a file can not be written, or a folder for it is a link.
             ProvisionerFailed: a name that the provisioner gave is none of a file.
         """
+        for one in results:
+            _refuse_link(self._folder / one.entry.machine)
+        try:
+            for one in results:
+                self._write(one)
+            self._write_summary([one.entry for one in results])
+        except (OSError, ProvisionerFailed):
+            self._take_back()
+            raise
+
+    def _write(self, rendered: Rendered) -> None:
         answer, entry = rendered.answer, rendered.entry
         place = self._folder / entry.machine
         for path in self._earlier.pop((entry.machine, entry.provisioner), ()):
@@ -56,18 +70,30 @@ class OutputFolder:
                 path = place / stem / path.name
             self._put(path, attachment.content)
 
-    def write_summary(self, entries: Sequence[Entry]) -> None:
+    def _write_summary(self, entries: Sequence[Entry]) -> None:
         """Write the account of all entries. It holds no secret."""
         self._folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps([entry.tree() for entry in entries], indent=2, ensure_ascii=False)
+        (self._folder / SUMMARY).unlink(missing_ok=True)
         (self._folder / SUMMARY).write_text(text + "\n", encoding="utf-8")
 
+    def _take_back(self) -> None:
+        """Remove what this call has written, and what of an earlier one it would have replaced."""
+        earlier = {path for paths in self._earlier.values() for path in paths}
+        for path in (*self._taken, *earlier, self._folder / SUMMARY):
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+        for folder in sorted({path.parent for path in earlier | self._taken}, reverse=True):
+            with suppress(OSError):  # It holds what is not of this call.
+                folder.rmdir()
+
     def _put(self, path: Path, content: bytes) -> None:
+        _refuse_link(path.parent)
         path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
         path.unlink(missing_ok=True)
+        self._taken.add(path)
         path.touch(mode=PRIVATE_FILE, exist_ok=False)
         path.write_bytes(content)
-        self._taken.add(path)
 
     def _of_earlier_call(self) -> dict[tuple[str, str], list[Path]]:
         """Give the files that the account of an earlier call names, as far as they lie in its machines' folders."""
@@ -81,6 +107,16 @@ class OutputFolder:
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return {}
         return found
+
+
+def _refuse_link(folder: Path) -> None:
+    """Refuse to write user data through a link, which may lead to where others read.
+
+    Raises:
+        OSError: it is one.
+    """
+    if folder.is_symlink():
+        raise OSError(errno.ELOOP, "is a link, through which no user data is written: remove it", str(folder))
 
 
 def _file_name(name: str) -> str:

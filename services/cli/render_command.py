@@ -68,10 +68,7 @@ def render(provisioner: str, format_id: str, output: str, summary: str, **values
     if output == STDOUT:
         _to_stdout(results)
     elif output:
-        folder = OutputFolder(Path(output))
-        for one in results:
-            folder.write(one)
-        folder.write_summary(entries)
+        OutputFolder(Path(output)).write(results)
     if output != STDOUT and summary == "table":
         show(entry_table(entries, console()))
     elif output != STDOUT:

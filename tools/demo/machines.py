@@ -10,7 +10,7 @@ from services.cli.loading import Loaded, load
 from services.cli.options import Inputs
 from services.cli.output_folder import OutputFolder
 from services.cli.remote import RemoteBackend
-from services.cli.rendering import ALL, Entry, ask, wishes
+from services.cli.rendering import ALL, Entry, Rendered, ask, wishes
 from tools.demo.findings import Findings
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
@@ -29,16 +29,15 @@ def example(name: str, *, machines: tuple[str, ...] = ()) -> Loaded:
 async def machines_act(backend: RemoteBackend, screen: Console, findings: Findings, out: Path) -> None:
     """Render every machine of every example by every provisioner; write files; show one table."""
     instances = await backend.provisioners()
-    folder, entries = OutputFolder(out), list[Entry]()
+    results = list[Rendered]()
     with screen.status("") as status:
         for name in FILES:
             for question in example(name).questions:
                 for provisioner, format_id in wishes(instances, ALL, ""):
                     status.update(f"{question.name} by {provisioner} ...")
-                    rendered = await ask(backend, question, provisioner, format_id, instances=instances)
-                    folder.write(rendered)
-                    entries.append(rendered.entry)
-    folder.write_summary(entries)
+                    results.append(await ask(backend, question, provisioner, format_id, instances=instances))
+    OutputFolder(out).write(results)
+    entries = [one.entry for one in results]
     screen.print(entry_table(entries, screen, most_fields=1))
     done = sum(entry.status == "rendered" for entry in entries)
     machines = {entry.machine for entry in entries}
