@@ -11,7 +11,7 @@ from functools import partial
 
 from bootstrapper.assembly.subject import CheckedSubject, check
 from bootstrapper.beside import beside
-from bootstrapper.credentials.store import CredentialStore
+from bootstrapper.credentials.store import AnyStore
 from bootstrapper.delivery.fitting import Fitted, fit
 from bootstrapper.delivery.infrastructure import assumed, check_carried, infrastructure
 from bootstrapper.judgement import MAX_RENDERS, TRUNCATED, judge
@@ -74,7 +74,7 @@ class Bootstrapper(Preparer):
         given: bootstrappb.Subject,
         credentials: secretpb.SecretMaterial,
         *,
-        store: CredentialStore | None = None,
+        store: AnyStore | None = None,
     ) -> Prepared:
         """Check the spec, choose the provisioner and lower the bundle for it; refuse what can not be honoured."""
         subject = await beside(given.ByteSize(), partial(check, given))
@@ -86,7 +86,7 @@ class Bootstrapper(Preparer):
         candidate: Candidate,
         credentials: secretpb.SecretMaterial,
         *,
-        store: CredentialStore | None = None,
+        store: AnyStore | None = None,
     ) -> Prepared:
         """Lower the bundle for a candidate.
 

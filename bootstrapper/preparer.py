@@ -1,6 +1,5 @@
 """Makes a machine's bundle and lowers it for a format: what every question about a machine begins with."""
 
-import asyncio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +11,9 @@ from bootstrapper.assembly.secrets import collect
 from bootstrapper.assembly.subject import CheckedSubject
 from bootstrapper.beside import beside
 from bootstrapper.compilation import Compiled, Compiler
-from bootstrapper.credentials.request_store import RequestStore
+from bootstrapper.credentials.request_store import RequestStore, ensured
 from bootstrapper.credentials.roles import secrets_for_role
-from bootstrapper.credentials.store import ClusterKey, CredentialStore
+from bootstrapper.credentials.store import AnyStore, ClusterKey
 from bootstrapper.key_settings import key_settings
 from bootstrapper.needs import needed, user_secrets
 from bootstrapper.policy import Policy, check_declarations
@@ -79,7 +78,7 @@ class Preparer:
     provisioners: Provisioners
     compiler: Compiler
     version: str
-    store: CredentialStore | None = None
+    store: AnyStore | None = None
     policy: Policy = field(default_factory=Policy)
     clock: Callable[[], datetime] = utc_now
     render_timeout: float = RENDER_TIMEOUT
@@ -121,7 +120,7 @@ class Preparer:
         candidate: Candidate | None,
         credentials: secretpb.SecretMaterial,
         *,
-        store: CredentialStore | None = None,
+        store: AnyStore | None = None,
     ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret], list[diagnosticpb.Diagnostic]]:
         """Give the neutral bundle, the secrets that are available to it, and remarks."""
         return await self.neutral_in(subject, self.setting(subject, candidate), credentials, store=store)
@@ -132,13 +131,13 @@ class Preparer:
         setting: Setting,
         credentials: secretpb.SecretMaterial,
         *,
-        store: CredentialStore | None = None,
+        store: AnyStore | None = None,
     ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret], list[diagnosticpb.Diagnostic]]:
         """Give the same for all candidates of a setting."""
         declarations = needed(subject, setting.declared)
-        source = RequestStore(credentials, otherwise=store or self.store)
         key = ClusterKey(subject.cluster.name, subject.cluster.namespace)
-        kept = await asyncio.to_thread(source.ensure, key, declarations, key_settings(subject.spec))
+        settings = key_settings(subject.spec)
+        kept = await ensured(RequestStore(credentials), store or self.store, key, declarations, settings)
         diagnostics = [
             *setting.diagnostics,
             *(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from bootstrapper.credentials.entropy import KeyType
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -59,6 +59,20 @@ class CredentialStore(Protocol):
         A secret that exists is given as it is, whatever `settings` say.
         """
         ...
+
+
+@runtime_checkable
+class AwaitedStore(Protocol):
+    """A store behind a network: it takes no thread while it waits."""
+
+    async def give(
+        self, cluster: ClusterKey, declarations: Iterable[secretpb.SecretDeclaration], settings: KeySettings
+    ) -> Credentials:
+        """Give what CredentialStore.ensure gives."""
+        ...
+
+
+AnyStore = CredentialStore | AwaitedStore
 
 
 def sorted_secrets(secrets: Iterable[secretpb.Secret]) -> tuple[secretpb.Secret, ...]:

@@ -45,7 +45,6 @@ SUFFIXES = {
 
 SEED_SUFFIX = "slipway-token-seed"
 _OWN = "slipway.dev/"
-_CALL_SECONDS = 60.0
 _TRIES = 3
 
 
@@ -66,7 +65,9 @@ def cluster_owner(cluster: ClusterObject) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class ClusterStore:
-    """The store of one machine's render. It is called in a thread; its calls go through the controller's loop.
+    """The store of one machine's render.
+
+    It takes no thread while it waits: many machines that wait at once would leave none to the calls they wait for.
 
     Attributes:
         cluster: the Cluster.
@@ -76,7 +77,6 @@ class ClusterStore:
 
     objects: Objects
     reader: SecretReader
-    loop: asyncio.AbstractEventLoop
     clock: Callable[[], datetime]
     cluster: ClusterObject
     role: clusterpb.Role.ValueType
@@ -85,13 +85,12 @@ class ClusterStore:
     def __repr__(self) -> str:
         return f"ClusterStore({self.cluster.namespace}/{self.cluster.name})"
 
-    def ensure(
+    async def give(
         self, cluster: ClusterKey, declarations: Iterable[secretpb.SecretDeclaration], settings: KeySettings
     ) -> Credentials:
         """Give every declared secret that the role may have; make what is missing and ours to make."""
         del cluster
-        found = asyncio.run_coroutine_threadsafe(self._ensure(list(declarations), settings), self.loop)
-        return Credentials(secrets=sorted_secrets(found.result(_CALL_SECONDS)))
+        return Credentials(secrets=sorted_secrets(await self._ensure(list(declarations), settings)))
 
     async def _ensure(
         self, declarations: list[secretpb.SecretDeclaration], settings: KeySettings

@@ -1,6 +1,5 @@
 """From a decision to make user data, to the user data: everything between the facts and the Secret."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -71,7 +70,6 @@ class Renderer:
         store = ClusterStore(
             objects=self.objects,
             reader=self.reader,
-            loop=asyncio.get_running_loop(),
             clock=self.clock,
             cluster=cluster,
             role=make.role,

@@ -7,7 +7,8 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
+from urllib.request import getproxies_environment, proxy_bypass
 
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
@@ -52,6 +53,10 @@ class Connection:
         The longest line of a watch is the client's own limit, 4 MiB.
         """
         configuration.trace_configs = [_unredirected()]
+        # Else the client would look into the environment and the .netrc file in a thread before each call, and wait for
+        # a free one; passwords of a .netrc file are nothing for an API server.
+        configuration.client_session_kwargs = {"trust_env": False}
+        configuration.proxy = configuration.proxy or _proxy_of_environment(configuration.host)
         configuration.connection_pool_maxsize = _IDLE_CONNECTIONS
         self._configuration = configuration
         self._rest = RESTClientObject(configuration)
@@ -206,6 +211,12 @@ class Connection:
     def _count(self, verb: str, kind: str, status: int) -> None:
         key = (verb, kind, status)
         self.calls[key] = self.calls.get(key, 0) + 1
+
+
+def _proxy_of_environment(address: str) -> str | None:
+    """Give the proxy that HTTPS_PROXY and the like name for an address, unless NO_PROXY names its host."""
+    parts = urlsplit(address)
+    return None if proxy_bypass(parts.hostname or "") else getproxies_environment().get(parts.scheme)
 
 
 def _unredirected() -> aiohttp.TraceConfig:

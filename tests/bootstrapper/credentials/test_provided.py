@@ -1,5 +1,10 @@
 """Provided secrets: what a caller sends is checked, never completed and never mixed with a store's own."""
 
+import asyncio
+import threading
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from bootstrapper.credentials.cluster_secrets import (
@@ -10,8 +15,8 @@ from bootstrapper.credentials.cluster_secrets import (
 )
 from bootstrapper.credentials.ephemeral_store import EphemeralStore
 from bootstrapper.credentials.generation import SecretFactory
-from bootstrapper.credentials.request_store import RequestStore
-from bootstrapper.credentials.store import ClusterKey, KeySettings
+from bootstrapper.credentials.request_store import RequestStore, ensured
+from bootstrapper.credentials.store import AnyStore, ClusterKey, Credentials, KeySettings
 from services.contract.errors import BundleInvalid
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
@@ -47,9 +52,8 @@ def test_a_request_without_secrets_asks_the_other_store(factory: SecretFactory) 
     """A caller that sends none gets the server's own, where there is a store."""
     empty = secretpb.SecretMaterial()
     other = EphemeralStore(factory)
-    given = RequestStore(empty, otherwise=other).ensure(CLUSTER, cluster_declarations(), SETTINGS)
-    assert given.secrets == other.ensure(CLUSTER, cluster_declarations(), SETTINGS).secrets
-    assert RequestStore(empty).ensure(CLUSTER, cluster_declarations(), SETTINGS).secrets == ()
+    assert _given(empty, other).secrets == other.ensure(CLUSTER, cluster_declarations(), SETTINGS).secrets
+    assert _given(empty, None).secrets == ()
 
 
 def test_half_a_set_is_not_completed_from_the_other_store(
@@ -57,9 +61,36 @@ def test_half_a_set_is_not_completed_from_the_other_store(
 ) -> None:
     """Secrets of two origins are never mixed."""
     half = secretpb.SecretMaterial(secrets=[find(material, CLUSTER_CA, "tls.crt")[1]])
-    store = RequestStore(half, otherwise=EphemeralStore(factory))
-    given = store.ensure(CLUSTER, cluster_declarations(), SETTINGS).secrets
+    given = _given(half, EphemeralStore(factory)).secrets
     assert [(secret.name, secret.key) for secret in given] == [(CLUSTER_CA, "tls.crt")]
+
+
+async def test_a_store_that_is_awaited_takes_no_thread(factory: SecretFactory) -> None:
+    """Requests that wait for such a store must not take the threads that its own calls may need."""
+    made = EphemeralStore(factory).ensure(CLUSTER, cluster_declarations(), SETTINGS)
+
+    class Far:
+        async def give(
+            self, cluster: ClusterKey, declarations: Iterable[secretpb.SecretDeclaration], settings: KeySettings
+        ) -> Credentials:
+            del cluster, declarations, settings
+            await asyncio.sleep(0)
+            return made
+
+    free = threading.Event()
+    with ThreadPoolExecutor(1) as only:
+        asyncio.get_running_loop().set_default_executor(only)
+        only.submit(free.wait)
+        try:
+            async with asyncio.timeout(10):
+                request = RequestStore(secretpb.SecretMaterial())
+                assert await ensured(request, Far(), CLUSTER, cluster_declarations(), SETTINGS) is made
+        finally:
+            free.set()
+
+
+def _given(material: secretpb.SecretMaterial, store: AnyStore | None) -> Credentials:
+    return asyncio.run(ensured(RequestStore(material), store, CLUSTER, cluster_declarations(), SETTINGS))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """An expired certificate of a cluster, made anew by two controllers at once."""
 
-import asyncio
 import base64
 
 from services.controller.cluster_store import ClusterStore
@@ -21,7 +20,6 @@ async def test_whoever_was_quicker_has_made_the_certificate_that_counts() -> Non
     store = ClusterStore(
         objects=api,
         reader=SecretReader(api, api.lookup("Secret")),
-        loop=asyncio.get_running_loop(),
         clock=lambda: NOW,
         cluster=cluster,
         role=clusterpb.ROLE_INIT,

@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from kubernetes.aio.client.configuration import Configuration
@@ -132,6 +135,46 @@ async def test_a_group_that_leads_elsewhere_is_refused(group: str) -> None:
         with pytest.raises(Invalid):
             await api.discover(f"/apis/{group}/v1")
         assert api.connection.calls == {}
+
+
+async def test_a_call_takes_no_thread() -> None:
+    """Where others hold all threads of the process, calls go on: the lease of the leader is renewed by such."""
+    free = threading.Event()
+    async with _answering(_http(json.dumps(WHOLE).encode())) as address, _api(address) as api:
+        with ThreadPoolExecutor(1) as only:
+            asyncio.get_running_loop().set_default_executor(only)
+            only.submit(free.wait)
+            try:
+                async with asyncio.timeout(10):
+                    assert await api.get(SECRETS, "n", "a") == WHOLE
+            finally:
+                free.set()
+
+
+@pytest.mark.parametrize("never", ["", "127.0.0.1"])
+async def test_the_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch, never: str) -> None:
+    """As by every other client of the API, also by those of workload clusters, unless NO_PROXY names the host."""
+    own = json.dumps({"metadata": {**WHOLE["metadata"], "name": "own"}}).encode()
+    by_proxy = json.dumps({"metadata": {**WHOLE["metadata"], "name": "by-proxy"}}).encode()
+    async with _answering(_http(own)) as address, _answering(_http(by_proxy)) as proxy:
+        monkeypatch.setenv("http_proxy", proxy)
+        monkeypatch.setenv("no_proxy", never)
+        async with _api(address) as api:
+            found = await api.get(SECRETS, "n", "a")
+    assert found["metadata"]["name"] == ("own" if never else "by-proxy")
+
+
+async def test_no_password_comes_from_a_netrc_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What a person keeps there for a host is nothing for an API server on it."""
+    file = tmp_path / "netrc"
+    file.write_text("machine 127.0.0.1 login a password hunter2\n")
+    file.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(file))
+    seen: list[bytes] = []
+    async with _answering(_http(json.dumps(WHOLE).encode()), seen) as address, _api(address) as api:
+        await api.get(SECRETS, "n", "a")
+    assert seen
+    assert b"authorization" not in seen[0].lower()
 
 
 async def test_half_an_answer_is_left_behind() -> None:
