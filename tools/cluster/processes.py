@@ -162,6 +162,11 @@ class Supervisor:
         self._processes.append(made)
         return made
 
+    @property
+    def running(self) -> list[Process]:
+        """Those that run now."""
+        return [process for process in self._processes if process.running]
+
     def close(self) -> None:
         """End all of them at once: nothing of theirs is kept, and an API server waits long for those who watch it."""
         for process in reversed(self._processes):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
@@ -43,7 +44,7 @@ def main() -> None:
     ]
     # One machine by itself: what a user waits for who adds one.
     rows = _measure([(DEFAULT, 1, 1), *scenes], told.runs)
-    result = {"machine": machine(), "runs": told.runs, "rows": rows}
+    result = {"machine": machine(), "cores": os.cpu_count() or 1, "runs": told.runs, "rows": rows}
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(result, indent=2) + "\n")
     if told.page:

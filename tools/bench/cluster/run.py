@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tools.bench.cluster.contender import Contender, Limits
@@ -29,6 +29,7 @@ class Figures:
     """What a run came to; seconds since the clusters became ready, calls and writes of the provider per machine.
 
     ``writes_before`` are those that it made while its machines waited. Memory is that of all its processes, in MiB.
+    ``others_cpu`` is the time of what serves every provider beside the API server: etcd, and the workload cluster.
     """
 
     provider: str
@@ -45,6 +46,7 @@ class Figures:
     workload_writes: float
     provider_cpu: float
     api_server_cpu: float
+    others_cpu: float
     rss_mib: float
 
 
@@ -82,13 +84,15 @@ class Bench:
     ) -> Figures:
         api_server = self.cluster.server.api_server.pid
         position, workload = self.cluster.audit.position, self.workload.administration.audit.position
-        used, served = sum(cpu_seconds(one.pid) for one in processes), cpu_seconds(api_server)
+        others = [one.pid for one in self.cluster.supervisor.running if one not in processes and one.pid != api_server]
+        used, served, besides = _cpu(one.pid for one in processes), cpu_seconds(api_server), _cpu(others)
         start = dt.datetime.now(dt.UTC)
         fleet.make_ready()
         done = self._wait(fleet, position)
         time.sleep(_SETTLED)  # For the writes that come after a Secret.
-        used = sum(cpu_seconds(one.pid) for one in processes) - used
+        used = _cpu(one.pid for one in processes) - used
         served = cpu_seconds(api_server) - served
+        besides = _cpu(others) - besides
         took = sorted((dt.datetime.fromisoformat(call.at) - start).total_seconds() for call in done)
         total = len(fleet.names)
         later = self.cluster.audit.calls(since=position, user=contender.user)
@@ -110,6 +114,7 @@ class Bench:
             workload_writes=round(sum(one.is_write and one.resource == "secrets" for one in inside) / total, 2),
             provider_cpu=round(used, 2),
             api_server_cpu=round(served, 2),
+            others_cpu=round(besides, 2),
             rss_mib=round(sum(rss_mib(one.pid) for one in processes), 1),
         )
 
@@ -123,6 +128,10 @@ class Bench:
                 return [made[name] for name in wanted]
             time.sleep(_INTERVAL)
         raise EngineTimeout(f"not every machine of {fleet.namespace} got its Secret in {_PATIENCE:.0f} s")
+
+
+def _cpu(pids: Iterable[int]) -> float:
+    return sum(cpu_seconds(pid) for pid in pids)
 
 
 def _makes_secret(call: Call) -> bool:

@@ -39,4 +39,5 @@ def _few(bench: Bench, contender: Contender, limits: Limits, name: str) -> Figur
     assert figures.workload_writes == 1
     assert figures.calls >= figures.writes
     assert figures.rss_mib > 10
+    assert figures.others_cpu > 0
     return figures
