@@ -62,7 +62,7 @@ def neutral_bundle(
 
 
 def _digest(bundle: bundlepb.BootstrapBundle) -> str:
-    """SHA-256 of the spec's part of the bundle, wherever it was written. Secrets are in it by name only."""
+    """SHA-256 of the spec's part of the bundle, as bundle.proto promises it. Secrets are in it by name only."""
     bare = bundlepb.BootstrapBundle()
     bare.CopyFrom(bundle)
     for name in ("id", "provenance", "machine", "cluster", "secrets"):
@@ -83,10 +83,10 @@ def _clear_origins(message: Message) -> None:
 
 
 def _bundle_id(bundle: bundlepb.BootstrapBundle, secrets: Iterable[secretpb.Secret]) -> str:
-    """An id under which the machine keeps its state: another machine, spec or credential gives another one."""
+    """An id under which the machine keeps its state, made as bundle.proto promises it."""
     digest = hashlib.sha256(bundle.provenance.spec_digest.encode())
     digest.update(bundle.machine.SerializeToString(deterministic=True))
     digest.update(bundle.cluster.SerializeToString(deterministic=True))
-    for secret in secrets:
+    for secret in sorted(secrets, key=lambda one: (one.name, one.key)):
         digest.update(hashlib.sha256(secret.SerializeToString(deterministic=True)).digest())
     return digest.hexdigest()[:ID_LENGTH]
