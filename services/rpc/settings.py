@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import click
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from services.rpc.addresses import can_be_listened_on, host_of, is_endpoint, is_loopback, joined
@@ -46,6 +46,15 @@ class ServerSettings(BaseSettings):
     def _can_be_listened_on(cls, value: str | None) -> str | None:
         if value is not None and not can_be_listened_on(value):
             raise ValueError("must be HOST:PORT, with a port from 0 (any that is free) to 65535")
+        return value
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _says_yes_or_no(cls, value: Any, info: ValidationInfo) -> Any:
+        """Take only the contract's two words for a yes or a no: what another one means is a guess."""
+        decides = cls.model_fields[str(info.field_name)].annotation in (bool, bool | None)
+        if decides and isinstance(value, str) and value not in ("true", "false"):
+            raise ValueError("must be true or false")
         return value
 
     @model_validator(mode="after")

@@ -24,7 +24,8 @@ class Setup:
         insecure: without TLS.
         registry: address of the registry; None for no registry.
         by_flags: say it by flags and not by the environment.
-        environment: variables besides.
+        environment: variables besides; they win over what the rest says.
+        more_flags: flags besides.
     """
 
     listen: str | None
@@ -33,13 +34,14 @@ class Setup:
     registry: str | None = None
     by_flags: bool = False
     environment: Mapping[str, str] | None = None
+    more_flags: tuple[str, ...] = ()
 
     def flags(self) -> list[str]:
         """Give it as flags."""
         found: list[str] = []
         for name, value in self._values():
             found += [f"--{name}"] if name == "insecure" else [f"--{name}", value]
-        return found
+        return [*found, *self.more_flags]
 
     def variables(self) -> dict[str, str]:
         """Give it as variables of the environment."""

@@ -35,8 +35,9 @@ def settings_page() -> str:
     """Give docs/reference/settings.md."""
     introduction = """\
 Every server takes its settings from flags and the environment: `--listen-address` is `SLIPWAY_LISTEN_ADDRESS`. A flag
-wins. Lists are comma-separated, times are in seconds. The files below `--tls-cert-dir` are read again when
-they change. A server without it wants `--insecure`, and then listens on a loopback address only."""
+wins. Yes and no are `true` and `false` there, an empty variable is as one that is not there, lists are comma-separated,
+times are in seconds. The files below `--tls-cert-dir` are read again when they change. A server without it wants
+`--insecure`, and then listens on a loopback address only."""
     shared = set(ServerSettings.model_fields)
     example = provisioner_command(provisioners()[0])
     return page(

@@ -167,6 +167,23 @@ func TestTheCommandLine(t *testing.T) {
 	}
 }
 
+func TestTheWordsOfVariables(t *testing.T) {
+	for _, one := range []struct {
+		word           string
+		insecure, good bool
+	}{{"true", true, true}, {"false", false, false}, {"", false, false}, {"1", false, false}, {"TRUE", false, false}} {
+		t.Setenv("SLIPWAY_INSECURE", one.word)
+		given, err := parse("x", []string{"--listen-address", "127.0.0.1:0"})
+		if given.insecure != one.insecure || (err == nil) != one.good {
+			t.Errorf("%q: %v, %v", one.word, given.insecure, err)
+		}
+		_, err = parse("x", []string{"--tls-cert-dir", "d"})
+		if taken := one.word == "false" || one.word == ""; (err == nil) != taken {
+			t.Errorf("%q with certificates: %v", one.word, err)
+		}
+	}
+}
+
 // registry is one that forgets every lease once.
 type registry struct {
 	pb.UnimplementedRegistryServiceServer

@@ -60,8 +60,14 @@ func parse(name string, arguments []string) (settings, error) {
 	var wrong error
 	flags.VisitAll(func(one *flag.Flag) {
 		name := "SLIPWAY_" + strings.ToUpper(strings.ReplaceAll(one.Name, "-", "_"))
-		if value := os.Getenv(name); value != "" && one.Value.Set(value) != nil {
-			wrong = fmt.Errorf("%s has a value that --%s does not take", name, one.Name)
+		value := os.Getenv(name)
+		if value == "" {
+			return
+		}
+		// Go takes more words for yes and no than the contract has.
+		_, decides := one.Value.(interface{ IsBoolFlag() bool })
+		if other := decides && value != "true" && value != "false"; other || one.Value.Set(value) != nil {
+			wrong = fmt.Errorf("%s has a value that is none for --%s", name, one.Name)
 		}
 	})
 	if err := flags.Parse(arguments); err != nil || wrong != nil {

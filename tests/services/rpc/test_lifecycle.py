@@ -151,7 +151,7 @@ async def _program(*arguments: str, **more: str) -> asyncio.subprocess.Process: 
         "-c",
         _PROGRAM,
         *arguments,
-        env={**os.environ, "SLIPWAY_INSECURE": "1", "SLIPWAY_LISTEN_ADDRESS": "127.0.0.1:0", **more},
+        env={**os.environ, "SLIPWAY_INSECURE": "true", "SLIPWAY_LISTEN_ADDRESS": "127.0.0.1:0", **more},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         cwd=Path(__file__).parents[3],

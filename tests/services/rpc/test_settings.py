@@ -78,6 +78,35 @@ def test_flags_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None
     assert (got.listen_address, got.trust_domain, got.insecure) == ("127.0.0.1:2", "example.org", True)
 
 
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("1", "a number is no word for yes"),
+        ("yes", "nor is another language's"),
+        ("TRUE", "case counts"),
+        ("0", "a number is no word for no either"),
+    ],
+)
+@pytest.mark.parametrize("name", ["insecure", "production", "reflection"])
+def test_other_words_for_yes_and_no_are_refused(
+    name: str, word: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable that decides is `true` or `false`; nobody guesses whether another word means TLS or none."""
+    monkeypatch.setenv(f"SLIPWAY_{name.upper()}", word)
+    with pytest.raises(click.UsageError, match=f"--{name}: must be true or false"):
+        ServerSettings.load({"tls_cert_dir": "/x"})
+
+
+def test_an_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who clears a variable, as a compose file does, has taken it back; `false` is the same as none."""
+    for name in ("INSECURE", "REGISTRY_ADDRESS", "LISTEN_ADDRESS"):
+        monkeypatch.setenv(f"SLIPWAY_{name}", "")
+    got = ServerSettings.load({"tls_cert_dir": "/x"})
+    assert (got.insecure, got.registry_address, got.listen_address) == (False, None, "[::]:9443")
+    monkeypatch.setenv("SLIPWAY_INSECURE", "false")
+    assert not ServerSettings.load({"tls_cert_dir": "/x"}).insecure
+
+
 def test_every_setting_is_a_flag_or_says_why_not() -> None:
     """The command line is complete, and each flag has its setting."""
 

@@ -113,7 +113,12 @@ class Life:
         neither = setup.tls_cert_dir is None and not setup.insecure
         both = setup.tls_cert_dir is not None and setup.insecure
         public = setup.insecure and not is_loopback(str(setup.listen))
-        return neither or both or public or self.without_files(setup)
+        return neither or both or public or self.without_files(setup) or self.lost_for_words(setup)
+
+    def lost_for_words(self, setup: Setup) -> bool:
+        """Whether it is told something that it does not understand."""
+        word = (setup.environment or {}).get("SLIPWAY_INSECURE", "")
+        return word not in ("", "true", "false") or bool(setup.more_flags)
 
     def without_files(self, setup: Setup) -> bool:
         """Whether its certificates are missing."""

@@ -38,6 +38,42 @@ class _Willing(Life):
         return self._as_if(setup)
 
 
+class _Easygoing(Life):
+    """Passes over what it does not understand."""
+
+    def lost_for_words(self, setup: Setup) -> bool:
+        return False
+
+
+class _Generous(_Easygoing):
+    """Takes a word for yes."""
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+
+    def heard(self, setup: Setup) -> Setup:
+        said = (setup.environment or {}).get("SLIPWAY_INSECURE")
+        return replace(setup, insecure=True) if said == self._word else setup
+
+
+class _Presence(Life):
+    """Takes a variable that is there for yes, whatever it says."""
+
+    def heard(self, setup: Setup) -> Setup:
+        there = "SLIPWAY_INSECURE" in (setup.environment or {})
+        return replace(setup, insecure=True) if there else setup
+
+
+class _Nosy(Life):
+    """Minds every variable that there is."""
+
+    def __init__(self, minds: Callable[[str, str], bool]) -> None:
+        self._minds = minds
+
+    def refusal(self, setup: Setup) -> bool:
+        return super().refusal(setup) or any(self._minds(*one) for one in (setup.environment or {}).items())
+
+
 class _Polite(Life):
     """Ends, but as if all were well."""
 
@@ -104,6 +140,21 @@ def mutants() -> Iterator[Mutant]:
             when=lambda setup: setup.by_flags and bool(setup.environment),
             instead=lambda setup: replace(setup, listen=(setup.environment or {})["SLIPWAY_LISTEN_ADDRESS"]))),
     )  # fmt: skip
+    yield Mutant(
+        "no variable that it does not know", ("TRN-011.environment",),
+        living(_Nosy(lambda name, _: name == "SLIPWAY_CONFORMANCE_UNHEARD_OF")),
+    )  # fmt: skip
+    for word in ("1", "TRUE"):
+        yield Mutant(f"{word} for yes", ("TRN-021.other-words",), living(_Generous(word)))
+    yield Mutant("other words for nothing", ("TRN-021.other-words",), living(_Easygoing()), secure=True)
+    yield Mutant(
+        "a no that is no word", ("TRN-021.said-no",), living(_Nosy(lambda _, value: value == "false")), secure=True
+    )
+    yield Mutant("no TLS because of a no", ("TRN-021.said-no",), living(_Presence()))
+    yield Mutant(
+        "empty variables that say something", ("TRN-021.empty-variables",), living(_Nosy(lambda _, value: not value))
+    )
+    yield Mutant("flags that nobody reads", ("TRN-022.unknown-flag",), living(_Easygoing()))
     yield Mutant("no TLS unless told", ("TRN-014.neither",), living(_Willing(
         as_if=lambda setup: setup if setup.tls_cert_dir else replace(setup, insecure=True))))  # fmt: skip
     yield Mutant("insecure wins", ("TRN-015.both",), living(_Willing(
@@ -111,6 +162,12 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant(
         "insecure for everybody", ("TRN-016.insecure-for-everybody",), living(_Willing(as_if=lambda setup: setup))
     )
+    yield Mutant(
+        "insecure at an address of its own choice", ("TRN-016.insecure-for-everybody",),
+        living(_Willing(
+            unless=lambda setup: str(setup.listen).startswith("0.0.0.0"),
+            as_if=lambda setup: setup if setup.listen else replace(setup, listen=free_address()))),
+    )  # fmt: skip
     yield Mutant("a port that is taken is no error", ("TRN-017.address-taken",), living(_Shrugging()))
     yield Mutant("no certificates, no TLS", ("TRN-017.certificates-missing",), living(_Willing(as_if=_without_nothing)))
     yield Mutant("an exit code after SIGTERM", ("TRN-018.drain",), living(_Polite(143)))
