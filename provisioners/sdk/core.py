@@ -88,6 +88,7 @@ class ProvisionerCore:
         _check_features(request.bundle, info)
         _check_target(request.target, info)
         _check_values(request.bundle)
+        _check_arguments(request.bundle)
         context = RenderContext(format_info=info, secrets=SecretIndex(request.bundle.secrets))
         user_data = self._call(request, context)
         if context.refusals:
@@ -178,6 +179,17 @@ def _check_values(bundle: bundlepb.BootstrapBundle) -> None:
     ]
     if unknown:
         raise BundleInvalid("the bundle has values that are not known", violations=unknown)
+
+
+def _check_arguments(bundle: bundlepb.BootstrapBundle) -> None:
+    """Refuse arguments with a NUL character: the program would see only what is before it."""
+    broken = [
+        Violation(f"plan.entrypoint.argv[{index}]", "can not hold a NUL character")
+        for index, word in enumerate(bundle.plan.entrypoint.argv)
+        if "\0" in word
+    ]
+    if broken:
+        raise BundleInvalid("the entry point can not be started with these arguments", violations=broken)
 
 
 def _attachments(

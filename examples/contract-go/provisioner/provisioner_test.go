@@ -98,6 +98,9 @@ func TestTheChecksOfTheContract(t *testing.T) {
 		{func(r *pb.RenderRequest) { r.Bundle.RequiredFeatures[0].Id = "os.new" }, "UNSUPPORTED_FEATURE", codes.FailedPrecondition},
 		{func(r *pb.RenderRequest) { r.Target = nil }, "BUNDLE_INVALID", codes.InvalidArgument},
 		{func(r *pb.RenderRequest) { r.Target.OsFamily = pb.OsFamily_OS_FAMILY_WINDOWS.Enum() }, "UNSUPPORTED_TARGET", codes.FailedPrecondition},
+		{func(r *pb.RenderRequest) {
+			r.Bundle.Kubernetes = &pb.BootstrapBundle_Plan{Plan: &pb.Plan{Entrypoint: &pb.EntryPoint{Argv: []string{"a", "b\x00c"}}}}
+		}, "BUNDLE_INVALID", codes.InvalidArgument},
 		{func(r *pb.RenderRequest) { r.MaxUserDataBytes = 1 }, "USER_DATA_TOO_LARGE", codes.FailedPrecondition},
 		{func(r *pb.RenderRequest) { r.Bundle.Id = proto.String(strings.Repeat("x", bundleBytes)) }, "BUNDLE_TOO_LARGE", codes.InvalidArgument},
 	} {

@@ -163,6 +163,11 @@ func (s *service) check(request *pb.RenderRequest) (*pb.FormatInfo, error) {
 		slices.SortFunc(unknown, func(a, b violation) int { return cmp.Compare(a.path, b.path) })
 		return nil, failure(codes.InvalidArgument, "BUNDLE_INVALID", "the bundle has values that are not known", nil, unknown...)
 	}
+	for index, word := range bundle.GetPlan().GetEntrypoint().GetArgv() {
+		if strings.ContainsRune(word, 0) {
+			return nil, invalid(fmt.Sprintf("plan.entrypoint.argv[%d]", index), "can not hold a NUL character")
+		}
+	}
 	return format, nil
 }
 

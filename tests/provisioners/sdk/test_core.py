@@ -133,6 +133,12 @@ def _append(*, value: bool) -> Callable[[provisionerpb.RenderRequest], object]:
             "os.files[0].content.segments[0].encoding",
             "the same, deep within a list",
         ),
+        (
+            lambda r: r.bundle.plan.entrypoint.argv.extend(["/bin/sh", "a\0b"]),
+            BundleInvalid,
+            "plan.entrypoint.argv[3]",
+            "the program would see only what is before the NUL",
+        ),
         (lambda r: setattr(r, "format", "example/2"), UnsupportedFormat, "format", "not served"),
         (lambda r: r.target.Clear(), BundleInvalid, "target.os_family", "the target must be resolved"),
         (

@@ -62,6 +62,14 @@ async def missing_secret(session: Session, info: provisionerpb.FormatInfo) -> No
     expect(got.fields or got.info.metadata, "the refusal of a missing secret names neither a field nor a credential")
 
 
+@CHECKS.check_format("EXE-001", form=requests.PLAN)
+async def impossible_argument(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """An argument that would reach its program only in part is refused."""
+    for case in cases.of_clause("EXE-001"):
+        request = cases.request(case, await session.base(info), info)
+        cases.judged(case, await session.subject.render(request))
+
+
 @CHECKS.check_format("RND-020")
 async def other_family(session: Session, info: provisionerpb.FormatInfo) -> None:
     """A target that the format does not serve is refused."""

@@ -97,10 +97,16 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant(
         "variables in the arguments", ("EXE-001.entry-point",), document(each("write_files", _expanding)), ("RND",)
     )
+    yield Mutant("arguments up to their NUL", ("EXE-001.impossible-argument",), Bent(before=_cut_short))
 
 
 async def _without_taints(request: Request, _context: Any) -> None:
     request.bundle.intent.kubernetes.node.ClearField("taints")
+
+
+async def _cut_short(request: Request, _context: Any) -> None:
+    entry = request.bundle.plan.entrypoint
+    entry.argv[:] = [word.partition("\0")[0] for word in entry.argv]
 
 
 def _unquoted(entry: dict[str, Any]) -> None:
