@@ -102,6 +102,14 @@ def place(bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) -> N
         setattr(holder, name, f"C:{path}" if is_windows(info) and path.startswith("/") else path)
 
 
+def ask_for_strange(request: provisionerpb.RenderRequest, count: int) -> list[str]:
+    """Add so many features to the list that nobody knows, each at a path of its own, and give their ids, sorted."""
+    ids = [f"ext.conformance.example.com/unheard-of-{number:03}" for number in range(count)]
+    for number, id_ in enumerate(ids):
+        request.bundle.required_features.add(id=id_, paths=[f"os.unheard_of[{number}]"], count=1)
+    return ids
+
+
 def cleared(request: provisionerpb.RenderRequest, paths: Iterable[str]) -> None:
     """Clear fields by their paths, e.g. "bundle.os.files[0].mode".
 

@@ -13,7 +13,7 @@ from tools.conformance.subject import SERVICE, Answer
 from tools.conformance.trial import feature_trials
 
 CHECKS = Checks()
-BUDGET, MANY, SHOWN = 4096, 500, 20
+BUDGET, MANY = 4096, 500
 _PATH = re.compile(r"[a-z][a-z0-9_]*(\[[0-9]+\])?(\.[a-z][a-z0-9_]*(\[[0-9]+\])?)*")
 _OWN_FIELDS = {field.name for field in provisionerpb.RenderRequest.DESCRIPTOR.fields} | {"bundle"}
 _BUNDLE_FIELDS = {field.name for field in bundlepb.BootstrapBundle.DESCRIPTOR.fields}
@@ -89,13 +89,23 @@ async def field_paths(session: Session, info: provisionerpb.FormatInfo) -> None:
 async def small_status(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Five hundred bad fields still fit into 4 KiB."""
     request = await session.base(info)
-    for number in range(MANY):
-        request.bundle.required_features.add(
-            id=f"ext.conformance.example.com/unheard-of-{number:03}", paths=[f"os.unheard_of[{number}].of"], count=1
-        )
+    requests.ask_for_strange(request, MANY)
     got = await session.subject.render(request)
     expect(got.status is not None, f"with {MANY} undeclared features it ended with {got.code} and no google.rpc.Status")
     expect(got.raw <= BUDGET, f"a status has {got.raw} bytes; at most {BUDGET} are allowed")
+
+
+@CHECKS.check_format("ERR-005")
+async def counts_what_is_cut(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Of five hundred bad fields those that are not shown are counted."""
+    request = await session.base(info)
+    requests.ask_for_strange(request, MANY)
+    got = await session.subject.render(request)
+    cut = got.info.metadata.get("truncated", "0")
+    expect(
+        cut.isdecimal() and len(got.fields) + int(cut) == MANY,
+        f"of {MANY} violations it shows {len(got.fields)}, and the metadata key `truncated` does not count the others",
+    )
 
 
 @CHECKS.check_format("ERR-006")

@@ -82,9 +82,7 @@ async def names_all(session: Session, info: provisionerpb.FormatInfo) -> None:
 async def names_many(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Of more ids than anybody uses, all are named that fit, and a cut is told."""
     request = await session.base(info)
-    wanted = [f"ext.conformance.example.com/unheard-of-{number:02}" for number in range(MANY)]
-    for id_ in wanted:
-        request.bundle.required_features.add(id=id_, paths=["os"], count=1)
+    wanted = requests.ask_for_strange(request, MANY)
     got = await session.subject.render(request)
     named = got.info.metadata.get("features", "").split(",")
     whole = named == wanted

@@ -25,6 +25,11 @@ def mutants() -> Iterator[Mutant]:
     )  # fmt: skip
     yield Mutant("fields as people call them", ("ERR-004.field-paths",), Bent(error=_loose_paths), ("FEA",))
     yield Mutant("errors that are too large", ("ERR-005.small-status",), Bent(error=_long))
+    yield Mutant(
+        "violations that are cut without a word",
+        ("ERR-005.counts-what-is-cut",),
+        Bent(error=metadata("truncated", lambda _: "")),
+    )
     yield Mutant("UNKNOWN for whatever is malformed", ("ERR-006.malformed",), Bent(call=_unknown))
     yield Mutant("metadata of its own", ("ERR-008.metadata",), Bent(error=metadata("hint", lambda _: "read the page")))
 
