@@ -52,12 +52,13 @@ class Heartbeat:
         if late >= _NOTICEABLE:
             self._noticed.append((self._now(), late))
 
-    def late(self, since: float) -> float:
-        """Give by how many seconds the suite was late since a time, which is also the most that it can be."""
+    def late(self, since: float, *, until: float | None = None) -> float:
+        """Give by how many seconds the suite was late since a time, and until one; at most what has passed between."""
         now = self._now()
-        noticed = sum(late for at, late in self._noticed if at >= since)
-        waiting = 0.0 if self._due is None else max(0.0, now - self._due - _NOTICEABLE)
-        return min(noticed + waiting, max(0.0, now - since))
+        end = now if until is None else until
+        noticed = sum(late for at, late in self._noticed if at >= since and at - late <= end)
+        waiting = 0.0 if self._due is None or self._due > end else max(0.0, now - self._due - _NOTICEABLE)
+        return min(noticed + waiting, max(0.0, end - since))
 
     def said(self, since: float) -> str:
         """Give a sentence for a finding; an empty one when the suite was hardly late since that time."""

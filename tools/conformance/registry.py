@@ -51,7 +51,7 @@ class OwnRegistry(RegistryServiceServicer):
         renew_after: what it tells next, in seconds.
         ttl: how long leases last, in seconds.
         dialled: for each registration, whether its endpoint was serving then; only after `dial_back`.
-        serving_at_end: for each Deregister, whether the provisioner was serving then; only after `ask_health`.
+        serving_at_end: for each Deregister, whether the provisioner served by any name; only after `ask_health`.
     """
 
     def __init__(
@@ -171,7 +171,8 @@ class OwnRegistry(RegistryServiceServicer):
         """End a lease."""
         del context
         if self._asked is not None:
-            self.serving_at_end.append(await self._asked.serving(SERVICE))
+            found = [await self._asked.serving(service) for service in ("", SERVICE)]
+            self.serving_at_end.append(any(found))
         self._note("Deregister", request, request.lease_id)
         self._leases.discard(request.lease_id)
         return registrypb.DeregisterResponse()

@@ -79,6 +79,28 @@ async def test_a_blocked_loop_is_measured() -> None:
         assert "this machine was busy" in heartbeat.said(since)
 
 
+@pytest.mark.parametrize(
+    ("since", "until", "late", "reason"),
+    [
+        (90.0, None, 3.0, "all that was late"),
+        (90.0, 100.0, 1.0, "what was late before the end"),
+        (105.0, 120.0, 2.0, "what was late after the beginning"),
+        (109.5, 120.0, 2.0, "what had begun to be late before the beginning"),
+        (101.0, 107.0, 0.0, "a quiet time between two late ones"),
+        (99.8, 100.0, 0.2, "no more than the time itself"),
+        (90.0, 109.0, 3.0, "what was already late at the end and noticed after it"),
+    ],
+)
+def test_a_time_that_is_over(since: float, until: float | None, late: float, reason: str) -> None:
+    """What was late at another time excuses nothing."""
+    machine = Machine(0.0)
+    machine.heartbeat.notice(1.0)
+    machine.now = 110.0
+    machine.heartbeat.notice(2.0)
+    machine.now = 130.0
+    assert machine.heartbeat.late(since, until=until) == pytest.approx(late), reason
+
+
 @pytest.mark.parametrize("late", [0.0, 5.0])
 async def test_a_finding_stays(late: float) -> None:
     """On a busy machine it fails as well, and says so; what passes says nothing."""

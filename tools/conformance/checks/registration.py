@@ -2,43 +2,37 @@
 
 import asyncio
 import re
+import statistics
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Sequence
 
 from tools.conformance import requests
 from tools.conformance.certificates import Credentials, OwnAuthority
 from tools.conformance.check import Checks, Need
-from tools.conformance.launcher import Running
 from tools.conformance.outcome import Broken, NotRun, all_hold, expect
+from tools.conformance.registered import Pause, pauses, registered
 from tools.conformance.registry import RENEW_AFTER, TTL, OwnRegistry
 from tools.conformance.session import Session
 from tools.conformance.subject import RENDER_SECONDS, SERVICE, Subject
 
 CHECKS = Checks()
 _INSTANCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_AGAIN_SECONDS, _BACKOFF_SECONDS = 2.0, 3.0
-_MOST_ATTEMPTS, _QUIET_SECONDS, _ENOUGH, _QUICK = 10, 1.5, 3, 5
-_FOREIGN_SECONDS = 2.0
-_LATE_SECONDS = 0.1
+_RENEWAL = RENEW_AFTER * 1.2
+_QUIET_SECONDS, _FOREIGN_SECONDS = 1.5, 2.0
+_ENOUGH, _MOST, _QUICK = 3, 6, 5
+_EARLY_SECONDS, _LATE_SECONDS = 0.01, 0.05
+"""By so much a timer may be early, for some count in milliseconds; and late, for a machine does other things, too."""
+
+_LATE = "it renewed each time after `renew_after` and a fifth had passed"
+
+_SAMPLES = 5
 _IN_FLIGHT, _LARGE = 4, 256 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Registered:
-    """A process of the provisioner that has announced itself to a registry."""
-
-    registry: OwnRegistry
-    running: Running
-    subject: Subject
 
 
 @CHECKS.check("REG-001", Need.PROCESS, slow=True)
 async def announcement(session: Session) -> None:
     """It announces its own name, and an endpoint at which it answers."""
-    async with _registered(session) as one:
+    async with registered(session) as one:
         request = one.registry.of("Register")[0].request
         expect(request.name == session.info.name, "`name` of Register is not that of GetProvisionerInfo")
         expect(request.instance_id, "`instance_id` of Register is empty")
@@ -66,13 +60,13 @@ async def serves_before(session: Session) -> None:
 async def instance_id(session: Session) -> None:
     """Every process has an id of its own, and keeps it."""
     found = []
-    async with _registered(session) as one:
+    async with registered(session) as one:
         found.append(one.registry.of("Register")[0].request.instance_id)
         one.registry.forget()
-        again = await one.registry.until(lambda: len(one.registry.of("Register")) > 1, _renewal() + _AGAIN_SECONDS + 2)
+        again = await one.registry.until(lambda: len(one.registry.of("Register")) > 1, _RENEWAL + 4)
         expect(again, "it did not register again")
         expect(one.registry.of("Register")[1].request.instance_id == found[0], "`instance_id` changed while it lives")
-    async with _registered(session) as other:
+    async with registered(session) as other:
         found.append(other.registry.of("Register")[0].request.instance_id)
     expect(found[0] != found[1], "two processes have the same `instance_id`")
     expect(all(_INSTANCE.fullmatch(id_) for id_ in found), "`instance_id` is malformed")
@@ -82,20 +76,19 @@ async def instance_id(session: Session) -> None:
 async def renewal(session: Session) -> None:
     """It renews when it is asked to, and never too late."""
     busy = session.options.patience.busy
-    since = time.monotonic()
-    async with _registered(session) as one:
+    async with registered(session) as one:
         registry = one.registry
         enough = await registry.until(lambda: len(registry.of("RenewLease")) >= _ENOUGH, 3 * TTL + busy)
         expect(enough, f"it did not renew its lease of {TTL:.0f} seconds three times in {3 * TTL:.0f} seconds")
-        calls = [registry.of("Register")[0], *registry.of("RenewLease")]
-        gaps = [after.at - before.at for before, after in pairwise(calls)]
-        expect(max(gaps) < TTL, "it let the lease end before it renewed it")
-        expect(min(gaps) > RENEW_AFTER * 0.75, "it renewed long before `renew_after` had passed")
-        # On a busy machine one may be late; who is late each time was not asked to be.
-        late = session.heartbeat.late(since)
-        expect(
-            min(gaps) < _renewal() + _LATE_SECONDS + late, "it renewed long after `renew_after` and a fifth had passed"
-        )
+        call, found = await _call_seconds(one.subject), _LATE
+        # On a busy machine some may be late; who comes as asked is in time at last.
+        for count in range(_ENOUGH, _MOST + 1):
+            await registry.until(lambda n=count: len(registry.of("RenewLease")) >= n, TTL + busy)  # type: ignore[misc]
+            calls = [registry.of("Register")[0], *registry.of("RenewLease")]
+            found = untimely(pauses(calls, session.heartbeat), call=call)
+            if found != _LATE:
+                break
+        expect(not found, found)
         lease = registry.of("Register")[0].lease
         expect({call.lease for call in calls} == {lease}, "it renewed another lease than it was granted")
 
@@ -104,7 +97,7 @@ async def renewal(session: Session) -> None:
 async def newest_answer(session: Session) -> None:
     """It follows what the newest renewal says."""
     busy = session.options.patience.busy
-    async with _registered(session) as one:
+    async with registered(session) as one:
         registry = one.registry
         registry.renew_after = 0.2
         await registry.until(lambda: registry.of("RenewLease"), TTL + busy)
@@ -117,69 +110,11 @@ async def newest_answer(session: Session) -> None:
         expect(quick, "a renewal said a shorter `renew_after`, and it did not follow")
 
 
-@CHECKS.check("REG-006", Need.PROCESS, slow=True)
-async def not_found(session: Session) -> None:
-    """NOT_FOUND makes it register again, at once."""
-    busy = session.options.patience.busy
-    async with _registered(session) as one:
-        registry = one.registry
-        registry.forget()
-        since = time.monotonic()
-        await registry.until(lambda: registry.of("RenewLease", since=since), TTL + busy)
-        again = await registry.until(lambda: registry.of("Register", since=since), _AGAIN_SECONDS + busy)
-        expect(again, f"{_AGAIN_SECONDS:.0f} seconds after NOT_FOUND it had not registered again")
-
-
-@CHECKS.check("REG-007", Need.PROCESS, slow=True)
-async def registry_restart(session: Session) -> None:
-    """A registry that was away has it back soon."""
-    busy = session.options.patience.busy
-    async with _registered(session) as one:
-        await one.registry.stop()
-        await asyncio.sleep(TTL)
-        since = time.monotonic()
-        await one.registry.start()
-        seconds = session.options.patience.back
-        back = await one.registry.until(lambda: one.registry.of("Register", since=since), seconds + busy)
-        expect(back, f"{seconds:.0f} seconds after the registry came back it had not registered again")
-
-
-@CHECKS.check("REG-008", Need.PROCESS, slow=True)
-async def backs_off(session: Session) -> None:
-    """A registry that refuses is not stormed, and not given up."""
-    for unavailable in (True, False):
-        async with session.registry() as registry:
-            registry.unavailable, registry.forbidden = unavailable, not unavailable
-            async with session.process(session.setup(registry=registry.address)) as (_, subject):
-                came = await registry.until(lambda r=registry: r.of("Register"), session.options.patience.start)  # type: ignore[misc]
-                expect(came, "it did not call Register")
-                since = time.monotonic()
-                await asyncio.sleep(_BACKOFF_SECONDS)
-                count = len(registry.of("Register"))
-                seconds = f"in {_BACKOFF_SECONDS:.0f} seconds"
-                expect(count <= _MOST_ATTEMPTS, f"refused, it called Register {count} times {seconds}")
-                late = min(session.heartbeat.late(since), 2 * _BACKOFF_SECONDS)
-                again = await registry.until(lambda r=registry: len(r.of("Register")) > 1, late)  # type: ignore[misc]
-                expect(again, f"refused, it did not call Register again {seconds}")
-                expect(await _serves(session, subject), "refused by the registry, it does not serve")
-
-
-@CHECKS.check("REG-009", Need.PROCESS, slow=True)
-async def registry_away(session: Session) -> None:
-    """Without a registry it serves all the same."""
-    async with session.registry() as registry:
-        address = registry.address
-    async with session.process(session.setup(registry=address)) as (running, subject):
-        await asyncio.sleep(1)
-        expect(await running.ended(0) is None, "it ended, because the registry is away")
-        expect(await _serves(session, subject), "it does not serve, because the registry is away")
-
-
 @CHECKS.check("REG-010", Need.PROCESS, slow=True)
 async def deregisters(session: Session) -> None:
     """At its end it gives the lease back, after it has said that it does not serve, and is silent then."""
     busy = session.options.patience.busy
-    async with _registered(session) as one:
+    async with registered(session) as one:
         registry = one.registry
         # Only who has renewed its lease has surely learned that it was granted.
         renewed = await registry.until(lambda: registry.of("RenewLease"), TTL + busy)
@@ -205,7 +140,7 @@ async def in_flight(session: Session) -> None:
     if "os.files" in {support.id for support in info.features}:
         text = b"0123456789abcde\n" * (_LARGE // 16)
         base = requests.merged(base, requests.files(requests.file("large", text)), info)
-    async with _registered(session) as one:
+    async with registered(session) as one:
         await one.subject.info()
         # How long a Render may take is another clause.
         seconds = 3 * RENDER_SECONDS
@@ -241,13 +176,34 @@ async def registry_of_another_host(session: Session) -> None:
     expect(not came, "it registers at a registry whose certificate is for another host")
 
 
-async def _serves(session: Session, subject: Subject) -> bool:
-    """Whether a process says that it serves; one that does not answer at all is asked again on a busy machine."""
-    since = time.monotonic()
-    got = await subject.health("")
-    if got.code == "DEADLINE_EXCEEDED" and session.heartbeat.said(since):
-        got = await subject.health("")
-    return subject.serves(got)
+def untimely(found: Sequence[Pause], *, call: float) -> str:
+    """Give what is wrong with the pauses before renewals; nothing when they are as they should be.
+
+    Args:
+        found: the pauses.
+        call: seconds that a call takes here: by twice that a renewal may be late at least, and by what the suite was.
+    """
+    if max(pause.seconds - pause.late for pause in found) >= TTL:
+        return "it let the lease end before it renewed it"
+    if min(pause.seconds for pause in found) < RENEW_AFTER - _EARLY_SECONDS:
+        return "it renewed before `renew_after` had passed"
+    # One may be late for reasons that nobody sees; who is late each time was not asked to be.
+    latest = _RENEWAL + max(2 * call, _LATE_SECONDS)
+    return _LATE if all(pause.seconds > latest + pause.late for pause in found) else ""
+
+
+async def _call_seconds(subject: Subject) -> float:
+    """How long a call takes here, with a connection of its own as some make for each renewal: the median of some."""
+    found = []
+    for _ in range(_SAMPLES):
+        began = time.monotonic()
+        other = Subject(subject.endpoint, subject.credentials)
+        try:
+            await other.health("")
+        finally:
+            await other.close()
+        found.append(time.monotonic() - began)
+    return statistics.median(found)
 
 
 async def _registers(session: Session, shown: Credentials) -> bool:
@@ -261,19 +217,3 @@ async def _registers(session: Session, shown: Credentials) -> bool:
             return await registry.until(lambda: registry.of("Register"), _FOREIGN_SECONDS)
     finally:
         await registry.stop()
-
-
-@asynccontextmanager
-async def _registered(session: Session) -> AsyncIterator[Registered]:
-    """Run a registry and a process that has announced itself there."""
-    async with AsyncExitStack() as stack:
-        registry = await stack.enter_async_context(session.registry())
-        setup = session.setup(registry=registry.address)
-        running, subject = await stack.enter_async_context(session.process(setup))
-        if not await registry.until(lambda: registry.of("Register"), session.options.patience.start):
-            raise Broken("with a registry it did not call Register")
-        yield Registered(registry, running, subject)
-
-
-def _renewal() -> float:
-    return RENEW_AFTER * 1.2

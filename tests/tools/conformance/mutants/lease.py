@@ -15,10 +15,11 @@ from services.rpc.channel import ChannelPool
 from services.rpc.client import invoke
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1.registry_service_pb2_grpc import RegistryServiceStub
-from tests.tools.conformance.bent import Bent, Life, Request
+from tests.tools.conformance.bent import NOT_SERVING, Bent, Life, Request
 from tests.tools.conformance.mutants.living import living, read
 from tests.tools.conformance.mutants.mutant import Mutant
 from tools.conformance.launcher import Setup
+from tools.conformance.subject import SERVICE
 
 
 class _Keeping(Life):
@@ -43,6 +44,9 @@ class Loop:
     gives_up = False
     deregisters = True
     follows = True
+    hasty = False
+    begins_anew = False
+    insists = False
 
     def __init__(self, channels: ChannelPool, registry: str, *, name: str, endpoint: str) -> None:
         self._stub = RegistryServiceStub(channels.get(registry, retries=False))
@@ -61,8 +65,18 @@ class Loop:
         if self._task is not None:
             self._task.cancel()
         if self._lease and self.deregisters:
-            request = registrypb.DeregisterRequest(lease_id=self._lease)
-            await invoke(self._stub.Deregister, request, timeout=2)
+            await self._farewell(registrypb.DeregisterRequest(lease_id=self._lease))
+
+    async def _farewell(self, request: registrypb.DeregisterRequest) -> None:
+        while True:
+            try:
+                await invoke(self._stub.Deregister, request, timeout=2)
+            except SlipwayError:
+                if not self.insists:
+                    raise
+                await asyncio.sleep(self.pause_seconds)
+            else:
+                return
 
     async def _run(self) -> None:
         while True:
@@ -92,6 +106,9 @@ class Loop:
             except SlipwayError:
                 if self.gives_up:
                     return False
+                if self.begins_anew:
+                    return True
+                seconds = 0.1 if self.hasty else seconds
 
 
 def _loop(**changes: Any) -> Bent:
@@ -120,6 +137,16 @@ class _HealthLast(Life):
         if keeper is not None:
             await keeper.stop()
         await health.enter_graceful_shutdown()
+        await server.stop(10)
+        return 0
+
+
+class _HalfHealth(Life):
+    """Says of its service that it ends, and of itself that it serves."""
+
+    async def drain(self, health: Any, keeper: Any, server: grpc.aio.Server) -> int:
+        await health.set(SERVICE, NOT_SERVING)
+        await keeper.stop()
         await server.stop(10)
         return 0
 
@@ -189,16 +216,20 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("an endpoint at which nobody is", ("REG-001.announcement",), _loop(endpoint_="127.0.0.1:1"))
     yield Mutant("an announcement before it serves", ("REG-002.serves-before",), living(_TooEarly()))
     yield Mutant("one id for all processes", ("REG-003.instance-id",), _loop(instance="the-one"))
-    yield Mutant("renewals that come too late", ("REG-004.renewal",), _loop(renew_seconds=2.3))
-    yield Mutant("renewals that come at the last moment", ("REG-004.renewal",), _loop(renew_seconds=1.3))
+    yield Mutant("renewals that come too late", ("REG-004.renewal",), _loop(renew_seconds=30.0))
     yield Mutant("renewals all the time", ("REG-004.renewal",), _loop(renew_seconds=0.1))
     yield Mutant("the first word on renewals", ("REG-005.newest-answer",), _loop(follows=False))
     yield Mutant("a long thought after NOT_FOUND", ("REG-006.not-found",), _loop(again_seconds=30.0))
     yield Mutant("a registry that went away is given up", ("REG-007.registry-restart",), _loop(gives_up=True))
     yield Mutant("a storm of registrations", ("REG-008.backs-off",), _loop(pause_seconds=0.1))
+    yield Mutant("a storm of renewals", ("REG-008.renews-on",), _loop(hasty=True))
+    yield Mutant("a new lease for one that was not lost", ("REG-008.renews-on",), _loop(begins_anew=True))
     yield Mutant("one registration and no more", ("REG-008.backs-off",), _loop(gives_up=True))
     yield Mutant("no registry, no service", ("REG-009.registry-away",), living(_Fragile()))
     yield Mutant("a lease that is not given back", ("REG-010.deregisters",), _loop(deregisters=False))
     yield Mutant("health that ends too late", ("REG-010.deregisters",), living(_HealthLast()))
+    yield Mutant("health that ends by halves", ("REG-010.deregisters",), living(_HalfHealth()))
+    yield Mutant("no end without a farewell", ("REG-010.farewell-to-nobody",), _loop(insists=True))
+    yield Mutant("a farewell that fails is an error", ("REG-010.farewell-to-nobody",), _loop())
     yield Mutant("words after the farewell", ("REG-010.deregisters",), living(_Talkative()))
     yield Mutant("calls that are dropped", ("REG-011.in-flight",), Bent(process=_Abrupt(), before=_taking_its_time))
