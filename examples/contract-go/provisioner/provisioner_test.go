@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"slices"
@@ -101,6 +102,7 @@ func TestTheChecksOfTheContract(t *testing.T) {
 		{func(r *pb.RenderRequest) {
 			r.Bundle.Kubernetes = &pb.BootstrapBundle_Plan{Plan: &pb.Plan{Entrypoint: &pb.EntryPoint{Argv: []string{"a", "b\x00c"}}}}
 		}, "BUNDLE_INVALID", codes.InvalidArgument},
+		{func(r *pb.RenderRequest) { r.MaxUserDataBytes = math.MaxUint64 }, "", codes.OK},
 		{func(r *pb.RenderRequest) { r.MaxUserDataBytes = 1 }, "USER_DATA_TOO_LARGE", codes.FailedPrecondition},
 		{func(r *pb.RenderRequest) { r.Bundle.Id = proto.String(strings.Repeat("x", bundleBytes)) }, "BUNDLE_TOO_LARGE", codes.InvalidArgument},
 	} {

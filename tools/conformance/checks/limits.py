@@ -72,11 +72,12 @@ async def default_limit(session: Session, info: provisionerpb.FormatInfo) -> Non
 
 @CHECKS.check_format("LIM-004")
 async def generous_limit(session: Session, info: provisionerpb.FormatInfo) -> None:
-    """A limit of 4 GiB is no error."""
+    """A limit of 4 GiB is no error, nor is the largest number that there is: who reads it with a sign gets -1."""
     request = await session.base(info)
-    request.max_user_data_bytes = 1 << 32
-    got = await session.subject.render(request)
-    expect(got.ok, f"with a limit of 4 GiB it ended with {got.described()}")
+    for limit, name in ((1 << 32, "4 GiB"), ((1 << 64) - 1, "2^64 - 1 bytes")):
+        request.max_user_data_bytes = limit
+        got = await session.subject.render(request)
+        expect(got.ok, f"with a limit of {name} it ended with {got.described()}")
 
 
 @CHECKS.check_format("LIM-005", features=("os.files",))

@@ -35,14 +35,18 @@ async def _without_place(session: Session, asked: provisionerpb.RenderRequest) -
     response = await session.subject.rendered(request)
     needed = sorted(one.name for one in response.attachments if not one.operator_only)
     request.accept_attachments = False
-    got = await session.subject.render(request)
-    if not needed:
-        expect(got.ok, f"without `accept_attachments` it ended with {got.described()}, and no machine needs any")
-        return
-    right = (got.code, got.info.reason) == ("FAILED_PRECONDITION", "ATTACHMENTS_NOT_ACCEPTED")
-    expect(right, f"without `accept_attachments` it ended with {got.described()}")
-    said = sorted(got.info.metadata.get("attachments", "").split(","))
-    expect(said == needed, "the metadata key `attachments` does not name what is needed")
+    for mere in (False, True):
+        request.validate_only = mere
+        asked_for = "a mere check" if mere else "it"
+        got = await session.subject.render(request)
+        if not needed:
+            text = f"without `accept_attachments` {asked_for} ended with {got.described()}, and no machine needs any"
+            expect(got.ok, text)
+            continue
+        right = (got.code, got.info.reason) == ("FAILED_PRECONDITION", "ATTACHMENTS_NOT_ACCEPTED")
+        expect(right, f"without `accept_attachments` {asked_for} ended with {got.described()}")
+        said = sorted(got.info.metadata.get("attachments", "").split(","))
+        expect(said == needed, "the metadata key `attachments` does not name what is needed")
 
 
 @CHECKS.check_format("RND-017")

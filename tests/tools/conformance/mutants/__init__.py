@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tests.tools.conformance.mutants import (
     added,
     control_plane,
+    defaults,
     errors,
     features,
     held,
@@ -52,6 +53,7 @@ _MODULES = (
     held,
     added,
     others,
+    defaults,
 )
 
 

@@ -131,6 +131,10 @@ def mutants() -> Iterator[Mutant]:
         Bent(provisioner=WindowsProvisioner, before=_accepting),
     )  # fmt: skip
     yield Mutant(
+        "attachments that a mere check does not need", ("RND-011.attachments-not-accepted",),
+        Bent(provisioner=WindowsProvisioner, before=_accepting_unseen),
+    )  # fmt: skip
+    yield Mutant(
         "refusal without a need for attachments", ("RND-011.attachments-not-accepted",),
         Bent(call=_wants_attachments),
     )  # fmt: skip
@@ -172,6 +176,10 @@ def _rename(response: Response, name: str) -> None:
 
 async def _accepting(request: Request, _context: Any) -> None:
     request.accept_attachments = True
+
+
+async def _accepting_unseen(request: Request, _context: Any) -> None:
+    request.accept_attachments |= request.validate_only
 
 
 async def _wants_attachments(servicer: Servicer, request: Request, context: Any) -> Response:
