@@ -20,6 +20,7 @@ from tools.conformance.checks import (
     render,
     secrecy,
     splicing,
+    starting,
     tls,
     transport,
     versions,
@@ -31,7 +32,7 @@ def all_checks() -> tuple[Check, ...]:
     """Give all checks, sorted by clause; those of one clause in the order in which they are written."""
     modules = (
         transport, tls, process, information, features, render, remembrance, refusals, splicing, meaning, quantity,
-        places, errors, limits, load, secrecy, registration, outage, versions,
+        places, starting, errors, limits, load, secrecy, registration, outage, versions,
     )  # fmt: skip
     order = ("TRN", "INF", "FEA", "RND", "ERR", "LIM", "SEC", "REG", "EXE", "VER")
     found = [check for module in modules for check in module.CHECKS]

@@ -90,8 +90,11 @@ class _Programs:
         for index, command in enumerate(self._bundle.commands.boot):
             script = self._to.contents.bytes_of(command.script) if command.HasField("script") else None
             argv = list(command.argv) or ["sh", "-c", (script or b"").decode(errors="replace")]
-            self._started(argv, f"commands.boot[{index}]", "os.commands.boot")
-            if argv in self._there:
+            again = any(
+                list(one.argv) == argv and one.start != statepb.START_FIRST_BOOT for one in self._to.state.programs
+            )
+            self._to.fact("os.commands.boot", f"commands.boot[{index}]", again)
+            if again:
                 self._below(self._bundle.commands, f"boot[{index}]")
             found.append(argv)
         self._ordered(found, "commands.boot", "os.commands.boot")

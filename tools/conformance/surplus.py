@@ -19,7 +19,7 @@ _SHORTEST, _SHORTEST_PATH = 6, 4
 """What is shorter stands in many a text by chance."""
 
 _COMMON = {"/bin/sh", "powershell.exe"}
-_RELOAD = ["systemctl", "daemon-reload"]
+_RELOAD, _UNITS = ["systemctl", "daemon-reload"], "/etc/systemd/system"
 _NEVER = {"disks": "device", "filesystems": "device", "trusted_certificates": "", "users": "name"}
 """What nothing else can need."""
 
@@ -99,7 +99,7 @@ class _Things:
                 and argv not in asked
                 and not any(all(self._spelt(word) in place for word in argv) for place in places)
             ):
-                self._add(f"command {number}", "\n".join(argv))
+                self._add(f"command {number}", "\n".join([*argv, *_units_named(argv)]))
 
     def _words(self) -> Iterator[str]:
         """Give what a bundle says."""
@@ -137,7 +137,7 @@ def _needed(added: Mapping[str, str], words: Collection[str]) -> set[str]:
     fresh = {name for name, text in added.items() if any(word in text for word in words)}
     while fresh:
         needed |= fresh
-        names = {name for name in fresh if len(name) >= _SHORTEST}
+        names = {_called(name) for name in fresh if len(name) >= _SHORTEST}
         texts = [added[name] for name in fresh]
         fresh = {
             name
@@ -145,6 +145,19 @@ def _needed(added: Mapping[str, str], words: Collection[str]) -> set[str]:
             if any(one in text for one in names) or (len(name) >= _SHORTEST and any(name in one for one in texts))
         } - needed
     return needed
+
+
+def _called(name: str) -> str:
+    """Give what others call a thing by: a unit among the files by its own name, without the folder."""
+    folder, _, last = name.rpartition("/")
+    return last if folder == _UNITS else name
+
+
+def _units_named(argv: list[str]) -> list[str]:
+    """Give the units that a command of systemctl is about, where it leaves their suffix out."""
+    if argv[0].rpartition("/")[2] != "systemctl":
+        return []
+    return [f"{word}.service" for word in argv[2:] if "." not in word]
 
 
 def _leaves(document: object) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tools.conformance.decoders import cloud_config, external, ignition, talos, windows
 from tools.conformance.decoders.unreadable import UnreadableError
@@ -233,3 +234,54 @@ def test_control_plane_of_talos() -> None:
     assert found.control_plane.kube_proxy.disabled
     assert (found.etcd.local.image_repository, found.etcd.local.image_tag) == ("registry.example.com", "3.6.5-0")
     assert found.images.repository == "registry.example.com/k8s"
+
+
+_UNIT = "[Service]\nExecStart=/bin/run 'two words'\n[Install]\nWantedBy=multi-user.target\n"
+_EVERY, _FIRST, _EARLY = statepb.START_EVERY_BOOT, statepb.START_FIRST_BOOT, statepb.START_EARLY
+
+
+def _script(folder: str) -> dict[str, object]:
+    path = f"/var/lib/cloud/scripts/{folder}/x"
+    return {"write_files": [{"path": path, "permissions": "0755", "content": "exec /bin/run 'two words'\n"}]}
+
+
+def _unit(*commands: object, contents: str = _UNIT) -> dict[str, object]:
+    files = [{"path": "/etc/systemd/system/x.service", "permissions": "0644", "content": contents}]
+    return {"write_files": files, "runcmd": list(commands)}
+
+
+@pytest.mark.parametrize(
+    ("document", "want", "reason"),
+    [
+        ({"runcmd": [["/bin/run", "two words"]]}, [_FIRST], "once in the life of an instance"),
+        ({"bootcmd": [["/bin/run", "two words"]]}, [_EARLY], "before write_files"),
+        (_script("per-boot"), [_EVERY], "behind all modules of every boot"),
+        (_script("per-instance"), [_FIRST], "once"),
+        (_script("per-once"), [_FIRST], "once"),
+        (_unit(["systemctl", "enable", "--now", "x.service"]), [_EVERY], "now, and on later boots"),
+        (_unit("systemctl enable x", "systemctl start x"), [_EVERY], "the same in two lines for a shell"),
+        (_unit(["/usr/bin/systemctl", "start", "x"]), [_FIRST], "nobody has enabled it"),
+        (_unit(["systemctl", "enable", "x.service"]), [], "it would start on the second boot"),
+        (_unit(["systemctl", "enable", "--now", "y.service"]), [], "another unit"),
+        (_unit(["systemctl", "enable", "--now", "x"], contents=_UNIT.partition("[I")[0]), [_FIRST], "nothing wants it"),
+        (
+            _unit(["systemctl", "enable", "--now", "x"], contents="[Unit]\nConditionFirstBoot=yes\n" + _UNIT),
+            [_FIRST],
+            "it says so itself",
+        ),
+    ],
+)
+def test_when_a_program_starts(document: dict[str, object], want: list[int], reason: str) -> None:
+    """Each place of a cloud-config has its time; a unit among the files starts when a command says so."""
+    state = cloud_config.decode(b"#cloud-config\n" + yaml.safe_dump(document).encode(), {})
+    found = [one.start for one in state.programs if list(one.argv) == ["/bin/run", "two words"]]
+    assert found == want, reason
+
+
+def test_when_a_unit_of_ignition_starts() -> None:
+    """On every boot, unless it says that it is for the first one."""
+    for more, want in (("", _EVERY), ("[Unit]\nConditionFirstBoot=true\n", _FIRST)):
+        unit = {"name": "x.service", "enabled": True, "contents": more + _UNIT}
+        config = {"ignition": {"version": "3.3.0"}, "systemd": {"units": [unit]}}
+        (program,) = ignition.decode(json.dumps(config).encode(), {}).programs
+        assert program.start == want

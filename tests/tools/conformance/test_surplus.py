@@ -84,6 +84,24 @@ def test_commands(argv: list[str], named: str, reason: str) -> None:
     assert found == ([f"{named} is in the user data, and nothing of the bundle needs it"] if named else []), reason
 
 
+@pytest.mark.parametrize(
+    ("argv", "named", "reason"),
+    [
+        (["systemctl", "enable", "--now", "own-start.service"], "", "its unit by its name"),
+        (["/usr/bin/systemctl", "enable", "--now", "own-start"], "", "its unit without the suffix"),
+        (["systemctl", "enable", "--now", "auditd.service"], "command 0", "another unit"),
+        (["curl", "own-start"], "command 0", "what only sounds like it"),
+    ],
+)
+def test_units_among_the_files(argv: list[str], named: str, reason: str) -> None:
+    """Commands call a unit by its name; that it is in a folder they do not say."""
+    bundle = ParseDict({"plan": {"entrypoint": _ENTRY}}, bundlepb.BootstrapBundle())
+    unit = _file("/etc/systemd/system/own-start.service", "[Service]\nExecStart=/bin/sh /opt/runner/run\n")
+    state = ParseDict({"os": {"files": [unit]}, "programs": [{"argv": argv}]}, statepb.MachineState())
+    assert named in " ".join(surplus(bundle, state, windows=False)), reason
+    assert bool(named) == bool(surplus(bundle, state, windows=False)), reason
+
+
 @pytest.mark.parametrize(("text", "named"), [("post: /opt/runner/run", ""), ("post: all", "phone_home")])
 def test_what_has_no_place(text: str, named: str) -> None:
     """A part of user data that no field of the state can hold has to do with the bundle, or is named."""

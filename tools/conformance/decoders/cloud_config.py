@@ -12,6 +12,7 @@ import yaml
 
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import os_pb2 as ospb
+from tools.conformance.decoders import units
 from tools.conformance.decoders.sight import sees
 from tools.conformance.decoders.unreadable import UnreadableError
 from tools.conformance.decoders.words import shell_words
@@ -19,11 +20,12 @@ from tools.conformance.decoders.words import shell_words
 _SEES = "cloud-config"
 _HEADER, _TEMPLATE = b"#cloud-config\n", b"## template: jinja\n"
 _VARIABLE, _CONSTRUCTS = re.compile(rb"\{\{ [a-z0-9_.]+ \}\}"), re.compile(rb"\{[{%#]")
-_SCRIPTS = (
-    "/var/lib/cloud/scripts/per-boot/",
-    "/var/lib/cloud/scripts/per-once/",
-    "/var/lib/cloud/scripts/per-instance/",
-)
+_SCRIPTS = {
+    "/var/lib/cloud/scripts/per-boot": statepb.START_EVERY_BOOT,
+    "/var/lib/cloud/scripts/per-once": statepb.START_FIRST_BOOT,
+    "/var/lib/cloud/scripts/per-instance": statepb.START_FIRST_BOOT,
+}
+_UNITS = "/etc/systemd/system"
 _BASE64 = {"b64", "base64", "gz+b64", "gz+base64", "gzip+b64", "gzip+base64"}
 _GZIP = {"gz", "gzip", "gz+b64", "gz+base64", "gzip+b64", "gzip+base64"}
 _READ = {
@@ -80,8 +82,7 @@ def _state(document: dict[str, Any]) -> statepb.MachineState:
         system.ntp.enabled = document["ntp"].get("enabled", True)
         system.ntp.servers.extend(document["ntp"].get("servers", []))
         system.ntp.pools.extend(document["ntp"].get("pools", []))
-    for argv in _programs(document, system):
-        state.programs.add(argv=argv)
+    state.programs.extend(_programs(document, system))
     for key in sorted(document.keys() - _READ - _HARMLESS):
         state.others.add(name=key, text=yaml.safe_dump(document[key], width=1 << 20, allow_unicode=True))
     return state
@@ -186,12 +187,36 @@ def _packages(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
         system.packages.install.add(name=name, version=version)
 
 
-def _programs(document: dict[str, Any], system: ospb.OperatingSystem) -> Iterator[list[str]]:
-    for entry in [*document.get("bootcmd", []), *document.get("runcmd", [])]:
-        yield [str(word) for word in entry] if isinstance(entry, list) else ["sh", "-c", entry]
+def _programs(document: dict[str, Any], system: ospb.OperatingSystem) -> Iterator[statepb.Program]:
+    commands: list[list[str]] = []
+    for key, start in (("bootcmd", statepb.START_EARLY), ("runcmd", statepb.START_FIRST_BOOT)):
+        for entry in document.get(key, []):
+            argv = [str(word) for word in entry] if isinstance(entry, list) else ["sh", "-c", entry]
+            yield statepb.Program(argv=argv, start=start)
+            commands.append(argv if isinstance(entry, list) else shell_words(entry) or [])
     for file in system.files:
-        if file.path.startswith(_SCRIPTS) and file.mode & 0o111:
-            for line in file.content.data.decode(errors="replace").removesuffix("\n").split("\n"):
+        folder, _, name = file.path.rpartition("/")
+        text = file.content.data.decode(errors="replace")
+        if folder in _SCRIPTS and file.mode & 0o111:
+            for line in text.removesuffix("\n").split("\n"):
                 words = None if line.startswith("#") else shell_words(line)
                 if words:
-                    yield words[1:] if words[0] == "exec" else words
+                    yield statepb.Program(argv=words[1:] if words[0] == "exec" else words, start=_SCRIPTS[folder])
+        elif folder == _UNITS and name.endswith(".service"):
+            yield from _service(name, units.sections(text), commands)
+
+
+def _service(name: str, said: units.Sections, commands: list[list[str]]) -> Iterator[statepb.Program]:
+    """Give what a unit among the files starts, where a command starts it; one that is only enabled starts too late."""
+    about = [
+        argv
+        for argv in commands
+        if argv and argv[0].rpartition("/")[2] == "systemctl" and {name, name.removesuffix(".service")} & set(argv)
+    ]
+    if not any({"start", "restart", "--now"} & set(argv) for argv in about):
+        return
+    enabled = "WantedBy" in said.get("Install", {}) and any("enable" in argv for argv in about)
+    for program in units.programs(said):
+        if not enabled:
+            program.start = statepb.START_FIRST_BOOT
+        yield program

@@ -12,9 +12,9 @@ from typing import Any
 
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import os_pb2 as ospb
+from tools.conformance.decoders import units
 from tools.conformance.decoders.sight import sees
 from tools.conformance.decoders.unreadable import UnreadableError
-from tools.conformance.decoders.words import systemd_words
 
 _SEES = "ignition"
 _TYPES = {
@@ -179,17 +179,15 @@ def _unit(entry: dict[str, Any], state: statepb.MachineState) -> None:
     if not entry.get("contents"):
         return
     unit.contents = entry["contents"]
-    sections = _sections(unit.contents)
-    for line in sections.get("Service", {}).get("ExecStart", []):
-        words = systemd_words(line)
-        if words and unit.enabled:
-            after = " ".join(sections.get("Unit", {}).get("Requires", [])).split()
-            state.programs.add(argv=words, after_units=after, drop_ins=unit.drop_ins)
+    sections = units.sections(unit.contents)
+    for program in units.programs(sections) if unit.enabled else ():
+        program.drop_ins.extend(unit.drop_ins)
+        state.programs.append(program)
     if unit.name.endswith(".mount"):
         _mount(sections, state.os)
 
 
-def _mount(sections: dict[str, dict[str, list[str]]], system: ospb.OperatingSystem) -> None:
+def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
     said = sections.get("Mount", {})
     what, where = said["What"][0].replace("%%", "%"), said["Where"][0].replace("%%", "%")
     found = re.fullmatch(r"/dev/disk/by-(label|uuid|partlabel|partuuid)/(.*)", what)
@@ -204,18 +202,3 @@ def _mount(sections: dict[str, dict[str, list[str]]], system: ospb.OperatingSyst
     setattr(mount, "pass", 2 if checked else 0)
     if sections.get("Install", {}).get("WantedBy"):
         mount.options.append("nofail")
-
-
-def _sections(text: str) -> dict[str, dict[str, list[str]]]:
-    found: dict[str, dict[str, list[str]]] = {}
-    section = ""
-    for line in re.sub(r"\\\n", " ", text).split("\n"):
-        stripped = line.strip()
-        if not stripped or stripped[0] in "#;":
-            continue
-        if stripped.startswith("[") and stripped.endswith("]"):
-            section = stripped[1:-1]
-            continue
-        key, _, value = stripped.partition("=")
-        found.setdefault(section, {}).setdefault(key.strip(), []).append(value.strip())
-    return found

@@ -97,11 +97,32 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant(
         "variables in the arguments", ("EXE-001.entry-point",), document(each("write_files", _expanding)), ("RND",)
     )
+    yield Mutant("a start at first boot only", ("EXE-003.started-again",), document(each("write_files", _once)))
+    yield Mutant("a start as early as can be", ("EXE-002.after-the-files",), answered(_as_boot_command))
+    yield Mutant("boot commands at first boot only", ("RND-019.extended-items",), document(_no_later_boot))
     yield Mutant("arguments up to their NUL", ("EXE-001.impossible-argument",), Bent(before=_cut_short))
 
 
 async def _without_taints(request: Request, _context: Any) -> None:
     request.bundle.intent.kubernetes.node.ClearField("taints")
+
+
+def _once(entry: dict[str, Any]) -> None:
+    entry["path"] = entry["path"].replace("/per-boot/", "/per-instance/")
+
+
+def _no_later_boot(document: dict[str, Any]) -> None:
+    if "bootcmd" in document:
+        document["runcmd"] = [*document.get("runcmd", []), *document.pop("bootcmd")]
+
+
+def _as_boot_command(request: Request, response: Response) -> None:
+    if not response.user_data or not request.bundle.plan.entrypoint.argv:
+        return
+    document = yaml.safe_load(response.user_data)
+    document["write_files"] = [one for one in document["write_files"] if "per-boot" not in one["path"]]
+    document["bootcmd"] = [*document.get("bootcmd", []), list(request.bundle.plan.entrypoint.argv)]
+    response.user_data = b"#cloud-config\n" + yaml.safe_dump(document, sort_keys=False, width=1 << 20).encode()
 
 
 async def _cut_short(request: Request, _context: Any) -> None:
