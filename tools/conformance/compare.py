@@ -9,6 +9,7 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tools.conformance.compare_node import compare_node
 from tools.conformance.comparison import Comparer, Comparison
+from tools.conformance.decoders.words import starts
 
 _UNASKED = ("groups", "password_hash", "ssh_authorized_keys", "sudo", "system", "uid")
 """What gives a user more than the bundle does, when it is there and was not asked for."""
@@ -65,7 +66,8 @@ class _Programs:
         entry = self._bundle.plan.entrypoint
         if entry.argv:
             self._started(list(entry.argv), "plan.entrypoint.argv", "plan.entrypoint")
-        service = next((one for one in self._to.state.programs if one.argv == entry.argv), statepb.Program())
+        services = (one for one in self._to.state.programs if entry.argv and starts(list(one.argv), list(entry.argv)))
+        service = next(services, statepb.Program())
         if entry.after_units:
             holds = set(entry.after_units) <= set(service.after_units)
             self._to.fact("plan.entrypoint.after_units", "plan.entrypoint.after_units", holds)
@@ -91,7 +93,8 @@ class _Programs:
             script = self._to.contents.bytes_of(command.script) if command.HasField("script") else None
             argv = list(command.argv) or ["sh", "-c", (script or b"").decode(errors="replace")]
             again = any(
-                list(one.argv) == argv and one.start != statepb.START_FIRST_BOOT for one in self._to.state.programs
+                starts(list(one.argv), argv) and one.start != statepb.START_FIRST_BOOT
+                for one in self._to.state.programs
             )
             self._to.fact("os.commands.boot", f"commands.boot[{index}]", again)
             if again:
@@ -108,14 +111,14 @@ class _Programs:
         found.verified |= {id_ for id_ in ids if self._to.sees(id_)}
 
     def _started(self, argv: list[str], where: str, feature: str) -> None:
-        self._to.fact(feature, where, argv in self._there)
+        self._to.fact(feature, where, any(starts(one, argv) for one in self._there))
 
     def _ordered(self, wanted: Sequence[list[str]], where: str, feature: str) -> None:
         there = iter(self._there)
-        missing = [argv for argv in wanted if argv not in self._there]
+        missing = [argv for argv in wanted if not any(starts(one, argv) for one in self._there)]
         if len(wanted) > 1 and not missing and not all(_comes(argv, there) for argv in wanted):
             self._to.fact(feature, f"the order of {where}", holds=False)
 
 
 def _comes(argv: list[str], there: Iterable[list[str]]) -> bool:
-    return any(one == argv for one in there)
+    return any(starts(one, argv) for one in there)

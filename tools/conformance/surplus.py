@@ -14,6 +14,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from tools.conformance.contents import Contents
+from tools.conformance.decoders.words import starts
 
 _SHORTEST, _SHORTEST_PATH = 6, 4
 """What is shorter stands in many a text by chance."""
@@ -96,7 +97,7 @@ class _Things:
             argv = list(program.argv)
             if (
                 argv
-                and argv not in asked
+                and not any(one and starts(argv, one) for one in asked)
                 and not any(all(self._spelt(word) in place for word in argv) for place in places)
             ):
                 self._add(f"command {number}", "\n".join([*argv, *_units_named(argv)]))

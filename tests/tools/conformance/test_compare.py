@@ -60,6 +60,25 @@ def test_order_of_commands(programs: list, holds: bool, reason: str) -> None:  #
     assert (not found.problems) == holds, reason
 
 
+@pytest.mark.parametrize(
+    ("argv", "holds", "reason"),
+    [
+        (["/opt/run", "two words", "$x"], True, "word for word"),
+        (["sh", "-c", "/opt/run 'two words' '$x'"], True, "a text of which a shell makes the same words"),
+        (["sh", "-c", "/opt/run two words '$x'"], False, "a text without quotes"),
+        (["sh", "-c", "/opt/run 'two words' $x"], False, "a variable"),
+        (["sh", "-c", "/opt/run 'two words' '$x'; true"], False, "one command more"),
+        (["sh", "-c", "/opt/run 'two words' '$x'", "more"], False, "arguments of the shell"),
+        (["bash", "-lc", "/opt/run 'two words' '$x'"], False, "another shell, which reads files of its own first"),
+    ],
+)
+def test_entry_point_as_a_text(argv: list[str], holds: bool, reason: str) -> None:
+    """A shell in between is right where it changes no word."""
+    bundle = _bundle(plan={"entrypoint": {"argv": ["/opt/run", "two words", "$x"]}})
+    found = compare(bundle, _state("plan.entrypoint", programs=[{"argv": argv}]), windows=False)
+    assert (not found.problems) == holds, reason
+
+
 _PLANE = {
     "controlPlane": {"apiServerSans": ["api.example.org"], "bindPort": 7443},
     "etcd": {"local": {"imageTag": "3"}},

@@ -65,6 +65,7 @@ def test_paths_of_windows() -> None:
     ("argv", "named", "reason"),
     [
         (["/bin/sh", "/opt/runner/run"], "", "the entry point"),
+        (["sh", "-c", "/bin/sh '/opt/runner/run'"], "", "the entry point, as a text with quotes"),
         (["systemctl", "start", "--no-block", "start.service"], "", "what starts it"),
         (["systemctl", "daemon-reload"], "", "what every unit needs"),
         (["sh", "-c", "id"], "", "a command of the bundle"),

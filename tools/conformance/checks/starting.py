@@ -5,6 +5,7 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.conformance import requests
 from tools.conformance.check import Checks
 from tools.conformance.decoders import decoded
+from tools.conformance.decoders.words import starts
 from tools.conformance.outcome import NotRun, expect
 from tools.conformance.session import Session
 
@@ -35,7 +36,7 @@ async def _starts(session: Session, info: provisionerpb.FormatInfo) -> set[state
     request = await session.base(info)
     argv = list(request.bundle.plan.entrypoint.argv)
     state = await decoded(session.options, info, await session.subject.rendered(request))
-    found = {program.start for program in state.programs if list(program.argv) == argv}
+    found = {program.start for program in state.programs if starts(list(program.argv), argv)}
     if not found or statepb.START_UNSPECIFIED in found:
         raise NotRun("the decoder does not tell when the program starts")
     return found

@@ -38,6 +38,14 @@ def shell_words(line: str) -> list[str] | None:
     return words if word is None else [*words, word]
 
 
+def starts(argv: list[str], wanted: list[str]) -> bool:
+    """Whether a command starts what another one does: it is the same, or a shell that is told these words alone."""
+    if argv == wanted:
+        return True
+    # A word with "=" in front sets a variable and starts nothing.
+    return argv[:-1] == ["sh", "-c"] and "=" not in wanted[0] and shell_words(argv[-1]) == wanted
+
+
 def _double_quoted(line: str, at: int) -> tuple[str, int] | None:
     text = ""
     while at < len(line):
