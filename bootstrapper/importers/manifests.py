@@ -4,6 +4,7 @@ Variables are filled in, documents read, machines found, and the config of each 
 any of the files is told in one error; whatever is left aside is told in a note.
 """
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 
 from bootstrapper.importers.cluster_api.clusters import Clusters
@@ -146,7 +147,8 @@ class _Reader:
         path = CONFIG_PATHS[each.config.kind]
         place = each.config.problem(path, "")
         spec = spec_of(each.cluster.facts, result, role=each.role)
-        values = self.secrets.get(each.owner.namespace, {})
+        made = {(secret.name, secret.key): secret.value for secret in result.secrets}
+        values = ChainMap(made, self.secrets.get(each.owner.namespace, {}))
         return ManifestMachine(
             machine=machine,
             cluster=cluster_of(each.cluster.facts, result, role=each.role),
@@ -185,8 +187,6 @@ class _Reader:
                 whole=True,
             )
             self.imported[key] = import_config(config, surroundings)
-            made = {(secret.name, secret.key): secret.value for secret in self.imported[key].secrets}
-            self.secrets.setdefault(each.owner.namespace, {}).update(made)
         return self.imported[key]
 
     def _note_the_rest(self) -> None:

@@ -16,6 +16,7 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _LARGEST = 1 << 20
 _MODE = re.compile(r"(?:0o?)?[0-7]{1,5}")
+_NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9._-]")
 _KNOWN_SECRET = "the Secret's value has to be known for that: give the Secret beside the config"  # noqa: S105
 
 
@@ -76,9 +77,19 @@ def _from_secret(context: Context, place: Place, file: File, source: SecretSourc
         if value is None:
             context.findings.refuse(place, _KNOWN_SECRET)
             return contentpb.Content()
-        key = f"{key}.{place.path[1]}"
-        context.derived.append(secretpb.Secret(name=name, key=key, value=_changed(context, place, file, value)))
+        key = _derived_key(context, file, name, key)
+        if all((one.name, one.key) != (name, key) for one in context.derived):
+            context.derived.append(secretpb.Secret(name=name, key=key, value=_changed(context, place, file, value)))
     return contentpb.Content(secret_ref=secretpb.SecretReference(name=name, key=key))
+
+
+def _derived_key(context: Context, file: File, name: str, key: str) -> str:
+    """Give a key that tells what was done to the value: what other configs make of it is another secret."""
+    template = ["template", context.control_plane_version] if file.content_format == "Template" else []
+    key = _NOT_IN_KEYS.sub("-", ".".join(filter(None, (key, *template, file.encoding))))
+    while (name, key) in context.secrets:
+        key += "-"
+    return key
 
 
 def _changed(context: Context, place: Place, file: File, value: bytes) -> bytes:

@@ -1,0 +1,50 @@
+"""The Secrets of a set of manifests: each machine gets those of its config, and what the config makes of them."""
+
+from bootstrapper.importers.manifests import read_manifests
+
+DECODED = """
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {name: c}
+spec: {controlPlaneEndpoint: {host: e, port: 6443}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: s}
+stringData: {k: "dHdpY2U=", k.base64: own}
+"""
+WORKERS = """---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDeployment
+metadata: {name: %(name)s}
+spec:
+  clusterName: c
+  template: {spec: {version: v1.34.1, bootstrap: {configRef: {kind: KubeadmConfigTemplate, name: %(config)s}}}}
+"""
+CONFIG = """---
+apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
+kind: KubeadmConfigTemplate
+metadata: {name: %s}
+spec: {template: {spec: {files: [{path: /a, %s contentFrom: {secret: {name: s, key: %s}}}]}}}
+"""
+
+
+def test_what_configs_make_of_one_secret_is_kept_apart() -> None:
+    """Each machine gets what its own config makes of the value, and a key of the Secret's own stays what it is."""
+    configs = {
+        "decoded": ("encoding: base64,", "k"),
+        "filled": ("contentFormat: Template,", "k"),
+        "own": ("", "k.base64"),
+    }
+    names = [*configs, "decoded"]
+    text = DECODED + "".join(WORKERS % {"name": f"w{at}", "config": name} for at, name in enumerate(names))
+    text += "".join(CONFIG % (name, *one) for name, one in configs.items())
+    machines = read_manifests({"f.yaml": text}).machines
+    assert [[one.value for one in machine.secrets.secrets] for machine in machines] == [
+        [b"twice"],
+        [b"dHdpY2U="],
+        [b"own"],
+        [b"twice"],
+    ]
+    keys = [machine.spec.os.files[0].content.secret_ref.key for machine in machines]
+    assert keys == ["k.base64-", "k.template", "k.base64", "k.base64-"]
