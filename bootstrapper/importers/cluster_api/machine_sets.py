@@ -41,6 +41,7 @@ class MachineSets:
         self.objects = objects
         self.clusters = clusters
         self.taken: set[int] = set()
+        self.of_classes: list[ManifestObject] = []
         self.roles = Roles()
 
     def all(self) -> list[MachineSet]:
@@ -51,6 +52,10 @@ class MachineSets:
                 found.extend(self._of(each))
             except SourceError as error:
                 self.objects.problems.extend(error.problems)
+        for template in self.of_classes:
+            if id(template) not in self.taken:
+                self.objects.note(template, _UNUSED)
+            self.taken.add(id(template))
         for each in self.objects.all:
             try:
                 found.extend(self._unowned(each))
@@ -98,16 +103,12 @@ class MachineSets:
         if topology is None:
             return
         sets = TopologyMachineSets(self.objects, cluster, each, topology)
-        used: set[int] = set()
         for one in sets.all():
-            used.add(id(one.config))
+            self.taken.add(id(one.config))
             if one.role == clusterpb.ROLE_INIT:
                 self.roles.begin(cluster)
             yield one
-        for template in sets.templates():
-            if id(template) not in used | self.taken:
-                self.objects.note(template, _UNUSED)
-            self.taken.add(id(template))
+        self.of_classes += sets.templates()
 
     def _pool(self, each: ManifestObject) -> Iterator[MachineSet]:
         spec = each.read(MachinesSpec, "spec")

@@ -85,3 +85,14 @@ def test_a_template_of_the_class_that_nothing_is_made_of_is_no_machine() -> None
     found = manifests(text)
     assert set(by_name(found)) == {"c-init", "c-join", "c-md-0"}
     assert "KubeadmConfigTemplate/p: a ClusterClass names it, and no machines" in "".join(map(str, found.notes))
+
+
+def test_a_template_that_another_cluster_of_the_class_uses_is_not_left_alone() -> None:
+    """A note that says so would be untrue of a template that a later Cluster of the class, or a pool, is made of."""
+    pool = "      machinePools: [{class: pool, name: mp-0}]\n"
+    worker = "{bootstrap: {ref: {kind: KubeadmConfigTemplate, name: w}}}"
+    text = TOPOLOGY.replace(pool, "") + CLASS.replace(worker, worker.replace("name: w", "name: p"))
+    text += "---" + CLASS.rpartition("---")[2].replace("name: w", "name: p")
+    found = manifests(text + "---" + TOPOLOGY.replace("name: c}", "name: d}"))
+    assert "d-mp-0" in by_name(found)
+    assert "left alone" not in "".join(map(str, found.notes))
