@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections import Counter
+from itertools import count
 from typing import Any
 
 import click
@@ -139,12 +139,15 @@ def _documents(
             entry.kubernetes_version = machine.kubernetes_version
         if machine.target.ListFields():
             entry.target.CopyFrom(machine.target)
-    names: Counter[tuple[str, str]] = Counter()
+    own = {(namespace, spec.cluster.name) for (namespace, _), spec in clusters.items()}
+    given: set[tuple[str, str]] = set()
     heads: list[dict[str, Any]] = []
     for (namespace, _), spec in clusters.items() if with_clusters else ():
-        names[namespace, spec.cluster.name] += 1
-        number = names[namespace, spec.cluster.name]
-        name = spec.cluster.name if number == 1 else f"{spec.cluster.name}-{number}"
+        name = spec.cluster.name
+        if (namespace, name) in given:
+            further = (f"{name}-{number}" for number in count(2))
+            name = next(one for one in further if (namespace, one) not in own | given)
+        given.add((namespace, name))
         head = metadata(name, namespace)
         heads.append({"apiVersion": API_VERSION, "kind": CLUSTER, "metadata": head, "spec": encode(spec)})
     bodies: list[dict[str, Any]] = []

@@ -73,6 +73,7 @@ kind: Secret
 metadata: {name: s%(namespace)s}
 stringData: {k: "canary%(namespace)s"}
 """
+LABELS = "labels: {cluster.x-k8s.io/cluster-name: c}"
 
 
 def test_machines_find_their_cluster_again(slipway: Slipway, write: Callable[..., Path], tmp_path: Path) -> None:
@@ -96,6 +97,25 @@ def test_machines_find_their_cluster_again(slipway: Slipway, write: Callable[...
     status = {(one["machine"], one["provisioner"]): one["status"] for one in first[1][:-1]}
     assert status["cp-init", "ignition"] == status["w", "ignition"] == "rendered"
     assert status["cp-init", "cloud-init"] == "refused"
+
+
+def test_a_cluster_that_is_called_like_a_second_document_is_read_again(
+    slipway: Slipway, write: Callable[..., Path]
+) -> None:
+    """Each document has a name that no other has, also where `c` needs two and another cluster is called `c-2`."""
+    text = (TWO_ENDPOINTS % {"namespace": ""}).replace("{name: cp}", f"{{name: cp, {LABELS}}}")
+    cluster, plane, *_ = text.split("---\n")
+    others = [
+        cluster.replace("{name: c}", "{name: c-2}"),
+        plane.replace("{name: cp,", "{name: d,").replace(": c}", ": c-2}"),
+    ]
+    native = slipway("import", write("---\n".join([text, *others])), "--show-secrets").stdout
+    assert [one["metadata"]["name"] for one in yaml.safe_load_all(native) if one["kind"] == "SlipwayCluster"] == [
+        "c",
+        "c-3",
+        "c-2",
+    ]
+    assert slipway("validate", "-", stdin=native).exit_code == 0
 
 
 def test_a_spec_is_free_once_nothing_binds_it(slipway: Slipway, write: Callable[..., Path]) -> None:
