@@ -45,7 +45,7 @@ class OutputFolder:
                 self._write(one)
             self._write_summary([one.entry for one in results])
         except (OSError, ProvisionerFailed):
-            self._take_back()
+            self._take_back(results)
             raise
 
     def _write(self, rendered: Rendered) -> None:
@@ -77,9 +77,10 @@ class OutputFolder:
         (self._folder / SUMMARY).unlink(missing_ok=True)
         (self._folder / SUMMARY).write_text(text + "\n", encoding="utf-8")
 
-    def _take_back(self) -> None:
+    def _take_back(self, results: Sequence[Rendered]) -> None:
         """Remove what this call has written, and what of an earlier one it would have replaced."""
-        earlier = {path for paths in self._earlier.values() for path in paths}
+        asked = {(one.entry.machine, one.entry.provisioner) for one in results}
+        earlier = {path for key, paths in self._earlier.items() if key in asked for path in paths}
         for path in (*self._taken, *earlier, self._folder / SUMMARY):
             with suppress(OSError):
                 path.unlink(missing_ok=True)

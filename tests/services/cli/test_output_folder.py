@@ -42,6 +42,19 @@ def test_a_call_that_fails_leaves_nothing_behind(slipway: Slipway, tmp_path: Pat
     assert held(out) == {"mine.txt", str(place.parent), str(place), str(place / "inside")}
 
 
+def test_a_call_that_fails_takes_nothing_of_other_machines(slipway: Slipway, tmp_path: Path) -> None:
+    """What an earlier call wrote for machines that this one was not asked for stays as it is."""
+    out = tmp_path / "out"
+    assert slipway(*CALL, out).exit_code == 0
+    others = {path for path in held(out) if "cp-1" not in path} - {"summary.json"}
+    blocked = out / "harbour-cp-1" / "cloud-init.yaml"
+    blocked.unlink()
+    (blocked / "inside").mkdir(parents=True)
+    assert slipway(*CALL, out, "--machine", "harbour-cp-1").exit_code == 1
+    assert "harbour-worker/cloud-init.yaml" in others
+    assert others <= held(out)
+
+
 def test_an_account_that_is_a_link_is_replaced(slipway: Slipway, tmp_path: Path) -> None:
     """What it led to stays as it is."""
     out, other = tmp_path / "out", tmp_path / "other"
