@@ -36,7 +36,7 @@ def set_imported(spec: specpb.MachineBootstrapSpec, metadata: Any, *, origin: st
     name = given.get(ANNOTATION) if isinstance(given, Mapping) else None
     if name is None:
         return
-    if name not in {CLOUD_CONFIG, IGNITION}:
+    if not isinstance(name, str) or name not in {CLOUD_CONFIG, IGNITION}:
         yield ("metadata", "annotations", ANNOTATION), f"must be {CLOUD_CONFIG} or {IGNITION}"
         return
     spec.imported.format = name

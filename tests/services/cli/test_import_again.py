@@ -141,10 +141,11 @@ def test_secrets_of_the_files_are_written_only_when_asked_for(slipway: Slipway, 
     assert "Y2FuYXJ5" in slipway("import", original, "--show-secrets").stdout
 
 
-def test_a_format_that_is_none_is_refused(slipway: Slipway, write: Callable[..., Path]) -> None:
+@pytest.mark.parametrize("word", ["butane", '""', "[]", "{}", "7"])
+def test_a_format_that_is_none_is_refused(slipway: Slipway, write: Callable[..., Path], word: str) -> None:
     """With its place, since it decides what is rendered."""
     text = slipway("import", write(TWO_ENDPOINTS % {"namespace": ""}), "--show-secrets").stdout
-    file = write(text.replace("imported-format: ignition", "imported-format: butane"), "wrong.yaml")
+    file = write(text.replace("imported-format: ignition", f"imported-format: {word}"), "wrong.yaml")
     result = slipway("validate", file)
     assert result.exit_code == 1
     assert (
