@@ -117,6 +117,10 @@ class Template:
             raise SourceError([self.problem(part.start, str(error))]) from None
 
 
+class VariablesUnset(SourceError):  # noqa: N818  # reads as what it is
+    """Variables of the texts have no value: whoever calls says how to give them one."""
+
+
 def expand_all(
     texts: Mapping[str, str], *, variables: Mapping[str, str], set_missing: bool = False
 ) -> dict[str, Expansion]:
@@ -128,7 +132,8 @@ def expand_all(
         set_missing: fill in plausible values for what is not set, and note each.
 
     Raises:
-        SourceError: a substitution is malformed, or variables are not set; all of them are named at once.
+        SourceError: a substitution is malformed.
+        VariablesUnset: variables are not set; all of them are named at once.
     """
     templates = {file: Template(text, file=file) for file, text in texts.items()}
     values = dict(variables)
@@ -136,7 +141,7 @@ def expand_all(
     # A placeholder may bring a default into use that needs further variables, so the round is repeated.
     while missing := [(each, call) for each in templates.values() for call in each.missing(values)]:
         if not set_missing:
-            raise SourceError(_unset(missing))
+            raise VariablesUnset(_unset(missing))
         for each, call in missing:
             if call.variable not in values:
                 values[call.variable] = placeholder(call.variable)

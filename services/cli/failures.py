@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 
 import click
 
+from bootstrapper.importers.substitution import VariablesUnset
 from services.cli.exit_codes import FAILED, INTERRUPTED
 from services.cli.output import note
 from services.contract.errors import SlipwayError
 from services.contract.source_position import SourceError, with_remedy
 
 F = TypeVar("F", bound=Callable[..., Any])
+_HOW_TO_SET = "give variables by --set NAME=VALUE or in the environment; --set-missing fills them in for a first look"
 
 
 def reported(command: F) -> F:
@@ -29,6 +31,9 @@ def reported(command: F) -> F:
             sys.exit(INTERRUPTED)
         except SlipwayError as error:
             note(describe(error))
+        except VariablesUnset as error:
+            note(str(error))
+            note(_HOW_TO_SET, "note")
         except SourceError as error:
             note(str(error))
         except ConnectionError as error:

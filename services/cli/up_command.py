@@ -113,4 +113,4 @@ def _show(services: LocalServices, output: str) -> None:
     rows = [[str(value) for value in tree.values()] for tree in trees]
     show(table("everything is up", ["service", "address", "pid"], rows))
     flags = f"--insecure --server {services.bootstrapper} --registry {services.registry}"
-    say(f"try: slipway render -f FILE {flags}", "Ctrl-C ends it")
+    say(f"try: slipway render -f FILE --provisioner all {flags}", "Ctrl-C ends it")

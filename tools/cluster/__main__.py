@@ -20,6 +20,7 @@ WORKLOAD = "demo"
 _ENGINES = "cluster"
 _NODE = "node-1.34"
 _WAY_IN = "way-in"
+_KUBECTL, _KUBECONFIG, _LOGS = "kubectl", "kubeconfig", "logs"
 
 
 def main() -> int:
@@ -43,6 +44,7 @@ def main() -> int:
             return _up(told)
         if told.command == "down":
             print("ended" if keeper.stop(told.folder) else "nothing is running")
+            _unlink(told.folder)
             return 0
         keeper.keep(told.folder, while_used=told.while_used, **_wishes(told))
     except EngineError as failure:
@@ -77,16 +79,22 @@ def _up(told: argparse.Namespace) -> int:
 def _link(folder: Path, kept: Kept) -> None:
     """Leave a ``kubectl`` for this cluster, and the kubeconfig for other programs."""
     environment = kept.environment
-    kubectl = folder / "kubectl"
+    kubectl = folder / _KUBECTL
     command = shlex.join([str(environment.programs / "kubectl"), f"--kubeconfig={environment.kubeconfig}"])
     kubectl.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
     kubectl.chmod(0o755)
     if kept.real_machines:
         (folder / _WAY_IN).write_text(environment.way_in["HTTPS_PROXY"] + "\n")
-    for name, target in (("kubeconfig", environment.kubeconfig), ("logs", environment.logs)):
+    for name, target in ((_KUBECONFIG, environment.kubeconfig), (_LOGS, environment.logs)):
         link = folder / name
         link.unlink(missing_ok=True)
         link.symlink_to(target)
+
+
+def _unlink(folder: Path) -> None:
+    """Take away what ``_link`` left: a kubectl without its program would stand before any other in a shell's PATH."""
+    for name in (_KUBECTL, _KUBECONFIG, _LOGS, _WAY_IN):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _usage(folder: Path, kept: Kept) -> str:

@@ -90,6 +90,7 @@ def test_all_problems_of_all_files_are_told_at_once(slipway: Slipway, write: Cal
     more = write("c: ${C}\n", "d.yaml")
     told = slipway("validate", "-f", variables, "-f", more).stderr
     assert all(f"the variable {name} is not set" in told for name in "ABC")
+    assert told.count("--set-missing") == 1, "what to do is told once"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
