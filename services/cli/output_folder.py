@@ -44,7 +44,7 @@ class OutputFolder:
             for one in results:
                 self._write(one)
             self._write_summary([one.entry for one in results])
-        except (OSError, ProvisionerFailed):
+        except BaseException:  # Ctrl-C, too.
             self._take_back(results)
             raise
 

@@ -6,7 +6,7 @@ import binascii
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
-from services.controller.kubernetes.failures import AlreadyExists, NotFound
+from services.controller.kubernetes.failures import AlreadyExists, ApiFailure, NotFound
 from services.controller.objects import Lookup, Objects
 from services.controller.resources import CONFIG_MAPS, SECRETS, Json
 
@@ -22,11 +22,27 @@ class SecretReader:
         self._metadata = metadata
         self._kept: dict[tuple[str, str], tuple[tuple[str, str], Values, bool]] = {}
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self._failed: dict[tuple[str, str], ApiFailure] = {}
 
     async def shared(self, namespace: str, name: str) -> Values | None:
-        """Give the values of a Secret of a cluster, or None when it is not there."""
+        """Give the values of a Secret of a cluster, or None when it is not there.
+
+        Raises:
+            ApiFailure: it can not be read. Those who waited while somebody tried fail with them: each trying in turn
+                would take as long as all of them together.
+        """
+        before = self._failed.get((namespace, name))
         async with self.turn(namespace, name):
-            return await self._shared(namespace, name)
+            failed = self._failed.get((namespace, name))
+            if failed is not None and failed is not before:
+                raise failed
+            try:
+                values = await self._shared(namespace, name)
+            except ApiFailure as error:
+                self._failed[namespace, name] = error
+                raise
+            self._failed.pop((namespace, name), None)
+            return values
 
     def turn(self, namespace: str, name: str) -> asyncio.Lock:
         """Give the lock of a Secret: many machines of a cluster ask for the same at once, and one of them makes it."""

@@ -149,6 +149,7 @@ def section(measured: Mapping[str, Sequence[Boot]]) -> str:
         each = ", ".join(f"{boot.seconds} ({boot.processor_seconds})" for boot in boots)
         rows += f"| {name} | {statistics.median(passed):.1f} | {statistics.median(used):.1f} | {each} |\n"
     return f"""{BOOT}
+
 Measured by `python -m tools.node.compare --page`: the first control plane of a cluster, a real one (kubeadm, kubelet
 and containerd under systemd, see [boot real nodes](../how-to/boot-real-nodes.md)), booted by cloud-init from our user
 data (of a spec of our own, and of a KubeadmControlPlane) and from what the kubeadm provider's own renderer emits for

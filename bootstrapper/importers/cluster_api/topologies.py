@@ -8,7 +8,7 @@ from bootstrapper.importers.cluster_api.cluster_kinds import (
     Topology,
     TopologyMachines,
 )
-from bootstrapper.importers.cluster_api.clusters import KnownCluster
+from bootstrapper.importers.cluster_api.clusters import CLUSTER_LABEL, KnownCluster
 from bootstrapper.importers.cluster_api.kinds import ControlPlaneTemplateSpec
 from bootstrapper.importers.cluster_api.machine_set import (
     FOREIGN_CONFIGS,
@@ -21,6 +21,8 @@ from services.contract.source_position import FieldPath
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 _UNPATCHED = "a ClusterClass names it: it is taken as it stands, without the patches of the class"
+_OWNED = "topology.cluster.x-k8s.io/owned"
+_NAMES = ("topology.cluster.x-k8s.io/deployment-name", "topology.cluster.x-k8s.io/pool-name")
 _MADE = "what was made of its topology is among the documents, and is taken in its place"
 
 
@@ -38,20 +40,46 @@ class TopologyMachineSets:
         self.found = objects.class_of(each, topology)
 
     def all(self) -> Iterator[MachineSet]:
-        """Give all of them; problems and notes go to the objects."""
-        if self.objects.referred(self.cluster.spec.control_plane_ref, near=self.each) is not None:
-            self.objects.note(self.each, _MADE, ("spec", "topology"))
-            return
-        if self.found is None:
+        """Give those that no other document tells of; problems and notes go to the objects."""
+        path: FieldPath = ("spec", "topology")
+        workers = (*self.topology.workers.machine_deployments, *self.topology.workers.machine_pools)
+        left = [one.name for one in workers if not self._made(one)]
+        if self._has_plane() or len(left) < len(workers):
+            self.objects.note(self.each, _MADE, path)
+        if self.found is None and not self._has_plane():
             message = "the ClusterClass is not among the documents, so nobody knows the machines: add it"
-            self.objects.problems.append(self.each.problem(("spec", "topology"), message))
-            return
+            self.objects.problems.append(self.each.problem(path, message))
+        elif self.found is None:
+            for name in left:
+                self.objects.note(self.each, f"{name} is left out: neither it nor the ClusterClass is there", path)
+        else:
+            yield from self._noted(self._of_class(self.found, self.found.read(ClusterClassSpec, "spec")))
+
+    def _noted(self, items: Iterator[MachineSet]) -> Iterator[MachineSet]:
         seen: set[int] = set()
-        for item in self._of_class(self.found, self.found.read(ClusterClassSpec, "spec")):
+        for item in items:
             if id(item.config) not in seen:
                 self.objects.note(item.config, _UNPATCHED)
             seen.add(id(item.config))
             yield item
+
+    def _has_plane(self) -> bool:
+        """Whether the control plane that was made of the topology is among the documents."""
+        if self.objects.referred(self.cluster.spec.control_plane_ref, near=self.each) is not None:
+            return True
+        return any(_OWNED in one.header.metadata.labels for one in self._own("KubeadmControlPlane"))
+
+    def _made(self, worker: TopologyMachines) -> bool:
+        """Whether the deployment or pool that was made of workers is among the documents."""
+        found = self._own("MachineDeployment", "MachinePool")
+        return any(one.header.metadata.labels.get(label) == worker.name for one in found for label in _NAMES)
+
+    def _own(self, *kinds: str) -> Iterator[ManifestObject]:
+        """Give the objects of some kinds that bear the cluster's name."""
+        for one in self.objects.of(*kinds):
+            named = one.header.metadata.labels.get(CLUSTER_LABEL)
+            if (named, one.namespace) == (self.each.name, self.each.namespace):
+                yield one
 
     def templates(self) -> Iterator[ManifestObject]:
         """Give the configs that the class names: no machine is made of them but by a topology."""
@@ -66,7 +94,7 @@ class TopologyMachineSets:
 
     def _of_class(self, found: ManifestObject, spec: ClusterClassSpec) -> Iterator[MachineSet]:
         plane = self.objects.referred(spec.control_plane.to, near=found)
-        if plane is not None and plane.kind == "KubeadmControlPlaneTemplate":
+        if plane is not None and plane.kind == "KubeadmControlPlaneTemplate" and not self._has_plane():
             template = plane.read(ControlPlaneTemplateSpec, "spec").template.spec
             given = {"version": self.topology.version, "replicas": self.topology.control_plane.replicas}
             infrastructure = spec.control_plane.machine_infrastructure.to
@@ -78,6 +106,8 @@ class TopologyMachineSets:
         )
         for workers, classes, field in kinds:
             for index, worker in enumerate(workers):
+                if self._made(worker):
+                    continue
                 path = ("spec", "topology", "workers", field, index)
                 yield from self._workers(found, worker, classes, path)
 

@@ -1,10 +1,12 @@
 """One API server: its address and credentials, the pace of calls, and calls that give plain trees or failures."""
 
 import asyncio
+import contextlib
 import json
 import os
 import tempfile
 from collections.abc import AsyncIterator, Mapping
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
@@ -214,9 +216,27 @@ class Connection:
 
 
 def _proxy_of_environment(address: str) -> str | None:
-    """Give the proxy that HTTPS_PROXY and the like name for an address, unless NO_PROXY names its host."""
-    parts = urlsplit(address)
-    return None if proxy_bypass(parts.hostname or "") else getproxies_environment().get(parts.scheme)
+    """Give the proxy that HTTPS_PROXY and the like name for an address, unless NO_PROXY names its host or network.
+
+    As Go's clients read them: a proxy without a scheme is one for HTTP, and NO_PROXY may hold networks.
+    """
+    parts, proxies = urlsplit(address), getproxies_environment()
+    host, proxy = parts.hostname or "", proxies.get(parts.scheme)
+    if proxy is None or proxy_bypass(host) or _is_within(host, proxies.get("no", "")):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _is_within(host: str, never: str) -> bool:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    for word in never.split(","):
+        with contextlib.suppress(ValueError):
+            if address in ip_network(word.strip(), strict=False):
+                return True
+    return False
 
 
 def _unredirected() -> aiohttp.TraceConfig:

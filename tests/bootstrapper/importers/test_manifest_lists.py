@@ -91,9 +91,9 @@ spec: {version: v1.33.0, replicas: 3, kubeadmConfigSpec: {clusterConfiguration: 
 
 
 def test_what_was_made_of_a_topology_counts_for_more_than_its_class() -> None:
-    """It has the patches; the templates of the class make no further machines, nor is the class needed."""
+    """It has the patches; only what was not made yet comes from the class, which is not needed."""
     made = TOPOLOGY.replace("spec:\n", "spec:\n  controlPlaneRef: {kind: KubeadmControlPlane, name: c-abc}\n", 1) + MADE
-    for text in (made, made + CLASS):
+    for text, workers in ((made, set[str]()), (made + CLASS, {"c-md-0", "c-mp-0"})):
         found = by_name(manifests(text))
-        assert set(found) == {"c-abc-init", "c-abc-join"}
+        assert set(found) == {"c-abc-init", "c-abc-join", *workers}
         assert found["c-abc-init"].spec.kubernetes.images.repository == "patched"

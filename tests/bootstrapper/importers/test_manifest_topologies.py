@@ -96,3 +96,31 @@ def test_a_template_that_another_cluster_of_the_class_uses_is_not_left_alone() -
     found = manifests(text + "---" + TOPOLOGY.replace("name: c}", "name: d}"))
     assert "d-mp-0" in by_name(found)
     assert "left alone" not in "".join(map(str, found.notes))
+
+
+def test_of_a_topology_only_what_was_not_made_yet_comes_from_the_class() -> None:
+    """As core leaves it half way, or as somebody has asked for some kinds only."""
+    own = "cluster.x-k8s.io/cluster-name: c, topology.cluster.x-k8s.io/owned: ''"
+    plane = f"""---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlane
+metadata: {{name: c-xyz, labels: {{{own}}}}}
+spec: {{version: v1.33.0, kubeadmConfigSpec: {{}}}}
+"""
+    workers = f"""---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDeployment
+metadata: {{name: c-md-0-abc, labels: {{{own}, topology.cluster.x-k8s.io/deployment-name: md-0}}}}
+spec:
+  clusterName: c
+  template:
+    spec: {{clusterName: c, version: v1.33.0, bootstrap: {{configRef: {{kind: KubeadmConfigTemplate, name: w}}}}}}
+"""
+    pool, first = {"c-mp-0"}, {"c-init", "c-join"}
+    assert set(by_name(manifests(TOPOLOGY + CLASS + plane))) == {"c-xyz-init", "c-xyz-join", "c-md-0", *pool}
+    assert set(by_name(manifests(TOPOLOGY + CLASS + workers))) == {*first, "c-md-0-abc", *pool}
+    both = manifests(TOPOLOGY + CLASS + plane + workers)
+    assert set(by_name(both)) == {"c-xyz-init", "c-xyz-join", "c-md-0-abc", *pool}
+    without = manifests(TOPOLOGY + plane)
+    assert set(by_name(without)) == {"c-xyz-init", "c-xyz-join"}
+    assert [name for name in ("md-0", "mp-0") if f"{name} is left out" in str(without.notes)] == ["md-0", "mp-0"]

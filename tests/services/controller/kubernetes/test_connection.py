@@ -151,17 +151,17 @@ async def test_a_call_takes_no_thread() -> None:
                 free.set()
 
 
-@pytest.mark.parametrize("never", ["", "127.0.0.1"])
+@pytest.mark.parametrize("never", ["", "127.0.0.1", "localhost, 127.0.0.0/8", "10.0.0.0/8,x/y"])
 async def test_the_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch, never: str) -> None:
-    """As by every other client of the API, also by those of workload clusters, unless NO_PROXY names the host."""
+    """As by every other client of the API, unless NO_PROXY names the host, or a network that it is in."""
     own = json.dumps({"metadata": {**WHOLE["metadata"], "name": "own"}}).encode()
     by_proxy = json.dumps({"metadata": {**WHOLE["metadata"], "name": "by-proxy"}}).encode()
     async with _answering(_http(own)) as address, _answering(_http(by_proxy)) as proxy:
-        monkeypatch.setenv("http_proxy", proxy)
+        monkeypatch.setenv("http_proxy", proxy.removeprefix("http://") if never.startswith("10.") else proxy)
         monkeypatch.setenv("no_proxy", never)
         async with _api(address) as api:
             found = await api.get(SECRETS, "n", "a")
-    assert found["metadata"]["name"] == ("own" if never else "by-proxy")
+    assert found["metadata"]["name"] == ("own" if "127." in never else "by-proxy")
 
 
 async def test_no_password_comes_from_a_netrc_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
