@@ -5,16 +5,19 @@ document itself, so that the spec is free as soon as they are gone.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Any
 
 from bootstrapper.documents.mistakes import Found
 from bootstrapper.importers import layout_paths
 from bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION
+from services.contract.source_position import FieldPath
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 ANNOTATION = "bootstrap.slipway.dev/imported-format"
+_PLACE = ("metadata", "annotations", ANNOTATION)
 _PHASES = ("boot", "pre", "post")
 
 
@@ -23,21 +26,23 @@ def annotations(spec: specpb.MachineBootstrapSpec) -> dict[str, str]:
     return {ANNOTATION: spec.imported.format} if spec.imported.format else {}
 
 
-def set_imported(spec: specpb.MachineBootstrapSpec, metadata: Any, *, origin: str, path: str) -> Iterator[Found]:
-    """Set what a document's metadata says of its import, and give what is wrong with it.
+def set_imported(
+    spec: specpb.MachineBootstrapSpec, document: Any, *, at: FieldPath, origin: str, path: str
+) -> Iterator[Found]:
+    """Set what metadata say of an import, and give what is wrong with it.
 
     Args:
         spec: the spec of the document.
-        metadata: the metadata.
+        document: the document.
+        at: the place in it of what has the metadata: the document itself, or the template in it.
         origin: kind and name of the document.
         path: path of the spec in it.
     """
-    given = metadata.get("annotations") if isinstance(metadata, Mapping) else None
-    name = given.get(ANNOTATION) if isinstance(given, Mapping) else None
+    name = _named(reduce(_member, at, document))
     if name is None:
         return
     if not isinstance(name, str) or name not in {CLOUD_CONFIG, IGNITION}:
-        yield ("metadata", "annotations", ANNOTATION), f"must be {CLOUD_CONFIG} or {IGNITION}"
+        yield (*at, *_PLACE), f"must be {CLOUD_CONFIG} or {IGNITION}"
         return
     spec.imported.format = name
     for phase in _PHASES:
@@ -45,6 +50,20 @@ def set_imported(spec: specpb.MachineBootstrapSpec, metadata: Any, *, origin: st
             if layout_paths.binds(_text(command.script), name):
                 place = f"{path}.commands.{phase}[{index}]"
                 spec.imported.bound_by.append(diagnosticpb.Origin(document=origin, path=place))
+
+
+def misplaced(document: Any) -> Iterator[Found]:
+    """Find the annotation on a template itself: Cluster API gives configs what stands inside the template."""
+    if _named(document) is not None:
+        yield _PLACE, "belongs to spec.template.metadata, from where configs have it"
+
+
+def _named(holder: Any) -> Any:
+    return reduce(_member, _PLACE, holder)
+
+
+def _member(tree: Any, key: str | int) -> Any:
+    return tree.get(key) if isinstance(tree, Mapping) else None
 
 
 def _text(content: contentpb.Content) -> str:

@@ -9,7 +9,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from bootstrapper.assembly import structure
 from bootstrapper.assembly.subject import rule_violations
 from bootstrapper.documents.emptied_lists import emptied_lists
-from bootstrapper.documents.imported import annotations, set_imported
+from bootstrapper.documents.imported import annotations, misplaced, set_imported
 from bootstrapper.documents.mistakes import Found, Mistakes
 from bootstrapper.namespaces import namespace_named
 from services.contract import validation
@@ -131,8 +131,9 @@ def read_partly(document: Document) -> tuple[NativeConfig | NativeCluster, Mista
         read = NativeConfig(name, kind, namespace, specpb.MachineBootstrapSpec(), document)
         mistakes.add(fill(body, read.spec, path=path, document=read.origin))
     if isinstance(read, NativeConfig):
-        written = path_text(path)
-        mistakes.add(set_imported(read.spec, tree.get("metadata"), origin=read.origin, path=written))
+        if kind == TEMPLATE:
+            mistakes.add(misplaced(tree))
+        mistakes.add(set_imported(read.spec, tree, at=path[:-1], origin=read.origin, path=path_text(path)))
         mistakes.add_apart(_found(rule_violations(read.spec, path=""), path))
     else:
         mistakes.add_apart(_found(validation.violations(read.spec), path))
