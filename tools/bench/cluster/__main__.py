@@ -17,6 +17,7 @@ from services.cli.output import console, table
 from tools.bench import sections
 from tools.bench.cluster import report
 from tools.bench.cluster.contender import DEFAULT, EQUAL, UNTHROTTLED, Limits
+from tools.bench.cluster.fleet import CORE_FLAGS
 from tools.bench.cluster.run import Bench, Figures
 from tools.bench.cluster.slipway import CONTENDERS
 from tools.bench.process_figures import machine
@@ -26,8 +27,6 @@ from tools.cluster.management import ManagementCluster
 OUT = Path("out/bench-cluster.json")
 _CLUSTERS = 10
 _RUNS = 3
-_CORE = ("--kube-api-qps=10000", "--kube-api-burst=20000")
-"""Core only prepares what is measured, and is stopped then: without its usual limits that takes half the time."""
 
 
 def main() -> None:
@@ -59,7 +58,7 @@ def _measure(scenes: list[tuple[Limits, int, int]], runs: int) -> list[dict[str,
     for number, (limits, clusters, machines) in enumerate(scenes):
         found: dict[str, list[Figures]] = {}
         # A cluster for each scene: what earlier fleets left there would be listed and kept by every provider.
-        with ManagementCluster("1.14", only=(providers.CORE,), provider_flags=_CORE) as cluster:
+        with ManagementCluster("1.14", only=(providers.CORE,), provider_flags=CORE_FLAGS) as cluster:
             bench = Bench(cluster, cluster.workload_cluster("bench"))
             for run in range(runs):
                 for contender in CONTENDERS if run % 2 == 0 else reversed(CONTENDERS):

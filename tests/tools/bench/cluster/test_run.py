@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tools.bench.cluster.contender import DEFAULT, KUBEADM, UNTHROTTLED, Contender, Limits
+from tools.bench.cluster.fleet import CORE_FLAGS
 from tools.bench.cluster.run import Bench, Figures
 from tools.bench.cluster.slipway import SLIPWAY
 from tools.cluster import providers
@@ -16,7 +17,7 @@ from tools.cluster.management import ManagementCluster
 def test_a_run_counts_what_a_provider_did(engine: Callable[..., None]) -> None:
     """Every machine of both clusters gets its Secret by one token and some writes, and core has no part in it."""
     engine("cluster", "cluster-api-1.14-kubeadm-bootstrap")
-    with ManagementCluster("1.14", only=(providers.CORE,)) as cluster:
+    with ManagementCluster("1.14", only=(providers.CORE,), provider_flags=CORE_FLAGS) as cluster:
         bench = Bench(cluster, cluster.workload_cluster("bench"))
         theirs = _few(bench, KUBEADM, DEFAULT, "theirs")
         ours = _few(bench, SLIPWAY, UNTHROTTLED, "ours")
