@@ -106,12 +106,15 @@ def test_an_object_store_that_is_assumed_is_told(slipway: Slipway, write: Callab
 
 
 def test_sizes_are_those_of_real_keys(slipway: Slipway) -> None:
-    """A key is as hard to compress as it will be: within a few bytes of what render makes, before and after gzip."""
+    """A key is as hard to compress as it will be: what render makes is as large, to a twentieth after gzip.
+
+    How gzip fares with keys differs by some hundred bytes from one set to the next; with placeholders by thousands.
+    """
     machine = ("-f", AWS, "--machine", "lighthouse-control-plane-init", "--provisioner", "all")
     sizes = {one["provisioner"]: one for one in json.loads(slipway("size", *machine, "-o", "json").stdout)}
     for entry in json.loads(slipway("render", *machine, "--summary", "json").stdout):
         if entry["status"] == "rendered":
             told = sizes.pop(entry["provisioner"])
             assert abs(told["raw_bytes"] - entry["bytes"]) < 100
-            assert abs(told["gzip_bytes"] - entry["gzip_bytes"]) < 100
+            assert abs(told["gzip_bytes"] - entry["gzip_bytes"]) < entry["gzip_bytes"] / 20
     assert not sizes
