@@ -16,6 +16,7 @@ from tools.node import site
 from tools.node.machine import SENTINEL, FirstBoot, Machine
 
 SECONDS = 300.0  # for a bootstrap beside others
+_CONSOLE_SECONDS = 30.0
 COUNT = "echo run >>/var/count-{}"
 LATER = tuple(f"10.77.0.{240 + number}" for number in range(4))
 """Addresses that the control plane answers for, once it has them."""
@@ -109,6 +110,10 @@ def told_failure(machine: Machine) -> tuple[dict[str, Any], str]:
     machine.wait_running(timeout=SECONDS)
     (record,) = machine.failures()
     line, _, tail = record.partition("\n")
+    # The console has it a moment after the disk has.
+    machine.wait_until(
+        lambda: line in machine.serial(), "no line of the failure on the console", timeout=_CONSOLE_SECONDS
+    )
     assert machine.serial().count(line) == 1
     assert not machine.exists(SENTINEL)
     return json.loads(line), tail
