@@ -72,7 +72,7 @@ def _measure(scenes: list[tuple[Limits, int, int]], runs: int) -> list[dict[str,
 def _medians(runs: list[Figures]) -> dict[str, Any]:
     rows = [asdict(one) for one in runs]
     return {
-        key: value if isinstance(value, str) else round(median(row[key] for row in rows), 2)
+        key: value if isinstance(value, str | int) else round(median(row[key] for row in rows), 2)
         for key, value in rows[0].items()
     }
 
