@@ -22,7 +22,8 @@ from tools.bench.cluster.run import Bench, Figures
 from tools.bench.cluster.slipway import CONTENDERS
 from tools.bench.process_figures import machine
 from tools.cluster import providers
-from tools.cluster.management import ManagementCluster
+from tools.cluster.management import ManagementCluster, RunningCluster
+from tools.cluster.workload import WorkloadCluster
 
 OUT = Path("out/bench-cluster.json")
 _CLUSTERS = 10
@@ -54,19 +55,29 @@ def main() -> None:
 
 
 def _measure(scenes: list[tuple[Limits, int, int]], runs: int) -> list[dict[str, Any]]:
-    rows = []
-    for number, (limits, clusters, machines) in enumerate(scenes):
-        found: dict[str, list[Figures]] = {}
-        # A cluster for each scene: what earlier fleets left there would be listed and kept by every provider.
-        with ManagementCluster("1.14", only=(providers.CORE,), provider_flags=CORE_FLAGS) as cluster:
-            bench = Bench(cluster, cluster.workload_cluster("bench"))
-            for run in range(runs):
+    found: dict[tuple[int, str], list[Figures]] = {}
+    for run in range(runs):
+        for number, (limits, clusters, machines) in enumerate(scenes):
+            # A cluster for each pair: what earlier fleets left there would be listed and kept by every provider.
+            with ManagementCluster("1.14", only=(providers.CORE,), provider_flags=CORE_FLAGS) as cluster:
+                bench = Bench(cluster, _workload(cluster))
                 for contender in CONTENDERS if run % 2 == 0 else reversed(CONTENDERS):
                     name = f"b{number}-{run}-{CONTENDERS.index(contender)}"
                     figures = bench.run(contender, limits, clusters=clusters, machines=machines, name=name)
-                    found.setdefault(contender.name, []).append(figures)
-        rows += [_medians(one) for one in found.values()]
-    return rows
+                    found.setdefault((number, contender.name), []).append(figures)
+                    print(figures, flush=True)
+    return [_medians(found[number, one.name]) for number in range(len(scenes)) for one in CONTENDERS]
+
+
+def _workload(cluster: RunningCluster) -> WorkloadCluster:
+    """Start the cluster that machines join, without its controllers.
+
+    Elsewhere they have machines of their own. Here they would take a quarter of the measured cores, to sign the
+    cluster's information anew with each token.
+    """
+    workload = cluster.workload_cluster("bench")
+    workload.server.controllers.stop()
+    return workload
 
 
 def _medians(runs: list[Figures]) -> dict[str, Any]:

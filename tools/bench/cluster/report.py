@@ -25,7 +25,7 @@ _COLUMNS = {
     "workload_writes": "token writes",
     "provider_cpu": "provider's CPU",
     "api_server_cpu": "API server's CPU",
-    "others_cpu": "CPU of etcd and the workload cluster",
+    "others_cpu": "CPU of etcd and the workload's API server",
     "rss_mib": "MiB",
 }
 _MORE_IS_BETTER = frozenset({"machines_per_second"})
@@ -48,13 +48,14 @@ def section(result: Row) -> str:
 
 Measured by `python -m tools.bench.cluster --page` on {result["machine"]}: Slipway (registry, controller and one
 provisioner) and Cluster API's own kubeadm bootstrap provider, each alone, in a real management cluster. Machines and
-configs are there and wait, core is stopped, clusters become ready; the clock stops at the last data Secret.
+configs are there and wait, core is stopped, clusters become ready; the clock stops at the last data Secret. Of the
+workload cluster only etcd and the API server run here.
 {_runs(result["runs"])}
 p50 and p99 are seconds until the Secret of a machine, calls and writes are those of one machine by the API server's
 audit log, CPU is in seconds of all machines. `{DEFAULT.name}` are those that each program has by itself, `{EQUAL.name}`
 100 calls a second of the management cluster with bursts of 200. "At most" is what a provider would reach that took no
-CPU itself: all the cores for the API server, etcd and the workload cluster, which run on the same machine and do for
-each machine what they did for Slipway.
+CPU itself: all the cores for the API servers and etcd, which run on the same machine and do for each machine what they
+did for Slipway.
 
 {_table(("what", "aim", "measured", "verdict"), list(_aims(rows, result["cores"])))}
 {_table(tuple(_COLUMNS.values()), columns)}

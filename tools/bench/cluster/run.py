@@ -30,7 +30,7 @@ class Figures:
     """What a run came to; seconds since the clusters became ready, calls and writes of the provider per machine.
 
     ``writes_before`` are those that it made while its machines waited. Memory is that of all its processes, in MiB.
-    ``others_cpu`` is the time of what serves every provider beside the API server: etcd, and the workload cluster.
+    ``others_cpu`` is the time of what serves every provider beside the API server: etcd, and the workload's API server.
     """
 
     provider: str
