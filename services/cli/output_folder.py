@@ -75,7 +75,7 @@ class OutputFolder:
         self._folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps([entry.tree() for entry in entries], indent=2, ensure_ascii=False)
         (self._folder / SUMMARY).unlink(missing_ok=True)
-        (self._folder / SUMMARY).write_text(text + "\n", encoding="utf-8")
+        _fill(self._folder / SUMMARY, f"{text}\n".encode())
 
     def _take_back(self, results: Sequence[Rendered]) -> None:
         """Remove what this call has written, and what of an earlier one it would have replaced."""
@@ -94,7 +94,7 @@ class OutputFolder:
         path.unlink(missing_ok=True)
         self._taken.add(path)
         path.touch(mode=PRIVATE_FILE, exist_ok=False)
-        path.write_bytes(content)
+        _fill(path, content)
 
     def _of_earlier_call(self) -> dict[tuple[str, str], list[Path]]:
         """Give the files that the account of an earlier call names, as far as they lie in its machines' folders."""
@@ -108,6 +108,18 @@ class OutputFolder:
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return {}
         return found
+
+
+def _fill(path: Path, content: bytes) -> None:
+    """Write a file.
+
+    Raises:
+        OSError: the disk is full, for example; it always names the file, which Python's own does not while it writes.
+    """
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _refuse_link(folder: Path) -> None:

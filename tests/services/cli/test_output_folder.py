@@ -1,6 +1,9 @@
 """`slipway render -o DIR` writes all of a call or nothing, and nothing to where a link leads."""
 
 import json
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.services.cli.conftest import EXAMPLES, Slipway
@@ -53,6 +56,27 @@ def test_a_call_that_fails_takes_nothing_of_other_machines(slipway: Slipway, tmp
     assert slipway(*CALL, out, "--machine", "harbour-cp-1").exit_code == 1
     assert "harbour-worker/cloud-init.yaml" in others
     assert others <= held(out)
+
+
+@contextmanager
+def no_file_above(size: int) -> Iterator[None]:
+    """Let no write reach beyond that many bytes of a file: it fails in its middle, as on a disk that gets full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_file_that_can_not_be_written_whole_is_named(slipway: Slipway, tmp_path: Path) -> None:
+    """With what is wrong; neither its half stays nor anything else of the call."""
+    out = tmp_path / "out"
+    with no_file_above(1000):
+        result = slipway(*CALL, out)
+    assert result.exit_code == 1
+    assert f"{out / 'harbour-cp-0' / 'cloud-init.yaml'}: File too large" in result.stderr
+    assert not held(out)
 
 
 def test_an_account_that_is_a_link_is_replaced(slipway: Slipway, tmp_path: Path) -> None:
