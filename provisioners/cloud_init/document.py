@@ -6,7 +6,7 @@ it, so where a template is, everything else has to be protected from it.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -62,8 +62,7 @@ def emit(document: Mapping[str, Value]) -> bytes:
         # A placeholder must not be mistaken for text of the user's.
         if text.count(stream.marker) == len(stream.templates):
             break
-    parsed = iter(yaml.CSafeLoader(text).get_event, None)
-    if [_meaning(event) for event in parsed] != [_meaning(event) for event in events]:
+    if _meanings(iter(yaml.CSafeLoader(text).get_event, None)) != _meanings(events):
         raise AssertionError("the emitted YAML does not parse back to what was put in")
     if not stream.templates:
         return HEADER + text.encode()
@@ -71,8 +70,9 @@ def emit(document: Mapping[str, Value]) -> bytes:
     return JINJA_HEADER + HEADER + _with_templates(text, stream.marker, stream.templates).encode() + b"#\n"
 
 
-def _meaning(event: Any) -> Any:
-    return event.value if type(event) is yaml.ScalarEvent else type(event)
+def _meanings(events: Iterable[Any]) -> list[Any]:
+    scalar = yaml.ScalarEvent
+    return [event.value if type(event) is scalar else type(event) for event in events]
 
 
 def _with_templates(text: str, marker: str, templates: Sequence[str]) -> str:

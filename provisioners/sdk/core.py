@@ -6,7 +6,7 @@ in the two. Its errors are SlipwayErrors; it does no I/O.
 
 import asyncio
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -48,6 +48,7 @@ class ProvisionerCore:
         self._provisioner = provisioner
         formats = list(provisioner.formats())
         self._formats = {info.format: info for info in formats}
+        self._features = {info.format: tuple(info.features) for info in formats}
         if not formats or len(self._formats) != len(formats):
             raise ValueError(f"{provisioner.name} must declare at least one format, and each only once")
         self._info = provisionerpb.GetProvisionerInfoResponse(
@@ -85,7 +86,7 @@ class ProvisionerCore:
         """Answer Render without an event loop; see `render`."""
         info = self._format(request.format)
         check_bundle_size(request.bundle)
-        _check_features(request.bundle, info)
+        _check_features(request.bundle, info.format, self._features[info.format])
         _check_target(request.target, info)
         _check_values(request.bundle)
         _check_arguments(request.bundle)
@@ -135,7 +136,9 @@ class ProvisionerCore:
             raise BundleInvalid("the bundle breaks rules of its schema", violations=broken) from None
 
 
-def _check_features(bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) -> None:
+def _check_features(
+    bundle: bundlepb.BootstrapBundle, format_id: str, features: Sequence[provisionerpb.FeatureSupport]
+) -> None:
     """Refuse what the format does not declare: by the bundle's own list and by what is really set in it."""
     if not bundle.features_computed:
         raise FeaturesNotComputed(
@@ -144,17 +147,17 @@ def _check_features(bundle: bundlepb.BootstrapBundle, info: provisionerpb.Format
         )
     refusals = [
         Refusal(unsupported_use.use.path, unsupported_use.use.id, unsupported_use.why)
-        for unsupported_use in unsupported(bundle, info.features)
+        for unsupported_use in unsupported(bundle, features)
     ]
     refused = {refusal.feature for refusal in refusals}
     # Ids that are younger than this program are found only in the list.
-    unknown = set(undeclared(bundle.required_features, info.features)) - refused
+    unknown = set(undeclared(bundle.required_features, features)) - refused
     for use in bundle.required_features:
         if use.id in unknown:
             paths = list(use.paths) or ["required_features"]
             refusals.extend(Refusal(path, use.id, "is not supported") for path in paths)
     if refusals:
-        raise unsupported_feature(refusals, format_id=info.format)
+        raise unsupported_feature(refusals, format_id=format_id)
 
 
 def _check_target(target: clusterpb.Target, info: provisionerpb.FormatInfo) -> None:

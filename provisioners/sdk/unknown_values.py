@@ -4,37 +4,61 @@ protobuf keeps them as numbers, and whoever compares with the values that he kno
 machine would boot with a guess. A value that has no name has no feature either, so `required_features` can not tell.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
-from services.contract.walk import plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 _PARTS = ("os", "commands", "plan", "intent", "engine_options", "extensions")
 """What is rendered; the other parts of a bundle are facts that a provisioner may do without."""
 
 
-def unknown_values(bundle: bundlepb.BootstrapBundle) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """A field with an enum, whose `known` values are these, or with one below it, where `known` is None."""
+
+    name: str
+    repeated: bool
+    known: Collection[int] | None
+
+
+def unknown_values(bundle: bundlepb.BootstrapBundle) -> list[str]:
     """Give the paths of values that have no name, in what is rendered of a bundle."""
-    return _below(bundle, "", only=_PARTS)
+    found: list[str] = []
+    _collect(bundle, _watched(bundle.DESCRIPTOR, only=_PARTS), "", found)
+    return found
 
 
-def _below(message: Message, above: str, *, only: tuple[str, ...] = ()) -> Iterator[str]:
-    plans = plan(message.DESCRIPTOR)
-    for field, value in message.ListFields():
-        if only and field.name not in only:
+def _collect(message: Message, watched: Mapping[int, _Watched], above: str, found: list[str]) -> None:
+    for descriptor, value in message.ListFields():
+        field = watched.get(descriptor.number)
+        if field is None:
             continue
-        repeated = plans[field.number].repeated
-        if field.enum_type is not None:
-            known = field.enum_type.values_by_number
-            if any(number not in known for number in (value if repeated else [value])):
-                yield f"{above}{field.name}"
-        elif field.message_type is not None and _has_enums(field.message_type):
-            for index, entry in enumerate(value if repeated else [value]):
-                yield from _below(entry, f"{above}{field.name}[{index}]." if repeated else f"{above}{field.name}.")
+        if field.known is not None:
+            if any(number not in field.known for number in (value if field.repeated else (value,))):
+                found.append(f"{above}{field.name}")
+        elif field.repeated:
+            for index, entry in enumerate(value):
+                _collect(entry, _watched(entry.DESCRIPTOR), f"{above}{field.name}[{index}].", found)
+        else:
+            _collect(value, _watched(value.DESCRIPTOR), f"{above}{field.name}.", found)
+
+
+@cache
+def _watched(descriptor: Descriptor, *, only: tuple[str, ...] = ()) -> Mapping[int, _Watched]:
+    """Compile which fields of a message type are to be looked at, by number; of all or ``only`` of these names."""
+    return {
+        field.number: _Watched(
+            field.name, field.is_repeated, None if field.enum_type is None else field.enum_type.values_by_number
+        )
+        for field in descriptor.fields
+        if (not only or field.name in only)
+        and (field.enum_type is not None or (field.message_type is not None and _has_enums(field.message_type)))
+    }
 
 
 @cache

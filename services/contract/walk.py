@@ -81,7 +81,9 @@ def uses(message: Message) -> Iterator[Use]:
     A field uses a feature when it is present and has an id; an enum value or an extension's own id uses one besides. An
     extension's own id is the nearest id above everything else in it. Source of the rule: options.proto.
     """
-    yield from _uses(message, above="", path="", item=None, item_path="")
+    found: list[Use] = []
+    _collect(message, above="", path="", item=(None, ""), found=found)
+    return iter(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +165,15 @@ def _items(message: Message, *, above: str, path: str) -> Iterator[Item]:
                 yield from _items(entry, above=own or above, path=where)
 
 
-def _uses(message: Message, *, above: str, path: str, item: Message | None, item_path: str) -> Iterator[Use]:
+def _collect(message: Message, *, above: str, path: str, item: tuple[Message | None, str], found: list[Use]) -> None:
+    """Add the uses in a message, which is in this ``item`` of this path.
+
+    To a list, since generators would hand each use up through every level, and the walk runs on every render.
+    """
     plans = plan(message.DESCRIPTOR)
     fields = message.ListFields()
-    above = _id_of_value(fields, plans) or above
+    if _names_itself(message.DESCRIPTOR):
+        above = _id_of_value(fields, plans) or above
     for descriptor, value in fields:
         field = plans[descriptor.number]
         if not field.below:
@@ -174,18 +181,23 @@ def _uses(message: Message, *, above: str, path: str, item: Message | None, item
         own = field.own_id(above)
         nearest = own or above
         for where, entry in _entries(field, value, path):
-            inner = entry if field.message is not None and is_item(field.message) else item
-            inner_path = where if inner is entry else item_path
+            inner = (entry, where) if field.message is not None and is_item(field.message) else item
             if own:
-                yield Use(own, where, entry, inner, inner_path, field.enum)
+                found.append(Use(own, where, entry, inner[0], inner[1], field.enum))
             if field.feature_from_value:
-                yield Use(field.feature_from_value + entry, where, entry, inner, inner_path)
+                found.append(Use(field.feature_from_value + entry, where, entry, inner[0], inner[1]))
             if field.value_features:
                 suffix = field.value_features.get(entry)
                 if suffix and (id_ := _join(suffix, nearest)):
-                    yield Use(id_, where, entry, inner, inner_path, field.enum)
+                    found.append(Use(id_, where, entry, inner[0], inner[1], field.enum))
             if field.message is not None:
-                yield from _uses(entry, above=nearest, path=where, item=inner, item_path=inner_path)
+                _collect(entry, above=nearest, path=where, item=inner, found=found)
+
+
+@cache
+def _names_itself(descriptor: Descriptor) -> bool:
+    """Tell whether messages of this type may have a feature id by the value of one of their fields."""
+    return any(field.feature_from_value for field in plan(descriptor).values())
 
 
 def _id_of_value(fields: Iterable[tuple[FieldDescriptor, Any]], plans: dict[int, FieldPlan]) -> str:
@@ -197,13 +209,11 @@ def _id_of_value(fields: Iterable[tuple[FieldDescriptor, Any]], plans: dict[int,
     return ""
 
 
-def _entries(field: FieldPlan, value: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _entries(field: FieldPlan, value: Any, path: str) -> Sequence[tuple[str, Any]]:
     where = f"{path}.{field.name}" if path else field.name
     if field.repeated:
-        for index, entry in enumerate(value):
-            yield f"{where}[{index}]", entry
-    else:
-        yield where, value
+        return [(f"{where}[{index}]", entry) for index, entry in enumerate(value)]
+    return ((where, value),)
 
 
 def _join(feature: str, above: str) -> str:

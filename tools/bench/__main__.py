@@ -30,9 +30,9 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1.provisioner_service_pb2_grpc import ProvisionerServiceStub
-from tools.bench.load import measure, watched
+from tools.bench.load import steady, watched
 from tools.bench.process_figures import machine, rss_mib
-from tools.bench.report import page
+from tools.bench.report import BUSY, page
 from tools.bench.sections import PAGE, kept
 from tools.bench.subjects import bare, largest, native, windows
 
@@ -50,6 +50,7 @@ async def bench() -> dict[str, Any]:
             await services.start()
             started = await wait_until_ready(services)
             questions = [*native(), *bare(folder), *windows()]
+            nothing = await _nothing(services)
             renders = await _renders(services, questions)
             users = await _user_data(services, questions)
             ordinary = _memory(services)
@@ -61,6 +62,7 @@ async def bench() -> dict[str, Any]:
         "machine": machine(),
         "all_ready_seconds": round(started, 2),
         "rss_mib": rss,
+        "nothing": nothing,
         "render": renders,
         "get_user_data": users["speed"],
         "size": users["size"],
@@ -100,6 +102,25 @@ async def _largest(services: LocalServices) -> list[dict[str, Any]]:
     return rows
 
 
+async def _nothing(services: LocalServices) -> dict[str, float]:
+    """Ask a provisioner who it is, which takes it no work: what gRPC and our own server cost on this machine.
+
+    Gives the milliseconds of the median with one call in flight, and of the server's CPU for each of many.
+    """
+    channels = ChannelPool(tls=None, trust_domain="slipway")
+    process = services.processes["cloud-init"]
+    stub = ProvisionerServiceStub(channels.get(process.address, retries=False))
+    call = partial(invoke, stub.GetProvisionerInfo, provisionerpb.GetProvisionerInfoRequest(), timeout=10.0)
+    try:
+        one, many = [
+            await steady(call, calls=CALLS, in_flight=in_flight, server_pid=process.handle.pid)
+            for in_flight in (1, BUSY)
+        ]
+    finally:
+        await channels.close()
+    return {"p50": one.p50, "server_cpu_ms": round(1000 / many.per_server_cpu_second, 2)}
+
+
 async def _renders(services: LocalServices, questions: list[MachineQuestion]) -> list[dict[str, Any]]:
     """Render over gRPC, each provisioner alone, with the very bundle that the bootstrapper sends."""
     bootstrapper = embedded_bootstrapper(store=EphemeralStore(SecretFactory(entropy=SystemEntropy(), clock=utc_now)))
@@ -122,8 +143,8 @@ async def _renders(services: LocalServices, questions: list[MachineQuestion]) ->
                     format=prepared.candidate.format.format,
                     accept_attachments=True,
                 )
-                for in_flight in (1, 16):
-                    figures = await measure(
+                for in_flight in (1, BUSY):
+                    figures = await steady(
                         partial(invoke, stub.Render, request, timeout=10.0),
                         calls=CALLS, in_flight=in_flight, server_pid=process.handle.pid,
                     )  # fmt: skip
@@ -162,7 +183,7 @@ async def _user_data(services: LocalServices, questions: list[MachineQuestion]) 
                     {"provisioner": name, "machine": question.name, "role": role, "keys": keys,
                      "raw": answer.size.raw_bytes, "gzip": answer.size.gzip_bytes}
                 )  # fmt: skip
-                figures = await measure(
+                figures = await steady(
                     partial(backend.user_data, request), calls=CALLS // 4, in_flight=1, server_pid=pid
                 )
                 speed.append({"provisioner": name, "machine": question.name, "role": role, **asdict(figures)})
