@@ -1,6 +1,7 @@
 """Files: cloud-init's write_files, with the owners, parents and times that the contract promises."""
 
 from provisioners.cloud_init.document import Value
+from provisioners.cloud_init.paths import parents
 from provisioners.cloud_init.texts import content_entry
 from provisioners.sdk import RenderContext
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -38,25 +39,20 @@ def write_files(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]
         if content is None:
             ctx.refuse(path, "os.files.templates", "a template must stand in text that can be a literal block")
             continue
-        parents = _parents(file.path)
+        above = parents(file.path)
         rooted = file.owner == _ROOT and file.group == _ROOT
-        if not rooted and not made.issuperset(parents):
+        if not rooted and not made.issuperset(above):
             # cloud-init gives new parents to the file's owner: let root make them first.
             entries.append({"path": file.path, "permissions": "0600", "defer": True})
-        made.update(parents)
+        made.update(above)
         entries.append(
             {
                 "path": file.path,
                 # Root and 0644 are fixed in cloud-init's code: saying them would only cost space.
                 **({} if rooted else {"owner": f"{file.owner}:{file.group}"}),
                 **({} if file.mode == _DEFAULT_MODE else {"permissions": f"{file.mode:04o}"}),
-                **({} if rooted and late.isdisjoint(parents) else {"defer": True}),
+                **({} if rooted and late.isdisjoint(above) else {"defer": True}),
                 **content,
             }
         )
     return entries
-
-
-def _parents(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:length]) for length in range(1, len(parts))]

@@ -3,6 +3,7 @@
 import re
 
 from provisioners.cloud_init.document import Value
+from provisioners.cloud_init.paths import parents
 from provisioners.sdk import RenderContext
 from slipway.v1alpha1 import os_pb2 as ospb
 
@@ -123,7 +124,7 @@ def mounts(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
         if re.search(r"[\s\\#]", mount.path):
             ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", "the path has a character that fstab escapes")
             continue
-        if any(mount.path.rstrip("/").startswith(f"{folder}/") for folder in folders):
+        if not folders.isdisjoint(parents(mount.path.rstrip("/"))):
             # cloud-init makes all folders, then mounts: this one's is hidden by then, and the mount fails in silence.
             ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", "the path is below another mount")
             continue
