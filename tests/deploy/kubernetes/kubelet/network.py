@@ -9,10 +9,13 @@ from services.cli.processes import LOOPBACK, free_port
 from tests.deploy.kubernetes.kubelet import forward
 from tools.cluster.processes import Process, Supervisor
 
-_SETUP = """
+# Without one of its own a bridge takes the lowest of its ports' addresses, and loses it with that pod: the others would
+# go on sending to it until they ask again.
+_HARDWARE = "02:00:00:00:01:00"
+_SETUP = f"""
 set -e
 ip link set lo up
-ip link add br0 type bridge
+ip link add br0 address {_HARDWARE} type bridge
 ip address add 10.77.0.1/24 dev br0
 ip address add fd00:77::1/64 dev br0 nodad
 ip link set br0 up
