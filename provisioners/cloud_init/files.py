@@ -1,9 +1,9 @@
 """Files: cloud-init's write_files, with the owners, parents and times that the contract promises."""
 
 from provisioners.cloud_init.document import Value
-from provisioners.cloud_init.paths import parents
 from provisioners.cloud_init.texts import content_entry
 from provisioners.sdk import RenderContext
+from provisioners.sdk.paths import parents
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _ROOT = "root"

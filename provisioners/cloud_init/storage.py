@@ -3,8 +3,8 @@
 import re
 
 from provisioners.cloud_init.document import Value
-from provisioners.cloud_init.paths import parents
 from provisioners.sdk import RenderContext
+from provisioners.sdk.paths import parents
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _MBR_MOST = 4

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from provisioners.ignition.document import Account, Directory, File, Link, Resource, Verification
 from provisioners.ignition.resources import resource
 from provisioners.sdk import RenderContext
+from provisioners.sdk.paths import parents
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _ROOT = "root"
@@ -122,11 +123,11 @@ class Nodes:
         return None
 
     def _fits(self, path: str, mode: int, where: str, feature: str) -> bool:
-        parents = _parents(path)
+        above = parents(path)[1:]
         problems: list[tuple[Callable[[], bool], str]] = [
             (lambda: bool(mode & _SPECIAL_BITS), "Ignition ignores setuid, setgid and sticky bits"),
-            (lambda: not self._links.isdisjoint(parents), "Ignition writes nothing through a link of the bundle"),
-            (lambda: not self._late.isdisjoint([*parents, path]), "lies on a mount that is not there yet"),
+            (lambda: not self._links.isdisjoint(above), "Ignition writes nothing through a link of the bundle"),
+            (lambda: not self._late.isdisjoint([*above, path]), "lies on a mount that is not there yet"),
         ]
         for is_so, message in problems:
             if is_so():
@@ -140,8 +141,3 @@ def _account(name: str) -> Account | None:
     if name == _ROOT:
         return None
     return Account(id=int(name)) if name.isdecimal() else Account(name=name)
-
-
-def _parents(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:length]) for length in range(2, len(parts))]
