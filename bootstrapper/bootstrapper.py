@@ -13,7 +13,7 @@ from bootstrapper.assembly.subject import CheckedSubject, check
 from bootstrapper.beside import beside
 from bootstrapper.credentials.store import AnyStore
 from bootstrapper.delivery.fitting import Fitted, fit
-from bootstrapper.delivery.infrastructure import assumed, check_carried, infrastructure
+from bootstrapper.delivery.infrastructure import check_assumption, check_carried, infrastructure
 from bootstrapper.judgement import MAX_RENDERS, TRUNCATED, judge
 from bootstrapper.lowering.draft import Refusal
 from bootstrapper.preparer import Prepared, Preparer, utc_now
@@ -45,15 +45,15 @@ class Bootstrapper(Preparer):
         """
         prepared = await self.prepare(request.subject, request.credentials)
         target = prepared.compiled.bundle.machine.target
-        secret_format = prepared.candidate.format.secret_format
-        check_carried(prepared.candidate.format, target)
+        info = prepared.candidate.format
+        check_carried(info, target)
         response, instance = await self.render(prepared, accept_attachments=request.accept_attachments)
         fitted = await self.fitted(
             prepared, response.user_data, limit=request.max_user_data_bytes, accept_gzip=request.accept_gzip
         )
         if not request.max_user_data_bytes:
             counted = fitted.size.counted_bytes
-            prepared.diagnostics += assumed(target.infrastructure, secret_format=secret_format, counted=counted)
+            prepared.diagnostics += check_assumption(target, verbatim=info.verbatim, counted=counted)
         return self._answer(prepared, response, instance, fitted.data, fitted.encoding, fitted.size)
 
     @staticmethod
@@ -64,7 +64,7 @@ class Bootstrapper(Preparer):
             UserDataTooLarge: it does not take them.
         """
         target, info = prepared.compiled.bundle.machine.target, prepared.candidate.format
-        row = infrastructure(target.infrastructure, secret_format=info.secret_format)
+        row = infrastructure(target, verbatim=info.verbatim)
         may_compress = accept_gzip and info.accepts_gzip
         work = partial(fit, data, prepared.compiled.bundle, row=row, limit=limit, may_compress=may_compress)
         return await beside(len(data), work)

@@ -55,14 +55,14 @@ def _is_doubted(column: Column, *, referred: int) -> bool:
     if column.fitted is None or column.compiled is None:
         return False
     bundle, size, info = column.compiled.bundle, column.fitted.size, column.candidate.format
-    row = infrastructure(bundle.machine.target.infrastructure, secret_format=info.secret_format)
+    row = infrastructure(bundle.machine.target, verbatim=info.verbatim)
     referred *= sum(_is_of_user(reference.name) for _, reference in references(bundle))
     whole = _counted(size, squeezed=row.counted is Counted.GZIP_BASE64, encoded=row.counted is not Counted.RAW)
     most = [whole + referred + (_cluster_secrets(bundle) if row.counted is Counted.GZIP_BASE64 else 0)]
     if info.accepts_gzip and row.gzip:
         squeezed = _counted(size, squeezed=True, encoded=row.counted is not Counted.RAW)
         most.append(squeezed + referred + _cluster_secrets(bundle))
-    return min(most) > size.limit_bytes
+    return min(most) > (row.larger.limit_bytes if row.larger else size.limit_bytes)
 
 
 def _counted(size: bootstrappb.Size, *, squeezed: bool, encoded: bool) -> int:

@@ -41,7 +41,7 @@ def fit(
     limit: int,
     may_compress: bool,
 ) -> Fitted:
-    """Give user data that the infrastructure takes.
+    """Return user data that the infrastructure takes: as they are, else compressed, else under a higher limit.
 
     Args:
         data: the user data as rendered.
@@ -53,21 +53,26 @@ def fit(
     Raises:
         UserDataTooLarge: it does not fit even compressed; names the largest items by origin.
     """
-    most = limit or row.limit_bytes
-    squeezed = compress(data)
+    compressed = compress(data)
+    plain = row.count(data)
     size = bootstrappb.Size(
         raw_bytes=len(data),
-        gzip_bytes=len(squeezed),
-        limit_bytes=most,
-        counted_bytes=row.count(data),
+        gzip_bytes=len(compressed),
+        limit_bytes=limit or row.limit_bytes,
+        counted_bytes=plain,
         items=item_sizes(bundle),
     )
-    if size.counted_bytes <= most:
+    if plain <= size.limit_bytes:
         return Fitted(data, IDENTITY, size)
     if may_compress and row.gzip:
-        size.counted_bytes = row.count(squeezed)
-        if size.counted_bytes <= most:
-            return Fitted(squeezed, GZIP, size)
+        size.counted_bytes = row.count(compressed)
+        if size.counted_bytes <= size.limit_bytes:
+            return Fitted(compressed, GZIP, size)
+    if row.larger is not None and not limit:
+        size.limit_bytes = row.larger.limit_bytes
+        if plain <= size.limit_bytes:
+            size.counted_bytes = plain
+            return Fitted(data, IDENTITY, size)
     raise _too_large(size, bundle, how=_how(row, squeezed=may_compress and row.gzip), who="caller" if limit else "")
 
 

@@ -4,6 +4,7 @@ import base64
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
@@ -26,17 +27,27 @@ class Counted(StrEnum):
     GZIP_BASE64 = "gzip-base64"
 
 
-class FormatRow(BaseModel):
-    """What differs for one format, by the word in the data Secret's key "format"."""
+class LargerLimit(BaseModel):
+    """A higher limit, and the condition under which it holds, as a clause."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     limit_bytes: PositiveInt
-    source: str
+    provided: str
 
 
 class Infrastructure(BaseModel):
-    """One row of the table."""
+    """One row of the table.
+
+    Attributes:
+        limit_bytes: most bytes that it takes in any case.
+        counted: how it counts them.
+        gzip: whether user data that Slipway compressed reaches the first-boot system intact.
+        verbatim: whether user data arrives as it was rendered.
+        source: where the facts are from.
+        larger: a higher limit that holds under a condition.
+        unchanged: fields that differ where the provider is set to pass user data on as they are.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -45,15 +56,24 @@ class Infrastructure(BaseModel):
     gzip: bool
     verbatim: bool
     source: str
-    formats: dict[str, "FormatRow"] = Field(default_factory=dict)
+    larger: LargerLimit | None = None
+    unchanged: dict[str, Any] = Field(default_factory=dict)
 
     def count(self, data: bytes) -> int:
-        """Give the bytes of user data as this infrastructure counts them."""
+        """Return the bytes of user data as this infrastructure counts them."""
         if self.counted is Counted.RAW:
             return len(data)
         if self.counted is Counted.GZIP_BASE64 and not data.startswith(b"\x1f\x8b"):
             data = compress(data)
         return len(base64.b64encode(data))
+
+    def assumption(self) -> str:
+        """Return the condition of the higher limit and what holds without it, or "" where there is no such limit."""
+        return f"{self.larger.provided}; without that it takes {self.limit_bytes} bytes" if self.larger else ""
+
+    def when_unchanged(self) -> "Infrastructure":
+        """Return the row for machines whose provider passes user data on as they are."""
+        return Infrastructure.model_validate(self.model_dump() | self.unchanged | {"unchanged": {}})
 
 
 UNKNOWN = Infrastructure(limit_bytes=ANY_LIMIT, counted=Counted.RAW, gzip=False, verbatim=True, source="unknown")
@@ -61,9 +81,25 @@ UNKNOWN = Infrastructure(limit_bytes=ANY_LIMIT, counted=Counted.RAW, gzip=False,
 
 @cache
 def infrastructures() -> dict[str, Infrastructure]:
-    """Give all rows by name."""
+    """Return all rows by name."""
     text = files("bootstrapper.delivery").joinpath("infrastructures.yaml").read_text()
     return {name: Infrastructure.model_validate(row) for name, row in yaml.safe_load(text).items()}
+
+
+@cache
+def _unchanged() -> dict[str, Infrastructure]:
+    return {name: row.when_unchanged() for name, row in infrastructures().items()}
+
+
+def infrastructure(target: clusterpb.Target, *, verbatim: bool = False) -> Infrastructure:
+    """Return the row of a machine's infrastructure; a Secret's size where it is not in the table.
+
+    Args:
+        target: where the machine runs.
+        verbatim: for a format that must arrive unchanged, which it does only under settings that change nothing.
+    """
+    rows = _unchanged() if verbatim or target.user_data_unchanged else infrastructures()
+    return rows.get(target.infrastructure, UNKNOWN)
 
 
 def check_carried(info: provisionerpb.FormatInfo, target: clusterpb.Target) -> None:
@@ -72,7 +108,7 @@ def check_carried(info: provisionerpb.FormatInfo, target: clusterpb.Target) -> N
     Raises:
         UnsupportedTarget: it wraps or rewrites them.
     """
-    if not info.verbatim or infrastructure(target.infrastructure).verbatim:
+    if not info.verbatim or infrastructure(target).verbatim:
         return
     name = "target.infrastructure"
     remedy = "choose an infrastructure that passes user data on unchanged, or another format"
@@ -83,31 +119,22 @@ def check_carried(info: provisionerpb.FormatInfo, target: clusterpb.Target) -> N
     )
 
 
-def infrastructure(name: str, *, secret_format: str = "") -> Infrastructure:
-    """Give the row of an infrastructure, as it is for a format; one of a Secret's size where it is not in the table."""
-    row = infrastructures().get(name, UNKNOWN)
-    own = row.formats.get(secret_format)
-    return row if own is None else row.model_copy(update={"limit_bytes": own.limit_bytes, "source": own.source})
+def check_assumption(target: clusterpb.Target, *, verbatim: bool, counted: int) -> list[diagnosticpb.Diagnostic]:
+    """Return a warning about user data that the infrastructure takes under a condition only, or nothing.
 
-
-def assumption(name: str, *, secret_format: str) -> str:
-    """Say what has to be so that an infrastructure takes more of a format than of others; "" where it does not."""
-    plain, own = infrastructure(name), infrastructure(name, secret_format=secret_format)
-    return "" if own == plain else f"{own.source}; without that it takes {plain.limit_bytes} bytes"
-
-
-def assumed(name: str, *, secret_format: str, counted: int) -> list[diagnosticpb.Diagnostic]:
-    """Warn of user data that the infrastructure takes only since something is assumed of it."""
-    if counted <= infrastructure(name).limit_bytes or not assumption(name, secret_format=secret_format):
+    Args:
+        target: where the machine runs.
+        verbatim: the format must arrive unchanged.
+        counted: bytes of the user data as the infrastructure counts them.
+    """
+    row = infrastructure(target, verbatim=verbatim)
+    if counted <= row.limit_bytes or row.larger is None:
         return []
-    message = (
-        f"the user data has {counted} bytes, which {name} takes if {assumption(name, secret_format=secret_format)}"
-    )
     return [
         diagnosticpb.Diagnostic(
             severity=diagnosticpb.SEVERITY_WARNING,
             code="INFRASTRUCTURE_ASSUMED",
-            message=message,
+            message=f"the user data has {counted} bytes, which {target.infrastructure} takes if {row.assumption()}",
             field_path="target.infrastructure",
         )
     ]

@@ -135,7 +135,7 @@ def reaches(info: provisionerpb.FormatInfo, said: clusterpb.Target) -> bool:
     """Tell whether a machine of such a target can have a format at all."""
     if said.os_family and said.os_family not in info.os_families:
         return False
-    if info.verbatim and not infrastructure(said.infrastructure).verbatim:
+    if info.verbatim and not infrastructure(said).verbatim:
         return False
     return said.infrastructure != DOCKER or info.secret_format != IGNITION or info.format == LEGACY_IGNITION
 

@@ -12,7 +12,11 @@ from services.cli.output import OUTPUTS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-INFRASTRUCTURES = ("aws", "azure", "gcp", "openstack", "vsphere", "cloudstack", "kubevirt", "docker", "metal")
+INFRASTRUCTURES = (
+    "aws", "azure", "gcp", "openstack", "vsphere", "cloudstack", "kubevirt", "docker", "metal", "hetzner",
+    "hetzner-bare-metal", "linode", "nutanix", "oci", "proxmox", "equinix", "tinkerbell",
+)  # fmt: skip
+"""The rows of the table of infrastructures, which is not read before a command needs it."""
 
 
 @dataclass(frozen=True, slots=True)

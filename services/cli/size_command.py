@@ -12,6 +12,7 @@ from rich.text import Text
 from bootstrapper.assembly.paths import describe
 from bootstrapper.documents.machines import MachineQuestion
 from bootstrapper.placeholders import user_placeholders
+from bootstrapper.target import stated
 from services.cli.connecting import connected
 from services.cli.exit_codes import FAILED
 from services.cli.failures import reported
@@ -96,7 +97,7 @@ async def _sizes(loaded: Loaded, connection: Connection, provisioner: str) -> li
                     request.subject.spec.provisioner.Clear()
                     request.subject.spec.provisioner.name = name
                 try:
-                    trees.append(_tree(question.name, await backend.user_data(request), instances))
+                    trees.append(_tree(question, await backend.user_data(request), instances))
                 except SlipwayError as error:
                     note_error(loaded, question, error, whose=name if len(names) > 1 else "")
     return trees
@@ -114,10 +115,15 @@ def _secrets(question: MachineQuestion) -> secretpb.SecretMaterial:
 
 
 def _tree(
-    machine: str, answer: bootstrappb.GetUserDataResponse, instances: Sequence[registrypb.ProvisionerInstance]
+    question: MachineQuestion,
+    answer: bootstrappb.GetUserDataResponse,
+    instances: Sequence[registrypb.ProvisionerInstance],
 ) -> dict[str, Any]:
+    subject = question.subject
+    unchanged = stated(subject.spec.target, subject.machine.target).user_data_unchanged
+    fits = all_fits(answer, _info(answer, instances), unchanged=unchanged)
     return {
-        "machine": machine,
+        "machine": question.name,
         "provisioner": answer.provisioner.name,
         "format": answer.format,
         "raw_bytes": answer.size.raw_bytes,
@@ -125,7 +131,7 @@ def _tree(
         "items": [
             {"field": describe(one.origin), "path": one.field_path, "bytes": one.bytes} for one in answer.size.items
         ],
-        "fits": {name: fit.tree() for name, fit in all_fits(answer, _info(answer, instances)).items()},
+        "fits": {name: fit.tree() for name, fit in fits.items()},
     }
 
 

@@ -10,7 +10,9 @@ from services.contract.yaml_source import Document, Shape, Source
 from services.controller.conditions import Reason
 from services.controller.facts import ClusterObject, Facts, Owner
 from services.controller.halt import Halt
+from services.controller.marks import annotation
 from services.controller.resources import SLIPWAY_CONFIGS, Json
+from services.controller.wrapping import ANNOTATION
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
@@ -59,6 +61,8 @@ def subject_of(
         raise AssertionError("decided before")
     machine = clusterpb.Machine(name=owner.name, role=role, kubernetes_version=_version(owner.version), uid=owner.uid)
     _set_infrastructure(machine, spec, owner)
+    if annotation(facts.config, ANNOTATION) == "true":
+        machine.target.user_data_unchanged = True
     if role == clusterpb.ROLE_WORKER:
         _check_kubeadm(spec, owner, cluster, control_plane_version)
         _add_taint(spec)

@@ -11,14 +11,15 @@ from bootstrapper.verdicts import Column
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
-ENOUGH = 48_000
-"""Bytes of user data that leave some room on Azure, which takes 49,152, and plenty on metal."""
+ENOUGH = 22_000
+"""Bytes of user data that leave some room on OCI, which takes 24,000 before base64, and plenty on metal."""
 
 
 def column(size: int, *, target: str, referred: int = 0, key: int = 0, gzip: bool = True) -> Column:
     """Give a format with user data of so many equal bytes, references to Secrets, and bytes of a cluster's key."""
     bundle = bundlepb.BootstrapBundle()
     bundle.machine.target.infrastructure = target
+    bundle.machine.target.user_data_unchanged = target == "aws"
     for number in range(referred):
         reference = bundle.os.files.add(path=f"/srv/{number}").content.segments.add().secret_ref
         reference.name, reference.key = "one", "key"
@@ -27,7 +28,7 @@ def column(size: int, *, target: str, referred: int = 0, key: int = 0, gzip: boo
     if key:
         bundle.secrets.secrets.add(name="slipway.dev/ca", key="key", value=b"x" * key)
     info = provisionerpb.FormatInfo(format="cloud-config", accepts_gzip=gzip)
-    fitted = fit(b"x" * size, bundle, row=infrastructure(target), limit=0, may_compress=gzip)
+    fitted = fit(b"x" * size, bundle, row=infrastructure(bundle.machine.target), limit=0, may_compress=gzip)
     return Column(Candidate("cloud-init", "1.0.0", info, ()), compiled=Compiled(bundle), fitted=fitted)
 
 
@@ -38,11 +39,12 @@ def column(size: int, *, target: str, referred: int = 0, key: int = 0, gzip: boo
         (column(9000, target="aws", referred=1, gzip=False), True, "a format that is never compressed does not"),
         (column(7000, target="aws", referred=1, gzip=False), False, "what is small leaves room for it as it is"),
         (column(7000, target="aws", referred=2, gzip=False), True, "each place counts, though the Secret is one"),
-        (column(ENOUGH, target="azure", referred=1, gzip=False), True, "bytes in base64 are more"),
+        (column(ENOUGH, target="oci", referred=1, gzip=False), True, "bytes in base64 are more"),
         (column(ENOUGH, target="metal", referred=8), False, "a wide limit is not reached by eight of them"),
         (column(900_000, target="metal", referred=30, gzip=False), True, "but by enough of them"),
-        (column(20_000, target="vsphere", referred=3), False, "what is compressed anyway counts so"),
-        (column(20_000, target="vsphere", referred=8), True, "and what is referred to does not compress"),
+        (column(20_000, target="cloudstack", referred=3), False, "what is compressed anyway counts so"),
+        (column(20_000, target="cloudstack", referred=8), True, "and what is referred to does not compress"),
+        (column(60_000, target="vsphere", referred=2, gzip=False), False, "a higher limit covers them"),
         (column(16_000, target="aws", referred=0, gzip=False), False, "without Secrets the count is exact"),
     ],
 )

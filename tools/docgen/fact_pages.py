@@ -43,35 +43,40 @@ def infrastructure_page() -> str:
     """Give docs/reference/infrastructures.md."""
     rows = []
     for name, row in infrastructures().items():
-        rows.append(
-            [
-                code(name),
-                f"{row.limit_bytes:,}",
-                _COUNTED[row.counted],
-                _yes(row.gzip),
-                _yes(row.verbatim),
-                prose(row.source),
-            ]
-        )
-        rows += [
-            [
-                f"{code(name)}, format {code(word)}",
-                f"{own.limit_bytes:,}",
-                _COUNTED[row.counted],
-                _yes(row.gzip),
-                _yes(row.verbatim),
-                prose(own.source),
-            ]
-            for word, own in row.formats.items()
-        ]
+        variants = [(code(name), row)]
+        if row.unchanged:
+            variants.append((f"{code(name)}, {code('userDataUnchanged')}", row.when_unchanged()))
+        for label, variant in variants:
+            larger = variant.larger
+            rows.append(
+                [
+                    label,
+                    f"{variant.limit_bytes:,}",
+                    f"{larger.limit_bytes:,} if {prose(larger.provided)}" if larger else "",
+                    _COUNTED[variant.counted],
+                    _yes(variant.gzip),
+                    _yes(variant.verbatim),
+                    prose(variant.source),
+                ]
+            )
     introduction = """\
 How much user data an infrastructure takes. What is larger is compressed as a whole where infrastructure and first-boot
 system allow it, and refused with a breakdown of its bytes otherwise; `slipway size` shows the same figures for a file.
 An infrastructure that is not here is taken to carry what a Kubernetes Secret holds, 1 MiB.
 
+*More*: a higher limit that holds under a condition. User data that needs it is rendered with a warning.
+
+*gzip*: whether Slipway may compress the user data. The answer is no where the infrastructure provider compresses them
+itself, reads them as text, or sends them in a way in which cloud-init does not expand them.
+
+*userDataUnchanged*: `target.userDataUnchanged: true` states that the provider passes user data on as they are
+(AWSMachine: `cloudInit.insecureSkipSecretsManager`, or `ignition.storageType: UnencryptedUserData`; CloudStackMachine:
+`uncompressedUserData`). An import reads these fields; in a management cluster the annotation
+`bootstrap.slipway.dev/user-data-unchanged` states it.
+
 *Verbatim*: the user data reaches the machine as it was given. A format that cannot live with less (Talos, Windows) is
 refused where the answer is no."""
-    heads = ["Infrastructure", "Most bytes", "counted", "gzip", "verbatim", "Source"]
+    heads = ["Infrastructure", "Most bytes", "more", "counted", "gzip", "verbatim", "Source"]
     return page("Infrastructures", "bootstrapper/delivery/infrastructures.yaml", introduction, table(heads, rows))
 
 

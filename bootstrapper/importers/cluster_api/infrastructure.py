@@ -19,6 +19,14 @@ _PREFIXES = {
     "Docker": "docker",
     "Dev": "docker",
     "Metal3": "metal",
+    "HCloud": "hetzner",
+    "HetznerBareMetal": "hetzner-bare-metal",
+    "Linode": "linode",
+    "Nutanix": "nutanix",
+    "OCI": "oci",
+    "Proxmox": "proxmox",
+    "Packet": "equinix",
+    "Tinkerbell": "tinkerbell",
 }
 _BASE_OS = re.compile(r"(?P<distribution>[a-z][a-z-]*?)(?:-(?P<version>[0-9][0-9.]*))?(?:-(?:stable|beta|alpha|lts))?")
 _DISTRIBUTIONS = {"amazon": "amzn", "al": "amzn"}
@@ -54,6 +62,8 @@ def _set_system(machine: ManifestObject, found: clusterpb.Target) -> None:
         except SourceError:
             # Another project's fields, in a form that is not known here: they tell nothing.
             continue
+        if _is_passed_on(hints, found.infrastructure):
+            found.user_data_unchanged = True
         if "Windows" in (hints.os, hints.os_disk.os_type):
             found.os_family = clusterpb.OS_FAMILY_WINDOWS
             return
@@ -67,6 +77,18 @@ def _set_system(machine: ManifestObject, found: clusterpb.Target) -> None:
             found.distribution = _DISTRIBUTIONS.get(match["distribution"], match["distribution"])
             if match["version"]:
                 found.os_version = match["version"]
+
+
+def _is_passed_on(machine: InfrastructureMachine, infrastructure: str) -> bool:
+    """Report whether the settings of a machine make its provider pass user data on as they are.
+
+    Source: resolveUserData of Cluster API Provider AWS, CompressUserdata of Cluster API Provider CloudStack.
+    """
+    if infrastructure == "aws" and machine.ignition is not None:
+        return machine.ignition.storage_type == "UnencryptedUserData"
+    if infrastructure == "aws":
+        return machine.cloud_init.insecure_skip_secrets_manager and machine.uncompressed_user_data is not False
+    return infrastructure == "cloudstack" and machine.uncompressed_user_data is True
 
 
 def endpoint_of(cluster: ManifestObject) -> clusterpb.Endpoint | None:

@@ -174,12 +174,27 @@ class InfrastructureDisk(Opaque):
     os_type: str = ""
 
 
+class InfrastructureCloudInit(Opaque):
+    """Where an AWSMachine keeps cloud-config."""
+
+    insecure_skip_secrets_manager: bool = False
+
+
+class InfrastructureIgnition(Opaque):
+    """Where an AWSMachine keeps Ignition."""
+
+    storage_type: str = ""
+
+
 class InfrastructureMachine(Opaque):
-    """What an infrastructure's machine tells about its operating system."""
+    """What an infrastructure's machine states about its operating system and about the way of its user data."""
 
     image_lookup_base_os: Annotated[str, Field(alias="imageLookupBaseOS")] = ""
     os: Literal["", "Linux", "Windows"] = ""
     os_disk: InfrastructureDisk = InfrastructureDisk()
+    cloud_init: InfrastructureCloudInit = InfrastructureCloudInit()
+    ignition: InfrastructureIgnition | None = None
+    uncompressed_user_data: bool | None = None
 
 
 class ConfigMapObject(Opaque):

@@ -96,15 +96,20 @@ BASE_OS = [
     ("DockerMachineTemplate", "", "docker", "", ""),
     ("DevMachineTemplate", "", "docker", "", ""),
     ("Metal3MachineTemplate", "", "metal", "", ""),
+    ("HCloudMachineTemplate", "", "hetzner", "", ""),
+    ("HetznerBareMetalMachineTemplate", "", "hetzner-bare-metal", "", ""),
+    ("LinodeMachineTemplate", "", "linode", "", ""),
+    ("NutanixMachineTemplate", "", "nutanix", "", ""),
+    ("OCIMachineTemplate", "", "oci", "", ""),
+    ("ProxmoxMachineTemplate", "", "proxmox", "", ""),
+    ("PacketMachineTemplate", "", "equinix", "", ""),
+    ("TinkerbellMachineTemplate", "", "tinkerbell", "", ""),
     ("DeviousMachineTemplate", "", "", "", ""),
 ]
 
 
-@pytest.mark.parametrize(("kind", "spec", "infrastructure", "distribution", "version"), BASE_OS)
-def test_infrastructure_kinds_tell_the_target(
-    kind: str, spec: str, infrastructure: str, distribution: str, version: str
-) -> None:
-    """The kind says where a machine runs, a field or two what it is; a field in an unknown form tells nothing."""
+def target_of(kind: str, spec: str) -> clusterpb.Target:
+    """Return what an import knows of a worker whose infrastructure machine has such a kind and fields."""
     text = f"""
     apiVersion: cluster.x-k8s.io/v1beta1
     kind: MachineDeployment
@@ -123,9 +128,40 @@ def test_infrastructure_kinds_tell_the_target(
     metadata: {{name: a}}
     spec: {{template: {{spec: {{{spec}}}}}}}
     """
-    target = manifests(text).machines[0].machine.target
+    return manifests(text).machines[0].machine.target
+
+
+@pytest.mark.parametrize(("kind", "spec", "infrastructure", "distribution", "version"), BASE_OS)
+def test_infrastructure_kinds_tell_the_target(
+    kind: str, spec: str, infrastructure: str, distribution: str, version: str
+) -> None:
+    """The kind says where a machine runs, a field or two what it is; a field in an unknown form tells nothing."""
+    target = target_of(kind, spec)
     assert (target.infrastructure, target.distribution, target.os_version) == (infrastructure, distribution, version)
     assert (target.os_family == clusterpb.OS_FAMILY_WINDOWS) == ("Windows" in spec)
+
+
+SETTINGS = [
+    ("AWSMachineTemplate", "instanceType: t3.large", False, "the provider keeps user data in Secrets Manager"),
+    ("AWSMachineTemplate", "cloudInit: {insecureSkipSecretsManager: true}", True, "they go to EC2 as they are"),
+    (
+        "AWSMachineTemplate",
+        "cloudInit: {insecureSkipSecretsManager: true}, uncompressedUserData: false",
+        False,
+        "the provider compresses them",
+    ),
+    ("AWSMachineTemplate", "ignition: {storageType: UnencryptedUserData}", True, "no bucket is used"),
+    ("AWSMachineTemplate", "ignition: {storageType: ClusterObjectStore}", False, "a bucket is used"),
+    ("CloudStackMachineTemplate", "uncompressedUserData: true", True, "the provider does not compress"),
+    ("CloudStackMachineTemplate", "sshKey: a", False, "the provider compresses"),
+    ("DockerMachineTemplate", "uncompressedUserData: true", False, "the field means nothing there"),
+]
+
+
+@pytest.mark.parametrize(("kind", "spec", "unchanged", "reason"), SETTINGS)
+def test_settings_of_the_infrastructure_are_read(kind: str, spec: str, unchanged: bool, reason: str) -> None:
+    """What the provider does to user data on their way depends on the infrastructure object, and is read from it."""
+    assert target_of(kind, spec).user_data_unchanged is unchanged, reason
 
 
 def test_versions_get_their_v() -> None:

@@ -8,10 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from bootstrapper.delivery.infrastructure import infrastructures
 from services.cli.options import INFRASTRUCTURES
 from tests.services.cli.conftest import EXAMPLES, Slipway, with_worker_os
 
 AWS = EXAMPLES / "cluster-aws.yaml"
+
+
+def test_every_infrastructure_can_be_chosen() -> None:
+    """The option's words are the rows of the table, none more or less."""
+    assert tuple(infrastructures()) == INFRASTRUCTURES
 
 
 def test_sizes_are_told_by_item_and_against_every_limit(slipway: Slipway) -> None:
@@ -20,8 +26,9 @@ def test_sizes_are_told_by_item_and_against_every_limit(slipway: Slipway) -> Non
     sizes = [one["bytes"] for one in tree["items"]]
     assert sizes == sorted(sizes, reverse=True)
     assert any(one["field"].endswith("spec.kubeadmConfigSpec.files[0]") for one in tree["items"])
-    assert tree["fits"]["aws"]["fits"] == "gzip"
-    assert tree["fits"]["kubevirt"]["fits"] == "no"
+    assert tree["fits"]["linode"]["fits"] == "gzip"
+    assert tree["fits"]["aws"]["limit"] > 16_384
+    assert "secrets backend" in tree["fits"]["aws"]["why"]
     assert tree["fits"]["azure"]["fits"] == "yes"
 
 
@@ -37,7 +44,7 @@ def test_people_see_each_field_once(slipway: Slipway) -> None:
 FILE = "    files: [{{path: /var/notes.txt, content: {{data: {data}}}}}]\n"
 CONTENTS = [
     (b"the same words again and again\n" * 700, "large text, that gzip makes small"),
-    (base64.b64encode(random.Random(1).randbytes(20_000)), "noise, that it does not"),
+    (base64.b64encode(random.Random(1).randbytes(30_000)), "noise, that it does not"),
 ]
 REFUSED_OTHERWISE = {("talos", "metal")}
 """Talos asks for the disk that it is to be installed to."""
@@ -68,7 +75,7 @@ def test_size_says_what_render_does(slipway: Slipway, write: Callable[..., Path]
 def test_what_is_too_large_is_refused_at_its_place(slipway: Slipway, write: Callable[..., Path]) -> None:
     """Nobody looks for the large file by hand: the refusal has file and line, and the summary the field."""
     file = write(with_worker_os(FILE.format(data=base64.b64encode(CONTENTS[1][0]).decode())))
-    machine = ("-f", file, "--machine", "harbour-worker", "--provisioner", "cloud-init", "--target", "aws")
+    machine = ("-f", file, "--machine", "harbour-worker", "--provisioner", "cloud-init", "--target", "hetzner")
     result = slipway("render", *machine, "--summary", "json")
     (entry,) = json.loads(result.stdout)
     assert [one["field"] for one in entry["refusals"]] == ["SlipwayConfig/worker: spec.os.files[0]"]
@@ -90,19 +97,19 @@ def test_a_refusal_says_whose_it_is(slipway: Slipway) -> None:
 
 
 def test_an_object_store_that_is_assumed_is_told(slipway: Slipway, write: Callable[..., Path]) -> None:
-    """Ignition on AWS may have more than EC2 takes, if there is a bucket: size and render say so, where it matters."""
+    """AWS takes more than EC2 does if user data are kept elsewhere: size and render report it where it matters."""
     noise = CONTENTS[1][0]
     small, large = (
         write(with_worker_os(FILE.format(data=base64.b64encode(noise[:size]).decode())), f"{size}.yaml")
         for size in (10, len(noise))
     )
     machine = ("--machine", "harbour-worker", "--provisioner", "ignition")
-    table = slipway("size", "-f", small, *machine).stdout
-    assert "aws: Cluster API Provider AWS keeps Ignition in an object store" in table
-    assert "without that it takes 16384 bytes" in table
+    tables = [slipway("size", "-f", file, *machine).stdout for file in (small, large)]
+    assert ["S3 bucket" in table for table in tables] == [False, True]
+    assert "without that it takes 16384 bytes" in tables[1]
     warned = [slipway("render", "-f", file, *machine, "--target", "aws").stderr for file in (small, large)]
-    assert ["an object store" in one for one in warned] == [False, True]
-    assert "object store" not in slipway("render", "-f", large, *machine, "--target", "metal").stderr
+    assert ["S3 bucket" in one for one in warned] == [False, True]
+    assert "S3 bucket" not in slipway("render", "-f", large, *machine, "--target", "metal").stderr
 
 
 def test_sizes_are_those_of_real_keys(slipway: Slipway) -> None:

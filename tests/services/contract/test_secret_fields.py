@@ -26,6 +26,7 @@ NOT_SECRET = {
     "Secret.key": "the key under which a value stands, as in a Kubernetes Secret",
     "SecretReference.key": "the key under which a value stands, as in a Kubernetes Secret",
     "Taint.key": "the name of a taint",
+    "Target.user_data_unchanged": "a flag",
     "TokenDiscovery.ca_hashes": "hashes of public keys",
     "User.lock_password": "a flag",
     "User.ssh_authorized_keys": "public keys",
