@@ -1,5 +1,6 @@
 """What the operator of a bootstrapper allows."""
 
+import re
 from dataclasses import dataclass
 
 from services.contract.errors import FeatureDenied, ProvisionerNotAllowed, Violation
@@ -8,6 +9,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 OWN_DOMAIN = "slipway.dev"
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ def check_declarations(name: str, info: provisionerpb.FormatInfo) -> None:
     The same holds for the authority that signs a client's certificate: the cluster's own would sign an administrator.
     A provisioner's domain is its own name when that has a dot, else NAME.slipway.dev. A name with a dot is therefore
     never below slipway.dev: it would have the domain of the cluster's own secrets, or of another provisioner.
+    Behind the domain stands one DNS label: a store that writes the slash as a dot could confuse two names otherwise.
 
     Raises:
         ProvisionerNotAllowed: naming the provisioner.
@@ -71,10 +74,11 @@ def check_declarations(name: str, info: provisionerpb.FormatInfo) -> None:
     for declaration in info.secrets:
         if not all(_within(domain, one) for one in (declaration.name, declaration.issuer or declaration.name)):
             raise ProvisionerNotAllowed(
-                f"provisioner {name} declares a secret outside its own domain {domain}", metadata={"provisioner": name}
+                f"provisioner {name} declares a secret that is not one DNS label under its own domain {domain}",
+                metadata={"provisioner": name},
             )
 
 
 def _within(domain: str, name: str) -> bool:
     found, separator, rest = name.partition("/")
-    return found == domain and bool(separator and rest)
+    return found == domain and bool(separator) and _LABEL.fullmatch(rest) is not None

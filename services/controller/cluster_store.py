@@ -25,8 +25,10 @@ from bootstrapper.credentials.entropy import SystemEntropy
 from bootstrapper.credentials.generation import SecretFactory
 from bootstrapper.credentials.grouping import by_name
 from bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, sorted_secrets
+from services.controller.conditions import Reason
 from services.controller.data_secret import TYPE
 from services.controller.facts import CLUSTER_LABEL, ClusterObject
+from services.controller.halt import Halt
 from services.controller.kubernetes.failures import Conflict, NotFound
 from services.controller.objects import Objects
 from services.controller.resources import CLUSTERS, SECRETS, Json
@@ -43,13 +45,20 @@ SUFFIXES = {
 }
 """Suffixes of the names of Cluster API's own Secrets (util/secret/consts.go)."""
 
+NAME_ANNOTATION = "bootstrap.slipway.dev/secret-name"
+"""Annotation of a Secret that a provisioner declared: the declared name, of which the Secret's is made."""
+
 SEED_SUFFIX = "slipway-token-seed"
 _OWN = "slipway.dev/"
 _TRIES = 3
 
 
 def secret_name(cluster: str, name: str) -> str:
-    """Give the name of the Secret that holds a secret of a cluster."""
+    """Give the name of the Secret that holds a secret of a cluster.
+
+    Within a cluster it is unique: of what is declared, the part behind the slash has no dot (policy.py). Between
+    clusters it is not (cluster "a" with domain "b-x.dev", cluster "a-b" with "x.dev"), so the owner is checked as well.
+    """
     return f"{cluster}-{SUFFIXES.get(name) or name.replace('/', '.')}"
 
 
@@ -124,6 +133,8 @@ class ClusterStore:
     async def _read(self, declaration: secretpb.SecretDeclaration) -> list[secretpb.Secret]:
         name = secret_name(self.cluster.name, declaration.name)
         values = await self.reader.shared(self.cluster.namespace, name)
+        if values is not None:
+            self._check_owner(declaration, name)
         if values is None or self._expired(declaration, values):
             return []
         return _secrets(declaration, values)
@@ -160,9 +171,12 @@ class ClusterStore:
         """Create the Secret; whoever was quicker has made the one that counts."""
         name = secret_name(self.cluster.name, declaration.name)
         body = owned_secret(self.cluster, name, {one.key: one.value for one in fresh})
+        if declaration.name not in SUFFIXES:
+            body["metadata"]["annotations"] = {NAME_ANNOTATION: declaration.name}
         namespace = self.cluster.namespace
         for _ in range(_TRIES):
             values = await self.reader.made(self.objects, body)
+            self._check_owner(declaration, name)
             if not self._expired(declaration, values):
                 return _secrets(declaration, values)
             # What is there has expired: only client certificates do, and nobody but machines to come needs them.
@@ -175,6 +189,25 @@ class ClusterStore:
             else:
                 return _secrets(declaration, self.reader.keep(changed))
         raise Conflict("PATCH", SECRETS.kind, name)
+
+    def _check_owner(self, declaration: secretpb.SecretDeclaration, name: str) -> None:
+        """Check that a Secret which was just read holds what was declared, and for this cluster.
+
+        Cluster API's own Secrets may come from people, who need not label them. Those that version 0.1.0 made have no
+        annotation.
+
+        Raises:
+            Halt: it belongs to another cluster, or holds another secret.
+        """
+        if declaration.name in SUFFIXES:
+            return
+        labels, annotations = self.reader.marks(self.cluster.namespace, name)
+        if (
+            labels.get(CLUSTER_LABEL) != self.cluster.name
+            or annotations.get(NAME_ANNOTATION, declaration.name) != declaration.name
+        ):
+            problem = f"the Secret {name} does not belong to the cluster, or holds another secret than the declared one"
+            raise Halt(Reason.DATA_SECRET_TAKEN, f"{problem}; rename the cluster, or delete the Secret", retry=True)
 
 
 def owned_secret(cluster: ClusterObject, name: str, data: Values) -> Json:

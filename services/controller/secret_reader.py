@@ -21,6 +21,7 @@ class SecretReader:
         self._objects = objects
         self._metadata = metadata
         self._kept: dict[tuple[str, str], tuple[tuple[str, str], Values, bool]] = {}
+        self._marks: dict[tuple[str, str], tuple[Mapping[str, str], Mapping[str, str]]] = {}
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._failed: dict[tuple[str, str], ApiFailure] = {}
 
@@ -57,7 +58,7 @@ class SecretReader:
         try:
             secret = await self._objects.get(SECRETS, namespace, name)
         except NotFound:
-            self._kept.pop((namespace, name), None)
+            self._drop(namespace, name)
             return None
         return self.keep(secret)
 
@@ -78,7 +79,9 @@ class SecretReader:
         metadata = secret["metadata"]
         values = decoded(secret.get("data") or {})
         fresh = self._metadata.get(metadata["namespace"], metadata["name"]) is None
-        self._kept[metadata["namespace"], metadata["name"]] = (_version(secret), values, fresh)
+        place = metadata["namespace"], metadata["name"]
+        self._kept[place] = (_version(secret), values, fresh)
+        self._marks[place] = metadata.get("labels") or {}, metadata.get("annotations") or {}
         return values
 
     def identity(self, namespace: str, name: str) -> dict[str, str]:
@@ -86,9 +89,17 @@ class SecretReader:
         (uid, version), _, _ = self._kept[namespace, name]
         return {"uid": uid, "resourceVersion": version}
 
+    def marks(self, namespace: str, name: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """Return labels and annotations of a Secret that was just read or made."""
+        return self._marks[namespace, name]
+
     def forget(self, namespace: str, name: str) -> None:
         """Read it again the next time."""
+        self._drop(namespace, name)
+
+    def _drop(self, namespace: str, name: str) -> None:
         self._kept.pop((namespace, name), None)
+        self._marks.pop((namespace, name), None)
 
     async def secret(self, namespace: str, name: str) -> Values | None:
         """Give the values of a user's Secret as they are now, or None when it is not there."""

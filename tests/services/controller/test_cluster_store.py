@@ -1,11 +1,18 @@
-"""An expired certificate of a cluster, made anew by two controllers at once."""
+"""Secrets of a cluster: whose they are, and an expired certificate that two controllers make anew at once."""
 
 import base64
+from itertools import permutations, product
 
-from services.controller.cluster_store import ClusterStore
-from services.controller.facts import ClusterObject
+import pytest
+
+from bootstrapper.policy import check_declarations
+from services.contract.errors import ProvisionerNotAllowed
+from services.controller.cluster_store import NAME_ANNOTATION, SUFFIXES, ClusterStore, secret_name
+from services.controller.facts import CLUSTER_LABEL, ClusterObject
+from services.controller.halt import Halt
 from services.controller.secret_reader import SecretReader
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.services.controller.memory_api import NOW, Call, MemoryApi
 from tests.services.controller.scene import CLUSTER, authority_pem, cluster_object
@@ -13,23 +20,97 @@ from tests.services.controller.scene import CLUSTER, authority_pem, cluster_obje
 NAME = "slipway.dev/client"
 
 
-async def test_whoever_was_quicker_has_made_the_certificate_that_counts() -> None:
-    """What another process wrote between our look and our write is not written over: it is what we give."""
-    api = MemoryApi()
-    cluster = ClusterObject(api.put(cluster_object()))
-    store = ClusterStore(
+def store_of(api: MemoryApi) -> ClusterStore:
+    """Return the store of the first machine of the cluster."""
+    return ClusterStore(
         objects=api,
         reader=SecretReader(api, api.lookup("Secret")),
         clock=lambda: NOW,
-        cluster=cluster,
+        cluster=ClusterObject(api.put(cluster_object())),
         role=clusterpb.ROLE_INIT,
         token="",
     )
+
+
+def is_allowed(provisioner: str, secret: str) -> bool:
+    """Report whether a provisioner may declare a secret."""
+    try:
+        check_declarations(provisioner, provisionerpb.FormatInfo(secrets=[secretpb.SecretDeclaration(name=secret)]))
+    except ProvisionerNotAllowed:
+        return False
+    return True
+
+
+def test_no_two_secrets_of_a_cluster_share_a_secret() -> None:
+    """Over all ways to divide some words into a domain and a name: two that may be declared never meet."""
+    words = ("talos", "slipway", "dev", "machine-ca")
+    names = {
+        f"{'.'.join(order[:cut])}/{separator.join(order[cut:])}"
+        for order in permutations(words)
+        for cut, separator in product(range(1, len(words)), ".-/")
+    }
+    allowed = {
+        name
+        for name in names
+        for provisioner in (name.partition("/")[0], name.partition("/")[0].removesuffix(".slipway.dev"))
+        if is_allowed(provisioner, name)
+    }
+    assert "talos.slipway.dev/machine-ca" in allowed
+    assert "talos.slipway/dev.machine-ca" not in allowed
+    places = [secret_name("c", name) for name in (*sorted(allowed), *SUFFIXES)]
+    assert len(places) == len(set(places))
+
+
+@pytest.mark.parametrize(
+    ("labels", "annotations", "refused", "reason"),
+    [
+        ({CLUSTER_LABEL: CLUSTER}, {NAME_ANNOTATION: NAME}, False, "its own"),
+        ({CLUSTER_LABEL: CLUSTER}, {}, False, "of version 0.1.0"),
+        ({CLUSTER_LABEL: CLUSTER}, {NAME_ANNOTATION: "slipway/dev.client"}, True, "another secret of the cluster"),
+        ({CLUSTER_LABEL: "other"}, {NAME_ANNOTATION: NAME}, True, "another cluster's"),
+        ({}, {NAME_ANNOTATION: NAME}, True, "of no cluster"),
+    ],
+)
+async def test_a_secret_of_another_is_never_given(
+    labels: dict[str, str], annotations: dict[str, str], refused: bool, reason: str
+) -> None:
+    """A Secret whose name happens to fit is used only where its marks say that it is the declared one."""
+    api = MemoryApi()
+    name = f"{CLUSTER}-slipway.dev.client"
+    data = {"key": base64.b64encode(b"value").decode()}
+    metadata = {"name": name, "uid": "u", "labels": labels, "annotations": annotations}
+    api.put({"kind": "Secret", "metadata": metadata, "data": data})
+    declared = secretpb.SecretDeclaration(name=NAME, kind=secretpb.SECRET_KIND_RANDOM_BASE64)
+    store = store_of(api)
+    if refused:
+        with pytest.raises(Halt, match="does not belong"):
+            await store._read(declared)
+        with pytest.raises(Halt, match="does not belong"):
+            await store._store(declared, [secretpb.Secret(name=NAME, key="key", value=b"ours")])
+    else:
+        assert [one.value for one in await store._read(declared)] == [b"value"], reason
+
+
+async def test_a_new_secret_carries_its_declared_name() -> None:
+    """What is made is marked, so that it can be checked ever after."""
+    api = MemoryApi()
+    declared = secretpb.SecretDeclaration(name=NAME, kind=secretpb.SECRET_KIND_RANDOM_BASE64)
+    await store_of(api)._store(declared, [secretpb.Secret(name=NAME, key="key", value=b"ours")])
+    made = api.find("Secret", f"{CLUSTER}-slipway.dev.client") or {}
+    assert made["metadata"]["annotations"] == {NAME_ANNOTATION: NAME}
+
+
+async def test_whoever_was_quicker_has_made_the_certificate_that_counts() -> None:
+    """What another process wrote between our look and our write is not written over: it is what we give."""
+    api = MemoryApi()
+    store = store_of(api)
     name = f"{CLUSTER}-slipway.dev.client"
 
     def put(value: bytes) -> None:
         data = {"tls.crt": base64.b64encode(value).decode()}
-        api.put({"kind": "Secret", "metadata": {"name": name, "uid": "u"}, "data": data})
+        api.put(
+            {"kind": "Secret", "metadata": {"name": name, "uid": "u", "labels": {CLUSTER_LABEL: CLUSTER}}, "data": data}
+        )
 
     def quicker(call: Call) -> None:
         if call[0] == "merge":
