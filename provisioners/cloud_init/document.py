@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from provisioners.cloud_init.jinja import contained
+
 HEADER = b"#cloud-config\n"
 JINJA_HEADER = b"## template: jinja\n"
 
@@ -22,12 +24,6 @@ _STARTS_PLAIN = re.compile(r"[A-Za-z/]")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _PEM = "-----BEGIN "
 _BLANK = re.compile(r"\s")
-# A part of a template behind which Jinja cuts the line break.
-_CUTTING = re.compile(
-    r"(\{%[-+]?\s*raw\b.*?\bendraw\s*%\}|\{%(?![-+]?\s*raw\b)(?:\"[^\"]*\"|'[^']*'|[^\"'])*?(?<![-+])%\}|\{#.*?(?<![-+])#\})(?=\n|\Z)",
-    re.DOTALL,
-)
-_NOTHING = "{{ '' }}"
 _DELIMITERS = re.compile(r"\{\{|\{%|\{#")
 
 
@@ -123,7 +119,7 @@ class _Stream:
     def _placed(self, piece: str | Template) -> str:
         if isinstance(piece, str):
             return piece
-        return "\n".join(map(self._placed_line, _contained(piece.text).split("\n")))
+        return "\n".join(map(self._placed_line, contained(piece.text).split("\n")))
 
     def _placed_line(self, line: str) -> str:
         # The emitter must see blanks at the start, for they decide how a block is indented.
@@ -132,13 +128,6 @@ class _Stream:
             return line
         self.templates.append(word)
         return f"{line[: -len(word)]}{self.marker}{len(self.templates) - 1}x"
-
-
-def _contained(template: str) -> str:
-    """Keep Jinja from cutting line breaks that are the document's, or blanks outside of the template."""
-    text = _CUTTING.sub(lambda match: match[0] + _NOTHING, template)
-    before = _NOTHING if text[2:3] == "-" else ""
-    return before + text + (_NOTHING if text[-3:-2] == "-" else "")
 
 
 def _text(text: str) -> yaml.Event:
