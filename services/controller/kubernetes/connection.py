@@ -30,8 +30,10 @@ _IDLE_CONNECTIONS = 200
 _MANAGEMENT_BYTES = 256 * 2**20
 """Longest answer of the cluster that we serve: a page of 500 objects of half a MiB. It is trusted; an accident ends."""
 
-_WORKLOAD_BYTES = 4 * 2**20
-"""Longest answer of a workload cluster, whose owners may be anybody: it is asked for Secrets of at most 1 MiB."""
+_WORKLOAD_BYTES = 2 * 2**20
+"""Longest answer of a workload cluster, whose owners may be anybody: it is asked for Secrets of at most 1 MiB. It is
+counted as it arrives, and never expanded: a compressed answer of this size could have a thousand times as many bytes.
+"""
 
 
 class KubeconfigUnusable(Exception):  # noqa: N818  # reads as what it is
@@ -48,16 +50,18 @@ class Connection:
         pace: Pace | None = None,
         seconds: float = 30.0,
         most_bytes: int = _MANAGEMENT_BYTES,
+        is_trusted: bool = True,
     ) -> None:
         """Use a configuration of the client; each call has so many `seconds`, and its answer at most so many bytes.
 
         Redirects are not followed: they would take credentials and bodies to an address that nobody has checked.
-        The longest line of a watch is the client's own limit, 4 MiB.
+        The longest line of a watch is the client's own limit, 4 MiB. A server that is not trusted is asked for answers
+        that are not compressed, and a compressed one is not expanded.
         """
         configuration.trace_configs = [_unredirected()]
         # Else the client would look into the environment and the .netrc file in a thread before each call, and wait for
         # a free one; passwords of a .netrc file are nothing for an API server.
-        configuration.client_session_kwargs = {"trust_env": False}
+        configuration.client_session_kwargs = {"trust_env": False, "auto_decompress": is_trusted}
         configuration.proxy = configuration.proxy or _proxy_of_environment(configuration.host)
         configuration.connection_pool_maxsize = _IDLE_CONNECTIONS
         self._configuration = configuration
@@ -65,6 +69,7 @@ class Connection:
         self._pace = pace or Pace.unlimited()
         self._seconds = seconds
         self._most_bytes = most_bytes
+        self._headers = {"User-Agent": "slipway-controller", **({} if is_trusted else {"Accept-Encoding": "identity"})}
         self.calls: dict[tuple[str, str, int], int] = {}
         """Number of calls by verb, kind and HTTP status (0 without an answer)."""
 
@@ -108,7 +113,7 @@ class Connection:
             if access.certificate:
                 configuration.cert_file = _write(folder, "tls.crt", access.certificate)
                 configuration.key_file = _write(folder, "tls.key", access.key)
-            return cls(configuration, pace=pace, seconds=seconds, most_bytes=_WORKLOAD_BYTES)
+            return cls(configuration, pace=pace, seconds=seconds, most_bytes=_WORKLOAD_BYTES, is_trusted=False)
 
     async def call(  # noqa: PLR0913  # keyword-only parts of a request
         self,
@@ -188,7 +193,7 @@ class Connection:
         accept: str,
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  # the client's own
     ) -> aiohttp.ClientResponse:
-        headers = {"Accept": accept, "Content-Type": content_type, "User-Agent": "slipway-controller"}
+        headers = {"Accept": accept, "Content-Type": content_type, **self._headers}
         for setting in (await self._configuration.auth_settings()).values():
             headers[setting["key"]] = setting["value"]
         url = self._configuration.host + path + (f"?{urlencode(query)}" if query else "")

@@ -1,8 +1,10 @@
 """What a server may answer: nothing of it takes the process's memory, its credentials, or its loop."""
 
 import asyncio
+import gzip
 import json
 import threading
+import tracemalloc
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -14,6 +16,7 @@ from kubernetes.aio.client.configuration import Configuration
 from services.controller.kubernetes.api import Api
 from services.controller.kubernetes.connection import Connection
 from services.controller.kubernetes.failures import Invalid, Unreachable
+from services.controller.kubernetes.kubeconfig import ClusterAccess
 from services.controller.resources import SECRETS, TOKEN_REVIEWS, Json
 
 LIMIT = 100_000
@@ -118,6 +121,25 @@ async def test_a_line_of_a_watch_has_an_end() -> None:
             else:
                 with pytest.raises(Unreachable):
                     await _first(api)
+
+
+async def test_a_workload_clusters_answer_is_never_expanded() -> None:
+    """It is asked for plain answers; one that is compressed all the same costs its own bytes, not a thousand times."""
+    body = gzip.compress(b'{"metadata": {"name": "' + b"a" * (64 * 2**20) + b'"}}')
+    seen: list[bytes] = []
+    async with _answering(_http(body, head="content-encoding: gzip\r\n"), seen) as address:
+        connection = Connection.to(ClusterAccess(server=address))
+        tracemalloc.start()
+        try:
+            with pytest.raises(Unreachable):
+                await Api(connection).get(SECRETS, "n", "a")
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+            await connection.close()
+    assert b"accept-encoding: identity" in seen[0].lower()
+    assert len(body) < 2**20
+    assert peak < 8 * 2**20
 
 
 async def test_what_is_whole_is_given() -> None:
