@@ -37,6 +37,8 @@ _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _DEVICE_PART = r"(?!\.{1,2}(/|$))[A-Za-z0-9._:+-]+"
 _WINDOWS = re.compile(r'[A-Za-z]:[\\/][^<>:"|?*\x00-\x1f]*')
 _WINDOWS_DEVICES = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])(\..*)?")
+MOST_PATH_PARTS = 64
+"""Folders above a path have to be looked at one by one: so deep paths cost more than their length, in every program."""
 _UNIT_TYPES = "service|socket|device|mount|automount|swap|target|path|timer|slice|scope"
 _PEM_BLOCK = re.compile(r"^-----BEGIN (.*)-----\s*$", re.MULTILINE)
 
@@ -48,8 +50,11 @@ def _regular(name: str, description: str, expression: str) -> Grammar:
 
 
 def absolute_path(text: str) -> bool:
-    """Tell whether the text is an absolute path of Linux or Windows without "." and ".." parts or control signs."""
-    if _CONTROL.search(text):
+    """Tell whether the text is an absolute path of Linux or Windows without "." and ".." parts or control signs.
+
+    It has at most MOST_PATH_PARTS parts.
+    """
+    if _CONTROL.search(text) or text.count("/") + text.count("\\") > MOST_PATH_PARTS:
         return False
     if _WINDOWS.fullmatch(text):
         parts = re.split(r"[\\/]", text[3:])
@@ -123,7 +128,8 @@ def _one_word(text: str) -> bool:
 _GRAMMARS = [
     Grammar(
         "absolute-path",
-        'an absolute path without empty, "." or ".." parts, such as /etc/hosts or C:\\k\\config',
+        f'an absolute path of at most {MOST_PATH_PARTS} parts, none of them empty, "." or "..", such as /etc/hosts or '
+        "C:\\k\\config",
         absolute_path,
     ),
     _regular(

@@ -20,8 +20,23 @@ WRONG_ON_WINDOWS = ["C:", "C:\\", "C:\\a\\\\b", "C:\\a\\", "C:\\a\\..\\b", "C:\\
 RESERVED = ["C:\\con", "C:\\x\\nul.txt", "C:\\com\u00b9"]
 CASES: dict[str, tuple[list[str], list[str]]] = {
     "absolute-path": (
-        ["/etc/hosts", "/a", "/opt/it's a $(file)/ü", "C:\\k\\config", "c:/k/x", "C:\\Program Files\\x"],
-        ["", "/", "etc", "./a", "/a/../b", "/a/./b", "/a//b", "/a/", "/a\nb", "/a\0", *WRONG_ON_WINDOWS, *RESERVED],
+        ["/etc/hosts", "/a", "/opt/it's a $(file)/ü", "C:\\k\\config", "c:/k/x", "C:\\Program Files\\x", "/a" * 64],
+        [
+            "",
+            "/a" * 65,
+            "C:" + "\\a" * 65,
+            "/",
+            "etc",
+            "./a",
+            "/a/../b",
+            "/a/./b",
+            "/a//b",
+            "/a/",
+            "/a\nb",
+            "/a\0",
+            *WRONG_ON_WINDOWS,
+            *RESERVED,
+        ],
     ),
     "account-name": (["root", "ann", "_apt", "svc$", "a.b@c", "1000"], ["", "-x", ":", "a:b", "a\n", "a/b", "x" * 257]),
     "argument-name": (["v", "cloud-provider", "feature.gates"], ["", "-v", "--v", "a=b", "a b"]),
