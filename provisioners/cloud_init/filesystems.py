@@ -51,8 +51,8 @@ def _command(filesystem: ospb.Filesystem) -> str:
     words += [_LABEL_OPTIONS.get(kind, "-L"), filesystem.label] if filesystem.label else []
     make = f"{_escaped(shlex.join([*words, *filesystem.options]))} {_DEVICE}"
     allowed = '[ -n "$found" ]'
-    if filesystem.replace_format:
-        replaced = _escaped(shlex.quote(filesystem.replace_format))
+    if filesystem.cloud_init.replace_format:
+        replaced = _escaped(shlex.quote(filesystem.cloud_init.replace_format))
         allowed += f' && [ "$(blkid -p -o value -s TYPE {_DEVICE})" != {replaced} ]'
     return f"found=$(wipefs -n {_DEVICE}) && {{ {{ {allowed}; }} || {make}; }}"
 
@@ -78,21 +78,11 @@ def _overwriting(filesystem: ospb.Filesystem) -> dict[str, Value]:
 
 def _common(filesystem: ospb.Filesystem) -> dict[str, Value]:
     entry: dict[str, Value] = {"device": filesystem.device, "filesystem": filesystem.format}
-    if filesystem.HasField("partition"):
-        entry |= _partition(filesystem)
+    if not _ALIAS.fullmatch(filesystem.device):
+        # Unset, cloud-init would look for a partition by itself.
+        entry["partition"] = filesystem.cloud_init.search or "none"
     if filesystem.HasField("overwrite"):
         entry["overwrite"] = filesystem.overwrite
-    if filesystem.HasField("replace_format"):
-        entry["replace_fs"] = filesystem.replace_format
+    if filesystem.cloud_init.HasField("replace_format"):
+        entry["replace_fs"] = filesystem.cloud_init.replace_format
     return entry
-
-
-def _partition(filesystem: ospb.Filesystem) -> dict[str, Value]:
-    """Say which partition. cloud-init only appends a number, which is wrong for NVMe and stable names."""
-    number, device = filesystem.partition, filesystem.device
-    if not number.isdecimal():
-        return {"partition": number}
-    if re.fullmatch(r"/dev/[a-z]+", device):
-        return {"device": f"{device}{number}", "partition": "none"}
-    infix = "-part" if device.startswith("/dev/disk/") else "p"
-    return {"device": f"{device}{infix}{number}", "partition": "none"}

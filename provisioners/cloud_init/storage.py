@@ -85,10 +85,9 @@ def mounts(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
             ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", "the path is below another mount")
             continue
         row = [mount.source, mount.path]
-        numbers = mount.HasField("dump") or mount.HasField("pass")
-        if numbers or list(mount.options) not in _LEFT_OUT:
+        if mount.HasField("check") or list(mount.options) not in _LEFT_OUT:
             row += [mount.type or "auto", ",".join(mount.options) or "defaults"]
-            row += [str(mount.dump), str(getattr(mount, "pass"))] if numbers else []
+            row += ["0", "2" if mount.check else "0"] if mount.HasField("check") else []
         elif mount.type:
             row.append(mount.type)
         rows.append(row)

@@ -14,7 +14,7 @@ import yaml
 from bootstrapper.documents.machines import MachineQuestion
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
-from tests.engines import kept_disks, ours
+from tests.engines import disk_machines, kept_disks, ours
 from tests.engines.native_files import machines
 from tools.engines import qemu, roots
 from tools.engines.qemu import Machine
@@ -61,8 +61,16 @@ def user_data(provisioner: str, name: str, nvme: str = "") -> bytes:
     asked.subject.CopyFrom(question.subject)
     system: ospb.OperatingSystem = asked.subject.spec.os
     for one in (*system.disks, *system.filesystems):
-        one.device = one.device.replace("SET", name).replace("NVME", nvme)
+        one.device = _named(one.device, name, nvme)
+    for one in system.filesystems:
+        if one.HasField("partition"):
+            one.ClearField("device")
+            one.partition.disk = _named(one.partition.disk, name, nvme)
     return ours.render(asked, provisioner).user_data
+
+
+def _named(device: str, name: str, nvme: str) -> str:
+    return device.replace("SET", name).replace("NVME", nvme)
 
 
 def older_files(document: bytes) -> dict[str, File]:
@@ -92,8 +100,10 @@ def test_cloud_init_keeps_data(engine: Callable[..., None], tmp_path: Path) -> N
 
 
 def test_ignition_keeps_data(engine: Callable[..., None], tmp_path: Path) -> None:
-    """Nothing is lost by Ignition; what is blank or may be overwritten is made."""
+    """Nothing is lost by Ignition, nor by the runner, which makes what Ignition would make without a look."""
     engine("qemu")
-    machine = Machine(devices=kept_disks.devices(tmp_path, "a"), boots=1)
-    (note,) = qemu.ignition(user_data("ignition", "a"), machine, timeout=1400)
-    assert kept_disks.seen(note, "a") == KEPT | {"blank": "ext4 made"}
+    files = disk_machines.machine([]).files
+    machine = Machine(devices=kept_disks.devices(tmp_path, "a"), files=files, boots=1)
+    (note,) = qemu.ignition(user_data("ignition", "a", "nvme0n1"), machine, timeout=1400)
+    assert kept_disks.seen(note, "a") == KEPT
+    assert note["sentinel"] == "success\n"

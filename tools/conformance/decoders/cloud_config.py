@@ -162,17 +162,19 @@ def _storage(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
     for entry in document.get("fs_setup", []):
         filesystem = system.filesystems.add(device=entry["device"], format=entry["filesystem"])
         filesystem.label = entry.get("label") or ""
-        filesystem.partition = str(entry.get("partition", ""))
+        search = str(entry.get("partition", "any" if "." not in entry["device"] else "none"))
+        if search != "none":
+            filesystem.cloud_init.search = search
         # cloud-init's own way to mkfs checks too little to leave alone what is there; a command that checks does.
         filesystem.overwrite = "cmd" not in entry
-        filesystem.replace_format = entry.get("replace_fs", "")
+        if "replace_fs" in entry:
+            filesystem.cloud_init.replace_format = entry["replace_fs"]
         filesystem.options.extend(_made_with(entry["cmd"]) if "cmd" in entry else entry.get("extra_opts", []))
     for row in document.get("mounts", []):
         fields = [*map(str, row), *[""] * 6][:6]
         mount = system.mounts.add(source=fields[0], path=fields[1], type=fields[2])
         mount.options.extend(fields[3].split(",") if fields[3] else [])
-        mount.dump = int(fields[4] or 0)
-        setattr(mount, "pass", int(fields[5] or 0))
+        mount.check = int(fields[5] or 0) > 0
     if document.get("swap"):
         size = str(document["swap"]["size"])
         system.swaps.add(path=document["swap"]["filename"], size_mib=int(size.removesuffix("M")))
