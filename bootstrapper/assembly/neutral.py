@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from google.protobuf.message import Message
 
 from bootstrapper.assembly.normal_form import normalise
+from bootstrapper.assembly.partitions import resolve_partitions
 from bootstrapper.assembly.secrets import lift_inline
 from bootstrapper.assembly.subject import CheckedSubject
 from bootstrapper.credentials.cluster_secrets import cluster_credentials
@@ -40,6 +41,7 @@ def neutral_bundle(
     bundle.machine.kubernetes_version = subject.kubernetes_version
     bundle.cluster.CopyFrom(subject.cluster)
     bundle.os.CopyFrom(spec.os)
+    resolve_partitions(bundle.os)
     if spec.HasField("commands"):
         bundle.commands.CopyFrom(spec.commands)
     if spec.HasField("engine_options"):

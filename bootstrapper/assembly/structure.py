@@ -9,7 +9,7 @@ from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 
-from bootstrapper.assembly import alternatives, characters
+from bootstrapper.assembly import alternatives, characters, partitions
 from bootstrapper.assembly.registries import api_host
 from services.contract.errors import Violation
 from services.contract.grammars import absolute_path
@@ -51,6 +51,7 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
             yield Violation(where, "can not hold a NUL character")
     for index, disk in enumerate(os.disks):
         yield from _partitions(disk, f"{path}.disks[{index}]")
+    yield from partitions.violations(os, path)
     yield from _units(os, path)
     for index, mount in enumerate(os.mounts):
         if not (mount.path.startswith("/") or mount.path in {"", "none"}):

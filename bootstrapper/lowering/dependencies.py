@@ -9,12 +9,14 @@ nothing is lost.)
 The user and the group root are always there, whether the spec changes them or not.
 """
 
+import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
 from services.contract.walk import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
+_TAGGED = re.compile(r"(LABEL|UUID|PARTLABEL|PARTUUID)=|/dev/disk/by-(label|uuid|partlabel|partuuid)/")
 OWNED = frozenset({"os.files", "os.directories", "os.links"})
 
 
@@ -59,12 +61,19 @@ def _depends(  # noqa: PLR0913, PLR0917  # one argument for each kind of depende
         needs = [message.primary_group, *message.groups]
         return not groups.isdisjoint(needs) or any(_below(home, mounts) for home in _home(message))
     if item.feature == "os.storage.mounts":
-        return message.source in devices or _below(message.path, mounts)
+        return _on_device(message.source, devices) or _below(message.path, mounts)
     if item.feature == "os.storage.filesystems":
-        return any(message.device.startswith(device) for device in devices)
+        return _on_device(message.device, devices)
     if item.feature == "os.storage.swap":
         return _below(message.path, mounts)
     return False
+
+
+def _on_device(source: str, devices: set[str]) -> bool:
+    """Tell whether a source may be one of the devices or lie on it: a label or number may be that of any."""
+    if devices and _TAGGED.match(source):
+        return True
+    return any(source.startswith(device) for device in devices)
 
 
 def _downloads(item: Item) -> bool:

@@ -14,7 +14,9 @@ class Rank(IntEnum):
     HOSTNAME = 10
     TRUSTED_CERTIFICATES = 15
     PACKAGES = 20
-    MOUNTS = 22
+    DISKS = 21
+    FILESYSTEMS = 22
+    MOUNTS = 23
     GROUPS = 25
     USERS = 30
     SWAP = 45

@@ -3,6 +3,7 @@
 from bootstrapper.lowering.linux import (
     boot_commands,
     containerd,
+    disks,
     files,
     groups,
     hostname,
@@ -35,6 +36,8 @@ _LINUX: dict[str, tuple[str, Lower, tuple[str, ...]]] = {
     "os.sysctls": (sysctls.ID, sysctls.lower, _FILES),
     "os.kernel.modules": (kernel_modules.ID, kernel_modules.lower, _FILES),
     "os.storage.swap": (swap.ID, swap.lower, ()),
+    "os.storage.disks": (disks.DISKS, disks.lower_disks, ()),
+    "os.storage.filesystems": (disks.FILESYSTEMS, disks.lower_filesystems, ()),
     "os.storage.mounts": (mounts.ID, mounts.lower, ()),
     "os.users": (users.ID, users.lower, _FILES),
     "os.groups": (groups.ID, groups.lower, ()),
@@ -62,8 +65,6 @@ _WINDOWS: dict[str, tuple[str, Lower, tuple[str, ...]]] = {
 }
 
 _LINUX_REMEDIES = {
-    "os.storage.disks": "partition the disk in the image",
-    "os.storage.filesystems": "make the filesystem in the image",
     "os.kernel.arguments": "build it into the image",
 }
 

@@ -136,6 +136,8 @@ class OsProfile(_Row):
         containerd: the container runtime.
         kubelet: the kubelet.
         time_zones: the time zone.
+        filesystems: kinds of filesystems that the distribution has programs for, each "mkfs." and the kind, but
+            mkswap for swap; sfdisk, wipefs and udevadm are there, too.
     """
 
     distribution: str
@@ -151,3 +153,4 @@ class OsProfile(_Row):
     containerd: ContainerRuntime | None = None
     kubelet: Kubelet | None = None
     time_zones: TimeZones | None = None
+    filesystems: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from provisioners.cloud_init import accounts, commands, storage
+from provisioners.cloud_init import accounts, commands, filesystems, storage
 from provisioners.cloud_init.document import Value, emit
 from provisioners.cloud_init.features import cloud_config
 from provisioners.cloud_init.files import write_files
@@ -36,7 +36,7 @@ def _sections(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> dict[str,
     return {
         "write_files": [*write_files(system, ctx), *commands.entry_point(entry)],
         "disk_setup": storage.disk_setup(system, ctx),
-        "fs_setup": storage.fs_setup(system, ctx),
+        "fs_setup": filesystems.fs_setup(system, ctx),
         "mounts": storage.mounts(system, ctx),
         "swap": storage.swap(system),
         **_hostname(system.hostname),

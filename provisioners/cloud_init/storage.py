@@ -1,4 +1,4 @@
-"""Disks, filesystems, mounts and swap: cloud-init's disk_setup, fs_setup, mounts and swap."""
+"""Disks, mounts and swap: cloud-init's disk_setup, mounts and swap."""
 
 import re
 
@@ -11,10 +11,6 @@ _MBR_MOST = 4
 # Options that say no more than a row without options.
 _LEFT_OUT: tuple[list[str], ...] = ([], ["defaults", "nofail"])
 _WHOLE = 100
-# cloud-init says -L to every program that makes a filesystem; these know another option, and would make none.
-_LABEL_OPTIONS = {"vfat": "-n", "msdos": "-n", "fat": "-n", "f2fs": "-l"}
-# cloud-init's own name for a partition of a disk that the cloud attaches, e.g. Azure's "ephemeral0.1".
-_ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
 # Codes of sgdisk and sfdisk; a GUID is passed as it is.
 _TYPES: dict[str, Value] = {
     "linux": 83,
@@ -72,46 +68,6 @@ def _share(percentage: int, kind: str) -> Value:
     return [percentage, _TYPES.get(kind, kind)] if kind else percentage
 
 
-def fs_setup(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
-    """Give the key `fs_setup`."""
-    entries: list[Value] = []
-    for index, filesystem in enumerate(system.filesystems):
-        if "." in filesystem.device and not _ALIAS.fullmatch(filesystem.device):
-            # cloud-init takes what stands behind the last dot for a partition.
-            remedy = "name the device by a path without a dot, such as one in /dev/disk/by-id"
-            path = f"os.filesystems[{index}]"
-            ctx.refuse(path, "os.storage.filesystems", "the device's name has a dot", remedy=remedy)
-            continue
-        entry: dict[str, Value] = {"device": filesystem.device, "filesystem": filesystem.format}
-        options = list(filesystem.options)
-        if filesystem.HasField("label") and filesystem.format in _LABEL_OPTIONS:
-            options = [_LABEL_OPTIONS[filesystem.format], filesystem.label, *options]
-        elif filesystem.HasField("label"):
-            entry["label"] = filesystem.label
-        if filesystem.HasField("partition"):
-            entry |= _partition(filesystem)
-        if filesystem.HasField("overwrite"):
-            entry["overwrite"] = filesystem.overwrite
-        if filesystem.HasField("replace_format"):
-            entry["replace_fs"] = filesystem.replace_format
-        if options:
-            entry["extra_opts"] = options
-        entries.append(entry)
-    return entries
-
-
-def _partition(filesystem: ospb.Filesystem) -> dict[str, Value]:
-    """Say which partition. cloud-init only appends a number, which is wrong for NVMe and stable names."""
-    number, device = filesystem.partition, filesystem.device
-    if not number.isdecimal():
-        return {"partition": number}
-    if re.fullmatch(r"/dev/[a-z]+", device):
-        return {"partition": int(number)}
-    infix = "-part" if device.startswith("/dev/disk/") else "p"
-    # "auto" leaves a filesystem alone that is there already; "none" never does.
-    return {"device": f"{device}{infix}{number}", "partition": "none" if filesystem.overwrite else "auto"}
-
-
 def mounts(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
     """Give the key `mounts`. Whatever a row leaves out cloud-init fills in, and better than we could.
 
@@ -129,10 +85,9 @@ def mounts(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
             ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", "the path is below another mount")
             continue
         row = [mount.source, mount.path]
-        numbers = mount.HasField("dump") or mount.HasField("pass")
-        if numbers or list(mount.options) not in _LEFT_OUT:
+        if mount.HasField("check") or list(mount.options) not in _LEFT_OUT:
             row += [mount.type or "auto", ",".join(mount.options) or "defaults"]
-            row += [str(mount.dump), str(getattr(mount, "pass"))] if numbers else []
+            row += ["0", "2" if mount.check else "0"] if mount.HasField("check") else []
         elif mount.type:
             row.append(mount.type)
         rows.append(row)

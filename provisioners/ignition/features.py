@@ -22,7 +22,7 @@ _NATIVE = {
     "os.storage.disks": ("", ".overwrite", ".partitions", ".partitions.label", ".partitions.size"),
     "os.storage.disks.partitions.type": ("",),
     "os.storage.filesystems": ("", ".label", ".options", ".overwrite"),
-    "os.storage.mounts": ("", ".pass"),
+    "os.storage.mounts": ("", ".check"),
     "os.systemd.units": ("", ".contents", ".drop_ins", ".enabled", ".masked"),
     "os.users": ("", ".gecos", ".home", ".lock_password", ".no_create_home", ".password"),
     "os.users.": ("primary_group", "shell", "sudo", "system", "uid"),
@@ -32,8 +32,6 @@ _KERNEL_ARGUMENTS = ("os.kernel.arguments", "os.kernel.arguments.absent")
 # Only the values that mean what Ignition does anyway.
 _ALLOWED = {
     "os.storage.disks.partitions.percentage": "100",
-    "os.storage.filesystems.partition": "none",
-    "os.storage.mounts.dump": "0",
 }
 
 

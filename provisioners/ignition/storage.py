@@ -3,6 +3,7 @@
 from provisioners.ignition.document import Disk, Filesystem, Partition, Unit
 from provisioners.ignition.unit_files import escaped_path, is_value, unit_file
 from provisioners.sdk import RenderContext
+from services.contract.devices import is_partition
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _TYPES = {
@@ -45,6 +46,9 @@ def _disk_problem(disk: ospb.Disk) -> tuple[str, str] | None:
     """Give what is wrong with a disk, and what to do."""
     if not disk.device.startswith("/dev/"):
         return "the device must be a path", _DEVICE
+    if not disk.overwrite:
+        # It looks for no filesystem: one that is on the whole disk would be lost.
+        return "Ignition does not leave alone what is on a disk without a partition table", "set overwrite"
     if not disk.partitions:
         return "Ignition can not make a partition table without partitions", "add a partition"
     if any(partition.type == "extended" for partition in disk.partitions):
@@ -95,6 +99,10 @@ class Filesystems:
             ctx.refuse(path, "os.storage.filesystems.label", why, remedy=remedy)
         elif not filesystem.device.startswith("/dev/"):
             ctx.refuse(path, "os.storage.filesystems", "the device must be a path", remedy=_DEVICE)
+        elif not (filesystem.overwrite or is_partition(filesystem.device)):
+            # It does not look for a partition table: one that is on the device would be lost.
+            why = "Ignition does not leave alone what is on a disk that is not a partition"
+            ctx.refuse(path, "os.storage.filesystems", why, remedy="set overwrite, or name a partition")
         else:
             return False
         return True
@@ -163,7 +171,7 @@ def _mount(mount: ospb.Mount, what: str) -> str:
     kind = [] if mount.type in {"", "auto"} else [("Type", mount.type)]
     remote = mount.type in _NETWORK or "_netdev" in options
     target = "remote-fs.target" if remote else "local-fs.target"
-    checked = bool(getattr(mount, "pass")) and what.startswith("/dev/")
+    checked = mount.check and what.startswith("/dev/")
     fsck = f"systemd-fsck@{escaped_path(what)}.service"
     return unit_file(
         {

@@ -89,8 +89,8 @@ REFUSED = [
     ("cloud-init", "{os: {kernelArguments: [{argument: a}]}}", "or choose ignition, which takes it", "who takes it"),
     (
         "ignition",
-        "{os: {disks: [{device: /dev/b, tableType: Mbr, partitions: [{}]}]}}",
-        "leave out tableType, or choose cloud-init",
+        "{os: {filesystems: [{device: /dev/b1, format: ext4, cloudInit: {search: any}}]}}",
+        "name the partition, and leave out cloudInit",
         "a part",
     ),
     ("talos", "{commands: {pre: [{argv: [a]}]}}", "or choose cloud-init or ignition, which take it", "two take it"),
@@ -113,8 +113,8 @@ REFUSED = [
     ("talos", "{kubernetes: {node: {labels: [{name: a.k8s.io/b, value: c}]}}}", "choose a label outside", "a render's"),
     (
         "cloud-init",
-        "{os: {disks: [{device: /dev/b}]}}",
-        "add a partition",
+        "{os: {disks: [{device: ephemeral0}]}}",
+        "name the device by its path in /dev",
         "a render's, which nobody else takes either",
     ),
     ("talos", "{os: {ntp: {pools: [a.example.com, b.example.com]}}}", "leave out pools, or choose", "a list"),

@@ -27,7 +27,7 @@ spec {
     files { path: "/etc/first" content { text: "1" } origin { document: "SlipwayConfig/x" path: "spec.os.files[0]" } }
     files { path: "/etc/second" content { text: "2" } origin { document: "SlipwayConfig/x" path: "spec.os.files[1]" } }
     links { path: "/etc/link" target: "first" origin { document: "SlipwayConfig/x" path: "spec.os.links[0]" } }
-    disks { device: "/dev/b" origin { document: "SlipwayConfig/x" path: "spec.os.disks[0]" } }
+    kernel_arguments { argument: "b" origin { document: "SlipwayConfig/x" path: "spec.os.kernel_arguments[0]" } }
   }
 }
 cluster { name: "c" kubernetes_version: "v1.34.2" endpoint { host: "h" port: 6443 } }
@@ -36,7 +36,7 @@ machine { name: "m" role: ROLE_WORKER }
 
 
 class Fussy:
-    """Takes files, links and disks, and refuses what a test tells it to."""
+    """Takes files, links and kernel arguments, and refuses what a test tells it to."""
 
     name = "fussy"
     version = "1.0.0"
@@ -48,7 +48,7 @@ class Fussy:
 
     def formats(self) -> Sequence[provisionerpb.FormatInfo]:
         """Give the one format."""
-        ids = ["os.files", "os.links", "os.storage.disks", "plan.entrypoint"]
+        ids = ["os.files", "os.links", "os.kernel.arguments", "plan.entrypoint"]
         return [
             provisionerpb.FormatInfo(
                 format="fussy",
@@ -72,11 +72,11 @@ def made(refuse: Refuse) -> tuple[Bootstrapper, Fussy]:
     return Bootstrapper(EmbeddedProvisioners([fussy]), compiler(), version="0.0.0", store=PlaceholderStore()), fussy
 
 
-def subject(*, disks: bool = False) -> bootstrappb.Subject:
+def subject(*, arguments: bool = False) -> bootstrappb.Subject:
     """Give the machine."""
     one = text_format.Parse(SUBJECT, bootstrappb.Subject())
-    if not disks:
-        one.spec.os.ClearField("disks")
+    if not arguments:
+        one.spec.os.ClearField("kernel_arguments")
     return one
 
 
@@ -116,21 +116,21 @@ async def test_explain_and_the_bundle_show_what_happens() -> None:
 async def test_what_can_not_be_lowered_is_refused_in_its_words() -> None:
     """The error names the field as the user wrote it, says what the provisioner said, and what to do."""
 
-    def no_disks(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> None:
-        ctx.refuse("os.disks[0]", "os.storage.disks", "has no partitions")
+    def no_arguments(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> None:
+        ctx.refuse("os.kernel_arguments[0]", "os.kernel.arguments", "has no effect")
 
-    bootstrapper, fussy = made(no_disks)
+    bootstrapper, fussy = made(no_arguments)
     with pytest.raises(UnsupportedFeature) as caught:
-        await bootstrapper.user_data(bootstrappb.GetUserDataRequest(subject=subject(disks=True)))
+        await bootstrapper.user_data(bootstrappb.GetUserDataRequest(subject=subject(arguments=True)))
     (violation,) = caught.value.violations
-    assert violation.path == "SlipwayConfig/x: spec.os.disks[0]"
-    assert "has no partitions" in violation.description
+    assert violation.path == "SlipwayConfig/x: spec.os.kernel_arguments[0]"
+    assert "has no effect" in violation.description
     assert violation.remedy
     assert len(fussy.asked) == 1
-    told = await explain(bootstrapper, bootstrappb.ExplainRequest(subject=subject(disks=True)))
-    (row,) = [row for row in told.rows if row.feature == "os.storage.disks"]
+    told = await explain(bootstrapper, bootstrappb.ExplainRequest(subject=subject(arguments=True)))
+    (row,) = [row for row in told.rows if row.feature == "os.kernel.arguments"]
     assert row.cells[0].verdict == bootstrappb.VERDICT_REFUSED
-    assert "has no partitions" in row.cells[0].reason
+    assert "has no effect" in row.cells[0].reason
 
 
 async def test_it_is_not_asked_a_third_time() -> None:
@@ -150,13 +150,13 @@ async def test_it_is_not_asked_a_third_time() -> None:
 async def test_optional_items_that_it_refuses_are_left_out() -> None:
     """Optional means the same whoever finds out that it can not be done."""
 
-    def no_disks(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> None:
-        if bundle.os.disks:
-            ctx.refuse("os.disks[0]", "os.storage.disks", "has no partitions")
+    def no_arguments(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> None:
+        if bundle.os.kernel_arguments:
+            ctx.refuse("os.kernel_arguments[0]", "os.kernel.arguments", "has no effect")
 
-    bootstrapper, _ = made(no_disks)
-    one = subject(disks=True)
-    one.spec.optional_features.append("os.storage.disks")
+    bootstrapper, _ = made(no_arguments)
+    one = subject(arguments=True)
+    one.spec.optional_features.append("os.kernel.arguments")
     answer = await bootstrapper.user_data(bootstrappb.GetUserDataRequest(subject=one))
     (warning,) = [each for each in answer.diagnostics if each.code == "OPTIONAL_FEATURE_OMITTED"]
-    assert warning.origin.path == "spec.os.disks[0]"
+    assert warning.origin.path == "spec.os.kernel_arguments[0]"

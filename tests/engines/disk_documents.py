@@ -3,6 +3,7 @@
 What a mount means is left to systemd: a line of fstab is the unit that systemd's own generator makes of it.
 """
 
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -69,13 +70,30 @@ def _table(kind: str, overwrite: bool, parts: Iterable[tuple[float | None, str]]
 
 
 def _fs_setup(one: Mapping[str, Any]) -> Words:
+    assert one.get("partition", "none") == "none"  # The device is the partition.
+    if "cmd" in one:
+        assert not one.get("overwrite")
+        return _made(one["filesystem"], one.get("label", ""), False, _options(one))
     options = list(one.get("extra_opts", ()))
     label = one.get("label", "")
     if one["filesystem"] == "vfat" and options[:1] == ["-n"]:
         assert not label  # mkfs.vfat does not know the option that cloud-init would say it by.
         label, options = options[1], options[2:]
-    assert "partition" not in one  # The device is the partition.
-    return _made(one["filesystem"], label, one.get("overwrite", False), options)
+    return _made(one["filesystem"], label, one["overwrite"], options)
+
+
+def _options(one: Mapping[str, Any]) -> list[str]:
+    """Those of a command that checks first: found=$(CHECK) && { { CONDITION; } || PROGRAM OPTIONS DEVICE; }."""
+    check, program = one["cmd"].split(" || ")
+    assert check == 'found=$(wipefs -n %(device)s) && { { [ -n "$found" ]; }'
+    name, *words = shlex.split(program.removesuffix(" %(device)s; }"))
+    kind = one["filesystem"]
+    assert name == ("mkswap" if kind == "swap" else f"mkfs.{kind}")
+    force = {"ext4": ["-F"], "xfs": ["-f"], "btrfs": ["-f"], "swap": ["-f"]}.get(kind, [])
+    label = ["-n" if kind == "vfat" else "-L", one["label"]] if one.get("label") else []
+    before = len(force) + len(label)
+    assert words[:before] == [*force, *label]
+    return words[before:]
 
 
 def _filesystem(one: Mapping[str, Any]) -> Words:

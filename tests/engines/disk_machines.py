@@ -4,9 +4,7 @@ import base64
 from functools import cache
 from typing import Any
 
-from bootstrapper.documents.machines import MachineQuestion
 from slipway.v1alpha1 import os_pb2 as ospb
-from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.engines import ours
 from tests.engines.native_files import machines
 from tools.engines import fakes, qemu
@@ -31,16 +29,8 @@ _ROOT = "vda"
 
 
 def user_data(provisioner: str) -> bytes:
-    """What the machine of disks.yaml gets. The disk with two partitions is halved in the words that each takes."""
-    question = machines("disks.yaml")["pier-disks"]
-    halved = MachineQuestion(type(question.subject)(), secretpb.SecretMaterial(), [])
-    halved.subject.CopyFrom(question.subject)
-    (disk,) = [one for one in halved.subject.spec.os.disks if one.device.endswith("virtio-second")]
-    if provisioner == "cloud-init":
-        disk.partitions[0].percentage = 50
-    else:
-        disk.partitions[0].size_mib = 256
-    return ours.render(halved, provisioner).user_data
+    """What the machine of disks.yaml gets."""
+    return ours.render(machines("disks.yaml")["pier-disks"], provisioner).user_data
 
 
 @cache

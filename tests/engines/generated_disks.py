@@ -14,9 +14,9 @@ MIB_OF_A_SHARE = 10
 GUID = "4F68BCE3-E8CD-4DB1-96E7-FBCAF984B709"
 LEFT_OUT = {
     "Partition.label": "cloud-init has no word for it",
-    "Filesystem.partition": "Ignition has no word for it but none",
-    "Filesystem.replace_format": "Ignition has no word for it",
-    "Mount.dump": "Ignition has no word for it but zero",
+    "Filesystem.partition": "a bundle names the device",
+    "Filesystem.cloud_init": "Ignition has no word for it",
+    "Mount.partition": "a bundle names the device",
 }
 # What stands between a disk's name and the number of a partition.
 _INFIXES = {"/dev/vdb": "", "/dev/nvme0n1": "p", "/dev/disk/by-id/virtio-gen": "-part"}
@@ -49,8 +49,8 @@ def _layout(draw: st.DrawFn) -> ospb.OperatingSystem:
         disk = made.disks.add(device=device)
         if draw(st.booleans()):
             disk.table_type = ospb.PARTITION_TABLE_TYPE_GPT
-        if draw(st.booleans()):
-            disk.overwrite = draw(st.booleans())
+        # Ignition takes no other disk.
+        disk.overwrite = True
         shares = draw(st.lists(st.integers(1, 33), max_size=2))
         for number, share in enumerate([*shares, 0], start=1):
             partition = disk.partitions.add()
@@ -94,4 +94,4 @@ def _mount(system: ospb.OperatingSystem, filesystem: ospb.Filesystem, number: in
     if draw(st.booleans()):
         mount.options.extend(draw(st.sampled_from(_OPTIONS)))
     if draw(st.booleans()):
-        setattr(mount, "pass", draw(st.sampled_from((0, 2))))
+        mount.check = draw(st.booleans())

@@ -84,7 +84,6 @@ BY_FIELD: Mapping[str, tuple[Any, ...]] = {
     "Mount.source": ("LABEL=gen-@", "/dev/disk/by-label/gen@"),
     "Mount.path": ("/mnt/gen-@", "/srv/mounts/@"),
     "Mount.type": ("ext4", "xfs"),
-    "Mount.dump": (0, 1),
     "Mount.pass": (0, 2),
     "Swap.path": ("/var/swap-@",),
     "Swap.size_mib": (1,),

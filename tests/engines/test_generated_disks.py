@@ -109,8 +109,8 @@ def mount_problems(number: int, lines: dict[str, Words], config: dict[str, Any])
     found = [f"{path}: only one has it" for path in sorted(mounts.keys() ^ units.keys())]
     for path in sorted(mounts.keys() & units.keys()):
         mount, line, unit = mounts[path], lines[path.replace("/srv", f"/srv/{number}")], units[path]
-        unsaid = {"where"} if mount.HasField("pass") else {"where", "checked"}
-        if not (mount.HasField("pass") or mount.options):
+        unsaid = {"where"} if mount.HasField("check") else {"where", "checked"}
+        if not (mount.HasField("check") or mount.options):
             unsaid |= {"options", "target", "needed"}
         found += [
             f"{path}: {word}: {line[word]} and {unit[word]}"

@@ -14,6 +14,7 @@ import enum
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tarfile
@@ -67,11 +68,15 @@ class Bus(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BlockDevice:
-    """A blank disk. The first one on ``VIRTIO`` is /dev/vdb, and ``serial`` names it below /dev/disk/by-id."""
+    """A disk. The first one on ``VIRTIO`` is /dev/vdb, and ``serial`` names it below /dev/disk/by-id.
+
+    It is blank, or begins with what ``prepared`` holds.
+    """
 
     bus: Bus
     serial: str
     size_mib: int = 512
+    prepared: Path | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -126,6 +131,8 @@ def _run(seed: Mapping[str, File], machine: Machine, *, timeout: float) -> list[
         _write_seed(scratch / "seed", {**machine.files, **seed}, machine)
         _blank(scratch / "result", _RESULT_MIB)
         for number, device in enumerate(machine.devices):
+            if device.prepared is not None:
+                shutil.copyfile(device.prepared, scratch / f"device-{number}")
             _blank(scratch / f"device-{number}", device.size_mib)
         console = _boot(_command(image, scratch, machine.devices), scratch, timeout=timeout)
         notes = _notes(scratch / "result", console)
@@ -159,7 +166,8 @@ def _write_seed(path: Path, files: Mapping[str, File], machine: Machine) -> None
 
 
 def _blank(path: Path, size_mib: int) -> None:
-    with path.open("wb") as handle:
+    """Makes a file that long; what is in it stays."""
+    with path.open("ab") as handle:
         handle.truncate(size_mib << 20)
 
 

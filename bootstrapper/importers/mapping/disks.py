@@ -5,6 +5,7 @@ import re
 from bootstrapper.importers.kubeadm_config.os_items import DiskSetup, Filesystem, Partition
 from bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from bootstrapper.importers.mapping.place import Place
+from services.contract.devices import is_partition
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _TABLES = {"gpt": ospb.PARTITION_TABLE_TYPE_GPT, "mbr": ospb.PARTITION_TABLE_TYPE_MBR}
@@ -20,6 +21,7 @@ _TYPES = {
 }
 _SHORT_DEVICE = re.compile(r"(?:sd|vd|hd|xvd|nvme|md|dm-)[a-z0-9]+")
 _KNOWN_SOURCE = re.compile(r"(?:LABEL|UUID|PARTLABEL|PARTUUID)=.+|/.+|tmpfs|none")
+_ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
 _NAMED = 2
 """A mount names at least what and where."""
 
@@ -62,22 +64,33 @@ def _disk(context: Context, place: Place, partition: Partition) -> ospb.Disk | N
 
 def _filesystem(context: Context, place: Place, filesystem: Filesystem) -> ospb.Filesystem:
     item = ospb.Filesystem(
-        device=context.plain(place.at("device"), filesystem.device),
         format=context.plain(place.at("filesystem"), filesystem.filesystem),
         origin=place.origin(),
     )
+    _set_device(context, item, context.plain(place.at("device"), filesystem.device), filesystem.partition)
     if filesystem.label and filesystem.label != "None":
         item.label = context.plain(place.at("label"), filesystem.label)
-    if filesystem.partition:
-        # cloud-init's "auto|any" is its "any": whatever is found is good.
-        item.partition = "any" if filesystem.partition == "auto|any" else filesystem.partition
     if filesystem.overwrite is not None:
         item.overwrite = filesystem.overwrite
     if filesystem.replace_fs:
-        item.replace_format = filesystem.replace_fs
+        item.cloud_init.replace_format = filesystem.replace_fs
     for index, option in enumerate(filesystem.extra_opts):
         item.options.append(context.plain(place.at("extraOpts", index), option))
     return item
+
+
+def _set_device(context: Context, item: ospb.Filesystem, device: str, partition: str) -> None:
+    """Say where the filesystem is. cloud-init looks for a partition of a disk unless the config says which."""
+    if partition.isdecimal() and device.startswith("/dev/"):
+        item.partition.disk, item.partition.number = device, int(partition)
+        return
+    # cloud-init's own name of an attached disk takes the number behind a dot.
+    item.device = f"{device}.{partition}" if partition.isdecimal() else device
+    known = partition.isdecimal() or partition == "none" or is_partition(device) or _ALIAS.fullmatch(device)
+    if known or context.format == IGNITION:
+        return
+    # cloud-init's "auto|any" is its "any": whatever is there of this kind is good.
+    item.cloud_init.search = "auto" if partition == "auto" else "any"
 
 
 def set_mounts(context: Context, place: Place, mounts: list[list[str]], os: ospb.OperatingSystem) -> None:
@@ -115,9 +128,13 @@ def _fstab_mount(context: Context, place: Place, words: list[str]) -> ospb.Mount
     if kind:
         item.type = kind
     item.options.extend(option for option in (options or "defaults,nofail").split(",") if option)
-    for name, number, index in (("dump", dump, 4), ("pass", passes, 5)):
-        if number.isdecimal():
-            setattr(item, name, int(number))
-        elif number:
+    for number, index in ((dump, 4), (passes, 5)):
+        if number and not number.isdecimal():
             context.findings.refuse(place.at(index), "must be a number in quotes")
+    if dump.strip("0").isdecimal():
+        message = "fstab's fifth field is not carried over: only the program dump reads it"
+        context.findings.inform(place.at(4), "DUMP_NOT_CARRIED", message)
+    if passes.isdecimal():
+        # For anything but the root, systemd makes no difference between 1 and 2.
+        item.check = int(passes) > 0
     return item

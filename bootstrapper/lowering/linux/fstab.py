@@ -19,8 +19,7 @@ class FstabEntry:
     path: str
     type: str = "auto"
     options: Sequence[str] = ()
-    dump: int = 0
-    check: int = 0
+    check: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -31,7 +30,7 @@ class FstabEntry:
         """Give the line without its end."""
         options = ",".join(self.options) or "defaults"
         words = [self.source, self.path, self.type, options]
-        return " ".join([*(escaped(word) for word in words), str(self.dump), str(self.check)])
+        return " ".join([*(escaped(word) for word in words), "0", "2" if self.check else "0"])
 
 
 def escaped(word: str) -> str:

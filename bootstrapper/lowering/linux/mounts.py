@@ -55,8 +55,7 @@ def _entry(item: Item, draft: Draft) -> FstabEntry:
         path=mount.path,
         type=mount.type or "auto",
         options=mount.options,
-        dump=mount.dump,
-        check=getattr(mount, "pass"),
+        check=mount.check,
     )
 
 

@@ -105,19 +105,19 @@ OS = [
     (
         "diskSetup: {filesystems: [{device: /dev/sdb, filesystem: ext4, label: l, partition: 'auto|any', overwrite: true,"
         " replaceFS: ntfs, extraOpts: ['-F']}]}",
-        'filesystems { device: "/dev/sdb" format: "ext4" label: "l" partition: "any" overwrite: true'
-        ' replace_format: "ntfs" options: "-F" }',
+        'filesystems { device: "/dev/sdb" format: "ext4" label: "l" overwrite: true'
+        ' cloud_init { search: "any" replace_format: "ntfs" } options: "-F" }',
         "a filesystem",
     ),
     (
         "diskSetup: {filesystems: [{device: /dev/sdb, filesystem: xfs, label: None}]}",
-        'filesystems { device: "/dev/sdb" format: "xfs" }',
+        'filesystems { device: "/dev/sdb" format: "xfs" cloud_init { search: "any" } }',
         "None is no label",
     ),
     (
         "mounts: [[LABEL=etcd, /var/lib/etcd], [sdc1, /data, ext4, 'noatime,nofail', '0', '2']]",
         'mounts { source: "LABEL=etcd" path: "/var/lib/etcd" options: "defaults" options: "nofail" }'
-        ' mounts { source: "/dev/sdc1" path: "/data" type: "ext4" options: "noatime" options: "nofail" dump: 0 pass: 2 }',
+        ' mounts { source: "/dev/sdc1" path: "/data" type: "ext4" options: "noatime" options: "nofail" check: true }',
         "mounts are lines of fstab with cloud-init's defaults",
     ),
     (

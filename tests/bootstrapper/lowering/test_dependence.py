@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bootstrapper.lowering.order import Rank
-from tests.bootstrapper.lowering.legalising import EVERYTHING_BUT, ROOTS, text, work
+from tests.bootstrapper.lowering.legalising import EVERYTHING_BUT, ROOTS, Format, text, work
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def test_what_is_lowered_together_keeps_its_order() -> None:
         ),
         (
             "a mount below a lowered mount",
-            "os.storage.mounts.pass",
+            "os.storage.mounts.check",
             (
-                'mounts { source: "/dev/a" path: "/m" pass: 1 } mounts { source: "/dev/b" path: "/m/n" }'
+                'mounts { source: "/dev/a" path: "/m" check: true } mounts { source: "/dev/b" path: "/m/n" }'
                 'mounts { source: "/dev/c" path: "/o" }'
             ),
             ["os.mounts[0]", "os.mounts[1]"],
@@ -181,13 +181,33 @@ def test_ranks_put_homes_on_their_mounts() -> None:
     assert order == sorted(order)
 
 
-def test_a_chain_of_refusals_follows_the_disk() -> None:
-    """A filesystem on a disk that nobody takes is refused, and so is its mount; each names its own place and remedy."""
+def test_what_lies_on_a_lowered_disk_is_lowered_too() -> None:
+    """Its filesystem, the mounts of it by device and by label, and no mount that has nothing to do with it."""
     system = (
-        'disks { device: "/dev/b" } filesystems { device: "/dev/b1" format: "ext4" }'
-        'mounts { source: "/dev/b1" path: "/m" }'
+        'disks { device: "/dev/b" } filesystems { device: "/dev/b1" format: "ext4" label: "x" }'
+        'mounts { source: "/dev/b1" path: "/m" } mounts { source: "LABEL=x" path: "/n" }'
+        'mounts { source: "/dev/c" path: "/o" }'
     )
-    _, result = work(text(system), EVERYTHING_BUT - {"os.storage.disks"})
+    declared = (EVERYTHING_BUT | {"os.storage.filesystems.label"}) - {"os.storage.disks"}
+    draft, result = work(text(system), declared)
+    assert result.refusals == []
+    assert {one.field_path for one in draft.lowered} == {
+        "os.disks[0]",
+        "os.filesystems[0]",
+        "os.mounts[0]",
+        "os.mounts[1]",
+    }
+    assert [one.rank for one in sorted(draft.prepared, key=lambda one: one.rank)] == [
+        Rank.DISKS,
+        Rank.FILESYSTEMS,
+        Rank.MOUNTS,
+    ]
+
+
+def test_a_chain_of_refusals_follows_the_disk() -> None:
+    """A filesystem on a disk that nobody takes is refused, too; each names its own place and remedy."""
+    system = 'disks { device: "/dev/b" } filesystems { device: "/dev/b1" format: "ext4" }'
+    _, result = work(text(system), Format(EVERYTHING_BUT - {"os.storage.disks"}, "windows"))
     assert [one.path for one in result.refusals] == ["os.disks[0]", "os.filesystems[0]"]
     assert [one.origin.path for one in result.refusals] == ["spec.os.disks[0]", "spec.os.filesystems[0]"]
     assert all(one.remedy for one in result.refusals)

@@ -40,7 +40,7 @@ def test_a_single_optional_field_is_left_out_of_its_item() -> None:
     """The item itself stays native when only an optional property of it can not be honoured, in every entry."""
     system = 'filesystems { device: "/dev/a" format: "ext4" options: "-q" options: "-F" label: "x" }'
     declares = EVERYTHING_BUT | {"os.storage.filesystems.label"}
-    draft, result = work(text(system), Format(declares, optional={"os.storage.filesystems.options"}))
+    draft, result = work(text(system), Format(declares, "windows", optional={"os.storage.filesystems.options"}))
     assert result.refusals == []
     assert [one.path for one in result.omitted] == ["os.filesystems[0].options[0]", "os.filesystems[0].options[1]"]
     (filesystem,) = draft.bundle.os.filesystems
@@ -50,7 +50,7 @@ def test_a_single_optional_field_is_left_out_of_its_item() -> None:
 def test_an_item_with_a_further_unsupported_field_is_refused_as_a_whole() -> None:
     """Optional fields do not save an item that asks for something else that nobody can honour."""
     system = 'filesystems { device: "/dev/a" format: "ext4" options: "-q" label: "x" }'
-    draft, result = work(text(system), Format(EVERYTHING_BUT, optional={"os.storage.filesystems.options"}))
+    draft, result = work(text(system), Format(EVERYTHING_BUT, "windows", optional={"os.storage.filesystems.options"}))
     assert [(one.feature, one.remedy) for one in result.refusals] == [("os.storage.filesystems", "leave out label")]
     assert result.omitted == []
     assert not draft.bundle.os.filesystems

@@ -14,7 +14,7 @@ def test_every_refusal_is_found_at_once() -> None:
     """Nobody wants to correct a spec one refusal at a time."""
     bundle = text('disks { device: "/dev/b" } kernel_arguments { argument: "a" } kernel_arguments { argument: "b" }')
     bundle.extensions.add(id="elsewhere.example.com/x")
-    _, result = work(bundle, {"plan.entrypoint", "os.files"})
+    _, result = work(bundle, Format({"plan.entrypoint", "os.files"}, "windows"))
     assert [(one.feature, one.path) for one in result.refusals] == [
         ("os.storage.disks", "os.disks[0]"),
         ("os.kernel.arguments", "os.kernel_arguments[0]"),
@@ -26,7 +26,7 @@ def test_every_refusal_is_found_at_once() -> None:
 def test_every_part_of_an_item_that_nobody_honours_is_told() -> None:
     """At once, each with its own remedy: not the next one only when the first is repaired."""
     system = 'filesystems { device: "/dev/a" format: "ext4" options: "-q" options: "-v" label: "x" }'
-    _, result = work(text(system), EVERYTHING_BUT)
+    _, result = work(text(system), Format(EVERYTHING_BUT, "windows"))
     assert [one.remedy for one in result.refusals] == ["leave out label", "leave out options"]
 
 
@@ -60,7 +60,7 @@ def test_what_render_refuses_and_no_pass_takes_is_refused_in_the_provisioners_wo
     """The user learns the true reason, not that something was not supported."""
     _, result = work(
         text('disks { device: "/dev/b" }'),
-        Format(EVERYTHING_BUT, rejected=[Violation("os.disks[0]", "more than 100 percent")]),
+        Format(EVERYTHING_BUT, "windows", rejected=[Violation("os.disks[0]", "more than 100 percent")]),
     )
     (refusal,) = result.refusals
     assert refusal.feature == "os.storage.disks"

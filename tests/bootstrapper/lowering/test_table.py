@@ -27,6 +27,8 @@ RANKS = [
     "os.sysctls",
     "os.kernel.modules",
     "os.storage.swap",
+    "os.storage.disks",
+    "os.storage.filesystems",
     "os.storage.mounts",
     "os.users",
     "os.groups",

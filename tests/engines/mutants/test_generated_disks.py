@@ -1,6 +1,7 @@
 """Defects in documents about disks: the comparison of what cloud-init and Ignition are told names each of them."""
 
 import copy
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -28,14 +29,27 @@ def _kind_of_the_last(tree: Any) -> None:
             one["layout"][-1] = [share[0] if isinstance(share, list) else share, "0c"]
 
 
+def _overwriting(tree: Any) -> list[Any]:
+    return [one for one in tree["fs_setup"] if "cmd" not in one]
+
+
+def _checked(tree: Any) -> list[Any]:
+    return [one for one in tree["fs_setup"] if "cmd" in one]
+
+
+def _without_options(one: Any) -> None:
+    one["cmd"] = re.sub(r" -q -n\d+", "", one["cmd"])
+
+
 CLOUD_CONFIG = [
     Defect("a partition of another kind", _kind_of_the_last, "disks"),
     Defect("what is there is overwritten", lambda t: [one.update(overwrite=True) for one in _disks(t)], "disks"),
     Defect("another table", lambda t: _disks(t)[0].update(table_type="mbr"), "disks"),
     Defect("a disk is left out", lambda t: t["disk_setup"].pop(next(iter(t["disk_setup"]))), "disks"),
-    Defect("another filesystem", lambda t: t["fs_setup"][0].update(filesystem="ext3"), "filesystems"),
-    Defect("a label is lost", lambda t: [one.pop("label", 0) for one in t["fs_setup"]], "filesystems"),
-    Defect("options are lost", lambda t: [one.pop("extra_opts", 0) for one in t["fs_setup"]], "filesystems"),
+    Defect("another filesystem", lambda t: _overwriting(t)[0].update(filesystem="ext3"), "filesystems"),
+    Defect("a label is lost", lambda t: [one.pop("label", 0) for one in _overwriting(t)], "filesystems"),
+    Defect("options are lost", lambda t: [one.pop("extra_opts", 0) for one in _overwriting(t)], "filesystems"),
+    Defect("options are lost where it checks", lambda t: [_without_options(one) for one in _checked(t)], "filesystems"),
 ]
 IGNITION = [
     Defect(

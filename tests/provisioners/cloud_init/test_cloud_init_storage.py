@@ -67,43 +67,67 @@ def test_disks_that_cloud_init_can_not_make(disk: ospb.Disk, reason: str) -> Non
     assert refusals(ospb.OperatingSystem(disks=[disk])) == ["os.disks[0]"], reason
 
 
+CHECKED = 'found=$(wipefs -n %(device)s) && {{ {{ [ -n "$found" ]{0}; }} || {1} %(device)s; }}'
+
+
 @pytest.mark.parametrize(
-    ("fields", "expected", "reason"),
+    ("fields", "expected", "command", "reason"),
     [
-        ({}, {}, "cloud-init finds the place itself"),
-        ({"partition": "auto"}, {"partition": "auto"}, "cloud-init's own word"),
-        ({"partition": "2"}, {"partition": 2}, "sdb2"),
+        ({}, {}, "mkfs.ext4 -F", "the device itself"),
         (
-            {"device": "/dev/nvme1n1", "partition": "2"},
-            {"device": "/dev/nvme1n1p2", "partition": "auto"},
-            "cloud-init would say nvme1n12",
+            {"cloud_init": {"search": "auto"}},
+            {"partition": "auto"},
+            "mkfs.ext4 -F",
+            "cloud-init's own word",
         ),
         (
-            {"device": "/dev/disk/by-id/x", "partition": "1", "overwrite": True},
-            {"device": "/dev/disk/by-id/x-part1", "partition": "none", "overwrite": True},
-            "stable names have their own suffix",
+            {"label": "it's", "overwrite": False, "options": ["-E", "x y"]},
+            {"label": "it's", "overwrite": False},
+            """mkfs.ext4 -F -L 'it'"'"'s' -E 'x y'""",
+            "label and options",
         ),
-        (
-            {"label": "data", "overwrite": False, "replace_format": "ntfs", "options": ["-E", "x"]},
-            {"label": "data", "overwrite": False, "replace_fs": "ntfs", "extra_opts": ["-E", "x"]},
-            "all fields",
-        ),
-        ({"device": "ephemeral0.1"}, {"device": "ephemeral0.1"}, "cloud-init's own name of a partition stays"),
+        ({"label": "100%"}, {"label": "100%"}, "mkfs.ext4 -F -L 100%%", "cloud-init substitutes in the command"),
+        ({"format": "swap"}, {"filesystem": "swap"}, "mkswap -f", "swap is made by another program"),
+        ({"format": "vfat", "label": "A"}, {"filesystem": "vfat", "label": "A"}, "mkfs.vfat -n A", "vfat's option"),
     ],
 )
-def test_filesystems(fields: dict[str, Any], expected: dict[str, Any], reason: str) -> None:
-    """Filesystems are cloud-init's fs_setup."""
+def test_a_filesystem_is_made_only_where_nothing_is(
+    fields: dict[str, Any], expected: dict[str, Any], command: str, reason: str
+) -> None:
+    """Without `overwrite`, a command that looks first takes the place of cloud-init's own way."""
     filesystem = ospb.Filesystem(**({"device": "/dev/sdb", "format": "ext4"} | fields))
-    seen = document(ospb.OperatingSystem(filesystems=[filesystem]))["fs_setup"]
-    assert seen == [{"device": "/dev/sdb", "filesystem": "ext4"} | expected], reason
-
-
-@pytest.mark.parametrize(("kind", "flag"), [("vfat", "-n"), ("f2fs", "-l")])
-def test_labels_are_said_as_the_program_knows_them(kind: str, flag: str) -> None:
-    """cloud-init gives -L to every mkfs; one that does not know it would make no filesystem at all."""
-    filesystem = ospb.Filesystem(device="/dev/sdb1", format=kind, label="boot", options=["-v"])
     (seen,) = document(ospb.OperatingSystem(filesystems=[filesystem]))["fs_setup"]
-    assert seen == {"device": "/dev/sdb1", "filesystem": kind, "extra_opts": [flag, "boot", "-v"]}
+    wanted = (
+        {"device": "/dev/sdb", "filesystem": "ext4", "partition": "none"}
+        | expected
+        | {"cmd": CHECKED.format("", command)}
+    )
+    assert seen == wanted, reason
+
+
+def test_a_kind_that_may_be_replaced_is_the_only_one_that_is() -> None:
+    """The command tells it by blkid, and leaves every other one alone."""
+    filesystem = ospb.Filesystem(device="ephemeral0.1", format="ext4", cloud_init={"replace_format": "ntfs"})
+    (seen,) = document(ospb.OperatingSystem(filesystems=[filesystem]))["fs_setup"]
+    condition = ' && [ "$(blkid -p -o value -s TYPE %(device)s)" != ntfs ]'
+    assert seen["cmd"] == CHECKED.format(condition, "mkfs.ext4 -F")
+    assert seen["replace_fs"] == "ntfs"
+    assert "partition" not in seen, "it stands in cloud-init's own name of the partition"
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("ext4", {"label": "boot", "extra_opts": ["-v"]}),
+        ("vfat", {"extra_opts": ["-n", "boot", "-v"]}),
+        ("f2fs", {"extra_opts": ["-l", "boot", "-v"]}),
+    ],
+)
+def test_what_may_be_overwritten_is_made_by_cloud_init_itself(kind: str, expected: dict[str, Any]) -> None:
+    """cloud-init gives -L to every mkfs; one that does not know it would make no filesystem at all."""
+    filesystem = ospb.Filesystem(device="/dev/sdb1", format=kind, label="boot", options=["-v"], overwrite=True)
+    (seen,) = document(ospb.OperatingSystem(filesystems=[filesystem]))["fs_setup"]
+    assert seen == {"device": "/dev/sdb1", "filesystem": kind, "partition": "none", "overwrite": True} | expected
 
 
 def test_a_dotted_device_is_refused() -> None:
@@ -119,7 +143,7 @@ def test_a_dotted_device_is_refused() -> None:
         ({"options": ["defaults", "nofail"]}, ["LABEL=x", "/x"], "no more than that is said"),
         ({"type": "xfs"}, ["LABEL=x", "/x", "xfs"], "only the type is said"),
         ({"options": ["ro", "noexec"]}, ["LABEL=x", "/x", "auto", "ro,noexec"], "options are said"),
-        ({"pass": 2}, ["LABEL=x", "/x", "auto", "defaults", "0", "2"], "fields stand in their order"),
+        ({"check": True}, ["LABEL=x", "/x", "auto", "defaults", "0", "2"], "fields stand in their order"),
         ({"path": "none", "type": "swap"}, ["LABEL=x", "none", "swap"], "swap"),
     ],
 )

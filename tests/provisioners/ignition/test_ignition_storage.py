@@ -64,9 +64,9 @@ def test_storage_in_spec_2() -> None:
 def test_nested_filesystems_in_spec_2() -> None:
     """A node lies on the deepest filesystem above it, and next to one whose path only looks alike."""
     system = ospb.OperatingSystem(
-        filesystems=[ospb.Filesystem(device=f"/dev/sd{name}", format="ext4") for name in "bcd"],
+        filesystems=[ospb.Filesystem(device=f"/dev/sd{name}1", format="ext4") for name in "bcd"],
         mounts=[
-            ospb.Mount(source=f"/dev/sd{name}", path=path)
+            ospb.Mount(source=f"/dev/sd{name}1", path=path)
             for name, path in (("b", "/a"), ("c", "/a/b"), ("d", "/a/bc"))
         ],
         files=[testing.file(path, b"") for path in ("/a/x", "/a/b/x", "/a/bc/x", "/ab")],
@@ -89,7 +89,7 @@ def test_nested_filesystems_in_spec_2() -> None:
         ({"type": "nfs", "source": "host:/x"}, ["What=host:/x", "RequiredBy=remote-fs.target"], "after the network"),
         ({"options": ["_netdev"]}, ["Options=_netdev", "RequiredBy=remote-fs.target"], "after the network"),
         (
-            {"pass": 2},
+            {"check": True},
             ["Requires=systemd-fsck@dev-disk-by\\x2dlabel-data.service"],
             "checked before it is mounted",
         ),
@@ -135,18 +135,32 @@ def test_mounts_that_are_refused(mount: dict[str, Any], reason: str) -> None:
 @pytest.mark.parametrize(
     ("system", "path", "reason"),
     [
-        (ospb.OperatingSystem(disks=[ospb.Disk(device="/dev/b")]), "os.disks[0]", "no partitions"),
+        (ospb.OperatingSystem(disks=[ospb.Disk(device="/dev/b", overwrite=True)]), "os.disks[0]", "no partitions"),
         (
-            ospb.OperatingSystem(disks=[ospb.Disk(device="sdb", partitions=[ospb.Partition()])]),
+            ospb.OperatingSystem(disks=[ospb.Disk(device="sdb", overwrite=True, partitions=[ospb.Partition()])]),
             "os.disks[0]",
             "an alias of another system's",
         ),
         (
             ospb.OperatingSystem(
-                disks=[ospb.Disk(device="/dev/b", partitions=[ospb.Partition(), ospb.Partition(size_mib=1)])]
+                disks=[
+                    ospb.Disk(
+                        device="/dev/b", overwrite=True, partitions=[ospb.Partition(), ospb.Partition(size_mib=1)]
+                    )
+                ]
             ),
             "os.disks[0]",
             "the rest must come last",
+        ),
+        (
+            ospb.OperatingSystem(disks=[ospb.Disk(device="/dev/sdb", partitions=[ospb.Partition()])]),
+            "os.disks[0]",
+            "a filesystem on the whole disk would be lost",
+        ),
+        (
+            ospb.OperatingSystem(filesystems=[ospb.Filesystem(device="/dev/sdb", format="ext4")]),
+            "os.filesystems[0]",
+            "a partition table would be lost",
         ),
         (
             ospb.OperatingSystem(filesystems=[ospb.Filesystem(device="/dev/b", format="ext3")]),

@@ -81,9 +81,9 @@ def support(**bounds: Any) -> provisionerpb.FeatureSupport:
         ),
         (
             "a number by its digits",
-            {"os": {"mounts": [{"dump": 0}, {"dump": 1}]}},
-            [support(id="os.storage.mounts"), support(id="os.storage.mounts.dump", allowed_values=["0"])],
-            ["os.mounts[1].dump"],
+            {"os": {"users": [{"uid": 0}, {"uid": 1}]}},
+            [support(id="os.users"), support(id="os.users.uid", allowed_values=["0"])],
+            ["os.users[1].uid"],
         ),
         (
             "an enum by the name of its value",

@@ -4,6 +4,7 @@ import base64
 import binascii
 import gzip
 import re
+import shlex
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -161,19 +162,29 @@ def _storage(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
     for entry in document.get("fs_setup", []):
         filesystem = system.filesystems.add(device=entry["device"], format=entry["filesystem"])
         filesystem.label = entry.get("label") or ""
-        filesystem.partition = str(entry.get("partition", ""))
-        filesystem.overwrite = entry.get("overwrite", False)
-        filesystem.replace_format = entry.get("replace_fs", "")
-        filesystem.options.extend(entry.get("extra_opts", []))
+        search = str(entry.get("partition", "any" if "." not in entry["device"] else "none"))
+        if search != "none":
+            filesystem.cloud_init.search = search
+        # cloud-init's own way to mkfs checks too little to leave alone what is there; a command that checks does.
+        filesystem.overwrite = "cmd" not in entry
+        if "replace_fs" in entry:
+            filesystem.cloud_init.replace_format = entry["replace_fs"]
+        filesystem.options.extend(_made_with(entry["cmd"]) if "cmd" in entry else entry.get("extra_opts", []))
     for row in document.get("mounts", []):
         fields = [*map(str, row), *[""] * 6][:6]
         mount = system.mounts.add(source=fields[0], path=fields[1], type=fields[2])
         mount.options.extend(fields[3].split(",") if fields[3] else [])
-        mount.dump = int(fields[4] or 0)
-        setattr(mount, "pass", int(fields[5] or 0))
+        mount.check = int(fields[5] or 0) > 0
     if document.get("swap"):
         size = str(document["swap"]["size"])
         system.swaps.add(path=document["swap"]["filename"], size_mib=int(size.removesuffix("M")))
+
+
+def _made_with(command: str) -> list[str]:
+    """Give the options of the program that the last command of a checked entry runs, less kind, force and label."""
+    words = shlex.split(command.rpartition(" || ")[2].removesuffix(" %(device)s; }").replace("%%", "%"))[1:]
+    words = words[1:] if words[:1] in (["-F"], ["-f"]) else words
+    return words[2:] if words[:1] in (["-L"], ["-n"], ["-l"]) else words
 
 
 def _packages(document: dict[str, Any], system: ospb.OperatingSystem) -> None:

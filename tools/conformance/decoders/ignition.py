@@ -162,8 +162,6 @@ def _disks(storage: dict[str, Any], system: ospb.OperatingSystem) -> None:
         inner = entry.get("mount") or entry
         filesystem = system.filesystems.add(device=inner["device"], format=inner.get("format") or "")
         filesystem.label = inner.get("label") or ""
-        # It is made on the device that is named, and on no partition of it.
-        filesystem.partition = "none"
         filesystem.overwrite = bool(inner.get("wipeFilesystem"))
         filesystem.options.extend(inner.get("options") or [])
 
@@ -196,9 +194,8 @@ def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
         what = f"{_TAGS[found[1]]}={value}"
     mount = system.mounts.add(source=what, path=where, type=said.get("Type", [""])[0])
     mount.options.extend(one for one in ",".join(said.get("Options", [])).split(",") if one)
-    # A unit is dumped by nobody, and checked by what it requires.
-    mount.dump = 0
+    # A unit is checked by what it requires.
     checked = any(one.startswith("systemd-fsck@") for one in sections.get("Unit", {}).get("Requires", []))
-    setattr(mount, "pass", 2 if checked else 0)
+    mount.check = checked
     if sections.get("Install", {}).get("WantedBy"):
         mount.options.append("nofail")

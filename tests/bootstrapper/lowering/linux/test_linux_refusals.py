@@ -32,14 +32,29 @@ def file(path: str, **fields: object) -> ospb.OperatingSystem:
     return system(files=[ospb.File(path=path, append=True, owner="root", group="root", mode=0o644, **fields)])
 
 
+MBR = ospb.PARTITION_TABLE_TYPE_MBR
+
+
+def disk(**fields: object) -> ospb.OperatingSystem:
+    """Make one with a disk."""
+    return system(disks=[ospb.Disk(**{"device": "/dev/sdb", **fields})])
+
+
+def filesystem(**fields: object) -> ospb.OperatingSystem:
+    """Make one with a filesystem."""
+    return system(filesystems=[ospb.Filesystem(**{"device": "/dev/sdb", "format": "ext4", **fields})])
+
+
 REFUSED = [
-    ("debian", "os.storage.disks", system(disks=[ospb.Disk(device="/dev/sdb")]), "no pass partitions"),
-    (
-        "debian",
-        "os.storage.filesystems",
-        system(filesystems=[ospb.Filesystem(device="/dev/sdb", format="ext4")]),
-        "no pass makes filesystems",
-    ),
+    ("debian", "os.storage.disks", disk(device="ephemeral0"), "cloud-init alone knows the name"),
+    ("debian", "os.storage.disks", disk(table_type=MBR, partitions=[{"size_mib": 1}] * 5), "too many for DOS"),
+    ("debian", "os.storage.disks", disk(partitions=[{}, {"size_mib": 1}]), "the rest comes first"),
+    ("debian", "os.storage.disks", disk(partitions=[{"type": "extended"}]), "a GPT has none"),
+    ("debian", "os.storage.disks", disk(table_type=MBR, partitions=[{"label": "a"}]), "a DOS table has no labels"),
+    ("debian", "os.storage.disks", disk(partitions=[{"label": 'a"'}]), "sfdisk cannot be told of a quote"),
+    ("rhel", "os.storage.filesystems", filesystem(format="btrfs"), "the distribution has no program"),
+    ("debian", "os.storage.filesystems", filesystem(device="ephemeral0.1"), "cloud-init alone knows the name"),
+    ("debian", "os.storage.filesystems", filesystem(cloud_init={"search": "any"}), "cloud-init alone searches"),
     (
         "debian",
         "os.kernel.arguments",
@@ -204,6 +219,8 @@ MISSING = [
     ("containerd", "os.proxy", system(proxy=ospb.Proxy(no_proxy=["a"]))),
     ("kubelet", "os.proxy", system(proxy=ospb.Proxy(no_proxy=["a"]))),
     ("time_zones", "os.time_zone", system(time_zone=ospb.TimeZone(name="UTC"))),
+    ("filesystems", "os.storage.disks", disk()),
+    ("filesystems", "os.storage.filesystems", filesystem()),
     ("systemd_directory", "os.systemd.units", unit(contents="[Service]\n")),
 ]
 
