@@ -12,7 +12,7 @@ from google.protobuf.duration_pb2 import Duration
 from bootstrapper.assembly import alternatives, characters, partitions
 from bootstrapper.assembly.registries import api_host
 from services.contract.errors import Violation
-from services.contract.grammars import absolute_path
+from services.contract.grammars import MOST_PATH_PARTS, absolute_path
 from services.contract.yaml_names import person_path
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -53,10 +53,16 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
         yield from _partitions(disk, f"{path}.disks[{index}]")
     yield from partitions.violations(os, path)
     yield from _units(os, path)
+    yield from _mounts(os, path)
+    yield from _registries(os, path)
+
+
+def _mounts(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     for index, mount in enumerate(os.mounts):
         if not (mount.path.startswith("/") or mount.path in {"", "none"}):
             yield Violation(f"{path}.mounts[{index}].path", 'must be an absolute path, or "none" for swap')
-    yield from _registries(os, path)
+        if mount.path.count("/") > MOST_PATH_PARTS:
+            yield Violation(f"{path}.mounts[{index}].path", f"must have at most {MOST_PATH_PARTS} parts")
 
 
 def _units(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
