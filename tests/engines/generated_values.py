@@ -84,7 +84,6 @@ BY_FIELD: Mapping[str, tuple[Any, ...]] = {
     "Mount.source": ("LABEL=gen-@", "/dev/disk/by-label/gen@"),
     "Mount.path": ("/mnt/gen-@", "/srv/mounts/@"),
     "Mount.type": ("ext4", "xfs"),
-    "Mount.pass": (0, 2),
     "Swap.path": ("/var/swap-@",),
     "Swap.size_mib": (1,),
     "SystemdUnit.contents": (_UNIT, _UNIT.replace("[Service]", "[Unit]\nDescription=100%% it's\n[Service]")),
@@ -107,6 +106,7 @@ LEFT_OUT = {
     "OperatingSystem.disks": "no block device is here; `generated_disks` has layouts",
     "OperatingSystem.filesystems": "no block device is here; `generated_disks` has layouts",
     "OperatingSystem.kernel_arguments": "no boot loader is here; cloud-init has none",
+    "Mount.partition": "no block device is here; `disks.yaml` has some",
     "Content.config_map_ref": "stands in no bundle: the value is put in its place before",
     "Segment.template": "a template of cloud-init means nothing to Ignition",
     "TextSegment.template": "a template of cloud-init means nothing to Ignition",
@@ -119,6 +119,7 @@ ONE_OF = {
     "MachineText": ("value", "segments"),
     "Command": ("argv", "script"),
     "SystemdUnit": ("contents", "masked"),
+    "Mount": ("source",),
 }
 # What means something only together with another field.
 NEEDS = {

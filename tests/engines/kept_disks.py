@@ -20,7 +20,15 @@ def devices(folder: Path, name: str) -> list[BlockDevice]:
     if not whole.exists():
         _filesystem(whole)
         _partition(whole, table)
-    held = {"same": whole, "other": whole, "anyone": whole, "table": table, "nottable": whole, "blank": None}
+    held = {
+        "same": whole,
+        "other": whole,
+        "anyone": whole,
+        "table": table,
+        "nottable": whole,
+        "blank": None,
+        "shares": None,
+    }
     held |= {"replaced": whole}
     found = [BlockDevice(Bus.VIRTIO, f"{name}-{word}", _SIZE_MIB, file) for word, file in held.items()]
     return [*found, BlockDevice(Bus.NVME, f"{name}-nvme", _SIZE_MIB, table)]

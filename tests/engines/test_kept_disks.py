@@ -51,6 +51,9 @@ KEPT = {
     "nottable": "data",
     "blank": "ext4 ma%de it's",
     "replaced": "ext4 made",
+    "shares": "nothing",
+    "shares-part1": "nothing",
+    "shares-part2": "nothing",
 }
 
 

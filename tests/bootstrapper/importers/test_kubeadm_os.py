@@ -115,6 +115,15 @@ OS = [
         "None is no label",
     ),
     (
+        "diskSetup: {filesystems: [{device: /dev/nvme1n1, filesystem: xfs, partition: '2'},"
+        " {device: ephemeral0, filesystem: ext4, partition: '1'}, {device: /dev/sdb1, filesystem: ext4},"
+        " {device: /dev/sdc, filesystem: ext4, partition: none}]}",
+        'filesystems { partition { disk: "/dev/nvme1n1" number: 2 } format: "xfs" }'
+        ' filesystems { device: "ephemeral0.1" format: "ext4" } filesystems { device: "/dev/sdb1" format: "ext4" }'
+        ' filesystems { device: "/dev/sdc" format: "ext4" }',
+        "where cloud-init has nothing to look for, the device is named",
+    ),
+    (
         "mounts: [[LABEL=etcd, /var/lib/etcd], [sdc1, /data, ext4, 'noatime,nofail', '0', '2']]",
         'mounts { source: "LABEL=etcd" path: "/var/lib/etcd" options: "defaults" options: "nofail" }'
         ' mounts { source: "/dev/sdc1" path: "/data" type: "ext4" options: "noatime" options: "nofail" check: true }',

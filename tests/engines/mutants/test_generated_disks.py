@@ -43,10 +43,10 @@ def _without_options(one: Any) -> None:
 
 CLOUD_CONFIG = [
     Defect("a partition of another kind", _kind_of_the_last, "disks"),
-    Defect("what is there is overwritten", lambda t: [one.update(overwrite=True) for one in _disks(t)], "disks"),
+    Defect("what is there is kept", lambda t: [one.update(overwrite=False) for one in _disks(t)], "disks"),
     Defect("another table", lambda t: _disks(t)[0].update(table_type="mbr"), "disks"),
     Defect("a disk is left out", lambda t: t["disk_setup"].pop(next(iter(t["disk_setup"]))), "disks"),
-    Defect("another filesystem", lambda t: _overwriting(t)[0].update(filesystem="ext3"), "filesystems"),
+    Defect("another filesystem", lambda t: [one.update(filesystem="ext3") for one in _overwriting(t)], "filesystems"),
     Defect("a label is lost", lambda t: [one.pop("label", 0) for one in _overwriting(t)], "filesystems"),
     Defect("options are lost", lambda t: [one.pop("extra_opts", 0) for one in _overwriting(t)], "filesystems"),
     Defect("options are lost where it checks", lambda t: [_without_options(one) for one in _checked(t)], "filesystems"),
