@@ -31,6 +31,9 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
+CLOUD_INIT = "text/cloud-config"
+"""Media type of user data that cloud-init reads; it is cloud-init's own."""
+
 ENGINE_NAMESPACES = ("kubernetes.", "engine_options.")
 
 
@@ -123,7 +126,7 @@ class Compiler:
             draft.bundle.provenance.passes[:] = [*draft.passes, RUNNER]
             draft.bundle.os.files.append(provenance_file(draft.bundle))
             try:
-                finish(draft, supports)
+                finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
             except SlipwayError as error:
                 result.refusals += of_error(error, draft.bundle)
                 result.lowered = draft.lowered
