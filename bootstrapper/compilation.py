@@ -21,14 +21,18 @@ from bootstrapper.lowering.passes import PassTable
 from bootstrapper.lowering.provenance import provenance_file
 from bootstrapper.os_profiles import OsProfile, ProfileTable
 from bootstrapper.remedies import by_id, remedy_of
-from services.contract.errors import SlipwayError, Violation
+from services.contract.errors import SlipwayError, UnsupportedTarget, Violation
 from services.contract.features import compute_features, unsupported
 from services.contract.walk import origin_of
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+CLOUD_INIT = "text/cloud-config"
+"""Media type of user data that cloud-init reads; it is cloud-init's own."""
 
 ENGINE_NAMESPACES = ("kubernetes.", "engine_options.")
 
@@ -78,10 +82,9 @@ class Compiler:
             result.refusals += self._of_system(bundle, info, optional_features)
             return result
         takes_intent = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_INTENT
-        profile = None if takes_intent else self._profile(result)
-        if profile is None and not takes_intent:
-            return result
-        draft = Draft(bundle=bundle, known_profile=profile, target=bundle.machine.target)
+        target = bundle.machine.target
+        profile = None if takes_intent else self._profile(target)
+        draft = Draft(bundle=bundle, known_profile=profile, target=target)
         lowered = self._lower(draft, result, info, optional_features, rejected={})
         lowered.refusals = list(at_their_causes(lowered.refusals, neutral))
         return lowered
@@ -123,7 +126,7 @@ class Compiler:
             draft.bundle.provenance.passes[:] = [*draft.passes, RUNNER]
             draft.bundle.os.files.append(provenance_file(draft.bundle))
             try:
-                finish(draft, supports)
+                finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
             except SlipwayError as error:
                 result.refusals += of_error(error, draft.bundle)
                 result.lowered = draft.lowered
@@ -201,19 +204,16 @@ class Compiler:
         if not rest.commands.ListFields():
             rest.ClearField("commands")
         rest.plan.SetInParent()
-        result = Compiled(rest)
-        profile = self._profile(result)
-        if profile is None:
-            return result.refusals
-        draft = Draft(bundle=rest, known_profile=profile, target=rest.machine.target)
+        target = rest.machine.target
+        draft = Draft(bundle=rest, known_profile=self._profile(target), target=target)
         return legalise(draft, info.features, table=self.passes, optional_features=optional_features).refusals
 
-    def _profile(self, result: Compiled) -> OsProfile | None:
+    def _profile(self, target: clusterpb.Target) -> OsProfile | UnsupportedTarget:
+        """Give the machine's profile, or why there is none, for the passes that need one."""
         try:
-            return self.profiles.find(result.bundle.machine.target)
-        except SlipwayError as error:
-            result.refusals += of_error(error, result.bundle)
-            return None
+            return self.profiles.find(target)
+        except UnsupportedTarget as error:
+            return error
 
 
 def _without(

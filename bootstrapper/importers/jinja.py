@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from bootstrapper.importers.jinja_expression import is_expression, is_statement
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 CLOUD_CONFIG_INDENT = " " * 6
@@ -28,6 +29,7 @@ _TOKENS = {
     "{%": re.compile(rf"\{{%[-+]?(?P<body>(?:{_STRING}|(?!%\}})[^\"'])*?)[-+]?%\}}", re.DOTALL),
     "{#": re.compile(r"\{#(?P<body>.*?)#\}", re.DOTALL),
 }
+_LANGUAGE = {"{{": is_expression, "{%": is_statement}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*|\[(?:\"[A-Za-z0-9_-]+\"|'[A-Za-z0-9_-]+')\])*")
 _SHORTENED = re.compile(r"ds\.meta_data\.local_hostname\.split\((?:\"\.\"|'\.')\)\[0\]")
 _CONSTANT = re.compile(r"\"([^\"\\]*)\"|'([^'\\]*)'")
@@ -120,7 +122,7 @@ def pieces(
         takes: whether a fact can be found on the machine; what means another one stays Jinja.
 
     Raises:
-        NotJinja: a mark of Jinja without its end.
+        NotJinja: a mark of Jinja without its end, or another language between the marks.
     """
     if not has_jinja(text):
         return [Piece(text=text)] if text else []
@@ -148,6 +150,8 @@ def _tokens(text: str) -> Iterator[_Token]:
         token = raw or _TOKENS[mark[0]].match(text, mark.start())
         if token is None or (raw is None and re.match(r"\{%[-+]?\s*(end)?raw\b", token[0])):
             raise NotJinja("a mark of Jinja without its end")
+        if raw is None and mark[0] in _LANGUAGE and not _LANGUAGE[mark[0]](token["body"]):
+            raise NotJinja("another language between the marks")
         yield (_Token("raw", token[0], _raw_body(raw)) if raw else _Token(mark[0], token[0], token["body"].strip()))
         position = token.end()
 

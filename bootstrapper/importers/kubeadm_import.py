@@ -169,6 +169,10 @@ class _Import:
         ntp, here = self.foreign.ntp, self.place.at("ntp")
         if ntp is None:
             return
+        if ntp.enabled is False and self.context.format == CLOUD_CONFIG:
+            message = "enabled: false leaves the image's own time synchronisation as it is, as it does today"
+            self.findings.inform(here.at("enabled"), "NTP_LEFT_ALONE", message)
+            return
         item = self.spec.os.ntp
         item.origin.CopyFrom(here.origin())
         if ntp.enabled is not None:

@@ -17,7 +17,7 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 
 _ENVSUBST = re.compile(r"envsubst\s+<\s*(/etc/kubeadm\.yml)\s+>\s*(?P<copy>/[\w./-]+)")
 _MOVE = re.compile(r"mv\s+(?:-f\s+)?(?P<copy>/[\w./-]+)\s+/etc/kubeadm\.yml")
-_WITHOUT_DOMAIN = re.compile(r"export\s+COREOS_OPENSTACK_HOSTNAME=\"?\$\{COREOS_OPENSTACK_HOSTNAME%{1,2}\.\*\}\"?")
+_WITHOUT_DOMAIN = re.compile(r"export\s+COREOS_OPENSTACK_HOSTNAME=\"?\$\{COREOS_OPENSTACK_HOSTNAME%%\.\*\}\"?")
 _EXPORT = re.compile(r"export\s+(?P<name>(?:COREOS|AFTERBURN)_\w+)=\S*")
 _SAME = re.compile(r"export\s+(?P<name>\w+)(?:=\"?\$\{?(?P=name)\}?\"?)?")
 _ASSIGNED = re.compile(r"(?:^|[;&\s])((?:COREOS|AFTERBURN)_\w+)=")

@@ -10,6 +10,7 @@ from google.protobuf.message import Message
 from bootstrapper.lowering.order import Rank
 from bootstrapper.os_profiles import OsProfile
 from services.contract.content import literal
+from services.contract.errors import UnsupportedTarget
 from services.contract.grammars import is_windows_path
 from services.contract.walk import Item
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -103,7 +104,8 @@ class Draft:
 
     Attributes:
         bundle: the bundle; items that are lowered have been taken out of it before their pass runs.
-        known_profile: what is known of the machine's distribution; None where nothing is lowered at all.
+        known_profile: what is known of the machine's distribution, or why there is no profile of it; None where
+            nothing is lowered at all.
         target: the machine, completely resolved.
         staged: what the runner installs in the phase PREPARE, since something that it needs is not there before.
         prepared: steps of the phase PREPARE.
@@ -113,7 +115,7 @@ class Draft:
     """
 
     bundle: bundlepb.BootstrapBundle
-    known_profile: OsProfile | None
+    known_profile: OsProfile | UnsupportedTarget | None
     target: clusterpb.Target
     staged: list[Staged] = field(default_factory=list)
     prepared: list[Prepared] = field(default_factory=list)
@@ -125,9 +127,15 @@ class Draft:
 
     @property
     def profile(self) -> OsProfile:
-        """What is known of the machine's distribution. Only passes ask, and they run only where there is one."""
+        """What is known of the machine's distribution. Only passes ask, and only those that need to know.
+
+        Raises:
+            UnsupportedTarget: the distribution, or its version, has no profile.
+        """
         if self.known_profile is None:
-            raise AssertionError("a pass runs without an OS profile")
+            raise AssertionError("a pass runs where nothing is lowered")
+        if isinstance(self.known_profile, UnsupportedTarget):
+            raise self.known_profile
         return self.known_profile
 
     def copy(self) -> "Draft":

@@ -174,6 +174,21 @@ _LINUX: dict[str, tuple[tuple[str, ...], dict[contentpb.FactKind.ValueType, tupl
     ),
 }
 
+# What cloud-init itself knows of its instance, by its names for templates, the first that has a value. A machine of
+# any infrastructure that cloud-init sets up has these. Source: cloud-init's page on instance data.
+_CLOUD_INIT: dict[contentpb.FactKind.ValueType, tuple[str, str]] = {
+    _H: ("ds.meta_data.hostname", HOST),
+    _L: ("ds.meta_data.local_hostname", HOST),
+    contentpb.FACT_KIND_SHORT_HOSTNAME: ("v1.local_hostname", LABEL),
+    _ID: ("ds.meta_data.instance_id v1.instance_id", WORD),
+    _V4: ("ds.meta_data.local_ipv4", IPV4),
+    _V6: ("ds.meta_data.ipv6", IPV6),
+    _PUB: ("ds.meta_data.public_ipv4", IPV4),
+    _REG: ("ds.meta_data.placement.region v1.region", WORD),
+    _AZ: ("ds.meta_data.availability_zone ds.meta_data.placement.availability_zone v1.availability_zone", WORD),
+    _TYPE: ("ds.meta_data.instance_type", WORD),
+}
+
 # Facts whose functions have the same names on Windows; the others are not served there.
 _WINDOWS_SAME = ("aws", "azure", "gcp")
 _WINDOWS_HOST = ("vsphere", "kubevirt", "openstack", "cloudstack", "metal")
@@ -198,6 +213,17 @@ def row(
         return None
     call, grammar = facts[kind]
     return Source(programs=programs, call=tuple(call.split(" ")), grammar=grammar)
+
+
+def cloud_init_row(kind: contentpb.FactKind.ValueType, *, infrastructure: str) -> Source | None:
+    """Give the source of a fact on a Linux machine that cloud-init sets up: what it knows, else the infrastructure."""
+    own = row(kind, infrastructure=infrastructure, os_family=clusterpb.OS_FAMILY_LINUX)
+    if kind not in _CLOUD_INIT:
+        return own
+    names, grammar = _CLOUD_INIT[kind]
+    if own is None:
+        return Source(programs=("cloud_init",), call=("known", names), grammar=grammar)
+    return replace(own, programs=("cloud_init", *own.programs), call=("known", names, *own.call))
 
 
 def infrastructures() -> tuple[str, ...]:

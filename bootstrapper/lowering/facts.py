@@ -8,7 +8,7 @@ import json
 import shlex
 from collections.abc import Iterable
 
-from bootstrapper.lowering.fact_table import Source, row
+from bootstrapper.lowering.fact_table import Source, cloud_init_row, row
 from bootstrapper.lowering.runners.pieces import FACT_NAMES
 from bootstrapper.lowering.runners.program import program
 from services.contract.content import literal
@@ -20,13 +20,17 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 STEP_ID = "machine-facts"
 
 
-def facts_step(kinds: Iterable[contentpb.FactKind.ValueType], target: clusterpb.Target) -> planpb.Step:
+def facts_step(
+    kinds: Iterable[contentpb.FactKind.ValueType], target: clusterpb.Target, *, cloud_init: bool = False
+) -> planpb.Step:
     """Give the step that finds the facts of these kinds on a machine of this target.
+
+    With `cloud_init` the step can ask cloud-init, which runs it.
 
     Raises:
         UnsupportedFeature: the table has no row for a fact on this infrastructure and operating system.
     """
-    sources = {kind: _source(kind, target) for kind in sorted(kinds)}
+    sources = {kind: _source(kind, target, cloud_init=cloud_init) for kind in sorted(kinds)}
     if target.os_family == clusterpb.OS_FAMILY_WINDOWS:
         script, interpreter = _windows_script(sources), planpb.INTERPRETER_POWERSHELL
     else:
@@ -40,8 +44,11 @@ def has_source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target) -> 
     return row(kind, infrastructure=target.infrastructure, os_family=target.os_family) is not None
 
 
-def _source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target) -> Source:
-    source = row(kind, infrastructure=target.infrastructure, os_family=target.os_family)
+def _source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target, *, cloud_init: bool) -> Source:
+    if cloud_init and target.os_family == clusterpb.OS_FAMILY_LINUX:
+        source = cloud_init_row(kind, infrastructure=target.infrastructure)
+    else:
+        source = row(kind, infrastructure=target.infrastructure, os_family=target.os_family)
     if source is None:
         name = FACT_NAMES.get(kind, "unknown")
         raise UnsupportedFeature(

@@ -19,11 +19,13 @@ RUNNER = "runner"
 """Id of this act among the passes, for provenance."""
 
 
-def finish(draft: Draft, supports: Sequence[provisionerpb.FeatureSupport]) -> None:
+def finish(draft: Draft, supports: Sequence[provisionerpb.FeatureSupport], *, cloud_init: bool = False) -> None:
     """Lower the draft's plan: what is staged and prepared, and the engine's steps, become files and the entry point.
 
     A provisioner that declares "plan.steps" keeps its steps, unless the runner is needed: for what is staged, or for
     something that a step asks for and the provisioner does not declare.
+
+    With `cloud_init` the format is one that cloud-init reads.
 
     Raises:
         UnsupportedFeature: a machine fact has no source there, or a script's interpreter is missing.
@@ -45,6 +47,7 @@ def finish(draft: Draft, supports: Sequence[provisionerpb.FeatureSupport]) -> No
         policy=draft.bundle.execution if draft.bundle.HasField("execution") else None,
         entrypoint=plan.entrypoint if plan.HasField("entrypoint") else None,
         accepts_commands=COMMANDS in declared,
+        cloud_init=cloud_init,
     )
     draft.lowered += [
         bootstrappb.Lowered(

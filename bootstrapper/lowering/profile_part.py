@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from bootstrapper.lowering.draft import CannotLower
+from bootstrapper.lowering.draft import CannotLower, Draft
 from bootstrapper.os_profiles import OsProfile
 from services.contract.walk import Item
 
@@ -39,16 +39,17 @@ def needed_program(name: str, item: Item, profile: OsProfile) -> str:
     return name
 
 
-def refuse_read_only(item: Item, profile: OsProfile) -> None:
+def refuse_read_only(item: Item, draft: Draft) -> None:
     """Let an item pass whose path can be written.
 
     Raises:
         CannotLower: it lies below a /usr that is read-only.
     """
     path: str = item.message.path
-    if not profile.read_only_usr or not path.startswith("/usr/"):
+    if not path.startswith("/usr/"):
         return
-    if not any(path.startswith(f"{folder}/") for folder in profile.writable):
+    profile = draft.profile
+    if profile.read_only_usr and not any(path.startswith(f"{folder}/") for folder in profile.writable):
         raise CannotLower(
             item,
             "the distribution has /usr read-only",

@@ -13,7 +13,7 @@ from bootstrapper.lowering.optional_fields import OptionalUses
 from bootstrapper.lowering.passes import Pass
 from bootstrapper.lowering.work import Work
 from bootstrapper.remedies import reason_of, remedy_of
-from services.contract.errors import Violation
+from services.contract.errors import UnsupportedTarget, Violation
 from services.contract.features import Unsupported
 from services.contract.walk import Item, items, take_all
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -60,6 +60,12 @@ def _run(work: Work, one: Pass, group: list[Item], known: OptionalUses) -> Itera
     while remaining:
         try:
             one.lower(remaining, draft)
+        except UnsupportedTarget as unknown:
+            draft.restore(before)
+            for item in remaining:
+                _lacks_profile(work, item, unknown)
+                yield item.path
+            return
         except CannotLower as cannot:
             draft.restore(before)
             given_up = set()
@@ -81,6 +87,13 @@ def _run(work: Work, one: Pass, group: list[Item], known: OptionalUses) -> Itera
             for item in remaining
         ]
         return
+
+
+def _lacks_profile(work: Work, item: Item, unknown: UnsupportedTarget) -> None:
+    """Give up an item whose pass has to know the distribution, where no profile does."""
+    for each in unknown.violations:
+        why = f"it is lowered by the machine's OS profile, and {each.path} {each.description}"
+        work.give_up(item, why, remedy=each.remedy, elsewhere=Elsewhere.FORMATS)
 
 
 def _emitted(draft: Draft, before: Draft) -> set[str]:

@@ -53,7 +53,7 @@ def _stage_file(draft: Draft, item: Item) -> None:
 
 
 def _stage(item: Item, draft: Draft, by: str, *, rank: Rank = Rank.FILES) -> None:
-    refuse_read_only(item, draft.profile)
+    refuse_read_only(item, draft)
     if is_windows_path(item.message.path):
         raise CannotLower(item, "the path is one of Windows", remedy="write a path that starts with /")
     entry = type(item.message)()

@@ -69,4 +69,4 @@ def _check_path(item: Item, draft: Draft) -> None:
         )
     if not absolute_path(path) or not path.startswith("/"):
         raise CannotLower(item, "the mount point is no absolute path", remedy="write a path that starts with /")
-    refuse_read_only(item, draft.profile)
+    refuse_read_only(item, draft)

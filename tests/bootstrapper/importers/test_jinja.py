@@ -55,12 +55,12 @@ def test_other_jinja_stays_jinja(text: str, reason: str) -> None:
 
 def test_a_mixture_is_cut_at_its_joints() -> None:
     """Literal parts, facts and Jinja stand side by side, in order."""
-    got = pieces('aws:///{{ ds.meta_data.placement["availability-zone"] }}/{{ x | y }} {# gone #}end')
+    got = pieces('aws:///{{ ds.meta_data.placement["availability-zone"] }}/{{ x | upper }} {# gone #}end')
     assert got == [
         Piece(text="aws:///"),
         Piece(fact=contentpb.FACT_KIND_AVAILABILITY_ZONE),
         Piece(text="/"),
-        Piece(template="{{ x | y }}"),
+        Piece(template="{{ x | upper }}"),
         Piece(text=" end"),
     ]
 

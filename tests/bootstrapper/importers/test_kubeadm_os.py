@@ -82,7 +82,7 @@ OS = [
         'users { name: "u" password_hash { secret_ref { name: "s" key: "k" } } }',
         "a password from a Secret; ignition keeps the image's own user",
     ),
-    ("ntp: {enabled: false, servers: [a.example.com]}", 'ntp { enabled: false servers: "a.example.com" }', "NTP"),
+    ("ntp: {enabled: true, servers: [a.example.com]}", 'ntp { enabled: true servers: "a.example.com" }', "NTP"),
     ("ntp: {}", "ntp { }", "NTP, nothing said"),
     (
         "diskSetup: {partitions: [{device: /dev/sdb, layout: true, overwrite: false}]}",

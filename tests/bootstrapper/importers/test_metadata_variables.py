@@ -62,7 +62,7 @@ def test_a_variable_of_ones_own_is_known_by_its_unit() -> None:
     assert variable_fact("COREOS_CUSTOM_HOSTNAME", texts=["COREOS_CUSTOM_HOSTNAME=$(uuidgen)"]) is None
 
 
-SHORTENED = "export COREOS_OPENSTACK_HOSTNAME=${COREOS_OPENSTACK_HOSTNAME%.*}"
+SHORTENED = "export COREOS_OPENSTACK_HOSTNAME=${COREOS_OPENSTACK_HOSTNAME%%.*}"
 
 
 def test_a_shortened_host_name_of_openstack_is_the_short_one() -> None:
@@ -106,3 +106,9 @@ def test_sed_over_kubeadms_file_is_recognised(command: str, mark: str, fact: con
     assert got.commands == (1,)
     assert got.pieces(f"a{mark}") == [Piece(text="a"), Piece(fact=fact)]
     assert got.pieces("@@OTHER@@ ${X}") == [Piece(text="@@OTHER@@ ${X}")]
+
+
+def test_a_host_name_without_its_last_label_is_not_the_short_one() -> None:
+    """`%.*` cuts the last label only: the commands stay as they are, so that the node's name is that of today."""
+    last = SHORTENED.replace("%%", "%")
+    assert filled_in([last, *ENVSUBST]).pieces("${COREOS_OPENSTACK_HOSTNAME}") is None

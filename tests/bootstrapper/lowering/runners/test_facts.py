@@ -334,3 +334,43 @@ def test_no_row_is_a_refusal(reason: str, target: clusterpb.Target, kind: conten
 def test_facts_are_looked_for_only_when_something_needs_them() -> None:
     """A plan without facts has no such step."""
     assert not [file for file in lowered([program("a", "true")]).files if "facts" in file.path]
+
+
+KNOWN = """case "$*" in
+  "query ds.meta_data.local_hostname") echo node-1.example.com ;;
+  "query v1.local_hostname") echo node-1 ;;
+  "query ds.meta_data.instance_id") echo "not of the form" ;;
+  *) exit 1 ;;
+esac"""
+
+
+def find_by_cloud_init(machine: LinuxMachine, infrastructure: str, kinds: list[contentpb.FactKind.ValueType]) -> int:
+    """Run the facts step alone where cloud-init starts it; give the runner's exit code."""
+    machine.fake("cloud-init", KNOWN)
+    result = lowered([facts_step(kinds, linux(infrastructure), cloud_init=True), note("next")])
+    machine.write(result.files)
+    return machine.run(result.entrypoint.argv)
+
+
+@pytest.mark.parametrize("infrastructure", ["openstack", "nutanix", ""])
+def test_cloud_init_is_asked_first(machine: LinuxMachine, infrastructure: str) -> None:
+    """Without a metadata service, or a row at all, the names are those that cloud-init's templates give, whole."""
+    kinds = [contentpb.FACT_KIND_LOCAL_HOSTNAME, contentpb.FACT_KIND_SHORT_HOSTNAME]
+    assert find_by_cloud_init(machine, infrastructure, kinds) == 0, machine.calls
+    assert value(machine, "local-hostname") == "node-1.example.com"
+    assert value(machine, "short-hostname") == "node-1"
+
+
+def test_what_cloud_init_does_not_know_the_infrastructure_tells(machine: LinuxMachine) -> None:
+    """A name that cloud-init has no value for, or one of another form, is asked of the metadata service."""
+    serve(machine, "aws")
+    kinds = [contentpb.FACT_KIND_INSTANCE_ID, contentpb.FACT_KIND_PRIVATE_IPV4]
+    assert find_by_cloud_init(machine, "aws", kinds) == 0, machine.calls
+    assert value(machine, "instance-id") == EXPECTED["aws"]["instance-id"]
+    assert value(machine, "private-ipv4") == EXPECTED["aws"]["private-ipv4"]
+
+
+def test_a_fact_that_nobody_knows_is_refused() -> None:
+    """cloud-init has no word for a provider id, so that an infrastructure without a row gives none."""
+    with pytest.raises(UnsupportedFeature):
+        facts_step([contentpb.FACT_KIND_PROVIDER_ID], linux("nutanix"), cloud_init=True)
