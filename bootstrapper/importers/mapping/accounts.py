@@ -55,6 +55,9 @@ def _user(context: Context, place: Place, user: User) -> ospb.User:
         item.inactive = True
     if user.lock_password is not None:
         item.lock_password = user.lock_password
+    elif context.format == IGNITION and (user.passwd or user.passwd_from is not None):
+        # Today's ignition output knows no lock: the hash is written as it stands, and the password can be used.
+        item.lock_password = False
     _set_password(context, place, user, item)
     if context.format == IGNITION and user.lock_password is not None and item.HasField("password_hash"):
         code, message = _IGNITION_LOCKS[user.lock_password]
