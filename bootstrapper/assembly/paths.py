@@ -1,5 +1,6 @@
 """Who owns which path on the machine: one origin for each, and some that are nobody's but Slipway's."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -56,6 +57,16 @@ def collisions(os: ospb.OperatingSystem) -> Iterator[tuple[Owned, Owned]]:
             first[entry.path] = entry
         elif not entry.append:
             yield earlier, entry
+
+
+def beneath_files(os: ospb.OperatingSystem) -> Iterator[tuple[Owned, Owned]]:
+    """Give every file whose path is a folder of another entry, and the first such entry."""
+    ordered = sorted(entries(os), key=lambda entry: entry.path)
+    names = [entry.path for entry in ordered]
+    for file in (entry for entry in ordered if entry.where.startswith("os.files[")):
+        number = bisect_left(names, file.path + "/")
+        if number < len(names) and names[number].startswith(file.path + "/"):
+            yield file, ordered[number]
 
 
 def describe(origin: diagnosticpb.Origin) -> str:

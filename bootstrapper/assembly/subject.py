@@ -83,6 +83,9 @@ def _collisions(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     for earlier, later in paths.collisions(spec.os):
         message = f"claims the same path as {paths.describe(earlier.origin)}"
         yield Violation(later.where, message, remedy="leave the path to one of them")
+    for file, inner in paths.beneath_files(spec.os):
+        message = f"lies in {paths.describe(file.origin)}, which is a file and cannot be a folder"
+        yield Violation(inner.where, message, remedy="choose a path outside the file's")
 
 
 def _prefixed(prefix: str, found: Iterable[Violation]) -> list[Violation]:

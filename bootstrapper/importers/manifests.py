@@ -87,8 +87,8 @@ class _Reader:
         self.set_missing = set_missing
         self.infrastructure = infrastructure
         self.imported: dict[tuple[int, int, str, int], ImportResult] = {}
-        self.secrets = secret_values(objects)
-        self.config_maps = config_map_values(objects)
+        self.secrets = secret_values(objects, set_missing=set_missing)
+        self.config_maps = config_map_values(objects, set_missing=set_missing)
 
     def read(self, notes: list[SourceProblem]) -> ManifestSet:
         clusters = Clusters(self.objects, set_missing=self.set_missing)

@@ -4,17 +4,21 @@ The values are obviously not real: documentation addresses (RFC 5737), reserved 
 is all zeros. Nothing here is a default of the product.
 """
 
+import hashlib
 import re
 
 SSH_KEY = f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{'A' * 43} placeholder@example.com"
 KUBERNETES_VERSION = "v1.34.0"
 ADDRESS = "192.0.2.10"
 
+# Templates put suffixes such as "-control-plane" behind a name, and the whole is a label of 63 characters at most.
+_LONGEST_LABEL = 24
+
 _RULES = [
     (r"KUBERNETES(?!.*_(NAME|URL)).*_VERSION", KUBERNETES_VERSION),
     (r".*_?(B64|BASE64)(_.*)?", "cGxhY2Vob2xkZXI="),
     (r"(ENABLE|DISABLE|USE)_.*|.*_(ENABLED?|DISABLED?)", "false"),
-    (r".*SSH.*KEY.*NAME|.*KEY_PAIR.*|.*KEYPAIR.*", "placeholder"),
+    (r".*SSH.*KEY.*NAME|.*KEY_PAIR.*|.*KEYPAIR.*", ""),
     (r".*(AUTHORIZED_KEY|PUBLIC_KEY|SSH_KEY|SSHKEY|SSH_PUB_KEY).*", SSH_KEY),
     (r".*(CONTROL_PLANE|CONTROLPLANE|MASTER).*(COUNT|REPLICAS)", "3"),
     (r".*(COUNT|REPLICAS)", "1"),
@@ -38,8 +42,17 @@ _RULES = [
 
 
 def placeholder(name: str) -> str:
-    """Give a plausible value for a variable of this name."""
+    """Give a plausible value for a variable of this name; names differ where those of the variables do."""
     for pattern, value in _RULES:
         if re.fullmatch(pattern, name, re.IGNORECASE):
-            return value
-    return "placeholder"
+            return value or _label(name)
+    return _label(name)
+
+
+def _label(name: str) -> str:
+    """Make a DNS label of the variable's name, so that two variables never name the same object."""
+    words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    if len(words) > _LONGEST_LABEL or words.replace("-", "_").upper() != name:
+        digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+        words = f"{words[: _LONGEST_LABEL - len(digest) - 1]}-{digest}"
+    return f"placeholder-{words}"

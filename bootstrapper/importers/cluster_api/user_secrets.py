@@ -15,17 +15,19 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 
 PLACEHOLDER = b"placeholder"
 
+_DATA = ("data", "stringData", "binaryData")
+
 Values = dict[str, dict[tuple[str, str], bytes]]
 """Values by namespace, then by name and key."""
 
 _Kind = TypeVar("_Kind", bound=Opaque)
 
 
-def secret_values(objects: ManifestObjects) -> Values:
-    """Give all values; what cannot be read becomes a problem of the objects."""
+def secret_values(objects: ManifestObjects, *, set_missing: bool = False) -> Values:
+    """Give all values; what cannot be read becomes a problem of the objects, or see _read."""
     values: Values = {}
     for each in objects.of("Secret"):
-        secret = _read(objects, each, SecretObject)
+        secret = _read(objects, each, SecretObject, set_missing=set_missing)
         if secret is not None:
             own = values.setdefault(each.namespace, {})
             own |= dict(_decoded(objects, each, "data", secret.data))
@@ -33,11 +35,11 @@ def secret_values(objects: ManifestObjects) -> Values:
     return values
 
 
-def config_map_values(objects: ManifestObjects) -> Values:
-    """Give all values of ConfigMaps; what cannot be read becomes a problem of the objects."""
+def config_map_values(objects: ManifestObjects, *, set_missing: bool = False) -> Values:
+    """Give all values of ConfigMaps; what cannot be read becomes a problem of the objects, or see _read."""
     values: Values = {}
     for each in objects.of("ConfigMap"):
-        config_map = _read(objects, each, ConfigMapObject)
+        config_map = _read(objects, each, ConfigMapObject, set_missing=set_missing)
         if config_map is not None:
             own = values.setdefault(each.namespace, {})
             own |= dict(_decoded(objects, each, "binaryData", config_map.binary_data))
@@ -45,12 +47,20 @@ def config_map_values(objects: ManifestObjects) -> Values:
     return values
 
 
-def _read(objects: ManifestObjects, each: ManifestObject, kind: type[_Kind]) -> _Kind | None:
+def _read(objects: ManifestObjects, each: ManifestObject, kind: type[_Kind], *, set_missing: bool) -> _Kind | None:
+    """Read an object; with set_missing a variable may stand for all of its data, which then is not known."""
+    if set_missing and any(_is_placeholder(each.part(name)) for name in _DATA):
+        objects.note(each, "a placeholder stands for all of its data, which is left aside")
+        return None
     try:
         return each.read(kind)
     except SourceError as error:
         objects.problems.extend(error.problems)
         return None
+
+
+def _is_placeholder(data: object) -> bool:
+    return isinstance(data, str) and data.startswith(PLACEHOLDER.decode())
 
 
 def _decoded(

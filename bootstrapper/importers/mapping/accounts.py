@@ -68,3 +68,6 @@ def _set_password(context: Context, place: Place, user: User, item: ospb.User) -
         item.password_hash.secret_ref.CopyFrom(secretpb.SecretReference(name=secret.name, key=secret.key))
     elif user.passwd:
         item.password_hash.value = context.plain(place.at("passwd"), user.passwd)
+    if context.format == IGNITION and user.lock_password is None and item.HasField("password_hash"):
+        # Today's ignition output knows no lock: the hash is written as it stands, and the password can be used.
+        item.lock_password = False

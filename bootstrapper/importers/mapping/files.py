@@ -26,7 +26,7 @@ class _DecodeError(ValueError):
 
 def file_item(context: Context, place: Place, file: File) -> ospb.File:
     """Carry over an entry of files."""
-    item = ospb.File(path=context.plain(place.at("path"), file.path), origin=place.origin())
+    item = ospb.File(path=_path(context, place.at("path"), file.path), origin=place.origin())
     item.content.CopyFrom(_content(context, place, file))
     set_owner(item, context.plain(place.at("owner"), file.owner))
     if file.permissions:
@@ -39,6 +39,17 @@ def file_item(context: Context, place: Place, file: File) -> ospb.File:
             message = "today's ignition output replaces the file; here the content is put behind what it holds"
             context.findings.warn(place.at("append"), "APPEND_HONOURED", message)
     return item
+
+
+def _path(context: Context, place: Place, text: str) -> str:
+    """Give the path without repeated and trailing slashes, which mean nothing to the engines of today."""
+    path = context.plain(place, text)
+    if not path.startswith("/"):
+        return path
+    plain = re.sub(r"/{2,}", "/", path).rstrip("/") or "/"
+    if plain != path:
+        context.findings.inform(place, "PATH_SIMPLIFIED", "repeated and trailing slashes are left out of the path")
+    return plain
 
 
 def set_owner(item: ospb.File | ospb.Directory | ospb.Link, text: str) -> None:

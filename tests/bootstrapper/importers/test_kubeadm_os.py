@@ -29,6 +29,11 @@ OS = [
         'files { path: "/a" content { text: "x" } append: false }',
         "false is set",
     ),
+    (
+        "files: [{path: //opt///a/, content: x}]",
+        'files { path: "/opt/a" content { text: "x" } }',
+        "slashes without a meaning",
+    ),
     ("files: [{path: /a, content: ''}]", 'files { path: "/a" content { text: "" } }', "an empty file"),
     ("files: [{path: /a, owner: app}]", 'files { path: "/a" content { text: "" } owner: "app" }', "a user only"),
     ("files: [{path: /a, permissions: '644'}]", 'files { path: "/a" content { text: "" } mode: 420 }', "always octal"),
@@ -79,8 +84,8 @@ OS = [
     ),
     (
         IGNITION + "users: [{name: u, passwdFrom: {secret: {name: s, key: k}}}]",
-        'users { name: "u" password_hash { secret_ref { name: "s" key: "k" } } }',
-        "a password from a Secret; ignition keeps the image's own user",
+        'users { name: "u" lock_password: false password_hash { secret_ref { name: "s" key: "k" } } }',
+        "a password from a Secret can be used, as in today's ignition output, which also keeps the image's own user",
     ),
     ("ntp: {enabled: true, servers: [a.example.com]}", 'ntp { enabled: true servers: "a.example.com" }', "NTP"),
     ("ntp: {}", "ntp { }", "NTP, nothing said"),

@@ -106,6 +106,16 @@ def test_a_first_look_needs_nothing() -> None:
     assert len(found.notes) == 5
 
 
+def test_a_placeholder_for_all_data_refuses_nothing() -> None:
+    """With set_missing a ConfigMap whose data is one variable is left aside with a note; two names stay two objects."""
+    text = CLUSTER
+    for name in ("CNI", "CSI"):
+        head = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: '${{{name}_NAME}}'}}\n"
+        text += f"\n---\n{head}data: ${{{name}_RESOURCES}}\n"
+    notes = [str(note) for note in manifests(text, variables=VARIABLES, set_missing=True).notes]
+    assert sum("stands for all of its data" in note for note in notes) == 2
+
+
 def test_files_belong_together() -> None:
     """Objects of one file may name those of another, and all undefined variables are told at once."""
     first, second = CLUSTER.split("---\napiVersion: cluster.x-k8s.io/v1beta1", 1)

@@ -121,7 +121,7 @@ def test_a_default_at_the_first_use_serves_for_clusterctl() -> None:
 def test_missing_variables_get_placeholders() -> None:
     """With set_missing each missing variable gets one plausible value, and one note."""
     got = expand_all({"f": "${CLUSTER_NAME} ${A:=${POD_CIDR}} ${CLUSTER_NAME}"}, variables={}, set_missing=True)
-    assert got["f"].text == "placeholder 192.168.0.0/16 placeholder"
+    assert got["f"].text == "placeholder-cluster-name 192.168.0.0/16 placeholder-cluster-name"
     assert [note.position for note in got["f"].notes] == [Position(1, 1), Position(1, 22)]
 
 
@@ -161,11 +161,11 @@ NAMES = [
     ("CONTROL_PLANE_ENDPOINT_IP", r"192\.0\.2\.\d+"),
     ("CONTROL_PLANE_ENDPOINT_PORT", "6443"),
     ("VSPHERE_SSH_AUTHORIZED_KEY", re.escape(SSH_KEY)),
-    ("AWS_SSH_KEY_NAME", "placeholder"),
+    ("AWS_SSH_KEY_NAME", "placeholder-aws-ssh-key-name"),
     ("AZURE_CLIENT_SECRET_B64", "cGxhY2Vob2xkZXI="),
     ("DOCKER_SERVICE_DOMAIN", "cluster.local"),
     ("NAMESPACE", "default"),
-    ("SOMETHING_ELSE", "placeholder"),
+    ("SOMETHING_ELSE", "placeholder-something-else"),
 ]
 
 
@@ -173,6 +173,14 @@ NAMES = [
 def test_placeholders_fit_their_names(name: str, pattern: str) -> None:
     """A name tells what kind of value fits."""
     assert re.fullmatch(pattern, placeholder(name))
+
+
+def test_placeholders_of_names_differ() -> None:
+    """Two variables never get the same name, however long they are or whatever their case is; each is a DNS label."""
+    names = ["A_B", "a_b", "A__B", "_A_B", "N" * 60 + "X", "N" * 60 + "Y"]
+    labels = {placeholder(name) for name in names}
+    assert len(labels) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?", label) for label in labels)
 
 
 @given(st.text(alphabet="${}:=-#%/^,A \\\n", max_size=40))
