@@ -9,12 +9,12 @@ BIN := .venv/bin
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | column -ts $$'\t'
 
-.venv/ready: pyproject.toml hatch_build.py constraints.txt tools/protogen.py tools/errorgen.py $(wildcard proto/slipway/v1alpha1/*) $(wildcard proto/slipway/conformance/v1alpha1/*)
+.venv/ready: pyproject.toml sdk/python/pyproject.toml sdk/python/hatch_build.py constraints.txt tools/protogen.py tools/errorgen.py $(wildcard proto/slipway/v1alpha1/*) $(wildcard proto/slipway/conformance/v1alpha1/*)
 	@echo "setting up .venv (once)"
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) has no venv: apt-get install python3-venv" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable sdk/python --editable .
 	@touch $@
 
 venv: .venv/ready ## Make the virtual environment .venv with everything in it
@@ -22,14 +22,15 @@ venv: .venv/ready ## Make the virtual environment .venv with everything in it
 demo-node: .venv/ready ## Boot three real nodes from nothing but user data, and leave them running
 	@$(BIN)/python -m tools.node check
 	@echo "building what a node consists of: a quarter of an hour the first time, then nothing"
-	@$(BIN)/python -m tools.engines.build node-1.34
+	@$(BIN)/python -m tools.oracles.build node-1.34
 	@$(BIN)/python -m tools.node.demo
 
 demo-node-down: .venv/ready ## Switch the nodes of the demo off; nothing of them is left
 	@$(BIN)/python -m tools.node.demo down
 
-proto: .venv/ready ## Generate the protobuf code again
+proto: .venv/ready ## Generate the code of the contract again; that for Go needs Go
 	@$(BIN)/python tools/protogen.py
+	@if command -v go >/dev/null; then cd sdk/go && go generate .; fi
 
 demo: .venv/ready ## Run the main job: four provisioners, every example machine
 	@$(BIN)/python -m tools.demo
@@ -38,7 +39,7 @@ test: .venv/ready ## Run the tests, with the engines that are already built, wit
 	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not long" $(TEST_OPTIONS)
 
 engines: .venv/ready ## Build the real engines (Debian packages, Go)
-	@$(BIN)/python -m tools.engines.build
+	@$(BIN)/python -m tools.oracles.build
 
 image: .venv/ready ## Build the image of all services with podman, and the real docker compose
 	@$(BIN)/python -m tools.image build
@@ -62,7 +63,7 @@ bench: .venv/ready ## Measure speed and size
 	@$(BIN)/python -m tools.bench
 
 bench-cluster: .venv/ready ## Measure bootstrap providers in a real management cluster
-	@$(BIN)/python -m tools.engines.build cluster cluster-api-1.14-kubeadm-bootstrap
+	@$(BIN)/python -m tools.oracles.build cluster cluster-api-1.14-kubeadm-bootstrap
 	@$(BIN)/python -m tools.bench.cluster
 
 docs: .venv/ready ## Generate the reference pages and the custom resource definitions again
@@ -84,9 +85,9 @@ conformance: .venv/ready ## Run the conformance suite on our provisioners, and k
 constraints: .venv/ready ## Pin the newest versions that pyproject.toml allows, with hashes
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-annotate --no-header --quiet --upgrade --output-file constraints.txt
+	  --no-emit-index-url --no-emit-package slipway-sdk --no-annotate --no-header --quiet --upgrade --output-file constraints.txt
 	@$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-annotate --no-header --quiet --constraint constraints.txt --output-file runtime.txt
+	  --no-emit-index-url --no-emit-package slipway-sdk --no-annotate --no-header --quiet --constraint constraints.txt --output-file runtime.txt
 
 clean: ## Remove everything that was generated
-	rm -rf .venv build dist out
+	rm -rf .venv build dist out sdk/python/build

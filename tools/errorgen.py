@@ -1,4 +1,4 @@
-"""Generate the reference page and the Python enum of the error table, proto/slipway/v1alpha1/errors.yaml.
+"""Generate the page, the enum and the exceptions of the error table, proto/slipway/v1alpha1/errors.yaml.
 
 One table, so that code, documentation and the words of the contract cannot drift apart. Like protogen it
 stands alone: the build environment holds nothing of this project.
@@ -12,7 +12,9 @@ from typing import Any
 
 TABLE = Path("proto/slipway/v1alpha1/errors.yaml")
 PAGE = Path("docs/reference/errors.md")
-MODULE = Path("build/gen/slipway/v1alpha1/reasons.py")
+MODULE = Path("slipway/v1alpha1/reasons.py")
+CLASSES = Path("sdk/python/slipway/contract/errors.py")
+_WIDTH = 120
 
 # In the order of their numbers, google/rpc/code.proto.
 CODES = (
@@ -151,12 +153,65 @@ def module(table: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "    }", ")"]) + "\n"
 
 
-def generate(*, root: Path) -> Path:
-    """Write the Python module; give its path."""
-    target = root / MODULE
+def classes(table: Mapping[str, Any]) -> str:
+    """Give slipway/contract/errors.py: a class for each reason, below that of its code where several share it."""
+    groups = table["groups"]
+    members: dict[str, list[str]] = {code: [] for code in groups}
+    alone: list[str] = []
+    for reason, rule in table["reasons"].items():
+        members.get(rule["code"], alone).append(reason)
+    tree = ["SlipwayError"]
+    for code, group in groups.items():
+        tree.append(f"├── {group['name']} ({code})")
+        branches = [*("├── " for _ in members[code][1:]), "└── "]
+        tree += [f"│   {branch}{_class(reason)}" for branch, reason in zip(branches, members[code], strict=True)]
+    tree += [f"├── {_class(reason)} ({table['reasons'][reason]['code']})" for reason in alone]
+    tree.append("└── ForeignStatus (any code: the transport's, or a reason newer than this code)")
+    lines = [
+        '"""The exceptions of the error table. Generated from proto/slipway/v1alpha1/errors.yaml; do not edit.',
+        "",
+        *tree,
+        '"""',
+        "",
+        "# ruff: noqa: N818  # the classes carry the names of the contract's reasons",
+        "",
+        "from slipway.contract.slipway_error import ForeignStatus as ForeignStatus  # noqa: PLC0414",
+        "from slipway.contract.slipway_error import SlipwayError as SlipwayError  # noqa: PLC0414",
+        "from slipway.contract.slipway_error import Violation as Violation  # noqa: PLC0414",
+        "from slipway.contract.slipway_error import error_class as error_class  # noqa: PLC0414",
+        "from slipway.v1alpha1.reasons import Reason",
+    ]
+    for code, group in groups.items():
+        lines += ["", "", f"class {group['name']}(SlipwayError):", f'    """{group["meaning"]}"""']
+        for reason in members[code]:
+            lines += _exception(reason, group["name"], table)
+    for reason in alone:
+        lines += _exception(reason, "SlipwayError", table)
+    if any(len(line) > _WIDTH for line in lines):
+        lines = [line.replace("noqa: N818", "noqa: E501, N818") for line in lines]
+    return "\n".join(lines) + "\n"
+
+
+def write_classes(*, root: Path) -> Path:
+    """Write the exceptions; give the path."""
+    (root / CLASSES).write_text(classes(load(root)), encoding="utf-8")
+    return root / CLASSES
+
+
+def _class(reason: str) -> str:
+    return "".join(word.capitalize() for word in reason.split("_"))
+
+
+def _exception(reason: str, parent: str, table: Mapping[str, Any]) -> list[str]:
+    meaning = table["reasons"][reason]["meaning"]
+    return ["", "", f"class {_class(reason)}({parent}):", f'    """{meaning}"""', "", f"    reason = Reason.{reason}"]
+
+
+def generate(*, root: Path, out: Path) -> Path:
+    """Write the Python module below `out`; give its path."""
+    target = out / MODULE
     target.parent.mkdir(parents=True, exist_ok=True)
-    for folder in (target.parent, target.parent.parent):
-        (folder / "__init__.py").touch()
+    (target.parent / "__init__.py").touch()
     target.write_text(module(load(root)), encoding="utf-8")
     return target
 
@@ -171,7 +226,8 @@ def _yes(value: object) -> str:
 
 if __name__ == "__main__":
     base = Path(__file__).resolve().parent.parent
-    generate(root=base)
+    generate(root=base, out=base / "sdk" / "python" / "build" / "gen")
+    write_classes(root=base)
     if "--docs" in sys.argv[1:]:
         (base / PAGE).parent.mkdir(parents=True, exist_ok=True)
         (base / PAGE).write_text(page(load(base)), encoding="utf-8")

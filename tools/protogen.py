@@ -1,4 +1,4 @@
-"""Generate the Python code of proto/ into build/gen.
+"""Generate the Python code of proto/ into sdk/python/build/gen.
 
 Used by the build hook and by ``make proto``. It stands alone (no import from this project), because the build
 environment holds nothing but the generators.
@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 
-def generate(*, root: Path) -> list[Path]:
-    """Generate messages, services and type stubs; give the files that were written.
+def generate(*, root: Path, out: Path) -> list[Path]:
+    """Generate messages, services and type stubs into `out`; give the files that were written.
+
+    `root` is the folder that holds proto/ and tools/.
 
     Raises:
         RuntimeError: protoc refused a file; its own message is on standard error.
@@ -19,7 +21,6 @@ def generate(*, root: Path) -> list[Path]:
     import grpc_tools  # noqa: PLC0415  # only present where code is generated
     from grpc_tools import protoc  # noqa: PLC0415
 
-    out = root / "build" / "gen"
     shutil.rmtree(out / "slipway", ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)
     sources = sorted(str(path.relative_to(root / "proto")) for path in (root / "proto").rglob("*.proto"))
@@ -43,12 +44,13 @@ def generate(*, root: Path) -> list[Path]:
     )
     if status != 0:
         raise RuntimeError("protoc failed")
-    for folder in {Path(source).parent for source in sources} | {Path("slipway")}:
+    for folder in {Path(source).parent for source in sources}:
+        # Not above: `slipway` is a namespace package of several distributions.
         (out / folder / "__init__.py").touch()
-    (out / "slipway" / "py.typed").touch()
-    (out / "slipway.binpb").rename(out / "slipway" / "slipway.binpb")
+        (out / folder / "py.typed").touch()
+    (out / "slipway.binpb").rename(out / "slipway" / "v1alpha1" / "slipway.binpb")
     # By path, because neither the build hook nor a script has this folder as a package.
-    runpy.run_path(str(root / "tools" / "errorgen.py"))["generate"](root=root)
+    runpy.run_path(str(root / "tools" / "errorgen.py"))["generate"](root=root, out=out)
     return sorted(path for path in (out / "slipway").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
@@ -58,4 +60,6 @@ def _plugin(name: str, folder: Path) -> str:
 
 
 if __name__ == "__main__":
-    generate(root=Path(__file__).resolve().parent.parent)
+    base = Path(__file__).resolve().parent.parent
+    generate(root=base, out=base / "sdk" / "python" / "build" / "gen")
+    runpy.run_path(str(base / "tools" / "errorgen.py"))["write_classes"](root=base)

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/encoding/protojson"
-	pb "slipway.dev/contract/slipway/v1alpha1"
+	pb "slipway.dev/sdk/slipway/v1alpha1"
 )
 
 func main() {

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-	pb "slipway.dev/contract/slipway/v1alpha1"
+	pb "slipway.dev/sdk/slipway/v1alpha1"
 )
 
 const (

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
-	pb "slipway.dev/contract/slipway/v1alpha1"
+	pb "slipway.dev/sdk/slipway/v1alpha1"
 )
 
 var now = time.Unix(1_000_000, 0)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/proto"
-	"slipway.dev/contract/provisioner"
-	pb "slipway.dev/contract/slipway/v1alpha1"
+	"slipway.dev/sdk/provisioner"
+	pb "slipway.dev/sdk/slipway/v1alpha1"
 )
 
 // hostContainers is an extension: TOML, the tables that stand below settings.host-containers.

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
-	"slipway.dev/contract/provisioner"
-	pb "slipway.dev/contract/slipway/v1alpha1"
+	"slipway.dev/sdk/provisioner"
+	pb "slipway.dev/sdk/slipway/v1alpha1"
 )
 
 const node = "intent.kubernetes.node"

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
-	"slipway.dev/contract/provisioner"
-	pb "slipway.dev/contract/slipway/v1alpha1"
+	"slipway.dev/sdk/provisioner"
+	pb "slipway.dev/sdk/slipway/v1alpha1"
 )
 
 const worker = `

@@ -3,13 +3,13 @@
 import re
 from pathlib import Path
 
-from bootstrapper.bootstrapper import Bootstrapper
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.documents.document_set import read_document_set
-from bootstrapper.documents.machines import MachineQuestion
-from services.cli.embedded import embedded_bootstrapper
-from services.cli.remedies import what_to_do
-from services.contract.errors import SlipwayError
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.documents.document_set import read_document_set
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.cli.embedded import embedded_bootstrapper
+from slipway.cli.remedies import what_to_do
+from slipway.contract.errors import SlipwayError
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 EXAMPLES = sorted(Path("examples").glob("*.yaml"))

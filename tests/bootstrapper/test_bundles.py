@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from bootstrapper.bundles import give_bundle
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from services.cli.embedded import embedded_bootstrapper
+from slipway.bootstrapper.bundles import give_bundle
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.cli.embedded import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

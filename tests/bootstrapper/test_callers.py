@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from bootstrapper.callers import Callers
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings
-from bootstrapper.service import BootstrapServicer
-from bootstrapper.settings import BootstrapperSettings
-from services.cli.embedded import embedded_bootstrapper
-from services.contract.errors import PermissionDenied, SlipwayError, Unauthenticated
-from services.rpc.call import Call
-from services.rpc.channel import ChannelPool
-from services.rpc.client import invoke
-from services.rpc.identity import Identity
-from services.rpc.server import RpcServer, Service
-from services.rpc.tls import CertificateFiles
+from slipway.bootstrapper.callers import Callers
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings
+from slipway.bootstrapper.service import BootstrapServicer
+from slipway.bootstrapper.settings import BootstrapperSettings
+from slipway.cli.embedded import embedded_bootstrapper
+from slipway.contract.errors import PermissionDenied, SlipwayError, Unauthenticated
+from slipway.rpc.call import Call
+from slipway.rpc.channel import ChannelPool
+from slipway.rpc.client import invoke
+from slipway.rpc.identity import Identity
+from slipway.rpc.server import RpcServer, Service
+from slipway.rpc.tls import CertificateFiles
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bootstrapper.assembly.subject import check
-from bootstrapper.credentials.roles import secrets_for_role
-from bootstrapper.policy import check_declarations
-from services.contract.errors import ProvisionerNotAllowed, SpecInvalid
+from slipway.bootstrapper.assembly.subject import check
+from slipway.bootstrapper.credentials.roles import secrets_for_role
+from slipway.bootstrapper.policy import check_declarations
+from slipway.contract.errors import ProvisionerNotAllowed, SpecInvalid
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bootstrapper.importing import MOST_BYTES, import_document
-from services.contract.errors import ImportInvalid
+from slipway.bootstrapper.importing import MOST_BYTES, import_document
+from slipway.contract.errors import ImportInvalid
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 HEAD = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: k}\nspec:\n  files:\n"

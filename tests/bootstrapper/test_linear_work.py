@@ -14,16 +14,16 @@ from types import FrameType
 import pytest
 from google.protobuf import text_format
 
-from bootstrapper.bootstrapper import Bootstrapper
-from bootstrapper.compilation import Compiler
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.engines.kubeadm.engine import KubeadmEngine
-from bootstrapper.engines.result import EngineResult
-from bootstrapper.explanation import MAX_ROWS_BYTES, explain
-from bootstrapper.lowering.table import all_passes
-from bootstrapper.os_profiles import ProfileTable
-from services.cli.embedded import embedded_bootstrapper
-from services.contract.errors import SlipwayError
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from slipway.bootstrapper.engines.result import EngineResult
+from slipway.bootstrapper.explanation import MAX_ROWS_BYTES, explain
+from slipway.bootstrapper.lowering.table import all_passes
+from slipway.bootstrapper.os_profiles import ProfileTable
+from slipway.cli.embedded import embedded_bootstrapper
+from slipway.contract.errors import SlipwayError
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb

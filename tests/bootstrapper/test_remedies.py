@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bootstrapper.engines.result import EngineRefusal
-from bootstrapper.explanation import explain
-from bootstrapper.lowering.draft import Refusal
-from bootstrapper.remedies import remedy_of, remedy_of_error
-from services.cli.embedded import served
-from services.contract.errors import SlipwayError, error_class
-from services.contract.walk import Use
+from slipway.bootstrapper.engines.result import EngineRefusal
+from slipway.bootstrapper.explanation import explain
+from slipway.bootstrapper.lowering.draft import Refusal
+from slipway.bootstrapper.remedies import remedy_of, remedy_of_error
+from slipway.cli.embedded import served
+from slipway.contract.errors import SlipwayError, error_class
+from slipway.contract.walk import Use
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import os_pb2 as ospb

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 import pytest
 from google.protobuf import text_format
 
-from bootstrapper.bootstrapper import Bootstrapper
-from bootstrapper.bundles import give_bundle
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.explanation import explain
-from provisioners.sdk import RenderContext, UserData
-from services.cli.embedded import EmbeddedProvisioners, compiler
-from services.contract.errors import UnsupportedFeature
-from services.contract.walk import items
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.bundles import give_bundle
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.explanation import explain
+from slipway.cli.embedded import EmbeddedProvisioners, compiler
+from slipway.contract.errors import UnsupportedFeature
+from slipway.contract.walk import items
+from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

@@ -2,12 +2,12 @@
 
 import pytest
 
-from bootstrapper.compilation import Compiled
-from bootstrapper.delivery.fitting import fit
-from bootstrapper.delivery.infrastructure import infrastructure
-from bootstrapper.provisioning.selection import Candidate
-from bootstrapper.size_doubts import SECRET_BOUND, size_doubts
-from bootstrapper.verdicts import Column
+from slipway.bootstrapper.compilation import Compiled
+from slipway.bootstrapper.delivery.fitting import fit
+from slipway.bootstrapper.delivery.infrastructure import infrastructure
+from slipway.bootstrapper.provisioning.selection import Candidate
+from slipway.bootstrapper.size_doubts import SECRET_BOUND, size_doubts
+from slipway.bootstrapper.verdicts import Column
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from bootstrapper.documents.machines import MachineQuestion
-from bootstrapper.explanation import explain
-from services.cli.embedded import served
-from services.contract.errors import SlipwayError, Violation
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.bootstrapper.explanation import explain
+from slipway.cli.embedded import served
+from slipway.contract.errors import SlipwayError, Violation
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.bootstrapper.asking import EXAMPLES, asked, bootstrapper, found, question, refused
 

@@ -6,22 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from bootstrapper import judgement
-from bootstrapper.assembly.subject import check
-from bootstrapper.bootstrapper import Bootstrapper
-from bootstrapper.compilation import Compiler
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.engines.kubeadm.engine import KubeadmEngine
-from bootstrapper.engines.result import EngineResult
-from bootstrapper.judgement import judge
-from bootstrapper.lowering.table import all_passes
-from bootstrapper.os_profiles import ProfileTable
-from bootstrapper.trials import Trials
-from provisioners.cloud_init.render import CloudInit
-from provisioners.ignition.render import IgnitionProvisioner
-from provisioners.talos.provisioner import TalosProvisioner
-from services.cli.embedded import EmbeddedProvisioners, embedded_bootstrapper
-from services.contract.errors import UnsupportedFeature
+from slipway.bootstrapper import judgement
+from slipway.bootstrapper.assembly.subject import check
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from slipway.bootstrapper.engines.result import EngineResult
+from slipway.bootstrapper.judgement import judge
+from slipway.bootstrapper.lowering.table import all_passes
+from slipway.bootstrapper.os_profiles import ProfileTable
+from slipway.bootstrapper.trials import Trials
+from slipway.cli.embedded import EmbeddedProvisioners, embedded_bootstrapper
+from slipway.contract.errors import UnsupportedFeature
+from slipway.provisioners.cloud_init.render import CloudInit
+from slipway.provisioners.ignition.render import IgnitionProvisioner
+from slipway.provisioners.talos.provisioner import TalosProvisioner
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb

@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 
 import yaml
 
-from bootstrapper.bootstrapper import Bootstrapper
-from services.cli.embedded import embedded_bootstrapper
-from services.controller.assembly import Assembled, assemble, connect
-from services.controller.kubernetes.api import Api
-from services.controller.kubernetes.connection import Connection
-from services.controller.objects import Objects
-from services.controller.reconciler import Terms
-from services.controller.workload import Connect
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.cli.embedded import embedded_bootstrapper
+from slipway.controller.assembly import Assembled, assemble, connect
+from slipway.controller.kubernetes.api import Api
+from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.objects import Objects
+from slipway.controller.reconciler import Terms
+from slipway.controller.workload import Connect
 from tools.cluster.administration import Administration
 from tools.cluster.environment import Environment
 from tools.cluster.failures import Refused

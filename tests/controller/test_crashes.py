@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from services.controller.kubernetes.api import Api
-from services.controller.resources import Json, Resource
+from slipway.controller.kubernetes.api import Api
+from slipway.controller.resources import Json, Resource
 from tests.controller.site import OURS, Site, condition, has_data
 from tools.cluster.topology import CORE
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.controller.site import CLUSTER, Site, condition
-from tools.engines import go_programs
+from tools.oracles import go_programs
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from services.controller.kubernetes.api import Api
-from services.controller.kubernetes.connection import Connection
-from services.controller.kubernetes.failures import Invalid
-from services.controller.kubernetes.lease_store import LeaseStore
-from services.controller.resources import Json, Resource
-from services.controller.server import LEASE
-from services.registry.instance import EXPIRED, NOT_READY, READY, Instance
-from services.registry.registrations import Registrations, Terms
+from slipway.controller.kubernetes.api import Api
+from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.kubernetes.failures import Invalid
+from slipway.controller.kubernetes.lease_store import LeaseStore
+from slipway.controller.resources import Json, Resource
+from slipway.controller.server import LEASE
+from slipway.registry.instance import EXPIRED, NOT_READY, READY, Instance
+from slipway.registry.registrations import Registrations, Terms
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.controller import manifests
 from tools.cluster.client import Client

@@ -12,7 +12,7 @@ from tests.controller.site import CLUSTER, OURS, Object, Site, condition, runs
 from tools.cluster.environment import Environment
 from tools.cluster.management import ManagementCluster, RunningCluster
 from tools.cluster.topology import CORE
-from tools.engines import go_programs
+from tools.oracles import go_programs
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from services.controller.reconciler import Terms
+from slipway.controller.reconciler import Terms
 from tests.controller.site import OURS, Site
 from tools.cluster.topology import CORE
 

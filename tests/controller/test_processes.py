@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from services.cli.processes import LOOPBACK, free_port
-from services.contract.errors import Unauthenticated
-from services.rpc.channel import ChannelPool
-from services.rpc.client import invoke
-from services.rpc.settings import ServerSettings
+from slipway.cli.processes import LOOPBACK, free_port
+from slipway.contract.errors import Unauthenticated
+from slipway.rpc.channel import ChannelPool
+from slipway.rpc.client import invoke
+from slipway.rpc.settings import ServerSettings
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1.bootstrap_service_pb2_grpc import BootstrapServiceStub
 from tests.controller import manifests
@@ -71,11 +71,11 @@ async def test_a_killed_leader_is_followed(site: Site, processes: Processes) -> 
     """Provisioner late, leader killed, user data by Machine, an orderly end."""
     registry, provisioner = f"{LOOPBACK}:{free_port()}", f"{LOOPBACK}:{free_port()}"
     addresses = {name: f"{LOOPBACK}:{free_port()}" for name in ("one", "two")}
-    processes.start("registry", "services.registry", f"--listen-address={registry}")
+    processes.start("registry", "slipway.registry", f"--listen-address={registry}")
     for name, address in addresses.items():
         processes.start(
             name,
-            "services.controller",
+            "slipway.controller",
             f"--listen-address={address}",
             f"--registry-address={registry}",
             f"--kubeconfig={site.kubeconfig}",
@@ -86,7 +86,10 @@ async def test_a_killed_leader_is_followed(site: Site, processes: Processes) -> 
     await site.workers("pool", {"provisioner": {"name": "cloud-init"}})
     await site.configs(1, lambda one: condition(one).get("reason") == "WaitingForProvisioner")
     processes.start(
-        "provisioner", "provisioners.cloud_init", f"--listen-address={provisioner}", f"--registry-address={registry}"
+        "provisioner",
+        "slipway.provisioners.cloud_init",
+        f"--listen-address={provisioner}",
+        f"--registry-address={registry}",
     )
     (machine,) = await site.machines("pool", 1, has_data)
 

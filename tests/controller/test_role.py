@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from services.contract.errors import PermissionDenied, Unauthenticated
-from services.controller.kubernetes.api import Api
-from services.controller.kubernetes.connection import Connection
-from services.controller.reading import Readers
+from slipway.contract.errors import PermissionDenied, Unauthenticated
+from slipway.controller.kubernetes.api import Api
+from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.reading import Readers
 from tests.controller import manifests
 from tests.controller.machines import machine_by_hand
 from tests.controller.site import OURS, Site, condition, has_data

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from tools.engines.failures import EngineBroken, EngineMissing
-from tools.engines.pytest_plugin import REQUIRED
 from tools.image import podman
 from tools.image.build import IMAGE
 from tools.image.compose import PROGRAM
+from tools.oracles.failures import EngineBroken, EngineMissing
+from tools.oracles.pytest_plugin import REQUIRED
 
 
 def _need(check: Callable[[], object]) -> None:

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from services.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK, free_port
 from tools.image.doors import Doors
 
 PROVISIONERS = {
-    "cloud-init": "provisioners.cloud_init",
-    "ignition": "provisioners.ignition",
-    "talos": "provisioners.talos",
-    "windows": "provisioners.windows",
+    "cloud-init": "slipway.provisioners.cloud_init",
+    "ignition": "slipway.provisioners.ignition",
+    "talos": "slipway.provisioners.talos",
+    "windows": "slipway.provisioners.windows",
 }
 ROLES = {"registry": "registry", "bootstrapper": "bootstrapper", "client": "client"} | dict.fromkeys(
     PROVISIONERS, "provisioner"
@@ -47,17 +47,19 @@ class Loopback:
     def renew(self) -> None:
         """Make certificates, or newer ones, by the setup program itself."""
         subjects = [f"--subject={role}/{name}={LOOPBACK}" for name, role in ROLES.items()]
-        command = [sys.executable, "-m", "services.certificates", str(self.folder / "certs"), *subjects]
+        command = [sys.executable, "-m", "slipway.certificates", str(self.folder / "certs"), *subjects]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def start(self) -> None:
         """Start all services; they are not ready at once."""
         self.renew()
-        self._run("registry", "services.registry", _NAMES, *_LEASE)
+        self._run("registry", "slipway.registry", _NAMES, *_LEASE)
         for name, module in PROVISIONERS.items():
             self._run(name, module)
         credentials = f"--credentials-dir={self.folder / 'credentials'}"
-        self._run("bootstrapper", "bootstrapper", _NAMES, credentials, "--callers=spiffe://slipway/client/client")
+        self._run(
+            "bootstrapper", "slipway.bootstrapper", _NAMES, credentials, "--callers=spiffe://slipway/client/client"
+        )
 
     def stop(self) -> dict[str, int]:
         """End all services as an orchestrator does; give their exit codes."""

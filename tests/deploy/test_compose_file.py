@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from services.certificates.authority import PROVISIONER
+from slipway.certificates.authority import PROVISIONER
 from tools.image.check import PROVISIONERS, SERVICES
 from tools.image.compose import FILE, Project
 
@@ -43,7 +43,7 @@ def test_a_container_can_do_nothing_that_it_need_not(services: dict[str, Any], n
 def test_a_service_is_watched_and_given_its_time(services: dict[str, Any], name: str) -> None:
     """It has a health check, comes back, hears signals from its first moment, and may drain for 30 seconds."""
     one = services[name]
-    assert one["healthcheck"]["test"][:4] == ["CMD", "python3", "-m", "services.rpc.probe"]
+    assert one["healthcheck"]["test"][:4] == ["CMD", "python3", "-m", "slipway.rpc.probe"]
     assert one["restart"] == "unless-stopped"
     assert one["init"] is True
     assert one["stop_grace_period"] == "35s"

@@ -11,7 +11,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from services.contract.errors import ForeignStatus, SlipwayError
+from slipway.contract.errors import ForeignStatus, SlipwayError
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.deploy.loopback import PROVISIONERS, Loopback
 from tests.integration.documents import questions

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.engines import availability, containerd, roots
-from tools.engines.build import BUILDERS
+from tools.oracles import availability, containerd, roots
+from tools.oracles.build import BUILDERS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/reference/engines.md").read_text(encoding="utf-8")
@@ -35,7 +35,7 @@ def test_every_engine_is_on_the_page() -> None:
 
 def test_the_versions_of_modules_are_those_that_are_pinned() -> None:
     """Each version of a go.mod that a reader wants to know stands on the page."""
-    files = [file for folder in MODULES for file in sorted((ROOT / "tools/engines/go" / folder).glob("go*.mod"))]
+    files = [file for folder in MODULES for file in sorted((ROOT / "tools/oracles/go" / folder).glob("go*.mod"))]
     pinned = {version for file in files for version in TOLD.findall(file.read_text(encoding="utf-8"))}
     assert len(pinned) >= 9
     assert sorted(version for version in pinned if version not in PAGE) == []
@@ -57,7 +57,7 @@ def test_the_versions_of_packages_are_those_of_the_roots(root: str, engine: Call
 
 def test_the_requirements_of_windows_are_pinned_by_hash() -> None:
     """What is installed to check Windows user data is named with its hashes, and with no address."""
-    text = (ROOT / "tools/engines/windows-requirements.txt").read_text(encoding="utf-8")
+    text = (ROOT / "tools/oracles/windows-requirements.txt").read_text(encoding="utf-8")
     pins = re.split(r"^(?=[a-z0-9])", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE), flags=re.MULTILINE)[1:]
     assert pins
     assert [pin for pin in pins if not re.match(r"\S+==\S+ \\\n +--hash=sha256:[0-9a-f]{64}", pin)] == []

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from bootstrapper.documents.native import is_native, read_native
-from services.contract.yaml_source import load_documents
+from slipway.bootstrapper.documents.native import is_native, read_native
+from slipway.contract.yaml_source import load_documents
 from tests.docs.console import Scene, blocks, play, scenes
 from tools.docgen.markdown import anchor
-from tools.engines import go_programs
+from tools.oracles import go_programs
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -34,7 +34,7 @@ SCENES = [
 # write into them.
 _LINKED = (
     *(path.name for path in PAGES if len(path.parts) == 1),
-    *("bootstrapper", "deploy", "docs", "examples", "proto", "provisioners", "services", "tests", "tools"),
+    *("bootstrapper", "deploy", "docs", "examples", "proto", "provisioners", "sdk", "services", "tests", "tools"),
     *("Makefile", "buf.yaml", "constraints.txt", "docker-compose.yaml", "pyproject.toml", "runtime.txt", ".venv"),
 )
 _LANGUAGES = {"console", "console background", "go", "json", "mermaid", "proto", "python", "sh", "text", "yaml"}

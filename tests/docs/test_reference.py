@@ -8,15 +8,15 @@ import click
 import pytest
 from google.protobuf.descriptor import Descriptor
 
-from services.cli.command_line import cli
-from services.contract.features import feature_uses
-from services.contract.grammars import grammars
-from services.contract.yaml_names import fields_by_key
+from slipway.cli.command_line import cli
+from slipway.conformance.clauses import clauses
+from slipway.contract.features import feature_uses
+from slipway.contract.grammars import grammars
+from slipway.contract.yaml_names import fields_by_key
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import spec_pb2 as specpb
 from slipway.v1alpha1.reasons import RULES
-from tools.conformance.clauses import clauses
 from tools.docgen import descriptors, markdown, pages
 from tools.docgen.feature_ids import places
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from services.cli.connecting import connected
-from services.cli.loading import load
-from services.cli.options import Connection, Inputs
-from services.cli.rendering import ALL, Rendered, ask, wishes
+from slipway.cli.connecting import connected
+from slipway.cli.loading import load
+from slipway.cli.options import Connection, Inputs
+from slipway.cli.rendering import ALL, Rendered, ask, wishes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FILES = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from services.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK, free_port
 from tools.image.doors import Doors
 
 OURS = {"cloud-init": "cloud_init", "ignition": "ignition", "talos": "talos", "windows": "windows"}
@@ -43,7 +43,7 @@ class Installation:
         self.renew()
         self.service("registry")
         for name in self.own:
-            self.run(name, [sys.executable, "-m", f"provisioners.{OURS[name]}"])
+            self.run(name, [sys.executable, "-m", f"slipway.provisioners.{OURS[name]}"])
         self.service("bootstrapper")
 
     def renew(self) -> None:
@@ -51,18 +51,18 @@ class Installation:
         roles = {"registry": "registry", "bootstrapper": "bootstrapper", "client": "client"}
         roles |= dict.fromkeys([*self.own, self.stranger], "provisioner")
         subjects = [f"--subject={role}/{name}={LOOPBACK}" for name, role in roles.items()]
-        command = [sys.executable, "-m", "services.certificates", str(self.certificates), *subjects]
+        command = [sys.executable, "-m", "slipway.certificates", str(self.certificates), *subjects]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def service(self, name: str) -> None:
         """Start the registry, or the bootstrapper."""
         allowed = f"--allowed-provisioners={','.join([*self.own, self.stranger])}"
         if name == "registry":
-            self.run(name, [sys.executable, "-m", "services.registry", allowed, *_LEASE])
+            self.run(name, [sys.executable, "-m", "slipway.registry", allowed, *_LEASE])
         else:
             kept = f"--credentials-dir={self.folder / 'credentials'}"
             callers = "--callers=spiffe://slipway/client/client"
-            self.run(name, [sys.executable, "-m", "bootstrapper", allowed, kept, callers])
+            self.run(name, [sys.executable, "-m", "slipway.bootstrapper", allowed, kept, callers])
 
     def run(self, name: str, command: Sequence[str]) -> None:
         """Start a program with the flags that every program of the contract takes."""

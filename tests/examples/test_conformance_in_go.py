@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tools.engines.go_examples import EXAMPLES
+from tools.oracles.go_examples import EXAMPLES
 
 pytestmark = pytest.mark.timeout(400)
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,7 @@ def report(*flags: str) -> dict[str, Any]:
     start = shlex.quote(str(EXAMPLES["provisioner-go"].require()))
     done = subprocess.run(
         [
-            sys.executable, "-m", "services.cli", "conformance", "run", "--quiet", "-o", "json",
+            sys.executable, "-m", "slipway.cli", "conformance", "run", "--quiet", "-o", "json",
             "--start-cmd", start, "--decode-cmd", decode, *flags,
         ],
         check=False, capture_output=True, text=True,

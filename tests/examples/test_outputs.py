@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from services.cli.command_line import cli
+from slipway.cli.command_line import cli
 from tests.examples.conftest import FILES
-from tools.engines import outputs
+from tools.oracles import outputs
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(240)]
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from google.protobuf import json_format
 
-from services.contract.errors import SlipwayError
+from slipway.contract.errors import SlipwayError
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from tests.examples.installation import Installation
 from tests.integration.documents import questions
-from tools.engines.go_examples import EXAMPLES
+from tools.oracles.go_examples import EXAMPLES
 
 pytestmark = pytest.mark.timeout(600)
 _EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

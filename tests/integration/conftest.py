@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from services.cli.processes import LocalServices
+from slipway.cli.processes import LocalServices
 from tests.integration.site import RENDER_SECONDS, START_SECONDS, Site, until
 
 
@@ -22,7 +22,7 @@ async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
         flags = ["--registry-address", services.registry, "--credentials-dir", str(services.credentials)]
         flags += ["--allowed-provisioners", "pair,stopped,versions,refusing,lasting,scripted"]
         flags += ["--render-timeout-seconds", str(RENDER_SECONDS)]
-        await services.run("bootstrapper", "bootstrapper", services.bootstrapper, *flags)
+        await services.run("bootstrapper", "slipway.bootstrapper", services.bootstrapper, *flags)
         await until(made.answers, START_SECONDS)
         yield made
     finally:

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from bootstrapper.documents.machines import MachineQuestion, native_questions
-from bootstrapper.documents.native import NativeCluster, NativeConfig, read_native
-from services.contract.yaml_source import load_documents
+from slipway.bootstrapper.documents.machines import MachineQuestion, native_questions
+from slipway.bootstrapper.documents.native import NativeCluster, NativeConfig, read_native
+from slipway.contract.yaml_source import load_documents
 
 
 def questions(path: Path, **texts: str) -> dict[str, MachineQuestion]:

@@ -7,23 +7,23 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bootstrapper.bootstrapper import Bootstrapper, utc_now
-from bootstrapper.credentials.entropy import SystemEntropy
-from bootstrapper.credentials.ephemeral_store import EphemeralStore
-from bootstrapper.credentials.generation import SecretFactory
-from bootstrapper.provisioning.remote import RemoteProvisioners
-from services.cli.embedded import compiler, embedded_provisioners
-from services.cli.processes import LOOPBACK, free_port
-from services.rpc.channel import ChannelPool
-from services.rpc.client import invoke
-from services.version import VERSION
+from slipway.bootstrapper.bootstrapper import Bootstrapper, utc_now
+from slipway.bootstrapper.credentials.entropy import SystemEntropy
+from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
+from slipway.bootstrapper.credentials.generation import SecretFactory
+from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
+from slipway.cli.embedded import compiler, embedded_provisioners
+from slipway.cli.processes import LOOPBACK, free_port
+from slipway.contract.version import VERSION
+from slipway.rpc.channel import ChannelPool
+from slipway.rpc.client import invoke
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1.provisioner_service_pb2_grpc import ProvisionerServiceStub
-from tools.engines import cloud_init, fakes, ignition, roots, sandbox, tree_scan, unit_files
-from tools.engines.machine_state import MachineState
-from tools.engines.sandbox import Command, File
+from tools.oracles import cloud_init, fakes, ignition, roots, sandbox, tree_scan, unit_files
+from tools.oracles.machine_state import MachineState
+from tools.oracles.sandbox import Command, File
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "provisioner-minimal"
 MINIMAL = "minimal"

@@ -8,19 +8,19 @@ from typing import Any
 
 import yaml
 
-from services.cli.processes import LOOPBACK, LocalServices, Process, free_port
-from services.cli.readiness import local_connection
-from services.cli.remote import RemoteBackend
-from services.contract.errors import SlipwayError
-from services.rpc.channel import ChannelPool
-from services.rpc.client import invoke
+from slipway.cli.processes import LOOPBACK, LocalServices, Process, free_port
+from slipway.cli.readiness import local_connection
+from slipway.cli.remote import RemoteBackend
+from slipway.contract.errors import SlipwayError
+from slipway.rpc.channel import ChannelPool
+from slipway.rpc.client import invoke
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1.bootstrap_service_pb2_grpc import BootstrapServiceStub
 
-FAKE = "tools.fake_provisioner"
+FAKE = "slipway.fake_provisioner"
 RENDER_SECONDS = 2.0
 START_SECONDS = 120.0
 BACK_SECONDS = 15.0
@@ -38,7 +38,7 @@ class Site:
 
     async def registry(self) -> Process:
         """Start the registry, with the lease times of production."""
-        return await self.services.run("registry", "services.registry", self.services.registry)
+        return await self.services.run("registry", "slipway.registry", self.services.registry)
 
     async def provisioner(self, name: str, version: str = "1.0.0", **script: Any) -> Process:
         """Start a fake with a script, and wait until it is listed as ready."""

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from bootstrapper.bootstrapper import Bootstrapper
-from services.contract.errors import NoManagementCluster, SlipwayError
-from services.contract.redaction import redacted
-from services.rpc.client import invoke
-from services.rpc.logs import configure_logging
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.contract.errors import NoManagementCluster, SlipwayError
+from slipway.contract.redaction import redacted
+from slipway.rpc.client import invoke
+from slipway.rpc.logs import configure_logging
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.integration.canaries import Place, distinct, found, name_of, put
 from tests.integration.full_request import full_request

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from bootstrapper.bootstrapper import utc_now
-from bootstrapper.credentials.entropy import SystemEntropy
-from bootstrapper.credentials.ephemeral_store import EphemeralStore
-from bootstrapper.credentials.generation import SecretFactory
-from provisioners.cloud_init.render import CloudInit
-from provisioners.sdk import UserData
-from services.cli.embedded import EmbeddedProvisioners, embedded_provisioners
-from services.contract.errors import SlipwayError
-from services.rpc.client import invoke
-from services.rpc.logs import configure_logging
+from slipway.bootstrapper.bootstrapper import utc_now
+from slipway.bootstrapper.credentials.entropy import SystemEntropy
+from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
+from slipway.bootstrapper.credentials.generation import SecretFactory
+from slipway.cli.embedded import EmbeddedProvisioners, embedded_provisioners
+from slipway.contract.errors import SlipwayError
+from slipway.provisioners.cloud_init.render import CloudInit
+from slipway.rpc.client import invoke
+from slipway.rpc.logs import configure_logging
+from slipway.sdk import UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb

@@ -6,8 +6,8 @@ from typing import Any
 import yaml
 from prometheus_client import CollectorRegistry
 
-from services.contract.errors import SlipwayError
-from services.rpc.client import invoke
+from slipway.contract.errors import SlipwayError
+from slipway.rpc.client import invoke
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.integration.canaries import found
 from tests.integration.watched import embedded, fitting, served, shown, unfitting

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from services.contract.errors import SlipwayError
+from slipway.contract.errors import SlipwayError
+from slipway.fake_provisioner.server import DEATH
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.integration.site import BACK_SECONDS, RENDER_SECONDS, START_SECONDS, Site, request, until
-from tools.fake_provisioner.server import DEATH
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(400)]
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from services.cli.processes import LOOPBACK, Process, free_port
-from services.cli.readiness import local_connection
-from services.cli.remote import RemoteBackend
-from services.contract.errors import SlipwayError
+from slipway.cli.processes import LOOPBACK, Process, free_port
+from slipway.cli.readiness import local_connection
+from slipway.cli.remote import RemoteBackend
+from slipway.contract.errors import SlipwayError
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tests.integration.site import BACK_SECONDS, START_SECONDS, Site, until
 
@@ -78,7 +78,7 @@ async def test_states_that_an_instance_may_have(site: Site) -> None:
     """It may be listed and not ready; without renewals or a good-bye its lease runs out."""
     address = f"{LOOPBACK}:{free_port()}"
     hasty = ["--lease-ttl-seconds", "3", "--renew-after-seconds", "0.5", "--probe-seconds", "1"]
-    registry = await site.services.run("hasty-registry", "services.registry", address, *hasty)
+    registry = await site.services.run("hasty-registry", "slipway.registry", address, *hasty)
     backend = RemoteBackend(replace(local_connection(site.services), registry=address))
     waiting = await site.start("states", registry=address, health=[{"fault": "NotServing"}])
     mute = {"renew": False, "deregister": False}

@@ -12,9 +12,9 @@ import pytest
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.integration.full_request import HASH, WORD, full_request
 from tests.integration.machines import MINIMAL, boot, minimal_provisioner, render_by_all
-from tools.engines import finding, tree_diff
-from tools.engines.machine_state import Kind, MachineState
-from tools.engines.tree_diff import Allowed, Part
+from tools.oracles import finding, tree_diff
+from tools.oracles.machine_state import Kind, MachineState
+from tools.oracles.tree_diff import Allowed, Part
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(180)]
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from bootstrapper.bootstrapper import Bootstrapper
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.service import BootstrapServicer
-from services.cli.embedded import compiler, embedded_provisioners
-from services.contract.errors import SlipwayError
-from services.rpc.channel import ChannelPool
-from services.rpc.prometheus import PrometheusRecorder
-from services.rpc.server import RpcServer, Service
-from services.rpc.settings import ServerSettings
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.service import BootstrapServicer
+from slipway.cli.embedded import compiler, embedded_provisioners
+from slipway.contract.errors import SlipwayError
+from slipway.rpc.channel import ChannelPool
+from slipway.rpc.prometheus import PrometheusRecorder
+from slipway.rpc.server import RpcServer, Service
+from slipway.rpc.settings import ServerSettings
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1.bootstrap_service_pb2_grpc import BootstrapServiceStub, add_BootstrapServiceServicer_to_server
 from tests.integration.canaries import Place, name_of

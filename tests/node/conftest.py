@@ -5,6 +5,6 @@ on this machine, and with it the kernel's limit of 128 watchers of files, which 
 """
 
 from tests.node.side_by_side import harbour, place, port, pytest_pyfunc_call, under_way
-from tools.engines.pytest_plugin import engine
+from tools.oracles.pytest_plugin import engine
 
 __all__ = ["engine", "harbour", "place", "port", "pytest_pyfunc_call", "under_way"]

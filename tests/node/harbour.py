@@ -11,9 +11,9 @@ import pytest
 
 from tests.node import documents, metadata
 from tests.node.rendering import Rendering
-from tools.engines.failures import EngineBroken
 from tools.node import site
 from tools.node.machine import SENTINEL, FirstBoot, Machine
+from tools.oracles.failures import EngineBroken
 
 SECONDS = 300.0  # for a bootstrap beside others
 _CONSOLE_SECONDS = 30.0

@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from tools.engines.failures import EngineTimeout
 from tools.node.machine import Machine
+from tools.oracles.failures import EngineTimeout
 
 COMPONENTS = ("kube-apiserver", "kube-controller", "kube-scheduler", "etcd")
 """What runs on a control plane, by the fifteen letters of a name that the kernel keeps."""

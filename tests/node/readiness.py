@@ -2,8 +2,8 @@
 
 import json
 
-from tools.engines.failures import EngineTimeout
 from tools.node.machine import Machine
+from tools.oracles.failures import EngineTimeout
 
 _SECONDS = 240.0
 

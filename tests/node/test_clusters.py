@@ -10,10 +10,10 @@ from tests.node import documents
 from tests.node.readiness import wait_ready
 from tests.node.rendering import Rendering
 from tests.services.certificates import Authority
-from tools.engines import go_programs
 from tools.node import addresses
 from tools.node.flavours import FLAVOURS
 from tools.node.machine import FirstBoot, Machine
+from tools.oracles import go_programs
 
 pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 

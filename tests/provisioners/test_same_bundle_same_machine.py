@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from provisioners.cloud_init.render import CloudInit
-from provisioners.ignition.render import IgnitionProvisioner
-from provisioners.sdk import testing
+from slipway.provisioners.cloud_init.render import CloudInit
+from slipway.provisioners.ignition.render import IgnitionProvisioner
+from slipway.sdk import testing
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
-from tools.engines import cloud_init, ignition, tree_diff
-from tools.engines.tree_diff import Allowed, Part
+from tools.oracles import cloud_init, ignition, tree_diff
+from tools.oracles.tree_diff import Allowed, Part
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDm0t1sCzYt8Wn2o7f4dJ1c2Jr3g9m2jv4b7x0yqg3mB ops@example"
 HASH = "$6$saltsalt$" + "a" * 86

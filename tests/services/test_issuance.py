@@ -7,11 +7,11 @@ import pytest
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
-from services.certificates.authority import Subject
-from services.certificates.issuance import CERTIFICATE, KEY, TRUSTED, Data, Issuance, Terms, expiry
-from services.certificates.job import AUTHORITY, keep, secret_of, trust
-from services.controller.kubernetes.failures import NotFound
-from services.controller.resources import SECRETS, WEBHOOKS
+from slipway.certificates.authority import Subject
+from slipway.certificates.issuance import CERTIFICATE, KEY, TRUSTED, Data, Issuance, Terms, expiry
+from slipway.certificates.job import AUTHORITY, keep, secret_of, trust
+from slipway.controller.kubernetes.failures import NotFound
+from slipway.controller.resources import SECRETS, WEBHOOKS
 from tests.services.controller.memory_api import MemoryApi
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

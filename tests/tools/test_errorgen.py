@@ -16,6 +16,11 @@ def test_the_reference_page_is_fresh() -> None:
     assert (ROOT / errorgen.PAGE).read_text(encoding="utf-8") == errorgen.page(errorgen.load(ROOT))
 
 
+def test_the_exceptions_are_fresh() -> None:
+    """slipway/contract/errors.py is what the generator writes now (run: make proto)."""
+    assert (ROOT / errorgen.CLASSES).read_text(encoding="utf-8") == errorgen.classes(errorgen.load(ROOT))
+
+
 def test_the_module_is_fresh() -> None:
     """The generated enum that the tests import comes from this table (run: python tools/protogen.py)."""
     assert Path(reasons.__file__).read_text(encoding="utf-8") == errorgen.module(errorgen.load(ROOT))

@@ -12,20 +12,20 @@ from typing import Any
 from grpc_health.v1.health_pb2 import HealthCheckRequest
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
-from bootstrapper.bootstrapper import utc_now
-from bootstrapper.credentials.entropy import SystemEntropy
-from bootstrapper.credentials.ephemeral_store import EphemeralStore
-from bootstrapper.credentials.generation import SecretFactory
-from bootstrapper.documents.machines import MachineQuestion
-from services.cli.embedded import embedded_bootstrapper
-from services.cli.output import console, table
-from services.cli.processes import LocalServices
-from services.cli.readiness import local_connection, wait_until_ready
-from services.cli.remote import RemoteBackend
-from services.cli.rendering import role_name
-from services.contract.errors import SlipwayError
-from services.rpc.channel import ChannelPool
-from services.rpc.client import invoke
+from slipway.bootstrapper.bootstrapper import utc_now
+from slipway.bootstrapper.credentials.entropy import SystemEntropy
+from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
+from slipway.bootstrapper.credentials.generation import SecretFactory
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.cli.embedded import embedded_bootstrapper
+from slipway.cli.output import console, table
+from slipway.cli.processes import LocalServices
+from slipway.cli.readiness import local_connection, wait_until_ready
+from slipway.cli.remote import RemoteBackend
+from slipway.cli.rendering import role_name
+from slipway.contract.errors import SlipwayError
+from slipway.rpc.channel import ChannelPool
+from slipway.rpc.client import invoke
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from google.protobuf.message import Message
 
-from services.contract.errors import SlipwayError
+from slipway.contract.errors import SlipwayError
 from tools.bench.process_figures import cpu_seconds
 
 Call = Callable[[], Awaitable[object]]

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from bootstrapper.documents.machines import MachineQuestion
-from services.cli.loading import load
-from services.cli.options import Inputs
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.cli.loading import load
+from slipway.cli.options import Inputs
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"

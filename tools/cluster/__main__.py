@@ -12,8 +12,8 @@ from typing import Any
 from tools.cluster import keeper
 from tools.cluster.environment import SITE_NOTE
 from tools.cluster.keeper import Kept
-from tools.engines import build, cluster_api
-from tools.engines.failures import EngineError
+from tools.oracles import build, cluster_api
+from tools.oracles.failures import EngineError
 
 FOLDER = Path("build") / "cluster"
 WORKLOAD = "demo"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.engines.failures import EngineTimeout
+from tools.oracles.failures import EngineTimeout
 
 _INTERVAL = 0.2
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})

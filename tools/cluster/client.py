@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from tools.cluster.access import Access
 from tools.cluster.failures import Refused
-from tools.engines.failures import EngineTimeout
+from tools.oracles.failures import EngineTimeout
 
 Object = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 ::
 
-    EngineError                  of tools.engines.failures
+    EngineError                  of tools.oracles.failures
     ├── EngineMissing            a program was not built; the message says how to build it
     ├── EngineTimeout            something did not become ready, or true, in its time
     ├── EngineBroken
@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from tools.engines.failures import EngineBroken, EngineError
+from tools.oracles.failures import EngineBroken, EngineError
 
 
 class ProcessEnded(EngineBroken):

@@ -26,7 +26,7 @@ from tools.cluster.administration import Administration
 from tools.cluster.environment import Environment
 from tools.cluster.failures import ProcessEnded
 from tools.cluster.management import ManagementCluster, RunningCluster
-from tools.engines.failures import EngineTimeout
+from tools.oracles.failures import EngineTimeout
 
 NONE = "none"
 _STATE = "cluster.json"

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.engines import cache
-from tools.engines.failures import EngineBroken, EngineTimeout
+from tools.oracles import cache
+from tools.oracles.failures import EngineBroken, EngineTimeout
 
 _LOCK = "lock"
 _ATTEMPTS = 100

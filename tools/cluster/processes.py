@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tools.cluster.failures import ProcessEnded
-from tools.engines.failures import EngineTimeout
+from tools.oracles.failures import EngineTimeout
 
 _INTERVAL = 0.05
 _READY = 120.0

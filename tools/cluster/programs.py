@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.engines import go_programs
+from tools.oracles import go_programs
 
 KUBERNETES = "v1.34.10"
 _PROGRAM = "kubebox-1.34"

@@ -13,7 +13,7 @@ from tools.cluster.access import Access
 from tools.cluster.administration import Administration
 from tools.cluster.fake_infrastructure import definitions, way_in
 from tools.cluster.processes import Process, Supervisor
-from tools.engines import cache, cluster_api, go_programs
+from tools.oracles import cache, cluster_api, go_programs
 
 Object = dict[str, Any]
 

@@ -12,12 +12,12 @@ import asyncio
 import datetime as dt
 from pathlib import Path
 
-from services.cli.embedded import embedded_bootstrapper
-from services.controller.assembly import assemble
-from services.controller.kubernetes.api import Api
-from services.controller.kubernetes.connection import Connection
-from services.controller.opt_in.webhook import Webhook
-from services.controller.reconciler import Terms
+from slipway.cli.embedded import embedded_bootstrapper
+from slipway.controller.assembly import assemble
+from slipway.controller.kubernetes.api import Api
+from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.opt_in.webhook import Webhook
+from slipway.controller.reconciler import Terms
 
 
 def main() -> None:

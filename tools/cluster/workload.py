@@ -20,7 +20,7 @@ from tools.cluster.client import Client
 from tools.cluster.joining import kubeadm
 from tools.cluster.processes import Supervisor
 from tools.cluster.programs import KUBERNETES
-from tools.engines.failures import EngineBroken
+from tools.oracles.failures import EngineBroken
 
 Object = dict[str, Any]
 

@@ -11,17 +11,17 @@ from pathlib import Path
 import yaml
 from google.protobuf.json_format import ParseDict
 
+from slipway.conformance.options import Options
+from slipway.conformance.report import as_yaml
+from slipway.conformance.run import conformance
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
-from tools.conformance.options import Options
-from tools.conformance.report import as_yaml
-from tools.conformance.run import conformance
 
 FOLDER = Path("docs/conformance")
 PROVISIONERS: Mapping[str, str] = {
-    "cloud-init": "provisioners.cloud_init",
-    "ignition": "provisioners.ignition",
-    "talos": "provisioners.talos",
-    "windows": "provisioners.windows",
+    "cloud-init": "slipway.provisioners.cloud_init",
+    "ignition": "slipway.provisioners.ignition",
+    "talos": "slipway.provisioners.talos",
+    "windows": "slipway.provisioners.windows",
 }
 INTRODUCTION = """\
 # Conformance

@@ -1,6 +1,7 @@
 """What takes more than one field to decide, as rules that the API server can check (CEL).
 
-The bootstrapper checks the same and more (bootstrapper/assembly/structure.py, alternatives.py); these are the ones that
+The bootstrapper checks the same and more (bootstrapper/slipway/bootstrapper/assembly/structure.py, alternatives.py);
+these are the ones that
 a person should hear of when they apply the document. A test puts every example and every refusal of those to both.
 """
 
@@ -9,7 +10,7 @@ from itertools import combinations
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from services.contract.yaml_names import fields_by_key
+from slipway.contract.yaml_names import fields_by_key
 
 Rule = dict[str, str]
 

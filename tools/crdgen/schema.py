@@ -9,10 +9,10 @@ from typing import Any
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from services.contract.grammars import grammars
-from services.contract.validation import DEFAULT_MAX_BYTES, DEFAULT_MAX_ITEMS
-from services.contract.walk import plan
-from services.contract.yaml_names import enum_names, fields_by_key
+from slipway.contract.grammars import grammars
+from slipway.contract.validation import DEFAULT_MAX_BYTES, DEFAULT_MAX_ITEMS
+from slipway.contract.walk import plan
+from slipway.contract.yaml_names import enum_names, fields_by_key
 from slipway.v1alpha1 import options_pb2 as optionspb
 from slipway.v1alpha1 import spec_pb2 as specpb
 from tools.crdgen.rules import exclusive_fields, rules_of

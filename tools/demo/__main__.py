@@ -9,11 +9,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.status import Status
 
-from services.cli.exit_codes import FAILED, INTERRUPTED
-from services.cli.output import console
-from services.cli.processes import PROVISIONERS, LocalServices
-from services.cli.readiness import NotReadyError, local_connection, wait_until_ready
-from services.cli.remote import RemoteBackend
+from slipway.cli.exit_codes import FAILED, INTERRUPTED
+from slipway.cli.output import console
+from slipway.cli.processes import PROVISIONERS, LocalServices
+from slipway.cli.readiness import NotReadyError, local_connection, wait_until_ready
+from slipway.cli.remote import RemoteBackend
 from tools.demo.acts import bundle_act, explain_act, refusal_act
 from tools.demo.earlier import ACCOUNT, LOGS, take_away
 from tools.demo.failover import failover_act

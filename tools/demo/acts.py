@@ -7,12 +7,12 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
-from services.cli.explain_table import matrix, reasons, verdict
-from services.cli.redacted import readable
-from services.cli.remarks import error_lines
-from services.cli.remote import RemoteBackend
-from services.contract.errors import SlipwayError
-from services.contract.yaml_encode import dump, encode
+from slipway.cli.explain_table import matrix, reasons, verdict
+from slipway.cli.redacted import readable
+from slipway.cli.remarks import error_lines
+from slipway.cli.remote import RemoteBackend
+from slipway.contract.errors import SlipwayError
+from slipway.contract.yaml_encode import dump, encode
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tools.demo.findings import Findings
 from tools.demo.machines import example

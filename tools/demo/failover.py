@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from services.cli.processes import LocalServices
-from services.cli.remote import RemoteBackend
-from services.contract.errors import SlipwayError
+from slipway.cli.processes import LocalServices
+from slipway.cli.remote import RemoteBackend
+from slipway.contract.errors import SlipwayError
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tools.demo.findings import Findings

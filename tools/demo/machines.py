@@ -5,12 +5,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from services.cli.entry_table import entry_table
-from services.cli.loading import Loaded, load
-from services.cli.options import Inputs
-from services.cli.output_folder import OutputFolder
-from services.cli.remote import RemoteBackend
-from services.cli.rendering import ALL, Entry, Rendered, ask, wishes
+from slipway.cli.entry_table import entry_table
+from slipway.cli.loading import Loaded, load
+from slipway.cli.options import Inputs
+from slipway.cli.output_folder import OutputFolder
+from slipway.cli.remote import RemoteBackend
+from slipway.cli.rendering import ALL, Entry, Rendered, ask, wishes
 from tools.demo.findings import Findings
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"

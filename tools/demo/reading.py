@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from tools.demo.findings import Findings
-from tools.engines import outputs
-from tools.engines.failures import EngineError
+from tools.oracles import outputs
+from tools.oracles.failures import EngineError
 
 
 async def reading_act(screen: Console, findings: Findings, out: Path) -> None:

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from bootstrapper.__main__ import main as bootstrapper_command
-from bootstrapper.settings import BootstrapperSettings
-from provisioners.sdk.command import command as provisioner_command
-from services.cli.command_line import cli
-from services.controller.__main__ import main as controller_command
-from services.controller.settings import ControllerSettings
-from services.registry.__main__ import main as registry_command
-from services.registry.settings import RegistrySettings
-from services.rpc.settings import ServerSettings
+from slipway.bootstrapper.__main__ import main as bootstrapper_command
+from slipway.bootstrapper.settings import BootstrapperSettings
+from slipway.cli.command_line import cli
+from slipway.controller.__main__ import main as controller_command
+from slipway.controller.settings import ControllerSettings
+from slipway.registry.__main__ import main as registry_command
+from slipway.registry.settings import RegistrySettings
+from slipway.rpc.settings import ServerSettings
+from slipway.sdk.command import command as provisioner_command
 from tools.docgen.feature_page import provisioners
 from tools.docgen.markdown import anchor, code, page, prose, table
 

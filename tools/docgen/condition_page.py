@@ -1,7 +1,7 @@
 """docs/reference/conditions.md: what the conditions of a SlipwayConfig may say."""
 
-from services.controller.conditions import MEANINGS, Reason, Type
-from services.controller.wrapping import ANNOTATION, NEVER, wrappings
+from slipway.controller.conditions import MEANINGS, Reason, Type
+from slipway.controller.wrapping import ANNOTATION, NEVER, wrappings
 from tools.docgen.markdown import code, listed, page, prose, table
 
 _INTRODUCTION = """\
@@ -53,7 +53,7 @@ def condition_page() -> str:
     ]
     return page(
         "Conditions",
-        "services/controller/conditions.py and wrapping.yaml",
+        "services/slipway/controller/conditions.py and wrapping.yaml",
         _INTRODUCTION,
         "## Types\n\n" + table(["Type", "It is True when"], types),
         "## Reasons\n\n" + table(["Reason", "Condition", "", "Meaning", "What to do"], reasons),

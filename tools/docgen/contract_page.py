@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor, FileDescriptor, ServiceDescriptor
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, MethodOptions
 
-from services.contract.walk import plan
+from slipway.conformance import clauses
+from slipway.contract.walk import plan
 from slipway.v1alpha1 import options_pb2 as optionspb
 from slipway.v1alpha1.reasons import RULES
-from tools.conformance import clauses
 from tools.docgen.descriptors import comment, contract_files, short
 from tools.docgen.markdown import anchor, code, listed, page, paragraphs, prose, table
 from tools.docgen.rule_texts import rules
@@ -21,7 +21,8 @@ MESSAGES = """\
 ## Message reference
 
 The contract is the protobuf package `slipway.v1alpha1` in [proto/](../../proto/slipway/v1alpha1). Everything in this
-part stands in the proto files too, and in the descriptor set `slipway/slipway.binpb` that comes with the package.
+part stands in the proto files too, and in the descriptor set that comes with the package,
+`slipway/v1alpha1/slipway.binpb`.
 
 *Feature* is the id that a bundle uses when the field is set; an id that starts with a dot is a suffix of the nearest
 one above ([features](features.md)). *Secret* marks fields that are never logged."""
@@ -35,7 +36,7 @@ def contract_page() -> str:
     )
     return page(
         "The contract",
-        "tools/conformance/contract_text, proto/slipway/v1alpha1/errors.yaml and proto/slipway/v1alpha1",
+        "services/slipway/conformance/contract_text, proto/slipway/v1alpha1/errors.yaml and proto/slipway/v1alpha1",
         clauses.introduction().strip(),
         _groups(),
         *map(_group, clauses.groups()),

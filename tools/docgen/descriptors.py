@@ -56,7 +56,9 @@ def below(root: Descriptor) -> Iterator[Descriptor | EnumDescriptor]:
 
 @cache
 def _protos() -> tuple[descriptor_pb2.FileDescriptorProto, ...]:
-    whole = descriptor_pb2.FileDescriptorSet.FromString(files("slipway").joinpath("slipway.binpb").read_bytes())
+    whole = descriptor_pb2.FileDescriptorSet.FromString(
+        files("slipway.v1alpha1").joinpath("slipway.binpb").read_bytes()
+    )
     return tuple(proto for proto in whole.file if proto.package == PACKAGE)
 
 

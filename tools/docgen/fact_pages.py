@@ -1,10 +1,10 @@
 """Reference pages made from tables of facts: grammars, infrastructures, machine facts."""
 
-from bootstrapper.delivery.infrastructure import Counted, infrastructures
-from bootstrapper.lowering import fact_table
-from bootstrapper.lowering.runners.pieces import FACT_NAMES
-from services.contract.grammars import grammars
-from services.contract.walk import plan
+from slipway.bootstrapper.delivery.infrastructure import Counted, infrastructures
+from slipway.bootstrapper.lowering import fact_table
+from slipway.bootstrapper.lowering.runners.pieces import FACT_NAMES
+from slipway.contract.grammars import grammars
+from slipway.contract.walk import plan
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from tools.docgen.descriptors import comment, contract_files, short
@@ -36,7 +36,7 @@ def grammar_page() -> str:
         "What the text of a field may look like, by the name that the contract's option `rules.format` gives. An error "
         "says which grammar a text breaks, and never repeats the text."
     )
-    return page("Grammars", "services/contract/grammars.py", introduction, *sections)
+    return page("Grammars", "sdk/python/slipway/contract/grammars.py", introduction, *sections)
 
 
 def infrastructure_page() -> str:
@@ -77,7 +77,12 @@ itself, reads them as text, or sends them in a way in which cloud-init does not 
 *Verbatim*: the user data reaches the machine as it was given. A format that cannot live with less (Talos, Windows) is
 refused where the answer is no."""
     heads = ["Infrastructure", "Most bytes", "more", "counted", "gzip", "verbatim", "Source"]
-    return page("Infrastructures", "bootstrapper/delivery/infrastructures.yaml", introduction, table(heads, rows))
+    return page(
+        "Infrastructures",
+        "bootstrapper/slipway/bootstrapper/delivery/infrastructures.yaml",
+        introduction,
+        table(heads, rows),
+    )
 
 
 def fact_page() -> str:
@@ -101,7 +106,7 @@ bootstrap. A fact without a row for the machine's infrastructure is refused befo
         rows = [[code(FACT_NAMES[kind]), *(_call(kind, name, family) for name in names)] for kind in kinds]
         parts.append(f"## {title}\n\n" + table(["Fact", *map(code, names)], rows))
     parts.append("## Grammars\n\n" + table(["Infrastructure", "Fact", "The whole value matches"], _fact_grammars()))
-    return page("Machine facts", "bootstrapper/lowering/fact_table.py", *parts)
+    return page("Machine facts", "bootstrapper/slipway/bootstrapper/lowering/fact_table.py", *parts)
 
 
 def _call(kind: contentpb.FactKind.ValueType, infrastructure: str, family: clusterpb.OsFamily.ValueType) -> str:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from services.contract.walk import FieldPlan, is_item, plan
-from services.contract.yaml_names import enum_names
+from slipway.contract.walk import FieldPlan, is_item, plan
+from slipway.contract.yaml_names import enum_names
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import options_pb2 as optionspb
 from tools.docgen.descriptors import PACKAGE, comment

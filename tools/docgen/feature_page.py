@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from bootstrapper.engines.kubeadm.engine import KubeadmEngine
-from bootstrapper.lowering.table import all_passes
-from provisioners.cloud_init.render import CloudInit
-from provisioners.ignition.render import IgnitionProvisioner
-from provisioners.sdk import Provisioner
-from provisioners.talos.provisioner import TalosProvisioner
-from provisioners.windows.provisioner import WindowsProvisioner
-from services.contract.yaml_names import person_path
+from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from slipway.bootstrapper.lowering.table import all_passes
+from slipway.contract.yaml_names import person_path
+from slipway.provisioners.cloud_init.render import CloudInit
+from slipway.provisioners.ignition.render import IgnitionProvisioner
+from slipway.provisioners.talos.provisioner import TalosProvisioner
+from slipway.provisioners.windows.provisioner import WindowsProvisioner
+from slipway.sdk import Provisioner
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.docgen.feature_ids import FeaturePlace, places

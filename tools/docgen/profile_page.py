@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from bootstrapper.os_profiles import OsProfile, ProfileTable
+from slipway.bootstrapper.os_profiles import OsProfile, ProfileTable
 from tools.docgen.markdown import code, listed, page, table
 
 _KEYS = ("distribution", "version")
@@ -22,7 +22,7 @@ def profile_page() -> str:
     general = [({name: getattr(one, name) for name in plain}, one) for one in profiles]
     sections = ["## In general\n\n" + _rows(general)]
     sections += [f"## {code(name)}\n\n" + _rows(list(_entries(name, profiles))) for name in parts]
-    return page("OS profiles", "bootstrapper/os_profiles/distributions", INTRODUCTION, *sections)
+    return page("OS profiles", "bootstrapper/slipway/bootstrapper/os_profiles/distributions", INTRODUCTION, *sections)
 
 
 def _is_part(name: str, profiles: list[OsProfile]) -> bool:

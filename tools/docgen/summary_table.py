@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from bootstrapper.lowering.passes import PassTable
-from bootstrapper.lowering.table import all_passes
-from provisioners.sdk import Provisioner
+from slipway.bootstrapper.lowering.passes import PassTable
+from slipway.bootstrapper.lowering.table import all_passes
+from slipway.sdk import Provisioner
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.docgen.feature_page import provisioners

@@ -4,12 +4,12 @@ import argparse
 import sys
 import time
 
-from tools.engines import go_programs
-from tools.engines.failures import EngineError
 from tools.image import podman
 from tools.image.build import IMAGE, SUITES, base, build, megabytes
 from tools.image.check import check
 from tools.image.compose import PROGRAM, Project
+from tools.oracles import go_programs
+from tools.oracles.failures import EngineError
 
 _PROJECT = "slipway-image"
 

@@ -5,9 +5,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from tools.engines.failures import EngineBroken
-from tools.engines.roots import install_packages
 from tools.image.podman import podman
+from tools.oracles.failures import EngineBroken
+from tools.oracles.roots import install_packages
 
 ROOT = Path(__file__).parents[2]
 IMAGE = "localhost/slipway:latest"

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from services.cli.processes import LOOPBACK, free_port
-from services.contract.errors import SlipwayError
+from slipway.cli.processes import LOOPBACK, free_port
+from slipway.contract.errors import SlipwayError
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
-from tools.engines.failures import EngineBroken
 from tools.image import podman
 from tools.image.build import ROOT
 from tools.image.compose import Project
 from tools.image.doors import Caller, Doors
 from tools.image.insides import foreign_lines, look
 from tools.image.trust import trials
+from tools.oracles.failures import EngineBroken
 
 PROVISIONERS = ("cloud-init", "ignition", "talos", "windows")
 SERVICES = ("registry", "bootstrapper", *PROVISIONERS)

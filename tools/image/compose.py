@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.engines import go_programs
-from tools.engines.failures import EngineBroken
 from tools.image import podman
+from tools.oracles import go_programs
+from tools.oracles.failures import EngineBroken
 
 FILE = Path(__file__).parents[2] / "docker-compose.yaml"
 PROGRAM = go_programs.Program(

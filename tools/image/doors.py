@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from services.contract.errors import SlipwayError
-from services.rpc.channel import ChannelPool
-from services.rpc.client import invoke
-from services.rpc.tls import CertificateFiles
+from slipway.contract.errors import SlipwayError
+from slipway.rpc.channel import ChannelPool
+from slipway.rpc.client import invoke
+from slipway.rpc.tls import CertificateFiles
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1.bootstrap_service_pb2_grpc import BootstrapServiceStub

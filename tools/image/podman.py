@@ -9,8 +9,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tools.engines.failures import EngineBroken, EngineMissing
-from tools.engines.roots import install_packages
+from tools.oracles.failures import EngineBroken, EngineMissing
+from tools.oracles.roots import install_packages
 
 PACKAGES = ("podman", "buildah", "runc", "netavark", "aardvark-dns", "catatonit", "iptables", "uidmap")
 _SETTINGS = """

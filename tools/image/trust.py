@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from services.certificates.authority import Authority, Subject
-from services.contract.errors import SlipwayError
-from services.rpc.addresses import host_of, port_of
+from slipway.certificates.authority import Authority, Subject
+from slipway.contract.errors import SlipwayError
+from slipway.rpc.addresses import host_of, port_of
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tools.image.doors import CALL_SECONDS, Doors
 

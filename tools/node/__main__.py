@@ -13,8 +13,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tools.engines.failures import EngineError
 from tools.node import site, standing
+from tools.oracles.failures import EngineError
 
 _USED_WRONGLY = 2
 

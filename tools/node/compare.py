@@ -16,21 +16,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bootstrapper.bootstrapper import utc_now
-from bootstrapper.credentials.cluster_secrets import cluster_declarations
-from bootstrapper.credentials.entropy import SystemEntropy
-from bootstrapper.credentials.ephemeral_store import EphemeralStore
-from bootstrapper.credentials.generation import SecretFactory
-from bootstrapper.credentials.store import ClusterKey, KeySettings
-from bootstrapper.documents.document_set import read_document_set
-from services.cli.embedded import embedded_bootstrapper
+from slipway.bootstrapper.bootstrapper import utc_now
+from slipway.bootstrapper.credentials.cluster_secrets import cluster_declarations
+from slipway.bootstrapper.credentials.entropy import SystemEntropy
+from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
+from slipway.bootstrapper.credentials.generation import SecretFactory
+from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
+from slipway.bootstrapper.documents.document_set import read_document_set
+from slipway.cli.embedded import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tools.bench.sections import BOOT, PAGE, with_section
-from tools.engines import kubeadm_provider
-from tools.engines.kubeadm_provider import ClusterFacts, Role
 from tools.node import addresses, site, timeline
 from tools.node.flavours import FLAVOURS
+from tools.oracles import kubeadm_provider
+from tools.oracles.kubeadm_provider import ClusterFacts, Role
 
 OUT = Path("out/boot.json")
 _ROUNDS = 3  # as many as there are to compare

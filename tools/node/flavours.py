@@ -7,9 +7,9 @@ import hashlib
 import subprocess
 from pathlib import Path
 
-from tools.engines import cache, go_programs, roots
-from tools.engines.failures import EngineBroken, EngineMissing
 from tools.node.container_images import Entries, Image, write_archive
+from tools.oracles import cache, go_programs, roots
+from tools.oracles.failures import EngineBroken, EngineMissing
 
 _REGISTRY = "registry.k8s.io"
 _PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
@@ -66,7 +66,7 @@ class Flavour:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What has to be built for it, as ``tools.engines.build`` calls it, in order."""
+        """What has to be built for it, as ``tools.oracles.build`` calls it, in order."""
         programs = dict.fromkeys((self.programs.name, "kubebox-1.34", "coredns", "node-parts", *self.tools))
         return (f"root-{self.root_name}", "root-ignition", *programs, f"node-store-{self.name}")
 

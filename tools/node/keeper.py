@@ -17,10 +17,10 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from tools.engines import cache
 from tools.node import cgroups, site_init
 from tools.node.addresses import GATEWAY, PREFIX_LENGTH
 from tools.node.process import Process
+from tools.oracles import cache
 
 STATE = "site.json"
 ALIVE = ".alive"

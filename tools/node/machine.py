@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tools.engines import ignition, sandbox
-from tools.engines.failures import EngineBroken, EngineTimeout
 from tools.node import addresses, cgroups, ending, machine_init, watchers
 from tools.node.flavours import FLAVOURS, Flavour
 from tools.node.process import Process, numbers
+from tools.oracles import ignition, sandbox
+from tools.oracles.failures import EngineBroken, EngineTimeout
 
 SENTINEL = "/run/cluster-api/bootstrap-success.complete"
 _ENVIRONMENT = (

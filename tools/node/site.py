@@ -19,12 +19,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.engines import cache, roots
-from tools.engines.failures import EngineBroken
 from tools.node import cgroups, keeper, layer
 from tools.node.flavours import FLAVOURS, Flavour
 from tools.node.machine import Machine, Store
 from tools.node.process import Process
+from tools.oracles import cache, roots
+from tools.oracles.failures import EngineBroken
 
 PREFIX = "slipway-site-"
 _END_SECONDS = 60.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from tools.engines import cache
 from tools.node import site
 from tools.node.site import Site
+from tools.oracles import cache
 
 
 def keep(place: Site) -> None:

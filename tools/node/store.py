@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.engines import cache
-from tools.engines.failures import EngineBroken
 from tools.node import flavours, site
 from tools.node.flavours import Flavour
 from tools.node.machine import Store
+from tools.oracles import cache
+from tools.oracles.failures import EngineBroken
 
 _NOTHING = b"#cloud-config\n{}\n"
 

@@ -11,7 +11,7 @@ import os
 import time
 from pathlib import Path
 
-from tools.engines.failures import EngineBroken
+from tools.oracles.failures import EngineBroken
 
 NEEDED = 28
 """What a machine must find: a control plane opens 16 in its first minute, and others may still be opening theirs."""

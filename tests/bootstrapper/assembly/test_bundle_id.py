@@ -9,7 +9,7 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from bootstrapper.assembly.subject import check
+from slipway.bootstrapper.assembly.subject import check
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.bootstrapper.asking import bootstrapper, question

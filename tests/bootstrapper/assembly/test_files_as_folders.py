@@ -2,7 +2,7 @@
 
 import pytest
 
-from bootstrapper.assembly import paths
+from slipway.bootstrapper.assembly import paths
 from slipway.v1alpha1 import os_pb2 as ospb
 
 

@@ -3,9 +3,9 @@
 import pytest
 from google.protobuf import text_format
 
-from bootstrapper.assembly.layers import Layers
-from bootstrapper.assembly.origins import with_origins
-from bootstrapper.assembly.overrides import effective_spec
+from slipway.bootstrapper.assembly.layers import Layers
+from slipway.bootstrapper.assembly.origins import with_origins
+from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import spec_pb2 as specpb

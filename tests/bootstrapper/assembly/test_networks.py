@@ -2,9 +2,9 @@
 
 import pytest
 
-from bootstrapper.assembly.networks import violations
-from bootstrapper.assembly.subject import check
-from services.contract.errors import SpecInvalid
+from slipway.bootstrapper.assembly.networks import violations
+from slipway.bootstrapper.assembly.subject import check
+from slipway.contract.errors import SpecInvalid
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 

@@ -6,15 +6,15 @@ import pytest
 from google.protobuf import text_format
 from hypothesis import HealthCheck, given, settings
 
-from bootstrapper.assembly.overrides import effective_spec
-from bootstrapper.assembly.subject import check
-from services.contract.errors import SpecInvalid
+from slipway.bootstrapper.assembly.overrides import effective_spec
+from slipway.bootstrapper.assembly.subject import check
+from slipway.contract.errors import SpecInvalid
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import spec_pb2 as specpb
-from tests.services.contract.messages import messages
+from tests.sdk.contract.messages import messages
 
 
 def merged(text: str, role: clusterpb.Role.ValueType = clusterpb.ROLE_INIT) -> specpb.MachineBootstrapSpec:

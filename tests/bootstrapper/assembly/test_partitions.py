@@ -3,8 +3,8 @@
 import pytest
 from google.protobuf import text_format
 
-from bootstrapper.assembly.partitions import resolve_partitions, violations
-from services.contract.devices import is_partition, partition_device
+from slipway.bootstrapper.assembly.partitions import resolve_partitions, violations
+from slipway.contract.devices import is_partition, partition_device
 from slipway.v1alpha1 import os_pb2 as ospb
 
 DEVICES = [

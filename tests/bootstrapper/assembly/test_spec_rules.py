@@ -2,10 +2,10 @@
 
 import pytest
 
-from bootstrapper.assembly.subject import check
-from services.contract.errors import SpecInvalid
-from services.contract.yaml_decode import decode
-from services.contract.yaml_source import load_documents
+from slipway.bootstrapper.assembly.subject import check
+from slipway.contract.errors import SpecInvalid
+from slipway.contract.yaml_decode import decode
+from slipway.contract.yaml_source import load_documents
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb

@@ -3,9 +3,9 @@
 import pytest
 from google.protobuf.message import Message
 
-from bootstrapper.assembly.normal_form import normalise
-from bootstrapper.assembly.subject import check
-from services.contract.errors import SpecInvalid
+from slipway.bootstrapper.assembly.normal_form import normalise
+from slipway.bootstrapper.assembly.subject import check
+from slipway.contract.errors import SpecInvalid
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb

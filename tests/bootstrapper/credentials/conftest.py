@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bootstrapper.credentials.entropy import SystemEntropy
-from bootstrapper.credentials.generation import SecretFactory
-from tools.engines.pytest_plugin import engine
+from slipway.bootstrapper.credentials.entropy import SystemEntropy
+from slipway.bootstrapper.credentials.generation import SecretFactory
+from tools.oracles.pytest_plugin import engine
 
 __all__ = ["engine"]
 

@@ -12,12 +12,12 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrapper.credentials.entropy import KeyType
-from bootstrapper.credentials.generation import KEYS, SecretFactory
-from bootstrapper.credentials.pem import public_key_pem
-from bootstrapper.credentials.store import KeySettings
-from bootstrapper.credentials.tokens import random_text
-from services.contract.errors import BundleInvalid
+from slipway.bootstrapper.credentials.entropy import KeyType
+from slipway.bootstrapper.credentials.generation import KEYS, SecretFactory
+from slipway.bootstrapper.credentials.pem import public_key_pem
+from slipway.bootstrapper.credentials.store import KeySettings
+from slipway.bootstrapper.credentials.tokens import random_text
+from slipway.contract.errors import BundleInvalid
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 CA = secretpb.SecretDeclaration(

@@ -7,17 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bootstrapper.credentials.cluster_secrets import (
+from slipway.bootstrapper.credentials.cluster_secrets import (
     BOOTSTRAP_TOKEN,
     CLUSTER_CA,
     SERVICE_ACCOUNT,
     cluster_declarations,
 )
-from bootstrapper.credentials.ephemeral_store import EphemeralStore
-from bootstrapper.credentials.generation import SecretFactory
-from bootstrapper.credentials.request_store import RequestStore, ensured
-from bootstrapper.credentials.store import AnyStore, ClusterKey, Credentials, KeySettings
-from services.contract.errors import BundleInvalid
+from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
+from slipway.bootstrapper.credentials.generation import SecretFactory
+from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
+from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey, Credentials, KeySettings
+from slipway.contract.errors import BundleInvalid
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 CLUSTER = ClusterKey("prod")

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from cryptography import x509
 
-from bootstrapper.credentials.cluster_secrets import (
+from slipway.bootstrapper.credentials.cluster_secrets import (
     CLUSTER_CA,
     ETCD_CA,
     FRONT_PROXY_CA,
     SERVICE_ACCOUNT,
     cluster_declarations,
 )
-from bootstrapper.credentials.entropy import KeyType, SystemEntropy
-from bootstrapper.credentials.ephemeral_store import EphemeralStore
-from bootstrapper.credentials.generation import SecretFactory
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.credentials.store import ClusterKey, CredentialStore, KeySettings
-from tools.engines import kubeadm
+from slipway.bootstrapper.credentials.entropy import KeyType, SystemEntropy
+from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
+from slipway.bootstrapper.credentials.generation import SecretFactory
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.credentials.store import ClusterKey, CredentialStore, KeySettings
+from tools.oracles import kubeadm
 
 pytestmark = pytest.mark.engine
 

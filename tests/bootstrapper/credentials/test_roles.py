@@ -6,7 +6,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from bootstrapper.credentials.cluster_secrets import (
+from slipway.bootstrapper.credentials.cluster_secrets import (
     BOOTSTRAP_TOKEN,
     CLUSTER_CA,
     ETCD_CA,
@@ -15,11 +15,11 @@ from bootstrapper.credentials.cluster_secrets import (
     cluster_credentials,
     cluster_declarations,
 )
-from bootstrapper.credentials.pem import public_key_hashes
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.credentials.roles import secrets_for_role
-from bootstrapper.credentials.store import ClusterKey, KeySettings
-from services.contract.errors import BundleInvalid, CredentialsMissing
+from slipway.bootstrapper.credentials.pem import public_key_hashes
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.credentials.roles import secrets_for_role
+from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
+from slipway.contract.errors import BundleInvalid, CredentialsMissing
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrapper.credentials.cluster_file import UnreadableClusterFile, decode, encode, folder_name
-from bootstrapper.credentials.cluster_secrets import cluster_declarations
-from bootstrapper.credentials.directory_store import DirectoryStore
-from bootstrapper.credentials.entropy import KeyType, SystemEntropy
-from bootstrapper.credentials.ephemeral_store import EphemeralStore
-from bootstrapper.credentials.generation import SecretFactory
-from bootstrapper.credentials.placeholder_store import PlaceholderStore
-from bootstrapper.credentials.store import ClusterKey, Credentials, CredentialStore, KeySettings
-from services.contract.errors import CredentialsMissing
+from slipway.bootstrapper.credentials.cluster_file import UnreadableClusterFile, decode, encode, folder_name
+from slipway.bootstrapper.credentials.cluster_secrets import cluster_declarations
+from slipway.bootstrapper.credentials.directory_store import DirectoryStore
+from slipway.bootstrapper.credentials.entropy import KeyType, SystemEntropy
+from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
+from slipway.bootstrapper.credentials.generation import SecretFactory
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, CredentialStore, KeySettings
+from slipway.contract.errors import CredentialsMissing
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 CLUSTER = ClusterKey("prod", "default")

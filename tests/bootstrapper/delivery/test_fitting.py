@@ -6,15 +6,15 @@ import random
 
 import pytest
 
-from bootstrapper.delivery.compression import compress
-from bootstrapper.delivery.fitting import fit
-from bootstrapper.delivery.infrastructure import (
+from slipway.bootstrapper.delivery.compression import compress
+from slipway.bootstrapper.delivery.fitting import fit
+from slipway.bootstrapper.delivery.infrastructure import (
     Infrastructure,
     check_assumption,
     infrastructure,
     infrastructures,
 )
-from services.contract.errors import UserDataTooLarge
+from slipway.contract.errors import UserDataTooLarge
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from bootstrapper.documents.native import NativeConfig, read_native
-from services.contract.source_position import SourceError
-from services.contract.yaml_source import load_documents
+from slipway.bootstrapper.documents.native import NativeConfig, read_native
+from slipway.contract.source_position import SourceError
+from slipway.contract.yaml_source import load_documents
 
 
 def _read(spec: str, *, kind: str = "SlipwayConfig") -> NativeConfig:

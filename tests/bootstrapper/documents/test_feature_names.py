@@ -1,6 +1,6 @@
 """The names of features, as whoever checks a spec knows them."""
 
-from bootstrapper.documents.feature_names import feature_names
+from slipway.bootstrapper.documents.feature_names import feature_names
 from tools.docgen.feature_ids import places
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bootstrapper.documents.document_set import read_document_set
-from bootstrapper.documents.mistakes import Mistakes
-from services.contract.source_position import FieldPath, SourceError
-from services.contract.yaml_source import load_documents
+from slipway.bootstrapper.documents.document_set import read_document_set
+from slipway.bootstrapper.documents.mistakes import Mistakes
+from slipway.contract.source_position import FieldPath, SourceError
+from slipway.contract.yaml_source import load_documents
 
 HEAD = "apiVersion: bootstrap.slipway.dev/v1alpha1\nkind: {kind}\nmetadata: {{name: {name}}}\nspec: {spec}\n"
 ENDPOINT = "endpoint: {host: api.example.com}, kubernetesVersion: v1.34.2"

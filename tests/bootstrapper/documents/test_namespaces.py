@@ -2,8 +2,8 @@
 
 import pytest
 
-from bootstrapper.documents.document_set import DocumentSet, read_document_set
-from bootstrapper.documents.machines import MachineQuestion
+from slipway.bootstrapper.documents.document_set import DocumentSet, read_document_set
+from slipway.bootstrapper.documents.machines import MachineQuestion
 
 ALL = """
 apiVersion: cluster.x-k8s.io/v1beta2

@@ -2,11 +2,11 @@
 
 import pytest
 
-from bootstrapper.assembly.subject import check
-from bootstrapper.documents.document_set import read_document_set
-from bootstrapper.documents.machines import MachineQuestion
-from services.contract.errors import SpecInvalid
-from services.contract.source_position import SourceError
+from slipway.bootstrapper.assembly.subject import check
+from slipway.bootstrapper.documents.document_set import read_document_set
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.contract.errors import SpecInvalid
+from slipway.contract.source_position import SourceError
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 CLUSTER = """

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrapper.documents.places import Places, parse
-from services.contract.source_position import path_text
-from services.contract.yaml_source import load_documents
+from slipway.bootstrapper.documents.places import Places, parse
+from slipway.contract.source_position import path_text
+from slipway.contract.yaml_source import load_documents
 
 TEXT = """\
 kind: A

@@ -5,9 +5,9 @@ from textwrap import dedent, indent
 
 from google.protobuf.message import Message
 
-from bootstrapper.assembly.subject import rule_violations
-from bootstrapper.importers.kubeadm_import import ImportResult, Surroundings
-from bootstrapper.importers.lone_config import import_kubeadm_config
+from slipway.bootstrapper.assembly.subject import rule_violations
+from slipway.bootstrapper.importers.kubeadm_import import ImportResult, Surroundings
+from slipway.bootstrapper.importers.lone_config import import_kubeadm_config
 
 BETA1, BETA2 = "v1beta1", "v1beta2"
 

@@ -2,8 +2,8 @@
 
 from textwrap import dedent
 
-from bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet
-from bootstrapper.importers.manifests import read_manifests
+from slipway.bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet
+from slipway.bootstrapper.importers.manifests import read_manifests
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 INIT, JOIN, WORKER = clusterpb.ROLE_INIT, clusterpb.ROLE_CONTROL_PLANE, clusterpb.ROLE_WORKER

@@ -2,9 +2,9 @@
 
 import pytest
 
-from bootstrapper.importers.container_linux_config import ContainerLinuxConfig, read_container_linux_config
-from services.contract.source_position import Position, SourceError
-from services.contract.yaml_source import load_documents
+from slipway.bootstrapper.importers.container_linux_config import ContainerLinuxConfig, read_container_linux_config
+from slipway.contract.source_position import Position, SourceError
+from slipway.contract.yaml_source import load_documents
 
 PATH = ("spec", "additionalConfig")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrapper.importers.go_template import GoTemplateError, render
+from slipway.bootstrapper.importers.go_template import GoTemplateError, render
 
 VERSION = "v1.34.2"
 RENDERED = [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrapper.importers.jinja import NotJinja, Piece, has_jinja, pieces
+from slipway.bootstrapper.importers.jinja import NotJinja, Piece, has_jinja, pieces
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 LOCAL, SHORT = contentpb.FACT_KIND_LOCAL_HOSTNAME, contentpb.FACT_KIND_SHORT_HOSTNAME

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bootstrapper.importers.jinja import NotJinja, pieces
-from bootstrapper.importers.jinja_expression import is_expression, is_statement
+from slipway.bootstrapper.importers.jinja import NotJinja, pieces
+from slipway.bootstrapper.importers.jinja_expression import is_expression, is_statement
 
 JINJA = [
     "ds.meta_data.local_hostname",

@@ -6,7 +6,7 @@ from google.protobuf import text_format
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrapper.importers.lone_config import import_kubeadm_config
+from slipway.bootstrapper.importers.lone_config import import_kubeadm_config
 from tests.bootstrapper.importers.carrying import carried, without_origins
 
 

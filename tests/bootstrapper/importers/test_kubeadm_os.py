@@ -8,7 +8,7 @@ import gzip
 import pytest
 from google.protobuf import text_format
 
-from services.contract.source_position import SourceError
+from slipway.contract.source_position import SourceError
 from tests.bootstrapper.importers.carrying import (
     BETA1,
     IGNITION,

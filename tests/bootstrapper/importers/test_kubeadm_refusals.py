@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrapper.importers.lone_config import import_invalid, import_kubeadm_config
-from services.contract.source_position import SourceError, SourceProblem
+from slipway.bootstrapper.importers.lone_config import import_invalid, import_kubeadm_config
+from slipway.contract.source_position import SourceError, SourceProblem
 from tests.bootstrapper.importers.carrying import (
     BETA1,
     BETA2,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.contract.source_position import SourceError
+from slipway.contract.source_position import SourceError
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.bootstrapper.importers.carrying import BETA1, carried, codes
 

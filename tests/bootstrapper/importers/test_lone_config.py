@@ -2,8 +2,8 @@
 
 import pytest
 
-from bootstrapper.importers.lone_config import LIMITS, import_kubeadm_config
-from services.contract.source_position import SourceError
+from slipway.bootstrapper.importers.lone_config import LIMITS, import_kubeadm_config
+from slipway.contract.source_position import SourceError
 
 HEAD = """apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
 kind: KubeadmConfig

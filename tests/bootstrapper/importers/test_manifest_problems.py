@@ -4,7 +4,7 @@
 
 import pytest
 
-from services.contract.source_position import SourceError
+from slipway.contract.source_position import SourceError
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.bootstrapper.importers.manifest_texts import (
     CLASS,

@@ -1,6 +1,6 @@
 """The Secrets of a set of manifests: each machine gets those of its config, and what the config makes of them."""
 
-from bootstrapper.importers.manifests import read_manifests
+from slipway.bootstrapper.importers.manifests import read_manifests
 
 DECODED = """
 apiVersion: cluster.x-k8s.io/v1beta2

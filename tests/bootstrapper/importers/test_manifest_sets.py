@@ -2,12 +2,12 @@
 
 import pytest
 
-from bootstrapper.importers.foreign_config import ForeignConfig, Surroundings
-from bootstrapper.importers.kubeadm_import import import_config
-from bootstrapper.importers.manifests import read_manifests
-from bootstrapper.importers.substitution import expand
-from services.contract.source_position import Position, SourceError
-from services.contract.yaml_source import load_documents
+from slipway.bootstrapper.importers.foreign_config import ForeignConfig, Surroundings
+from slipway.bootstrapper.importers.kubeadm_import import import_config
+from slipway.bootstrapper.importers.manifests import read_manifests
+from slipway.bootstrapper.importers.substitution import expand
+from slipway.contract.source_position import Position, SourceError
+from slipway.contract.yaml_source import load_documents
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from tests.bootstrapper.importers.manifest_texts import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.contract.source_position import Position, SourceError
+from slipway.contract.source_position import Position, SourceError
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.bootstrapper.importers.manifest_texts import CLASS, INIT, JOIN, TOPOLOGY, WORKER, by_name, manifests
 

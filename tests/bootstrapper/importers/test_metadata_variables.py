@@ -2,8 +2,8 @@
 
 import pytest
 
-from bootstrapper.importers.jinja import Piece
-from bootstrapper.importers.metadata_variables import filled_in, variable_fact
+from slipway.bootstrapper.importers.jinja import Piece
+from slipway.bootstrapper.importers.metadata_variables import filled_in, variable_fact
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 ENVSUBST = ["envsubst < /etc/kubeadm.yml > /etc/kubeadm.yml.tmp", "mv /etc/kubeadm.yml.tmp /etc/kubeadm.yml"]

@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from bootstrapper.importers.manifests import read_manifests
+from slipway.bootstrapper.importers.manifests import read_manifests
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrapper.importers.placeholders import SSH_KEY, placeholder
-from bootstrapper.importers.substitution import expand, expand_all
-from services.contract.source_position import Position, SourceError
+from slipway.bootstrapper.importers.placeholders import SSH_KEY, placeholder
+from slipway.bootstrapper.importers.substitution import expand, expand_all
+from slipway.contract.source_position import Position, SourceError
 
 VARIABLES = {
     "A": "abcDEF",

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from google.protobuf import text_format
 
-from bootstrapper.lowering.draft import Draft
-from bootstrapper.lowering.legalise import legalise
-from bootstrapper.lowering.passes import PassTable
-from bootstrapper.lowering.table import all_passes
-from bootstrapper.lowering.work import Legalised
-from bootstrapper.os_profiles import ProfileTable
-from services.contract.errors import Violation
-from services.contract.walk import items
+from slipway.bootstrapper.lowering.draft import Draft
+from slipway.bootstrapper.lowering.legalise import legalise
+from slipway.bootstrapper.lowering.passes import PassTable
+from slipway.bootstrapper.lowering.table import all_passes
+from slipway.bootstrapper.lowering.work import Legalised
+from slipway.bootstrapper.os_profiles import ProfileTable
+from slipway.contract.errors import Violation
+from slipway.contract.walk import items
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb

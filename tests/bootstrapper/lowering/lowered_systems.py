@@ -4,11 +4,11 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bootstrapper.lowering.draft import Draft
-from bootstrapper.lowering.finish import prepared_items
-from bootstrapper.lowering.runners.wave import Wave
-from bootstrapper.lowering.work import Legalised
-from services.contract.content import SecretIndex, content_bytes
+from slipway.bootstrapper.lowering.draft import Draft
+from slipway.bootstrapper.lowering.finish import prepared_items
+from slipway.bootstrapper.lowering.runners.wave import Wave
+from slipway.bootstrapper.lowering.work import Legalised
+from slipway.contract.content import SecretIndex, content_bytes
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb

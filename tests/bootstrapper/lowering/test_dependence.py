@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bootstrapper.lowering.order import Rank
+from slipway.bootstrapper.lowering.order import Rank
 from tests.bootstrapper.lowering.legalising import EVERYTHING_BUT, ROOTS, Format, text, work
 
 

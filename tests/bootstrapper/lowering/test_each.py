@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from google.protobuf import text_format
 
-from bootstrapper.lowering.draft import CannotLower, Draft
-from bootstrapper.lowering.emission import each, put_file
-from bootstrapper.lowering.legalise import legalise
-from bootstrapper.lowering.passes import PassTable
-from bootstrapper.lowering.table import all_passes
-from bootstrapper.os_profiles import ProfileTable
-from services.contract.walk import Item, items
+from slipway.bootstrapper.lowering.draft import CannotLower, Draft
+from slipway.bootstrapper.lowering.emission import each, put_file
+from slipway.bootstrapper.lowering.legalise import legalise
+from slipway.bootstrapper.lowering.passes import PassTable
+from slipway.bootstrapper.lowering.table import all_passes
+from slipway.bootstrapper.os_profiles import ProfileTable
+from slipway.contract.walk import Item, items
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb

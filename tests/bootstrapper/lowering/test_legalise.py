@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 
-from bootstrapper.lowering.finish import finish
-from services.contract.features import unsupported
+from slipway.bootstrapper.lowering.finish import finish
+from slipway.contract.features import unsupported
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb

@@ -2,8 +2,8 @@
 
 from itertools import permutations
 
-from bootstrapper.lowering.omission import take_all_out
-from bootstrapper.lowering.passes import PassTable
+from slipway.bootstrapper.lowering.omission import take_all_out
+from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb

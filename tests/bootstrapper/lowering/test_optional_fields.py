@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from bootstrapper.lowering.draft import CannotLower, Draft
-from bootstrapper.lowering.passes import Pass, PassTable
-from services.contract.errors import Violation
-from services.contract.walk import Item
+from slipway.bootstrapper.lowering.draft import CannotLower, Draft
+from slipway.bootstrapper.lowering.passes import Pass, PassTable
+from slipway.contract.errors import Violation
+from slipway.contract.walk import Item
 from tests.bootstrapper.lowering.legalising import LINUX, Format, text, work
 
 DECLARED = {"os.files", "os.groups", "os.users", "plan.entrypoint"}

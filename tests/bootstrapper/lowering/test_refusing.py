@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from services.contract.errors import Violation
+from slipway.contract.errors import Violation
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.bootstrapper.lowering.legalising import EVERYTHING_BUT, ROOTS, Format, text, work

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
-from bootstrapper.lowering.draft import CannotLower, Draft, Refusal
-from bootstrapper.lowering.legalise import legalise
-from bootstrapper.lowering.passes import Pass, PassTable
-from bootstrapper.lowering.table import all_passes
-from bootstrapper.os_profiles import ProfileTable
-from services.contract.walk import Item
+from slipway.bootstrapper.lowering.draft import CannotLower, Draft, Refusal
+from slipway.bootstrapper.lowering.legalise import legalise
+from slipway.bootstrapper.lowering.passes import Pass, PassTable
+from slipway.bootstrapper.lowering.table import all_passes
+from slipway.bootstrapper.os_profiles import ProfileTable
+from slipway.contract.walk import Item
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.bootstrapper.lowering.legalising import LINUX, Format, text, work, written

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from bootstrapper.lowering.finish import finish
-from bootstrapper.lowering.table import all_passes
-from services.contract.features import unsupported
-from services.contract.walk import items, plan
+from slipway.bootstrapper.lowering.finish import finish
+from slipway.bootstrapper.lowering.table import all_passes
+from slipway.contract.features import unsupported
+from slipway.contract.walk import items, plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb

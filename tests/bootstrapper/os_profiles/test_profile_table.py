@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bootstrapper.os_profiles import ProfileTable
-from services.contract.errors import UnsupportedTarget
+from slipway.bootstrapper.os_profiles import ProfileTable
+from slipway.contract.errors import UnsupportedTarget
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 LINUX, WINDOWS = clusterpb.OS_FAMILY_LINUX, clusterpb.OS_FAMILY_WINDOWS

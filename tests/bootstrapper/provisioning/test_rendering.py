@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from bootstrapper.provisioning.rendering import render
-from bootstrapper.provisioning.selection import Candidate
-from services.contract.errors import (
+from slipway.bootstrapper.provisioning.rendering import render
+from slipway.bootstrapper.provisioning.selection import Candidate
+from slipway.contract.errors import (
     ForeignStatus,
     NoReadyProvisioner,
     ProvisionerFailed,
@@ -15,7 +15,7 @@ from services.contract.errors import (
     SlipwayError,
     UnsupportedFeature,
 )
-from services.contract.status import Failure
+from slipway.contract.status import Failure
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb

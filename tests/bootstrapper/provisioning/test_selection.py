@@ -2,8 +2,8 @@
 
 import pytest
 
-from bootstrapper.provisioning.selection import Wish, choose, version_order
-from services.contract.errors import (
+from slipway.bootstrapper.provisioning.selection import Wish, choose, version_order
+from slipway.contract.errors import (
     AmbiguousProvisioner,
     NoReadyProvisioner,
     ProvisionerNotAllowed,

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from services.controller import marks
-from services.controller.opt_in.webhook import Webhook
-from services.controller.resources import KUBEADM_CONFIGS
+from slipway.controller import marks
+from slipway.controller.opt_in.webhook import Webhook
+from slipway.controller.resources import KUBEADM_CONFIGS
 from tests.controller import manifests
 from tests.controller.site import CLUSTER, Object, Site
 from tools.cluster.fake_infrastructure.relaying import relay

@@ -10,7 +10,7 @@ import click
 import pytest
 import yaml
 
-from services.controller.__main__ import main
+from slipway.controller.__main__ import main
 from tests.controller import manifests
 from tests.controller.site import Object, Site
 

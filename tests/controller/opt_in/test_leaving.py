@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from services.controller import marks
+from slipway.controller import marks
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND, PROVIDER, is_done
 from tests.controller.site import CLUSTER, Object, Site, has_data, runs
@@ -93,7 +93,7 @@ def _is_held_by_a_machine(config: Object) -> object:
 
 async def release(site: Site, *arguments: str) -> tuple[int, str]:
     """Run `slipway release`; give the exit code and what it says."""
-    command = (sys.executable, "-m", "services.cli", "release", "-n", site.namespace, *arguments)
+    command = (sys.executable, "-m", "slipway.cli", "release", "-n", site.namespace, *arguments)
     process = await asyncio.create_subprocess_exec(
         *command, f"--kubeconfig={site.environment.kubeconfig}", stdout=asyncio.subprocess.PIPE
     )

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from services.controller import marks
-from services.controller.reconciler import Terms
-from services.controller.resources import KUBEADM_CONFIGS
+from slipway.controller import marks
+from slipway.controller.reconciler import Terms
+from slipway.controller.resources import KUBEADM_CONFIGS
 from tests.controller.namespaces import MakeSite
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND, PROVIDER, USER, condition_status, is_done

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from services.controller import marks
-from services.controller.assembly import WorkloadApi
-from services.controller.kubernetes.connection import Connection
-from services.controller.kubernetes.failures import AlreadyExists, Conflict
-from services.controller.kubernetes.kubeconfig import ClusterAccess
-from services.controller.resources import Json, Resource
+from slipway.controller import marks
+from slipway.controller.assembly import WorkloadApi
+from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.kubernetes.failures import AlreadyExists, Conflict
+from slipway.controller.kubernetes.kubeconfig import ClusterAccess
+from slipway.controller.resources import Json, Resource
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import is_done
 from tests.controller.site import CLUSTER, Site, condition, runs

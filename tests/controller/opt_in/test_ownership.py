@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from services.controller import marks
+from slipway.controller import marks
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND, attempt, config, is_done
 from tests.controller.site import Object, Site, has_data, runs

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from services.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK, free_port
 from tests.controller import manifests
 from tests.controller.opt_in import opting_in
 from tests.controller.site import Site
@@ -32,7 +32,7 @@ async def test_the_program_serves_the_webhook(site: Site, processes: Processes, 
     certificates = authority.fill(tmp_path / "certs", uris=["spiffe://slipway/controller/controller"])
     processes.start(
         "controller",
-        "services.controller",
+        "slipway.controller",
         f"--tls-cert-dir={certificates}",
         f"--listen-address={LOOPBACK}:{free_port()}",
         f"--registry-address={LOOPBACK}:{free_port()}",

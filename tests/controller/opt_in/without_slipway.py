@@ -2,7 +2,7 @@
 
 import base64
 
-from services.controller import marks
+from slipway.controller import marks
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND
 from tests.controller.opt_in.test_leaving import put_back, release

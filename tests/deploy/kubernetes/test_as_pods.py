@@ -13,7 +13,7 @@ import pytest
 import yaml
 from cryptography import x509
 
-from services.rpc.addresses import host_of
+from slipway.rpc.addresses import host_of
 from tests.controller.site import Site, condition, has_data
 from tests.deploy.kubernetes import rendered
 from tests.deploy.kubernetes.installation import (

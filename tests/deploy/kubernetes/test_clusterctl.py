@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from services.controller.settings import ControllerSettings
-from services.registry.settings import RegistrySettings
+from slipway.controller.settings import ControllerSettings
+from slipway.registry.settings import RegistrySettings
 from tests.deploy.kubernetes import rendered
-from tools.engines import go_programs
+from tools.oracles import go_programs
 
 pytestmark = pytest.mark.engine
 

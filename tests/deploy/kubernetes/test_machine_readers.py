@@ -11,7 +11,7 @@ import grpc
 import grpc.aio
 import pytest
 
-from services.certificates.authority import Authority, Issued, Subject
+from slipway.certificates.authority import Authority, Issued, Subject
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1.bootstrap_service_pb2_grpc import BootstrapServiceStub
 from tests.controller.site import Site, has_data

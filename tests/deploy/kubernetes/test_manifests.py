@@ -6,18 +6,18 @@ from typing import Any
 import click
 import pytest
 
-from provisioners.cloud_init.render import CloudInit
-from provisioners.ignition.render import IgnitionProvisioner
-from provisioners.sdk.command import command as provisioner
-from provisioners.talos.provisioner import TalosProvisioner
-from provisioners.windows.provisioner import WindowsProvisioner
-from services.certificates.authority import names
-from services.certificates.job import AUTHORITY, secret_of
-from services.certificates.job import main as certificates
-from services.certificates.subjects import read_subject
-from services.controller.__main__ import main as controller
-from services.controller.server import LEASE
-from services.registry.__main__ import main as registry
+from slipway.certificates.authority import names
+from slipway.certificates.job import AUTHORITY, secret_of
+from slipway.certificates.job import main as certificates
+from slipway.certificates.subjects import read_subject
+from slipway.controller.__main__ import main as controller
+from slipway.controller.server import LEASE
+from slipway.provisioners.cloud_init.render import CloudInit
+from slipway.provisioners.ignition.render import IgnitionProvisioner
+from slipway.provisioners.talos.provisioner import TalosProvisioner
+from slipway.provisioners.windows.provisioner import WindowsProvisioner
+from slipway.registry.__main__ import main as registry
+from slipway.sdk.command import command as provisioner
 from tests.deploy.kubernetes import rendered
 from tests.deploy.kubernetes.policies import Peer, Policies
 
@@ -73,7 +73,7 @@ def test_every_flag_is_known(name: str) -> None:
     container = _container(name)
     command = PROGRAMS[container["command"][0]]
     command.make_parser(click.Context(command)).parse_args(list(container["args"]))
-    assert name != JOB or container["command"][1:] == ["-m", "services.certificates.job"]
+    assert name != JOB or container["command"][1:] == ["-m", "slipway.certificates.job"]
 
 
 @pytest.mark.parametrize("name", PODS)

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 import yaml
 
-from provisioners.cloud_init.render import CloudInit
-from provisioners.sdk import testing
-from services.contract.errors import UnsupportedFeature
+from slipway.contract.errors import UnsupportedFeature
+from slipway.provisioners.cloud_init.render import CloudInit
+from slipway.sdk import testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 

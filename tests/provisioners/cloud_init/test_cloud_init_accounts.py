@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from provisioners.sdk import testing
+from slipway.sdk import testing
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.provisioners.cloud_init.documents import document, refusals

@@ -7,9 +7,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provisioners.cloud_init.render import CloudInit
-from provisioners.sdk import testing
-from services.contract.errors import UnsupportedFeature
+from slipway.contract.errors import UnsupportedFeature
+from slipway.provisioners.cloud_init.render import CloudInit
+from slipway.sdk import testing
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb

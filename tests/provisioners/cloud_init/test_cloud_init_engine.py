@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from provisioners.cloud_init.render import CloudInit
-from provisioners.sdk import testing
+from slipway.provisioners.cloud_init.render import CloudInit
+from slipway.sdk import testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
-from tools.engines import cloud_init, fakes
-from tools.engines.machine_state import MachineState
+from tools.oracles import cloud_init, fakes
+from tools.oracles.machine_state import MachineState
 
 pytestmark = pytest.mark.engine
 

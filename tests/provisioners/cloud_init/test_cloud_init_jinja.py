@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from provisioners.cloud_init.jinja import contained
+from slipway.provisioners.cloud_init.jinja import contained
 
 KEPT = "{{ '' }}"
 LENGTH = 30_000

@@ -1,7 +1,7 @@
 """Packages: what cloud-init's module would do otherwise than it is told is not taken natively."""
 
-from provisioners.cloud_init.features import cloud_config
-from services.contract.features import unsupported
+from slipway.contract.features import unsupported
+from slipway.provisioners.cloud_init.features import cloud_config
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provisioners.cloud_init.render import CloudInit
-from provisioners.sdk import ProvisionerCore, testing
-from services.contract.errors import SlipwayError
-from services.contract.walk import uses
+from slipway.contract.errors import SlipwayError
+from slipway.contract.walk import uses
+from slipway.provisioners.cloud_init.render import CloudInit
+from slipway.sdk import ProvisionerCore, testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb

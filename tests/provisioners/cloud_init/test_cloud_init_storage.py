@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import yaml
 
-from provisioners.cloud_init.render import CloudInit
-from provisioners.sdk import ProvisionerCore, testing
+from slipway.provisioners.cloud_init.render import CloudInit
+from slipway.sdk import ProvisionerCore, testing
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.provisioners.cloud_init.documents import document, refusals
 

@@ -8,9 +8,9 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from provisioners.ignition.render import IgnitionProvisioner
-from provisioners.sdk import testing
-from services.contract.errors import UnsupportedFeature
+from slipway.contract.errors import UnsupportedFeature
+from slipway.provisioners.ignition.render import IgnitionProvisioner
+from slipway.sdk import testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 

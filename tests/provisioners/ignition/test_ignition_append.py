@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from provisioners.sdk import testing
+from slipway.sdk import testing
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.provisioners.ignition.configs import config, refusals
 

@@ -5,17 +5,17 @@ from collections.abc import Callable
 
 import pytest
 
-from provisioners.ignition.render import IgnitionProvisioner
-from provisioners.sdk import testing
+from slipway.provisioners.ignition.render import IgnitionProvisioner
+from slipway.sdk import testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
-from tools.engines import fakes, ignition
-from tools.engines.finding import Severity
-from tools.engines.machine_state import Kind, MachineState
-from tools.engines.sandbox import File
+from tools.oracles import fakes, ignition
+from tools.oracles.finding import Severity
+from tools.oracles.machine_state import Kind, MachineState
+from tools.oracles.sandbox import File
 
 pytestmark = pytest.mark.engine
 

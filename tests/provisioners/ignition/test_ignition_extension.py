@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from provisioners.sdk import testing
-from services.contract.errors import BundleInvalid
+from slipway.contract.errors import BundleInvalid
+from slipway.sdk import testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb

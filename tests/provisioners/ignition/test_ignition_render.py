@@ -2,10 +2,10 @@
 
 import pytest
 
-from provisioners.ignition.render import IgnitionProvisioner
-from provisioners.sdk import ProvisionerCore, testing
-from services.contract.errors import SlipwayError
-from services.contract.walk import uses
+from slipway.contract.errors import SlipwayError
+from slipway.contract.walk import uses
+from slipway.provisioners.ignition.render import IgnitionProvisioner
+from slipway.sdk import ProvisionerCore, testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.provisioners.ignition.configs import SPECS, config, refusals, storage_system

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provisioners.ignition.unit_files import (
+from slipway.provisioners.ignition.unit_files import (
     command_line,
     escaped_path,
     has_install_section,
     is_unit_file,
     unit_file,
 )
-from tools.engines import fakes, roots, sandbox, systemd_boot
-from tools.engines.sandbox import Command, File
+from tools.oracles import fakes, roots, sandbox, systemd_boot
+from tools.oracles.sandbox import Command, File
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import NameOID
 from google.protobuf.text_format import Merge, Parse
 
-from provisioners.sdk import ProvisionerCore
-from provisioners.talos import material
-from provisioners.talos.provisioner import TalosProvisioner
-from services.contract.errors import UnsupportedFeature as UnsupportedFeature  # noqa: PLC0414
-from services.contract.features import compute_features
+from slipway.contract.errors import UnsupportedFeature as UnsupportedFeature  # noqa: PLC0414
+from slipway.contract.features import compute_features
+from slipway.provisioners.talos import material
+from slipway.provisioners.talos.provisioner import TalosProvisioner
+from slipway.sdk import ProvisionerCore
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb

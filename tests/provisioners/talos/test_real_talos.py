@@ -5,7 +5,7 @@ import yaml
 
 from tests.provisioners.talos import samples
 from tests.provisioners.talos.patches import PATCHES
-from tools.engines import finding, talos
+from tools.oracles import finding, talos
 
 pytestmark = pytest.mark.engine
 

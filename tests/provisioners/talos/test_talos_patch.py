@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provisioners.talos.patch import apply_patch
-from provisioners.talos.yaml_text import read_patch
+from slipway.provisioners.talos.patch import apply_patch
+from slipway.provisioners.talos.yaml_text import read_patch
 from tests.provisioners.talos.patches import PATCHES
 
 BASE = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.contract.errors import (
+from slipway.contract.errors import (
     BundleInvalid,
     CredentialsMissing,
     KubernetesVersionUnsupported,

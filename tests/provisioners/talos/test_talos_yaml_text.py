@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provisioners.talos.yaml_text import Spelling, emit, read_kubernetes, read_patch
+from slipway.provisioners.talos.yaml_text import Spelling, emit, read_kubernetes, read_patch
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 TREES = st.recursive(

@@ -2,10 +2,10 @@
 
 from google.protobuf.text_format import Merge
 
-from provisioners.sdk import ProvisionerCore
-from provisioners.windows.provisioner import WindowsProvisioner
-from services.contract.content import literal
-from services.contract.features import compute_features
+from slipway.contract.content import literal
+from slipway.contract.features import compute_features
+from slipway.provisioners.windows.provisioner import WindowsProvisioner
+from slipway.sdk import ProvisionerCore
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.provisioners.windows import samples
-from tools.engines import windows
+from tools.oracles import windows
 
 pytestmark = pytest.mark.engine
 

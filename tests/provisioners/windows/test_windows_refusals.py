@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.contract.errors import BundleInvalid, UnsupportedFeature, UnsupportedTarget
+from slipway.contract.errors import BundleInvalid, UnsupportedFeature, UnsupportedTarget
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.provisioners.windows import samples
 

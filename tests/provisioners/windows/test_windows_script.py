@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.contract.content import literal
+from slipway.contract.content import literal
 from tests.provisioners.windows import samples
 from tests.provisioners.windows.test_windows_quoting import value
 

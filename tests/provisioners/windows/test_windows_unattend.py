@@ -6,10 +6,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from provisioners.windows.capabilities import formats
-from provisioners.windows.unattend import SCRIPT
-from services.contract.errors import AttachmentsNotAccepted
-from services.contract.features import feature_uses
+from slipway.contract.errors import AttachmentsNotAccepted
+from slipway.contract.features import feature_uses
+from slipway.provisioners.windows.capabilities import formats
+from slipway.provisioners.windows.unattend import SCRIPT
 from tests.provisioners.windows import samples
 
 NAMES = {"u": "urn:schemas-microsoft-com:unattend"}

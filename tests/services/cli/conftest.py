@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from services.cli.command_line import cli
+from slipway.cli.command_line import cli
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 Slipway = Callable[..., Result]
@@ -76,7 +76,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
     """Everything as `slipway up` starts it."""
     credentials = tmp_path_factory.mktemp("server-credentials")
     port = _two_ports()
-    argv = [sys.executable, "-m", "services.cli", "up", "--port", str(port), "--credentials", str(credentials)]
+    argv = [sys.executable, "-m", "slipway.cli", "up", "--port", str(port), "--credentials", str(credentials)]
     with subprocess.Popen([*argv, "-o", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = []

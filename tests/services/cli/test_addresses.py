@@ -84,7 +84,7 @@ def test_the_wrong_service_is_told(slipway: Slipway, local: Local) -> None:
 def test_up_does_not_take_somebody_else_for_its_own(local: Local) -> None:
     """A second one on the same port says so, and never that everything is up."""
     port = local.flags[3].rpartition(":")[2]
-    argv = [sys.executable, "-m", "services.cli", "up", "--port", port]
+    argv = [sys.executable, "-m", "slipway.cli", "up", "--port", port]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"127.0.0.1:{port} is in use: choose another --port" in done.stderr

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from services.cli.entry_table import by, entry_table
-from services.cli.rendering import Entry
+from slipway.cli.entry_table import by, entry_table
+from slipway.cli.rendering import Entry
 
 LONG = "bottlerocket-settings.provisioners.example.com"
 

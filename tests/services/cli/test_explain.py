@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from services.cli.redacted import readable
+from slipway.cli.redacted import readable
 from tests.services.cli.conftest import EXAMPLES, Slipway
 
 NATIVE, AWS = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml"

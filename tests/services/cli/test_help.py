@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from services.cli.command_line import cli
+from slipway.cli.command_line import cli
 from tests.services.cli.conftest import Slipway
 
 

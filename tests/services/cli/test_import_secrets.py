@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from services.cli.leaving_out import leave_out
-from services.contract.yaml_encode import encode
+from slipway.cli.leaving_out import leave_out
+from slipway.contract.yaml_encode import encode
 from slipway.v1alpha1 import spec_pb2 as specpb
 from tests.services.cli.conftest import Slipway, with_worker_os
 

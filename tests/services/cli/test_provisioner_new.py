@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from services.cli.processes import free_port
+from slipway.cli.processes import free_port
 from tests.services.cli.conftest import EXAMPLES, Local, Slipway
 
 pytestmark = pytest.mark.xdist_group("local")
@@ -62,7 +62,7 @@ def test_its_own_test_passes(written: Path) -> None:
 
 def test_its_readme_tells_how_to_prove_it(written: Path) -> None:
     """The command for the conformance suite runs as it stands; one clause shows that it starts and decodes."""
-    argv = [sys.executable, "-m", "services.cli", *told(written, "conformance")]
+    argv = [sys.executable, "-m", "slipway.cli", *told(written, "conformance")]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         [*argv, "--quiet", "--only", "RND-001"], cwd=written, capture_output=True, text=True, check=False,
@@ -92,7 +92,8 @@ def test_it_renders_a_spec_through_the_registry(
 
 REFUSED = [
     ("Acme", "a name has lower-case letters", "a capital"),
-    ("services", "is not taken", "a name that the project has"),
+    ("slipway", "is not taken", "a name that the project has"),
+    ("class", "is not taken", "a word of Python"),
     ("a_b", "a name has lower-case letters", "an underscore"),
     ("../x", "a name has lower-case letters", "a path"),
 ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bootstrapper.importing import import_document
+from slipway.bootstrapper.importing import import_document
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.services.cli.conftest import EXAMPLES, Local, Slipway
 

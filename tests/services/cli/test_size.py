@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bootstrapper.delivery.infrastructure import infrastructures
-from services.cli.options import INFRASTRUCTURES
+from slipway.bootstrapper.delivery.infrastructure import infrastructures
+from slipway.cli.options import INFRASTRUCTURES
 from tests.services.cli.conftest import EXAMPLES, Slipway, with_worker_os
 
 AWS = EXAMPLES / "cluster-aws.yaml"

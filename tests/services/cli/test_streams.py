@@ -15,7 +15,7 @@ import pytest
 
 from tests.services.cli.conftest import EXAMPLES
 
-SLIPWAY = f"{sys.executable} -m services.cli"
+SLIPWAY = f"{sys.executable} -m slipway.cli"
 NATIVE, AWS = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml"
 
 LINES = [
@@ -45,7 +45,7 @@ def test_streams(line: str, code: int, out: str, err: str, reason: str) -> None:
 def test_interruption_is_quiet(number: signal.Signals) -> None:
     """Ctrl-C, or the end that a CI job is asked for, while a command waits for its input: one word and 130."""
     # A shell makes its background jobs ignore Ctrl-C, and their children with them.
-    argv = ["env", "--default-signal=INT", sys.executable, "-m", "services.cli", "validate", "-f", "-"]
+    argv = ["env", "--default-signal=INT", sys.executable, "-m", "slipway.cli", "validate", "-f", "-"]
     pipe = subprocess.PIPE
     with subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
         _until_it_reads(process.pid)
@@ -57,7 +57,7 @@ def test_interruption_is_quiet(number: signal.Signals) -> None:
 def test_nothing_is_coloured_off_a_terminal(tmp_path: Path) -> None:
     """A pipe and a file get plain text, whatever the environment says of the terminal."""
     environment = {**os.environ, "TERM": "xterm-256color"}
-    argv = [sys.executable, "-m", "services.cli", "render", "-f", str(NATIVE), "--machine", "harbour-worker"]
+    argv = [sys.executable, "-m", "slipway.cli", "render", "-f", str(NATIVE), "--machine", "harbour-worker"]
     argv += ["--provisioner", "all"]
     done = subprocess.run(argv, capture_output=True, env=environment, check=False)
     assert b"\x1b" not in done.stdout + done.stderr
@@ -70,7 +70,7 @@ def test_a_narrow_terminal_breaks_no_word(command: str, columns: int) -> None:
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb", buffering=0) as screen:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        argv = [sys.executable, "-m", "services.cli", command, "-f", str(NATIVE), "--machine", "harbour-worker"]
+        argv = [sys.executable, "-m", "slipway.cli", command, "-f", str(NATIVE), "--machine", "harbour-worker"]
         with subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL) as process:
             os.close(theirs)
             shown = _all(screen)

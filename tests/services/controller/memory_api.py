@@ -9,8 +9,8 @@ import itertools
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from services.controller.kubernetes.failures import AlreadyExists, Conflict, Invalid, NotFound
-from services.controller.resources import Json, Resource
+from slipway.controller.kubernetes.failures import AlreadyExists, Conflict, Invalid, NotFound
+from slipway.controller.resources import Json, Resource
 
 NOW = datetime(2026, 11, 1, 12, 0, 0, tzinfo=UTC)
 

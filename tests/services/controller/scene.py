@@ -7,20 +7,20 @@ from datetime import datetime, timedelta
 
 import yaml
 
-from bootstrapper.bootstrapper import Bootstrapper
-from services.cli.embedded import embedded_bootstrapper
-from services.controller.control_planes import ControlPlanes
-from services.controller.facts import ClusterObject, Facts, Owner, owner_reference
-from services.controller.init_lock import InitLock
-from services.controller.question import NativeQuestions
-from services.controller.reconciler import Next, Reconciler, Terms
-from services.controller.references import Place
-from services.controller.rendering import Renderer
-from services.controller.report import Reporter
-from services.controller.resources import Json
-from services.controller.secret_reader import SecretReader
-from services.controller.tally import Tally
-from services.controller.workload import Workloads
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.cli.embedded import embedded_bootstrapper
+from slipway.controller.control_planes import ControlPlanes
+from slipway.controller.facts import ClusterObject, Facts, Owner, owner_reference
+from slipway.controller.init_lock import InitLock
+from slipway.controller.question import NativeQuestions
+from slipway.controller.reconciler import Next, Reconciler, Terms
+from slipway.controller.references import Place
+from slipway.controller.rendering import Renderer
+from slipway.controller.report import Reporter
+from slipway.controller.resources import Json
+from slipway.controller.secret_reader import SecretReader
+from slipway.controller.tally import Tally
+from slipway.controller.workload import Workloads
 from tests.services.controller.memory_api import NOW, MemoryApi
 
 CLUSTER = "one"
@@ -211,9 +211,9 @@ def authority_pem() -> bytes:
 
 
 def _authority() -> Iterable[bytes]:
-    from bootstrapper.credentials.certificates import distinguished_name, self_signed_authority
-    from bootstrapper.credentials.entropy import KeyType, SystemEntropy
-    from bootstrapper.credentials.pem import certificate_pem
+    from slipway.bootstrapper.credentials.certificates import distinguished_name, self_signed_authority
+    from slipway.bootstrapper.credentials.entropy import KeyType, SystemEntropy
+    from slipway.bootstrapper.credentials.pem import certificate_pem
 
     entropy = SystemEntropy()
     key = entropy.private_key(KeyType.ECDSA_P256)

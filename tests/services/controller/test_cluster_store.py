@@ -5,12 +5,12 @@ from itertools import permutations, product
 
 import pytest
 
-from bootstrapper.policy import check_declarations
-from services.contract.errors import ProvisionerNotAllowed
-from services.controller.cluster_store import NAME_ANNOTATION, SUFFIXES, ClusterStore, secret_name
-from services.controller.facts import CLUSTER_LABEL, ClusterObject
-from services.controller.halt import Halt
-from services.controller.secret_reader import SecretReader
+from slipway.bootstrapper.policy import check_declarations
+from slipway.contract.errors import ProvisionerNotAllowed
+from slipway.controller.cluster_store import NAME_ANNOTATION, SUFFIXES, ClusterStore, secret_name
+from slipway.controller.facts import CLUSTER_LABEL, ClusterObject
+from slipway.controller.halt import Halt
+from slipway.controller.secret_reader import SecretReader
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb

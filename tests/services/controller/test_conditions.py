@@ -2,9 +2,9 @@
 
 import pytest
 
-from services.controller import conditions
-from services.controller.conditions import Condition, Reason, Type, written
-from services.controller.wrapping import ANNOTATION, wraps
+from slipway.controller import conditions
+from slipway.controller.conditions import Condition, Reason, Type, written
+from slipway.controller.wrapping import ANNOTATION, wraps
 
 
 def test_times_change_with_the_status_only() -> None:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from services.controller.conditions import MEANINGS, Reason
-from services.controller.decision import Idle, Keep, Make, Stand, decide
-from services.controller.facts import ClusterObject, Facts, Owner
-from services.controller.halt import Halt
-from services.controller.resources import Json
+from slipway.controller.conditions import MEANINGS, Reason
+from slipway.controller.decision import Idle, Keep, Make, Stand, decide
+from slipway.controller.facts import ClusterObject, Facts, Owner
+from slipway.controller.halt import Halt
+from slipway.controller.resources import Json
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.services.controller.memory_api import MemoryApi
 from tests.services.controller.scene import cluster_object, config_object, machine_object, pool_object

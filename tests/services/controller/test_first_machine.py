@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from services.controller.resources import SECRETS
+from slipway.controller.resources import SECRETS
 from tests.services.controller.memory_api import WRITES, Call
 from tests.services.controller.scene import CLUSTER, Scene
 

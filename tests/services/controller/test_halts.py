@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from services.controller.kubernetes.failures import ApiFailure, Forbidden, Unreachable
-from services.controller.resources import Json
+from slipway.controller.kubernetes.failures import ApiFailure, Forbidden, Unreachable
+from slipway.controller.resources import Json
 from tests.services.controller.memory_api import Call
 from tests.services.controller.scene import Scene
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from services.controller.facts import ClusterObject
-from services.controller.halt import Halt
-from services.controller.init_lock import KEY, InitLock
-from services.controller.kubernetes.failures import Unreachable
+from slipway.controller.facts import ClusterObject
+from slipway.controller.halt import Halt
+from slipway.controller.init_lock import KEY, InitLock
+from slipway.controller.kubernetes.failures import Unreachable
 from tests.services.controller.memory_api import NOW, Call, MemoryApi
 from tests.services.controller.scene import CLUSTER, cluster_object, machine_object
 

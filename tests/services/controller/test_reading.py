@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from services.contract.errors import MachineNotFound, PermissionDenied, Unauthenticated, UserDataNotReady
-from services.controller.kubernetes.failures import Unreachable
-from services.controller.machine_data import MachineData
-from services.controller.reading import Readers
-from services.controller.resources import GROUP, Json, Resource
-from services.rpc.identity import Identity
+from slipway.contract.errors import MachineNotFound, PermissionDenied, Unauthenticated, UserDataNotReady
+from slipway.controller.kubernetes.failures import Unreachable
+from slipway.controller.machine_data import MachineData
+from slipway.controller.reading import Readers
+from slipway.controller.resources import GROUP, Json, Resource
+from slipway.rpc.identity import Identity
 from tests.services.controller.memory_api import MemoryApi
 from tests.services.controller.scene import CLUSTER, Scene
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from services.controller.kubernetes.failures import Unreachable
-from services.controller.resources import Json, Resource
-from services.controller.secret_reader import SecretReader
+from slipway.controller.kubernetes.failures import Unreachable
+from slipway.controller.resources import Json, Resource
+from slipway.controller.secret_reader import SecretReader
 from tests.services.controller.memory_api import MemoryApi
 
 _MANY = 32

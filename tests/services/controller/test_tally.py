@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry, generate_latest
 
-from services.controller.tally import Tally, TallyCollector
+from slipway.controller.tally import Tally, TallyCollector
 
 
 def test_the_tally_is_read_as_it_is_now() -> None:

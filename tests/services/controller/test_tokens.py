@@ -2,7 +2,7 @@
 
 import re
 
-from services.controller.tokens import derived_token
+from slipway.controller.tokens import derived_token
 
 SEED = bytes(range(32))
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from services.controller.kubernetes.failures import Unreachable
-from services.controller.resources import SECRETS
+from slipway.controller.kubernetes.failures import Unreachable
+from slipway.controller.resources import SECRETS
 from tests.services.controller.memory_api import Call
 from tests.services.controller.scene import Scene
 

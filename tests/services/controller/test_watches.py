@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from services.controller.facts import Facts
-from services.controller.kubernetes.informer import Key
-from services.controller.resources import Json
-from services.controller.watches import Watches
+from slipway.controller.facts import Facts
+from slipway.controller.kubernetes.informer import Key
+from slipway.controller.resources import Json
+from slipway.controller.watches import Watches
 from tests.services.controller.memory_api import MemoryApi
 from tests.services.controller.scene import CLUSTER, cluster_object, config_object, machine_object
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from services.controller.work_queue import WorkQueue
+from slipway.controller.work_queue import WorkQueue
 
 
 async def _take(queue: WorkQueue[str]) -> str:

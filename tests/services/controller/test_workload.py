@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from services.controller import workload
-from services.controller.halt import Halt
-from services.controller.kubernetes.failures import Unreachable
-from services.controller.kubernetes.kubeconfig import ClusterAccess, read_kubeconfig
-from services.controller.resources import SECRETS
-from services.controller.secret_reader import SecretReader
-from services.controller.workload import Workloads
+from slipway.controller import workload
+from slipway.controller.halt import Halt
+from slipway.controller.kubernetes.failures import Unreachable
+from slipway.controller.kubernetes.kubeconfig import ClusterAccess, read_kubeconfig
+from slipway.controller.resources import SECRETS
+from slipway.controller.secret_reader import SecretReader
+from slipway.controller.workload import Workloads
 from tests.services.controller.memory_api import NOW, MemoryApi
 from tests.services.controller.scene import CLUSTER, KUBECONFIG
 

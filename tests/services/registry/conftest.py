@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from services.registry.dialback import SERVICE
-from services.registry.server import serve_registry
-from services.registry.settings import RegistrySettings
-from services.rpc import ServicerContext
-from services.rpc.channel import ChannelPool
-from services.rpc.client import invoke
-from services.rpc.server import RpcServer, Service
-from services.rpc.settings import ServerSettings
-from services.rpc.tls import CertificateFiles
+from slipway.registry.dialback import SERVICE
+from slipway.registry.server import serve_registry
+from slipway.registry.settings import RegistrySettings
+from slipway.rpc import ServicerContext
+from slipway.rpc.channel import ChannelPool
+from slipway.rpc.client import invoke
+from slipway.rpc.server import RpcServer, Service
+from slipway.rpc.settings import ServerSettings
+from slipway.rpc.tls import CertificateFiles
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb

@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from services.contract.errors import SlipwayError
-from services.registry.backoff import PATIENT_SECONDS, URGENT_SECONDS, Backoff
-from services.registry.directory import REMEMBER_SECONDS, ProvisionerDirectory
-from services.registry.lease import LeaseKeeper
-from services.rpc.channel import ChannelPool
+from slipway.bootstrapper.provisioning.directory import REMEMBER_SECONDS, ProvisionerDirectory
+from slipway.contract.errors import SlipwayError
+from slipway.rpc.backoff import PATIENT_SECONDS, URGENT_SECONDS, Backoff
+from slipway.rpc.channel import ChannelPool
+from slipway.sdk.lease import LeaseKeeper
 from tests.services.registry.conftest import FakeClock, Provisioning, Registering, eventually, info
 
 

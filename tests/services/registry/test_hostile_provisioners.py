@@ -2,14 +2,14 @@
 
 import pytest
 
-from services.contract.errors import Overloaded, RegistrationRejected
-from services.registry.advertisement import violations
-from services.registry.announcement import Gate
-from services.registry.dialback import Finding
-from services.registry.instance import EXPIRED, NOT_READY, READY
-from services.registry.registrations import MAX_INSTANCES, Registrations, Terms
-from services.registry.store import MemoryStore
-from services.rpc.server import MAX_MESSAGE_BYTES
+from slipway.contract.errors import Overloaded, RegistrationRejected
+from slipway.registry.advertisement import violations
+from slipway.registry.announcement import Gate
+from slipway.registry.dialback import Finding
+from slipway.registry.instance import EXPIRED, NOT_READY, READY
+from slipway.registry.registrations import MAX_INSTANCES, Registrations, Terms
+from slipway.registry.store import MemoryStore
+from slipway.rpc.server import MAX_MESSAGE_BYTES
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tests.services.registry.conftest import FakeClock, Provisioning, Registering, info

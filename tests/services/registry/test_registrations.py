@@ -2,11 +2,11 @@
 
 import pytest
 
-from services.contract.errors import EndpointUnreachable
-from services.registry.dialback import Finding
-from services.registry.instance import DRAINING, EXPIRED, NOT_READY, READY, Instance
-from services.registry.registrations import Registrations, Terms
-from services.registry.store import MemoryStore
+from slipway.contract.errors import EndpointUnreachable
+from slipway.registry.dialback import Finding
+from slipway.registry.instance import DRAINING, EXPIRED, NOT_READY, READY, Instance
+from slipway.registry.registrations import Registrations, Terms
+from slipway.registry.store import MemoryStore
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tests.services.registry.conftest import FakeClock, info
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from services.contract.errors import (
+from slipway.contract.errors import (
     CapabilitiesDisagree,
     ConcurrentUpdate,
     EndpointUnreachable,
@@ -16,9 +16,9 @@ from services.contract.errors import (
     RegistrationRejected,
     Unauthenticated,
 )
-from services.rpc.channel import ChannelPool
-from services.rpc.client import stream
-from services.rpc.tls import CertificateFiles
+from slipway.rpc.channel import ChannelPool
+from slipway.rpc.client import stream
+from slipway.rpc.tls import CertificateFiles
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tests.services.certificates import Authority
 from tests.services.registry.conftest import Provisioning, Registering, Registry, eventually, info

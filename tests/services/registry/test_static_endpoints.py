@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from services.registry.announcement import Gate
-from services.registry.static_endpoints import StaticEndpoints, StaticEndpointsError
+from slipway.registry.announcement import Gate
+from slipway.registry.static_endpoints import StaticEndpoints, StaticEndpointsError
 from tests.services.registry.conftest import Provisioning, Registering, info
 
 GATE = Gate(allowed=None, trust_domain="slipway", secure=False)

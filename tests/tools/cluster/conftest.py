@@ -9,7 +9,7 @@ import pytest
 from tools.cluster import keeper
 from tools.cluster.environment import Environment
 from tools.cluster.keeper import Kept
-from tools.engines.pytest_plugin import engine
+from tools.oracles.pytest_plugin import engine
 
 __all__ = ["engine"]
 

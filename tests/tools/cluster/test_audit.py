@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools.cluster.audit import Log
-from tools.engines.failures import EngineTimeout
+from tools.oracles.failures import EngineTimeout
 
 
 def event(verb: str, resource: str, *, user: str = "alice", agent: str = "kubectl/v1", code: int = 200) -> str:

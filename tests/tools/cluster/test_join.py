@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.engines.machines import boot_cloud_init, boot_ignition
+from tests.oracles.machines import boot_cloud_init, boot_ignition
 from tools.cluster.administration import Administration
 from tools.cluster.keeper import Kept
 
@@ -50,7 +50,7 @@ def render(folder: Path, workload: Administration, *, provisioner: str) -> bytes
     spec, credentials = folder / "spec.yaml", folder / "credentials"
     spec.write_text(document(workload))
     command = [
-        sys.executable, "-m", "services.cli", "render", "-f", str(spec), "--provisioner", provisioner,
+        sys.executable, "-m", "slipway.cli", "render", "-f", str(spec), "--provisioner", provisioner,
         "--credentials", str(credentials), "-o", str(folder / "out"),
     ]  # fmt: skip
     subprocess.run(command, check=True, capture_output=True)

@@ -12,7 +12,7 @@ from tools.cluster import providers
 from tools.cluster.failures import ProcessEnded
 from tools.cluster.management import ManagementCluster
 from tools.cluster.topology import Topology
-from tools.engines.failures import EngineMissing
+from tools.oracles.failures import EngineMissing
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
 
@@ -77,6 +77,6 @@ def test_a_bare_api_server_is_enough_for_some(engine: Callable[..., None]) -> No
 def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing was built, the error says what to build, and nothing was started."""
     monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path))
-    with pytest.raises(EngineMissing, match=r"tools\.engines\.build kubebox"), ManagementCluster(None):
+    with pytest.raises(EngineMissing, match=r"tools\.oracles\.build kubebox"), ManagementCluster(None):
         pass
     assert list((tmp_path / "clusters").iterdir()) == []

@@ -11,7 +11,7 @@ import pytest
 
 from tools.cluster import processes
 from tools.cluster.failures import ProcessEnded
-from tools.engines.failures import EngineTimeout
+from tools.oracles.failures import EngineTimeout
 
 _SERVER = ("sh", "-c", "echo up $$; exec sleep 600")
 _POLITE = """

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from services.contract.grammars import grammars
-from services.contract.yaml_names import fields_by_key
+from slipway.contract.grammars import grammars
+from slipway.contract.yaml_names import fields_by_key
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 from tools.crdgen import output

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.xdist_group("node")
 WALL = ("unshare", "--user", "--map-root-user")
 LIMITED = "echo 5 >/proc/sys/user/max_inotify_instances"
 ALONE = """
-from tools.engines.failures import EngineBroken
+from tools.oracles.failures import EngineBroken
 from tools.node import watchers
 print(watchers.free(16), watchers.free(3))
 try:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tools.engines.failures import EngineBroken, EngineTimeout
 from tools.node import cgroups, site
 from tools.node.machine import Machine
 from tools.node.machine_init import NAMES
+from tools.oracles.failures import EngineBroken, EngineTimeout
 
 pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(300)]
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from tools.engines import cache
 from tools.node import keeper, machine, site, standing
 from tools.node.machine import Machine
 from tools.node.process import Process
+from tools.oracles import cache
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from services.cli.output import console, table
+from slipway.cli.output import console, table
 from tools.bench import sections
 from tools.bench.cluster import report
 from tools.bench.cluster.contender import DEFAULT, EQUAL, UNTHROTTLED, Limits

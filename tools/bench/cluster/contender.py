@@ -10,7 +10,7 @@ from tools.cluster import listening, providers
 from tools.cluster.management import RunningCluster
 from tools.cluster.processes import Process
 from tools.cluster.topology import BOOTSTRAP
-from tools.engines import go_programs
+from tools.oracles import go_programs
 
 Object = dict[str, Any]
 

@@ -16,7 +16,7 @@ from tools.cluster.audit import Call
 from tools.cluster.management import RunningCluster
 from tools.cluster.processes import Process
 from tools.cluster.workload import WorkloadCluster
-from tools.engines.failures import EngineTimeout
+from tools.oracles.failures import EngineTimeout
 
 _PATIENCE = 900.0
 _INTERVAL = 0.1

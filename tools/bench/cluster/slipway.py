@@ -45,10 +45,10 @@ def _processes(cluster: RunningCluster, limits: Limits, run: str) -> Sequence[Pr
     ]
     registry = f"--registry-address={address['registry']}"
     programs = {
-        "registry": ("services.registry",),
-        "provisioner": ("provisioners.cloud_init", registry),
+        "registry": ("slipway.registry",),
+        "provisioner": ("slipway.provisioners.cloud_init", registry),
         "controller": (
-            "services.controller", registry, f"--kubeconfig={cluster.kubeconfig_of_account(*_ACCOUNT)}",
+            "slipway.controller", registry, f"--kubeconfig={cluster.kubeconfig_of_account(*_ACCOUNT)}",
             f"--lease-namespace={_ACCOUNT[0]}", *flags,
         ),
     }  # fmt: skip

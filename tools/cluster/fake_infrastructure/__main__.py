@@ -23,8 +23,8 @@ from tools.cluster.fake_infrastructure import definitions, way_in
 from tools.cluster.fake_infrastructure.booted import Booted
 from tools.cluster.fake_infrastructure.machines import Machines, NotYetError, Pretended
 from tools.cluster.fake_infrastructure.reconciler import CORE, OWNERS, Reconciler
-from tools.engines.failures import EngineError
 from tools.node import site
+from tools.oracles.failures import EngineError
 
 Key = tuple[str, str, str]
 

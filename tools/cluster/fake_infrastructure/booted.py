@@ -14,10 +14,10 @@ from pathlib import Path
 from tools.cluster.client import Client
 from tools.cluster.fake_infrastructure import balancer
 from tools.cluster.fake_infrastructure.machines import Order
-from tools.engines.failures import EngineBroken
 from tools.node import addresses
 from tools.node.machine import FirstBoot
 from tools.node.site import Site
+from tools.oracles.failures import EngineBroken
 
 _READERS = {"cloud-config": FirstBoot.CLOUD_INIT, "ignition": FirstBoot.IGNITION}
 

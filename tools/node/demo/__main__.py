@@ -12,17 +12,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from services.cli.exit_codes import FAILED, INTERRUPTED
-from services.cli.output import console, table
-from services.cli.processes import LocalServices
-from services.cli.readiness import NotReadyError, local_connection, wait_until_ready
-from services.cli.remote import RemoteBackend
+from slipway.cli.exit_codes import FAILED, INTERRUPTED
+from slipway.cli.output import console, table
+from slipway.cli.processes import LocalServices
+from slipway.cli.readiness import NotReadyError, local_connection, wait_until_ready
+from slipway.cli.remote import RemoteBackend
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tools.demo.findings import Findings
-from tools.engines.failures import EngineError
 from tools.node import site, standing, timeline
 from tools.node.demo.cluster import EXAMPLE, EXAMPLE_VERSION, MACHINES, NEIGHBOURS, VERSION, user_data
 from tools.node.machine import SENTINEL, Machine
+from tools.oracles.failures import EngineError
 
 OUT = Path("out/demo-node.json")
 _SENTINEL_SECONDS, _READY_SECONDS, _PAUSE = 180.0, 90.0, 0.3

@@ -6,9 +6,9 @@ import dataclasses
 import tempfile
 from pathlib import Path
 
-from services.cli.loading import load
-from services.cli.options import Inputs
-from services.cli.remote import RemoteBackend
+from slipway.cli.loading import load
+from slipway.cli.options import Inputs
+from slipway.cli.remote import RemoteBackend
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tools.node import addresses
 from tools.node.flavours import FLAVOURS

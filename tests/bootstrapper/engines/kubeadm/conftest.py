@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pytest
 from google.protobuf import text_format
 
-from bootstrapper.engines.kubeadm import KubeadmEngine
-from bootstrapper.engines.result import EngineResult
+from slipway.bootstrapper.engines.kubeadm import KubeadmEngine
+from slipway.bootstrapper.engines.result import EngineResult
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
-from tools.engines.pytest_plugin import engine
+from tools.oracles.pytest_plugin import engine
 
 __all__ = ["engine"]
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tools.engines import finding, kubeadm
+from tools.oracles import finding, kubeadm
 
 TOKEN = 'intent { kubernetes { bootstrap_tokens { token { secret_ref { name: "t" key: "token" } } %s } } }'
 PROVIDER = "execution { layout: LAYOUT_KUBEADM_PROVIDER }"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bootstrapper.engines.result import EngineResult
-from services.contract.errors import BundleInvalid, CredentialsMissing, KubernetesVersionUnsupported, UnsupportedFeature
+from slipway.bootstrapper.engines.result import EngineResult
+from slipway.contract.errors import BundleInvalid, CredentialsMissing, KubernetesVersionUnsupported, UnsupportedFeature
 from slipway.v1alpha1 import plan_pb2 as planpb
 
 PROVIDER = "execution { layout: LAYOUT_KUBEADM_PROVIDER }"

@@ -7,8 +7,8 @@ from urllib.parse import unquote
 import pytest
 import yaml
 
-from tools.engines import kubeadm_provider
-from tools.engines.kubeadm_provider import ClusterFacts, Role
+from tools.oracles import kubeadm_provider
+from tools.oracles.kubeadm_provider import ClusterFacts, Role
 
 pytestmark = pytest.mark.engine
 

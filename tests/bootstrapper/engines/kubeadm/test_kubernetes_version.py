@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrapper.engines.kubeadm.kubernetes_version import (
+from slipway.bootstrapper.engines.kubeadm.kubernetes_version import (
     KubeadmApi,
     KubernetesVersion,
     KubernetesVersionError,

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 import yaml
 
-from bootstrapper.engines.kubeadm.features import CONTROL_PLANE_ROLES, FEATURES, REMEDIES
-from services.contract.walk import plan
-from services.contract.yaml_names import person_path
+from slipway.bootstrapper.engines.kubeadm.features import CONTROL_PLANE_ROLES, FEATURES, REMEDIES
+from slipway.contract.walk import plan
+from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import options_pb2 as optionspb

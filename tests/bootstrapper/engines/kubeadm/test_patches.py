@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from services.contract.errors import BundleInvalid
+from slipway.contract.errors import BundleInvalid
 
 _FEW_LINES_FOR_MILLIONS = "a0: &a0 [x]\\n" + "".join(
     f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\\n" for level in range(1, 8)

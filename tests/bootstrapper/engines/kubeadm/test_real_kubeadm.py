@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tools.engines import finding, kubeadm
-from tools.engines.kubeadm import Action
+from tools.oracles import finding, kubeadm
+from tools.oracles.kubeadm import Action
 
 pytestmark = pytest.mark.engine
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from bootstrapper.lowering.finish import finish
-from services.contract.content import content_bytes
+from slipway.bootstrapper.lowering.finish import finish
+from slipway.contract.content import content_bytes
 from tests.bootstrapper.lowering.linux.full_linux_spec import SECRETS, boot_commands, certificate, full_spec
 from tests.bootstrapper.lowering.lowered_systems import SUPPORTS, LowerSystem
-from tools.engines import fakes, roots, sandbox, systemd_boot
-from tools.engines.sandbox import File
+from tools.oracles import fakes, roots, sandbox, systemd_boot
+from tools.oracles.sandbox import File
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
 

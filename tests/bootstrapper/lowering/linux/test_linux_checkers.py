@@ -8,8 +8,8 @@ import pytest
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.bootstrapper.lowering.linux.full_linux_spec import boot_commands, certificate, full_spec
 from tests.bootstrapper.lowering.lowered_systems import Lowered, LowerSystem
-from tools.engines import checkers
-from tools.engines.sandbox import File
+from tools.oracles import checkers
+from tools.oracles.sandbox import File
 
 pytestmark = pytest.mark.engine
 
@@ -38,7 +38,7 @@ def test_scripts_are_posix_shell(full: Lowered) -> None:
 
 def test_programs_are_posix_shell() -> None:
     """The programs as they are checked in, functions that nobody calls included."""
-    folder = files("bootstrapper.lowering.linux").joinpath("programs")
+    folder = files("slipway.bootstrapper.lowering.linux").joinpath("programs")
     whole = b"#!/bin/sh\n" + b"\n".join(one.read_bytes() for one in sorted(folder.iterdir(), key=str))
     assert [str(one) for one in checkers.shellcheck(whole) if "SC2034" not in str(one)] == []
 

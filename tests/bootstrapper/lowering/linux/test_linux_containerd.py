@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
-from services.contract.content import content_bytes, literal
+from slipway.contract.content import content_bytes, literal
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.bootstrapper.lowering.linux.full_linux_spec import PASSWORD, SECRETS, certificate, reference
 from tests.bootstrapper.lowering.lowered_systems import Lowered, LowerSystem
-from tools.engines import containerd
-from tools.engines.sandbox import File
+from tools.oracles import containerd
+from tools.oracles.sandbox import File
 
 CONFIG = "/etc/containerd/config.toml"
 CERTS = "/etc/containerd/certs.d"

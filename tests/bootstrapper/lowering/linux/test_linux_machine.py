@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bootstrapper.lowering.finish import finish
-from services.contract.content import content_bytes
+from slipway.bootstrapper.lowering.finish import finish
+from slipway.contract.content import content_bytes
 from tests.bootstrapper.lowering.linux.full_linux_spec import (
     FILE_NAME,
     GECOS,
@@ -18,8 +18,8 @@ from tests.bootstrapper.lowering.linux.full_linux_spec import (
     full_spec,
 )
 from tests.bootstrapper.lowering.lowered_systems import SUPPORTS, LowerSystem
-from tools.engines import fakes, roots, sandbox
-from tools.engines.sandbox import Command, File, Sandbox
+from tools.oracles import fakes, roots, sandbox
+from tools.oracles.sandbox import Command, File, Sandbox
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.contract.content import literal
+from slipway.contract.content import literal
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb

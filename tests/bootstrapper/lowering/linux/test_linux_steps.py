@@ -4,9 +4,9 @@ import shlex
 
 import pytest
 
-from bootstrapper.lowering.order import Rank
-from bootstrapper.lowering.runners.wave import Wave
-from services.contract.content import literal
+from slipway.bootstrapper.lowering.order import Rank
+from slipway.bootstrapper.lowering.runners.wave import Wave
+from slipway.contract.content import literal
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.bootstrapper.lowering.lowered_systems import LowerSystem

@@ -17,7 +17,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LinuxMac
     if os.geteuid() != 0:
         missing = "a chroot needs root"
     elif shutil.which(request.param) is None:
-        missing = f"{request.param} is not installed: python -m tools.engines.build shells"
+        missing = f"{request.param} is not installed: python -m tools.oracles.build shells"
     if missing and os.environ.get("SLIPWAY_REQUIRE_ENGINES") == "1":
         pytest.fail(missing, pytrace=False)
     if missing:

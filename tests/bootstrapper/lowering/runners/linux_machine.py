@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from services.contract.content import SecretIndex, content_bytes
+from slipway.contract.content import SecretIndex, content_bytes
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _HOST_FOLDERS = ("usr", "bin", "sbin", "lib", "lib64")

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bootstrapper.lowering.runners.lower_steps import LoweredSteps, lower_steps
-from bootstrapper.lowering.runners.wave import Wave
-from services.contract.content import literal
+from slipway.bootstrapper.lowering.runners.lower_steps import LoweredSteps, lower_steps
+from slipway.bootstrapper.lowering.runners.wave import Wave
+from slipway.contract.content import literal
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from bootstrapper.lowering.fact_table import infrastructures, row
-from bootstrapper.lowering.facts import facts_step, has_source
-from bootstrapper.lowering.runners.pieces import FACT_NAMES
-from services.contract.errors import UnsupportedFeature
+from slipway.bootstrapper.lowering.fact_table import infrastructures, row
+from slipway.bootstrapper.lowering.facts import facts_step, has_source
+from slipway.bootstrapper.lowering.runners.pieces import FACT_NAMES
+from slipway.contract.errors import UnsupportedFeature
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine

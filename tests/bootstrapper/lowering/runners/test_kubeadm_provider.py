@@ -4,9 +4,9 @@ import stat
 
 import pytest
 
-from bootstrapper.lowering.runners.lower_steps import LoweredSteps, lower_steps
-from bootstrapper.lowering.runners.wave import Wave
-from services.contract.content import SecretIndex
+from slipway.bootstrapper.lowering.runners.lower_steps import LoweredSteps, lower_steps
+from slipway.bootstrapper.lowering.runners.wave import Wave
+from slipway.contract.content import SecretIndex
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bootstrapper.lowering.runners.lower_steps import LoweredSteps
+from slipway.bootstrapper.lowering.runners.lower_steps import LoweredSteps
 from slipway.v1alpha1 import plan_pb2 as planpb
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import (

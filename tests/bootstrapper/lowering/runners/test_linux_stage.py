@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bootstrapper.lowering.runners.linux_stage import stage_files
-from bootstrapper.lowering.runners.wave import Wave
-from services.contract.content import SecretIndex, literal
-from services.contract.errors import BundleInvalid, UnsupportedFeature
+from slipway.bootstrapper.lowering.runners.linux_stage import stage_files
+from slipway.bootstrapper.lowering.runners.wave import Wave
+from slipway.contract.content import SecretIndex, literal
+from slipway.contract.errors import BundleInvalid, UnsupportedFeature
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import os_pb2 as ospb

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrapper.lowering.runners import program as programs
-from bootstrapper.lowering.runners.lower_steps import lower_steps
-from bootstrapper.lowering.runners.wave import Wave
-from services.contract.content import literal
-from services.contract.errors import BundleInvalid, UnsupportedFeature, UnsupportedTarget
+from slipway.bootstrapper.lowering.runners import program as programs
+from slipway.bootstrapper.lowering.runners.lower_steps import lower_steps
+from slipway.bootstrapper.lowering.runners.wave import Wave
+from slipway.contract.content import literal
+from slipway.contract.errors import BundleInvalid, UnsupportedFeature, UnsupportedTarget
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb

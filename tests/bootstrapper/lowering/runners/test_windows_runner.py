@@ -12,12 +12,12 @@ import pytest
 import tree_sitter
 import tree_sitter_powershell
 
-from bootstrapper.lowering.facts import facts_step
-from bootstrapper.lowering.runners import program as programs
-from bootstrapper.lowering.runners.lower_steps import lower_steps
-from bootstrapper.lowering.runners.wave import Wave
-from services.contract.content import literal
-from services.contract.errors import UnsupportedFeature
+from slipway.bootstrapper.lowering.facts import facts_step
+from slipway.bootstrapper.lowering.runners import program as programs
+from slipway.bootstrapper.lowering.runners.lower_steps import lower_steps
+from slipway.bootstrapper.lowering.runners.wave import Wave
+from slipway.contract.content import literal
+from slipway.contract.errors import UnsupportedFeature
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb

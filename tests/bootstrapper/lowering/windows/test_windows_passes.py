@@ -5,15 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from bootstrapper.lowering.windows.powershell import quoted
-from services.contract.content import SecretIndex, content_bytes, literal
+from slipway.bootstrapper.lowering.windows.powershell import quoted
+from slipway.contract.content import SecretIndex, content_bytes, literal
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.bootstrapper.lowering.lowered_systems import Lowered, LowerSystem
 from tests.bootstrapper.lowering.specs import PEM as CERTIFICATE
-from tools.engines import windows
+from tools.oracles import windows
 
 PEM = CERTIFICATE.encode()
 REFERENCE = secretpb.SecretReference(name="team", key="password")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from services.rpc.probe import probe
+from slipway.rpc.probe import probe
 from tests.deploy.kubernetes.kubelet import container as containers
 from tests.deploy.kubernetes.kubelet import pod_init
 from tests.deploy.kubernetes.kubelet.container import Facts

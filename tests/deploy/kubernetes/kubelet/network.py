@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from services.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK, free_port
 from tests.deploy.kubernetes.kubelet import forward
 from tools.cluster.processes import Process, Supervisor
 

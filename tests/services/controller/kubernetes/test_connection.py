@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from kubernetes.aio.client.configuration import Configuration
 
-from services.controller.kubernetes.api import Api
-from services.controller.kubernetes.connection import Connection
-from services.controller.kubernetes.failures import Invalid, Unreachable
-from services.controller.kubernetes.kubeconfig import ClusterAccess
-from services.controller.resources import SECRETS, TOKEN_REVIEWS, Json
+from slipway.controller.kubernetes.api import Api
+from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.kubernetes.failures import Invalid, Unreachable
+from slipway.controller.kubernetes.kubeconfig import ClusterAccess
+from slipway.controller.resources import SECRETS, TOKEN_REVIEWS, Json
 
 LIMIT = 100_000
 WHOLE = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "1"}}

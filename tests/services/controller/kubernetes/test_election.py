@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from services.controller.kubernetes.election import Election, LostLeadership, Terms
-from services.controller.kubernetes.failures import Unreachable
+from slipway.controller.kubernetes.election import Election, LostLeadership, Terms
+from slipway.controller.kubernetes.failures import Unreachable
 from tests.services.controller.memory_api import Call, MemoryApi
 
 

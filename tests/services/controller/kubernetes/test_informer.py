@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from services.controller.kubernetes.failures import NotFound, Unreachable
-from services.controller.kubernetes.informer import Informer
-from services.controller.resources import MACHINES, Json
+from slipway.controller.kubernetes.failures import NotFound, Unreachable
+from slipway.controller.kubernetes.informer import Informer
+from slipway.controller.resources import MACHINES, Json
 
 
 def _item(name: str, version: int, **more: Any) -> Json:

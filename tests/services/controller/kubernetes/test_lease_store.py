@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from services.controller.kubernetes.failures import Invalid, Unreachable
-from services.controller.kubernetes.lease_store import LeaseStore
-from services.controller.resources import Json
-from services.registry.instance import NOT_READY, READY, Instance
+from slipway.controller.kubernetes.failures import Invalid, Unreachable
+from slipway.controller.kubernetes.lease_store import LeaseStore
+from slipway.controller.resources import Json
+from slipway.registry.instance import NOT_READY, READY, Instance
 from tests.services.controller.memory_api import Call, MemoryApi
 from tests.services.registry.conftest import FakeClock, info
 

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, replace
 
-from services.controller import marks
-from services.controller.control_planes import ControlPlanes
-from services.controller.facts import Facts
-from services.controller.opt_in.decision import decide_opted_in
-from services.controller.opt_in.questions import KubeadmQuestions
-from services.controller.opt_in.reporter import OptedInReporter
-from services.controller.reconciler import Reconciler
-from services.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.controller import marks
+from slipway.controller.control_planes import ControlPlanes
+from slipway.controller.facts import Facts
+from slipway.controller.opt_in.decision import decide_opted_in
+from slipway.controller.opt_in.questions import KubeadmQuestions
+from slipway.controller.opt_in.reporter import OptedInReporter
+from slipway.controller.reconciler import Reconciler
+from slipway.controller.resources import KUBEADM_CONFIGS, Json
 from tests.services.controller.scene import CLUSTER, Scene, config_object, facts_of, machine_object, pool_object
 
 REFERENCE = {"apiGroup": KUBEADM_CONFIGS.group, "kind": KUBEADM_CONFIGS.kind}

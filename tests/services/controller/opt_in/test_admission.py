@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from services.controller import marks
-from services.controller.opt_in.admission import NotAReviewError, reviewed
-from services.controller.resources import Json
+from slipway.controller import marks
+from slipway.controller.opt_in.admission import NotAReviewError, reviewed
+from slipway.controller.resources import Json
 
 KIND = {"group": "bootstrap.cluster.x-k8s.io", "version": "v1beta2", "kind": "KubeadmConfig"}
 MANAGED = {marks.MANAGED: "true"}

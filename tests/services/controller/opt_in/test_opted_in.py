@@ -2,8 +2,8 @@
 
 import pytest
 
-from services.controller import marks
-from services.controller.resources import Json
+from slipway.controller import marks
+from slipway.controller.resources import Json
 from tests.services.controller.memory_api import WRITES, Call
 from tests.services.controller.opt_in.opted_in import OptedIn, kubeadm_config, paused_condition, ready
 from tests.services.controller.scene import CLUSTER

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 import yaml
 
-from services.controller import marks
-from services.controller.kubernetes.failures import ApiFailure
-from services.controller.resources import Json
+from slipway.controller import marks
+from slipway.controller.kubernetes.failures import ApiFailure
+from slipway.controller.resources import Json
 from tests.services.controller.memory_api import Call
 from tests.services.controller.opt_in.opted_in import OptedIn, ready
 from tests.services.controller.scene import CLUSTER

@@ -2,11 +2,11 @@
 
 import pytest
 
-from services.controller import marks
-from services.controller.data_secret import Record
-from services.controller.kubernetes.failures import ApiFailure
-from services.controller.opt_in.release import Outcome, Releaser
-from services.controller.resources import Json
+from slipway.controller import marks
+from slipway.controller.data_secret import Record
+from slipway.controller.kubernetes.failures import ApiFailure
+from slipway.controller.opt_in.release import Outcome, Releaser
+from slipway.controller.resources import Json
 from tests.services.controller.memory_api import NOW, WRITES, Call
 from tests.services.controller.opt_in.opted_in import OptedIn
 

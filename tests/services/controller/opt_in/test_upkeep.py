@@ -2,11 +2,11 @@
 
 import pytest
 
-from services.contract.errors import MachineNotFound
-from services.controller import marks
-from services.controller.kubernetes.failures import ApiFailure
-from services.controller.machine_data import MachineData
-from services.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.contract.errors import MachineNotFound
+from slipway.controller import marks
+from slipway.controller.kubernetes.failures import ApiFailure
+from slipway.controller.machine_data import MachineData
+from slipway.controller.resources import KUBEADM_CONFIGS, Json
 from tests.services.controller.memory_api import Call
 from tests.services.controller.opt_in.opted_in import OptedIn, paused_condition
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from services.controller import marks
-from services.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.controller import marks
+from slipway.controller.resources import KUBEADM_CONFIGS, Json
 from tests.services.controller.opt_in.opted_in import REFERENCE, kubeadm_config
 from tests.services.controller.scene import cluster_object, config_object, machine_object
 from tests.services.controller.test_watches import Told

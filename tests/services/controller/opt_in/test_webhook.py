@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from services.controller import marks
-from services.controller.opt_in.webhook import PATH, Webhook
-from services.controller.settings import ControllerSettings
+from slipway.controller import marks
+from slipway.controller.opt_in.webhook import PATH, Webhook
+from slipway.controller.settings import ControllerSettings
 from tests.services.certificates import Authority
 
 REVIEW = {

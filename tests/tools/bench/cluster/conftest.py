@@ -1,5 +1,5 @@
 """Gives the tests of this folder the ``engine`` fixture."""
 
-from tools.engines.pytest_plugin import engine
+from tools.oracles.pytest_plugin import engine
 
 __all__ = ["engine"]

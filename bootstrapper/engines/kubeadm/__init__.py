@@ -1,3 +1,0 @@
-"""The kubeadm engine: the only place where Kubernetes intent becomes kubeadm documents, files and steps."""
-
-from bootstrapper.engines.kubeadm.engine import KubeadmEngine as KubeadmEngine

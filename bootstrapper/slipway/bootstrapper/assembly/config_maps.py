@@ -1,0 +1,37 @@
+"""Puts the values of ConfigMaps in the place of the references to them.
+
+A bundle never refers to a ConfigMap: whoever can read them (the controller, or a reader of manifests) calls this with
+what it has, before the spec becomes a bundle. What stays a reference is refused later, by its field path.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from google.protobuf.message import Message
+
+from slipway.contract.walk import plan
+from slipway.v1alpha1 import content_pb2 as contentpb
+
+Values = Mapping[tuple[str, str], bytes]
+"""Values of ConfigMaps, by name and key."""
+
+
+def contents_by_config_map(message: Message) -> Iterator[contentpb.Content]:
+    """Give every content in `message` that refers to a ConfigMap."""
+    for descriptor, value in message.ListFields():
+        field = plan(message.DESCRIPTOR)[descriptor.number]
+        if field.message is None:
+            continue
+        for entry in value if field.repeated else [value]:
+            if isinstance(entry, contentpb.Content):
+                if entry.WhichOneof("source") == "config_map_ref":
+                    yield entry
+            else:
+                yield from contents_by_config_map(entry)
+
+
+def fill(message: Message, values: Values) -> None:
+    """Replace every reference in `message` whose value is known; the value arrives byte for byte."""
+    for content in list(contents_by_config_map(message)):
+        value = values.get((content.config_map_ref.name, content.config_map_ref.key))
+        if value is not None:
+            content.data = value

@@ -1,0 +1,81 @@
+"""Where a merged spec was written: in the part for every role, or in the differences of one.
+
+Merging makes one item of two. What is wrong with a field of it must be told where that field stands, which may be in
+either of them.
+"""
+
+from typing import Any
+
+from slipway.bootstrapper.assembly.overrides import OVERRIDDEN, is_whole, overrides_of
+from slipway.contract.walk import items, within
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+
+class Layers:
+    """The two layers of a spec for a role, as they were before they were merged."""
+
+    def __init__(self, spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.ValueType) -> None:
+        """Look at a spec whose items all say where they stand."""
+        self._spec = spec
+        self._upper, self._name = overrides_of(spec, role)
+        below = {item.path: item.message.origin for item in items(spec) if not item.repeated}
+        self._merged = {
+            (one.message.origin.document, one.message.origin.path): (one, below[one.path])
+            for one in items(self._upper)
+            if one.path in below and not one.repeated
+        }
+
+    def written(self, path: str) -> list[str]:
+        """Give the field paths, in the spec as it was written, of what is at a field path of the merged one.
+
+        There are two where both layers say something of it, or where neither does though both have what it lies in.
+        """
+        above = f"{self._name}.{path}"
+        base: Any = self._spec
+        upper: Any = self._upper
+        parts = path.split(".")
+        if parts[0] not in OVERRIDDEN or not upper.ListFields():
+            return [path]
+        for part in parts:
+            name = part.partition("[")[0]
+            base, upper = _value(base, name), _value(upper, name)
+            if base is None and upper is None:
+                break
+            if base is None or upper is None:
+                return [path] if upper is None else [above]
+            if is_whole(upper):
+                return [above]
+        return [path, above]
+
+    def origins(self, path: str, origin: diagnosticpb.Origin, feature: str = "") -> list[diagnosticpb.Origin]:
+        """Give where a field was written whose item says `origin`: twice at most.
+
+        What was made out of a merged item was made out of both.
+
+        Args:
+            path: the field path in a bundle; where it is the whole item's, the feature tells the field.
+            origin: what the item says.
+            feature: the feature that it is about.
+        """
+        merged = self._merged.get((origin.document, origin.path))
+        if merged is None:
+            return [origin]
+        item, below = merged
+        inner = path.removeprefix("intent.")
+        name = item.feature or item.path
+        if inner == item.path and within(feature, name):
+            inner += feature[len(name) :]
+        written = self.written(inner if within(inner, item.path) else item.path)
+        found = []
+        for one in written:
+            place = diagnosticpb.Origin(made_by=origin.made_by)
+            place.MergeFrom(item.message.origin if one.startswith(f"{self._name}.") else below)
+            found.append(place)
+        return found
+
+
+def _value(message: Any, name: str) -> Any:
+    """Give the value of a field that is set; None where it is not."""
+    return next((value for field, value in message.ListFields() if field.name == name), None)

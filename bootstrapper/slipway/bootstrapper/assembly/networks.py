@@ -1,0 +1,118 @@
+"""Networks of pods and services that no cluster can have, told before there is a machine.
+
+A cluster whose pods and services share addresses starts, and then loses packets. The other rules are those by which
+kubeadm and the API server refuse to start: sources are ValidateNetworking and ValidatePodSubnetNodeMask in kubeadm's
+validation, and its constants MinimumAddressesInServiceSubnet (10), MaximumBitsForServiceSubnet (20) and
+PodSubnetNodeMaskMaxDiff (16).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from itertools import combinations
+
+from slipway.contract.errors import Violation
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+Network = IPv4Network | IPv6Network
+_Named = tuple[str, Network]
+
+DEFAULT_SERVICES = "10.96.0.0/12"
+"""Network of services where a cluster says none (cluster.proto)."""
+
+_PODS, _SERVICES = "cluster.pod_cidrs", "cluster.service_cidrs"
+_MOST_SERVICE_BITS = 20
+_LEAST_SERVICES = 10
+_NODE_MASKS = {4: 24, 6: 64}
+_MOST_NODE_BITS = 16
+_OWN_SHARES = frozenset(
+    {"allocate-node-cidrs", "node-cidr-mask-size", "node-cidr-mask-size-ipv4", "node-cidr-mask-size-ipv6"}
+)
+"""Arguments of the controller manager that say how the pods' network is shared out to nodes."""
+
+
+def violations(
+    cluster: clusterpb.Cluster, role: clusterpb.Role.ValueType, *, arguments: Iterable[str] = ()
+) -> Iterator[Violation]:
+    """Give what is wrong with a cluster's networks; texts that are no networks are told elsewhere.
+
+    Args:
+        cluster: the cluster's facts.
+        arguments: names of the controller manager's arguments. Where one says how pods' addresses are shared out, what
+            a node gets is not judged.
+        role: role of the machine. A worker's control plane may be somebody else's, with rules of its own: for it only
+            those networks count that are stated, and only that they are apart.
+    """
+    pods, services = _networks(_PODS, cluster.pod_cidrs), _networks(_SERVICES, cluster.service_cidrs)
+    yield from _overlaps([*pods, *services])
+    if role == clusterpb.ROLE_WORKER:
+        return
+    if not cluster.service_cidrs:
+        yield from _on_the_default(pods)
+    for networks in (pods, services):
+        yield from _families(networks)
+    if _OWN_SHARES.isdisjoint(arguments):
+        yield from _shares(pods)
+    yield from _small(services)
+    yield from _large(services)
+
+
+def _networks(name: str, texts: Sequence[str]) -> list[_Named]:
+    found = []
+    for index, text in enumerate(texts):
+        try:
+            found.append((f"{name}[{index}]", ip_network(text)))
+        except ValueError:
+            continue
+    return found
+
+
+def _overlaps(networks: Sequence[_Named]) -> Iterator[Violation]:
+    told = set()
+    for (first, one), (second, other) in combinations(networks, 2):
+        if second not in told and one.version == other.version and one.overlaps(other):
+            told.add(second)
+            whose = "pods" if first.startswith(_PODS) else "services"
+            yield Violation(second, f"overlaps a network of {whose}", remedy="choose networks that share no address")
+
+
+def _on_the_default(pods: Sequence[_Named]) -> Iterator[Violation]:
+    default = ip_network(DEFAULT_SERVICES)
+    for name, one in pods:
+        if one.version == default.version and one.overlaps(default):
+            reason = f"overlaps {DEFAULT_SERVICES}, the network of services where serviceCidrs is unset"
+            yield Violation(name, reason, remedy="choose another network, or set cluster.serviceCidrs")
+
+
+def _families(networks: Sequence[_Named]) -> Iterator[Violation]:
+    seen = set()
+    for where, one in networks:
+        if one.version in seen:
+            reason = f"is the second IPv{one.version} network of its list"
+            yield Violation(where, reason, remedy="keep one network of IPv4, one of IPv6, or one of each")
+        seen.add(one.version)
+
+
+def _shares(pods: Sequence[_Named]) -> Iterator[Violation]:
+    for where, one in pods:
+        share = _NODE_MASKS[one.version]
+        if one.prefixlen > share:
+            reason = f"is smaller than the /{share} that each node gets of it"
+            yield Violation(where, reason, remedy=f"choose /{share} or larger")
+        if share - one.prefixlen > _MOST_NODE_BITS:
+            reason = f"is larger than the controller manager can share out, a /{share} to each node"
+            yield Violation(where, reason, remedy=f"choose /{share - _MOST_NODE_BITS} or smaller")
+
+
+def _small(services: Sequence[_Named]) -> Iterator[Violation]:
+    for where, one in services:
+        if one.num_addresses < _LEAST_SERVICES:
+            remedy = f"choose /{one.max_prefixlen - (_LEAST_SERVICES - 1).bit_length()} or larger"
+            yield Violation(where, f"has fewer than {_LEAST_SERVICES} addresses", remedy=remedy)
+
+
+def _large(services: Sequence[_Named]) -> Iterator[Violation]:
+    for where, one in services:
+        longest = one.max_prefixlen - _MOST_SERVICE_BITS
+        if one.prefixlen < longest:
+            reason = "is larger than the API server takes for services"
+            yield Violation(where, reason, remedy=f"choose /{longest} or smaller")

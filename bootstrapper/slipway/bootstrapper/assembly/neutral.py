@@ -1,0 +1,94 @@
+"""Makes the neutral bundle: the spec resolved for one machine, with the intent in its Kubernetes part."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from google.protobuf.message import Message
+
+from slipway.bootstrapper.assembly.normal_form import normalise
+from slipway.bootstrapper.assembly.partitions import resolve_partitions
+from slipway.bootstrapper.assembly.secrets import lift_inline
+from slipway.bootstrapper.assembly.subject import CheckedSubject
+from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+ID_LENGTH = 16
+
+
+def neutral_bundle(
+    subject: CheckedSubject,
+    *,
+    target: clusterpb.Target,
+    secrets: Sequence[secretpb.Secret],
+    declared: Sequence[secretpb.SecretDeclaration] = (),
+    version: str,
+) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
+    """Give the neutral bundle, without secret bytes, and the secrets that the spec had written in place.
+
+    Args:
+        subject: the machine.
+        target: the machine's target, completely resolved.
+        secrets: the cluster's secrets that this machine may have.
+        declared: what the provisioner declared besides the cluster's own.
+        version: version of the bootstrapper, for provenance.
+    """
+    spec = subject.spec
+    bundle = bundlepb.BootstrapBundle()
+    bundle.machine.CopyFrom(subject.machine)
+    bundle.machine.target.CopyFrom(target)
+    bundle.machine.kubernetes_version = subject.kubernetes_version
+    bundle.cluster.CopyFrom(subject.cluster)
+    bundle.os.CopyFrom(spec.os)
+    resolve_partitions(bundle.os)
+    if spec.HasField("commands"):
+        bundle.commands.CopyFrom(spec.commands)
+    if spec.HasField("engine_options"):
+        bundle.engine_options.CopyFrom(spec.engine_options)
+    bundle.extensions.extend(spec.extensions)
+    if spec.HasField("execution"):
+        bundle.execution.CopyFrom(spec.execution)
+    intent = bundle.intent
+    intent.role = subject.machine.role
+    intent.kubernetes_version = subject.kubernetes_version
+    intent.cluster.CopyFrom(subject.cluster)
+    intent.kubernetes.CopyFrom(spec.kubernetes)
+    intent.credentials.CopyFrom(cluster_credentials(secrets, declared=declared))
+    inline = lift_inline(bundle)
+    normalise(bundle)
+    bundle.provenance.bootstrapper_version = version
+    bundle.provenance.spec_digest = _digest(bundle)
+    bundle.id = _bundle_id(bundle, secrets)
+    return bundle, inline
+
+
+def _digest(bundle: bundlepb.BootstrapBundle) -> str:
+    """SHA-256 of the spec's part of the bundle, as bundle.proto promises it. Secrets are in it by name only."""
+    bare = bundlepb.BootstrapBundle()
+    bare.CopyFrom(bundle)
+    for name in ("id", "provenance", "machine", "cluster", "secrets"):
+        bare.ClearField(name)
+    _clear_origins(bare)
+    return hashlib.sha256(bare.SerializeToString(deterministic=True)).hexdigest()
+
+
+def _clear_origins(message: Message) -> None:
+    for field, value in message.ListFields():
+        if field.message_type is None:
+            continue
+        if field.name == "origin":
+            message.ClearField("origin")
+            continue
+        for one in value if field.is_repeated else (value,):
+            _clear_origins(one)
+
+
+def _bundle_id(bundle: bundlepb.BootstrapBundle, secrets: Iterable[secretpb.Secret]) -> str:
+    """An id under which the machine keeps its state, made as bundle.proto promises it."""
+    digest = hashlib.sha256(bundle.provenance.spec_digest.encode())
+    digest.update(bundle.machine.SerializeToString(deterministic=True))
+    digest.update(bundle.cluster.SerializeToString(deterministic=True))
+    for secret in sorted(secrets, key=lambda one: (one.name, one.key)):
+        digest.update(hashlib.sha256(secret.SerializeToString(deterministic=True)).digest())
+    return digest.hexdigest()[:ID_LENGTH]

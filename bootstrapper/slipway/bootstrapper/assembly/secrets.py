@@ -1,0 +1,89 @@
+"""Collects the secrets of a bundle into its SecretMaterial: all that is referred to, nothing else, in one place."""
+
+from collections.abc import Iterable, Iterator
+
+from google.protobuf.message import Message
+
+from slipway.bootstrapper.assembly.paths import describe
+from slipway.bootstrapper.field_index import FieldIndex, item_index
+from slipway.contract.errors import SecretMissing, Violation
+from slipway.contract.walk import Item, plan
+from slipway.contract.yaml_names import person_path
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+_PROVIDE = "create that Secret with that key, or send its value with the request"
+
+INLINE = "slipway.dev/inline"
+"""Name of the secret that holds what a spec had written in place."""
+
+
+def references(message: Message, path: str = "") -> Iterator[tuple[str, secretpb.SecretReference]]:
+    """Give every reference to a secret in `message`, with its field path."""
+    for descriptor, value in message.ListFields():
+        field = plan(message.DESCRIPTOR)[descriptor.number]
+        if field.message is None:
+            continue
+        where = f"{path}.{field.name}" if path else field.name
+        for index, entry in enumerate(value if field.repeated else [value]):
+            here = f"{where}[{index}]" if field.repeated else where
+            if isinstance(entry, secretpb.SecretReference):
+                yield here, entry
+            elif not isinstance(entry, secretpb.SecretMaterial):
+                yield from references(entry, here)
+
+
+def lift_inline(message: Message) -> list[secretpb.Secret]:
+    """Move every secret value that is written in place out of `message`, leaving a reference; give the secrets."""
+    found: list[secretpb.Secret] = []
+    _lift(message, found)
+    return found
+
+
+def _lift(message: Message, found: list[secretpb.Secret]) -> None:
+    for descriptor, value in message.ListFields():
+        field = plan(message.DESCRIPTOR)[descriptor.number]
+        if field.message is None:
+            continue
+        for entry in value if field.repeated else [value]:
+            if not isinstance(entry, secretpb.SecretValue):
+                _lift(entry, found)
+            elif entry.WhichOneof("source") == "value":
+                key = f"value-{len(found)}"
+                found.append(
+                    secretpb.Secret(name=INLINE, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=entry.value.encode())
+                )
+                entry.secret_ref.CopyFrom(secretpb.SecretReference(name=INLINE, key=key))
+
+
+def _named(index: FieldIndex[Item], path: str) -> str:
+    """Give the user's own name for the item of a reference, or the path itself where nobody wrote it."""
+    item = index.holder(path)
+    if item is not None and item.message.origin.path:
+        return describe(item.message.origin)
+    return person_path(path.removeprefix("intent."))
+
+
+def collect(bundle: bundlepb.BootstrapBundle, available: Iterable[secretpb.Secret]) -> None:
+    """Set the bundle's SecretMaterial to what the bundle refers to, sorted by name and key.
+
+    Raises:
+        SecretMissing: something is referred to that is not available; names the fields, never a value.
+    """
+    known = {(secret.name, secret.key): secret for secret in available}
+    wanted: dict[tuple[str, str], secretpb.Secret] = {}
+    missing = []
+    for path, reference in references(bundle):
+        place = (reference.name, reference.key)
+        if place in known:
+            wanted[place] = known[place]
+        else:
+            missing.append((path, f"refers to key {reference.key} of secret {reference.name}, which is not there"))
+    if missing:
+        index = item_index(bundle)
+        raise SecretMissing(
+            "the spec refers to secrets that are not there",
+            violations=[Violation(_named(index, path), problem, remedy=_PROVIDE) for path, problem in missing],
+        )
+    bundle.ClearField("secrets")
+    bundle.secrets.secrets.extend(wanted[place] for place in sorted(wanted))

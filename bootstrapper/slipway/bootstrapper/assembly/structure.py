@@ -1,0 +1,161 @@
+"""The rules of a spec that take more than one field to decide, and that options.proto can not say.
+
+Each yields a violation with the field path; a value is never repeated.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from google.protobuf.duration_pb2 import Duration
+
+from slipway.bootstrapper.assembly import alternatives, characters, partitions
+from slipway.bootstrapper.assembly.registries import api_host
+from slipway.contract.errors import Violation
+from slipway.contract.grammars import MOST_PATH_PARTS, absolute_path
+from slipway.contract.yaml_names import person_path
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+_SECOND = 10**9
+"""In nanoseconds."""
+_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
+"""As kubeadm checks it, and the API server's authenticator of such tokens."""
+
+
+def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
+    """Give everything in a spec that is well-formed field by field and yet means nothing."""
+    yield from alternatives.violations(spec)
+    yield from characters.violations(spec)
+    parts: list[tuple[str, Any]] = [("", spec), ("init.", spec.init), ("join.", spec.join)]
+    for prefix, part in parts:
+        yield from _operating_system(part.os, f"{prefix}os")
+        yield from _kubernetes(part.kubernetes, f"{prefix}kubernetes")
+        yield from _commands(part.commands, f"{prefix}commands")
+
+
+def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    for index, file in enumerate(os.files):
+        where = f"{path}.files[{index}]"
+        if file.HasField("content") == file.HasField("remote"):
+            yield Violation(where, "must have exactly one of content and remote")
+        if file.HasField("remote"):
+            yield from _remote(file.remote, f"{where}.remote")
+    for index, link in enumerate(os.links):
+        where = f"{path}.links[{index}].target"
+        if link.hard and not absolute_path(link.target):
+            yield Violation(where, "must be an absolute path, since the link is a hard one")
+        elif "\x00" in link.target:
+            yield Violation(where, "can not hold a NUL character")
+    for index, disk in enumerate(os.disks):
+        yield from _partitions(disk, f"{path}.disks[{index}]")
+    yield from partitions.violations(os, path)
+    yield from _units(os, path)
+    yield from _mounts(os, path)
+    yield from _registries(os, path)
+
+
+def _mounts(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    for index, mount in enumerate(os.mounts):
+        if not (mount.path.startswith("/") or mount.path in {"", "none"}):
+            yield Violation(f"{path}.mounts[{index}].path", 'must be an absolute path, or "none" for swap')
+        if mount.path.count("/") > MOST_PATH_PARTS:
+            yield Violation(f"{path}.mounts[{index}].path", f"must have at most {MOST_PATH_PARTS} parts")
+
+
+def _units(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    for index, unit in enumerate(os.systemd_units):
+        where = f"{path}.systemd_units[{index}]"
+        if unit.masked and (unit.enabled or unit.contents or unit.drop_ins):
+            yield Violation(where, "a masked unit can not have contents, drop-ins or be enabled")
+        if not (unit.HasField("contents") or unit.HasField("enabled") or unit.HasField("masked") or unit.drop_ins):
+            yield Violation(where, "says nothing: set contents, enabled, masked or dropIns")
+
+
+def _registries(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    yield from _credentials_of_one_host(os, path)
+    for index, registry in enumerate(os.containerd.registries):
+        where = f"{path}.containerd.registries[{index}]"
+        if not (registry.endpoints or registry.server or registry.HasField("credentials")):
+            yield Violation(where, "says nothing: set endpoints, server or credentials")
+        urls = [endpoint.url for endpoint in registry.endpoints]
+        for number, url in enumerate(urls):
+            if url in urls[:number]:
+                yield Violation(f"{where}.endpoints[{number}].url", "is the URL of an earlier endpoint, too")
+        if registry.only_endpoints and not registry.endpoints:
+            yield Violation(f"{where}.only_endpoints", "needs at least one entry in endpoints")
+
+
+def _credentials_of_one_host(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    """Find credentials that the runtime could not tell apart: it asks for those of Docker Hub by its real host."""
+    first: dict[str, int] = {}
+    for index, registry in enumerate(os.containerd.registries):
+        if not registry.HasField("credentials"):
+            continue
+        earlier = first.setdefault(api_host(registry.host), index)
+        if earlier != index:
+            where = f"{path}.containerd.registries"
+            yield Violation(
+                f"{where}[{index}].credentials",
+                f"is for the same host as {person_path(f'{where}[{earlier}].credentials')}: keep one of them",
+            )
+
+
+def _remote(remote: ospb.RemoteContent, path: str) -> Iterator[Violation]:
+    hashed = remote.sha256 or remote.sha512
+    for index, url in enumerate(remote.urls):
+        if not url.startswith("https://") and not (hashed and url.startswith("http://")):
+            yield Violation(f"{path}.urls[{index}]", "must be https, or http together with a hash")
+
+
+def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:
+    open_ended = 0
+    for index, partition in enumerate(disk.partitions):
+        if partition.HasField("percentage") and partition.HasField("size_mib"):
+            yield Violation(f"{path}.partitions[{index}]", "can not have both percentage and sizeMib")
+        if partition.HasField("size_mib") and not partition.size_mib:
+            where = f"{path}.partitions[{index}].size_mib"
+            yield Violation(where, "must be at least 1; unset it for the rest of the disk")
+        open_ended += not (partition.HasField("percentage") or partition.HasField("size_mib"))
+    if open_ended > 1:
+        yield Violation(f"{path}.partitions", "more than one partition takes the rest of the disk")
+    if sum(partition.percentage for partition in disk.partitions) > 100:  # noqa: PLR2004  # percent
+        yield Violation(f"{path}.partitions", "the percentages add up to more than 100")
+
+
+def _kubernetes(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Violation]:
+    yield from _tokens(kubernetes, path)
+    for field, value in kubernetes.timeouts.ListFields():
+        if isinstance(value, Duration) and value.ToNanoseconds() < _SECOND:
+            yield Violation(f"{path}.timeouts.{field.name}", "must be at least one second; unset it for the usual time")
+    if kubernetes.discovery.HasField("token") and kubernetes.discovery.HasField("file"):
+        yield Violation(f"{path}.discovery", "can not have both token and file")
+    if kubernetes.HasField("etcd") and kubernetes.etcd.HasField("local") == kubernetes.etcd.HasField("external"):
+        yield Violation(f"{path}.etcd", "must have exactly one of local and external")
+
+
+def _tokens(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Violation]:
+    """Find tokens in place that are none; of a token in a Secret nothing is known here."""
+    discovery = kubernetes.discovery
+    places = [(f"bootstrap_tokens[{index}].token", one.token) for index, one in enumerate(kubernetes.bootstrap_tokens)]
+    places += [("discovery.token.token", discovery.token.token)]
+    places += [("discovery.tls_bootstrap_token", discovery.tls_bootstrap_token)]
+    for place, token in places:
+        if token.HasField("value") and not _TOKEN.fullmatch(token.value):
+            yield Violation(f"{path}.{place}", "is no bootstrap token: six and sixteen of a-z and 0-9, a dot between")
+
+
+def _commands(commands: planpb.Commands, path: str) -> Iterator[Violation]:
+    for phase in ("boot", "pre", "post"):
+        for index, command in enumerate(getattr(commands, phase)):
+            where = f"{path}.{phase}[{index}]"
+            if bool(command.argv) == command.HasField("script"):
+                yield Violation(where, "must have exactly one of argv and script")
+            if command.argv and not command.argv[0]:
+                yield Violation(f"{where}.argv[0]", "must not be empty")
+            if command.HasField("interpreter") and command.argv:
+                yield Violation(f"{where}.interpreter", "is only for a script")
+            if command.HasField("timeout") and command.timeout.seconds <= 0:
+                yield Violation(f"{where}.timeout", "must be at least one second")

@@ -1,0 +1,104 @@
+"""Checks the three parts of a question (spec, cluster, machine) before anything is made of them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from slipway.bootstrapper.assembly import networks, paths, structure
+from slipway.bootstrapper.assembly.layers import Layers
+from slipway.bootstrapper.assembly.origins import with_origins
+from slipway.bootstrapper.assembly.overrides import effective_spec
+from slipway.bootstrapper.field_index import FieldIndex, item_index
+from slipway.contract import validation
+from slipway.contract.errors import SpecInvalid, Violation
+from slipway.contract.unknown import unknown_fields
+from slipway.contract.walk import Item
+from slipway.contract.yaml_names import person_path
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSubject:
+    """A machine whose spec is sound, with the overrides of its role applied; `layers` knows where each field stood."""
+
+    spec: specpb.MachineBootstrapSpec
+    cluster: clusterpb.Cluster
+    machine: clusterpb.Machine
+    layers: Layers = field(repr=False)
+
+    @property
+    def kubernetes_version(self) -> str:
+        """Version of Kubernetes that the machine will run, with a leading "v"."""
+        version = self.machine.kubernetes_version or self.cluster.kubernetes_version
+        return version if version.startswith("v") else f"v{version}"
+
+
+def check(subject: bootstrappb.Subject) -> CheckedSubject:
+    """Check spec, cluster and machine, and apply the role's overrides.
+
+    Raises:
+        SpecInvalid: with every rule that is broken. Fields are named as the user wrote them where the origin is known.
+    """
+    spec, cluster, machine = subject.spec, subject.cluster, subject.machine
+    found = [*rule_violations(spec), *_prefixed("spec", structure.violations(spec))]
+    found += validation.violations(cluster, path="cluster")
+    found += validation.violations(machine, path="machine")
+    for name, part in (("spec", spec), ("cluster", cluster), ("machine", machine)):
+        found += unknown_fields(part, path=name)
+    if not (machine.kubernetes_version or cluster.kubernetes_version):
+        where = "machine.kubernetes_version"
+        found.append(Violation(where, "is required here or in cluster.kubernetes_version", remedy="set one of them"))
+    if not cluster.HasField("endpoint"):
+        found.append(Violation("cluster.endpoint", "is required", remedy="set its host"))
+    named = with_origins(spec)
+    layers = Layers(named, machine.role)
+    effective = effective_spec(named, machine.role)
+    arguments = [one.name for one in effective.kubernetes.control_plane.controller_manager.arguments]
+    found += networks.violations(cluster, machine.role, arguments=arguments)
+    if not found:
+        # Two parts that are sound each may exclude each other once they are merged.
+        merged = [*structure.violations(effective), *paths.reserved(effective.os), *_collisions(effective)]
+        found += [replace(one, path=f"spec.{place}") for one in merged for place in layers.written(one.path)]
+    if found:
+        index = item_index(spec)
+        raise SpecInvalid(
+            "the spec of the machine is not valid",
+            violations=[replace(one, path=_named(index, one.path)) for one in found],
+        )
+    return CheckedSubject(effective, cluster, machine, layers)
+
+
+def rule_violations(spec: specpb.MachineBootstrapSpec, *, path: str = "spec") -> list[Violation]:
+    """Give the contract's rules that a spec breaks.
+
+    Texts of an imported spec that is bound to its format need fit no grammar yet: a command of the config completes
+    them on the machine, in a file whose place it knows.
+    """
+    found = list(validation.violations(spec, path=path))
+    return [one for one in found if not (spec.imported.bound_by and one.path.endswith(".segments"))]
+
+
+def _collisions(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
+    for earlier, later in paths.collisions(spec.os):
+        message = f"claims the same path as {paths.describe(earlier.origin)}"
+        yield Violation(later.where, message, remedy="leave the path to one of them")
+    for file, inner in paths.beneath_files(spec.os):
+        message = f"lies in {paths.describe(file.origin)}, which is a file and cannot be a folder"
+        yield Violation(inner.where, message, remedy="choose a path outside the file's")
+
+
+def _prefixed(prefix: str, found: Iterable[Violation]) -> list[Violation]:
+    return [replace(one, path=f"{prefix}.{one.path}") for one in found]
+
+
+def _named(index: FieldIndex[Item], path: str) -> str:
+    """Give the user's own name for a field path: that of the item's origin, and the rest in the user's spelling."""
+    inner = path.removeprefix("spec.")
+    if inner != path:
+        item = index.holder(inner)
+        if item is not None and item.message.origin.path:
+            origin = item.message.origin
+            rest = person_path(inner[len(item.path) :])
+            return f"{origin.document}: {origin.path}{rest}" if origin.document else f"{origin.path}{rest}"
+    return person_path(path)

@@ -1,0 +1,172 @@
+"""The bootstrapper: from a machine's spec to its user data.
+
+One class behind the gRPC service, the embedded command line and, in a management cluster, the controller: they all get
+the same answer since they call the same code.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from slipway.bootstrapper.assembly.subject import CheckedSubject, check
+from slipway.bootstrapper.beside import beside
+from slipway.bootstrapper.credentials.store import AnyStore
+from slipway.bootstrapper.delivery.fitting import Fitted, fit
+from slipway.bootstrapper.delivery.infrastructure import check_assumption, check_carried, infrastructure
+from slipway.bootstrapper.judgement import MAX_RENDERS, TRUNCATED, judge
+from slipway.bootstrapper.lowering.draft import Refusal
+from slipway.bootstrapper.preparer import Prepared, Preparer, utc_now
+from slipway.bootstrapper.provisioning.selection import Candidate
+from slipway.bootstrapper.refusals import bundle_path, check_bound, refused, said
+from slipway.bootstrapper.remarks import remarks
+from slipway.bootstrapper.trials import Trials
+from slipway.contract.errors import (
+    ProvisionerFailed,
+    UnsupportedFeature,
+)
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+__all__ = ["Bootstrapper", "utc_now"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrapper(Preparer):
+    """Answers for machines. What it depends on is what bundles are made with."""
+
+    async def user_data(self, request: bootstrappb.GetUserDataRequest) -> bootstrappb.GetUserDataResponse:
+        """Give the machine's user data.
+
+        Raises:
+            SlipwayError: any reason of the error table that is not the registry's; fields are named as the user wrote.
+        """
+        prepared = await self.prepare(request.subject, request.credentials)
+        target = prepared.compiled.bundle.machine.target
+        info = prepared.candidate.format
+        check_carried(info, target)
+        response, instance = await self.render(prepared, accept_attachments=request.accept_attachments)
+        fitted = await self.fitted(
+            prepared, response.user_data, limit=request.max_user_data_bytes, accept_gzip=request.accept_gzip
+        )
+        if not request.max_user_data_bytes:
+            counted = fitted.size.counted_bytes
+            prepared.diagnostics += check_assumption(target, verbatim=info.verbatim, counted=counted)
+        return self._answer(prepared, response, instance, fitted.data, fitted.encoding, fitted.size)
+
+    @staticmethod
+    async def fitted(prepared: Prepared, data: bytes, *, limit: int = 0, accept_gzip: bool) -> Fitted:
+        """Give user data as the machine's infrastructure takes them; `limit` 0 for the infrastructure's own.
+
+        Raises:
+            UserDataTooLarge: it does not take them.
+        """
+        target, info = prepared.compiled.bundle.machine.target, prepared.candidate.format
+        row = infrastructure(target, verbatim=info.verbatim)
+        may_compress = accept_gzip and info.accepts_gzip
+        work = partial(fit, data, prepared.compiled.bundle, row=row, limit=limit, may_compress=may_compress)
+        return await beside(len(data), work)
+
+    async def prepare(
+        self,
+        given: bootstrappb.Subject,
+        credentials: secretpb.SecretMaterial,
+        *,
+        store: AnyStore | None = None,
+    ) -> Prepared:
+        """Check the spec, choose the provisioner and lower the bundle for it; refuse what can not be honoured."""
+        subject = await beside(given.ByteSize(), partial(check, given))
+        return await self.prepare_for(subject, self.chosen(subject), credentials, store=store)
+
+    async def prepare_for(
+        self,
+        subject: CheckedSubject,
+        candidate: Candidate,
+        credentials: secretpb.SecretMaterial,
+        *,
+        store: AnyStore | None = None,
+    ) -> Prepared:
+        """Lower the bundle for a candidate.
+
+        Raises:
+            SlipwayError: FEATURE_DENIED, UNSUPPORTED_FEATURE, CREDENTIALS_MISSING, SECRET_* and the like.
+        """
+        check_bound(subject.spec, candidate, self.candidates())
+        neutral, available, diagnostics = await self.neutral(subject, candidate, credentials, store=store)
+        optional = frozenset(subject.spec.optional_features)
+        neutral.provenance.provisioner = f"{candidate.name}/{candidate.version}"
+        compiled = await self.compile(neutral, candidate, optional_features=optional)
+        prepared = Prepared(subject, candidate, compiled, available, neutral, diagnostics)
+        if compiled.refusals:
+            raise await self._refused(prepared, (await judge(self, prepared)).refusals)
+        self.seal(compiled.bundle, available)
+        return prepared
+
+    async def render(
+        self, prepared: Prepared, *, accept_attachments: bool, validate_only: bool = False
+    ) -> tuple[provisionerpb.RenderResponse, registrypb.ProvisionerInstance]:
+        """Have the bundle rendered, or only checked.
+
+        When the provisioner refuses items although it declares their features, those are lowered and it is asked once
+        more; `prepared.compiled` is then what was sent the second time.
+
+        Raises:
+            SlipwayError: the provisioner's refusal, its fields named as the user wrote them, or its failure.
+        """
+        again = True
+        for _ in range(MAX_RENDERS):
+            try:
+                return await self.ask(prepared, accept_attachments=accept_attachments, validate_only=validate_only)
+            except UnsupportedFeature as error:
+                rejected = {bundle_path(one.path): one for one in error.violations}
+                if not rejected or prepared.compiled.draft is None:
+                    raise
+                if not again:
+                    raise await self._refused(prepared, said(error, prepared.compiled.bundle)) from None
+                # A status holds only so many fields: what it left out is told by the next one.
+                again = TRUNCATED in error.metadata
+            await self.lower_again(prepared, rejected)
+            if prepared.compiled.refusals:
+                raise await self._refused(prepared, prepared.compiled.refusals)
+            self.seal(prepared.compiled.bundle, prepared.available)
+        raise ProvisionerFailed(
+            "the provisioner refuses fields without end", metadata={"provisioner": prepared.candidate.name}
+        )
+
+    async def _refused(self, prepared: Prepared, refusals: Sequence[Refusal]) -> UnsupportedFeature:
+        """Give the error of a machine, with who else takes what is refused: they are asked only now."""
+        told = await Trials(self, prepared.subject).advise(prepared.candidate, refusals)
+        return refused(told, prepared.candidate)
+
+    def _answer(  # noqa: PLR0913, PLR0917  # the parts of an answer
+        self,
+        prepared: Prepared,
+        response: provisionerpb.RenderResponse,
+        instance: registrypb.ProvisionerInstance,
+        data: bytes,
+        encoding: str,
+        size: bootstrappb.Size,
+    ) -> bootstrappb.GetUserDataResponse:
+        info = prepared.candidate.format
+        answer = bootstrappb.GetUserDataResponse(
+            user_data=data,
+            encoding=encoding,
+            format=info.format,
+            secret_format=info.secret_format,
+            media_type=response.media_type or info.media_type,
+            file_extension=info.file_extension,
+            sha256=hashlib.sha256(data).digest(),
+            attachments=response.attachments,
+            provisioner=bootstrappb.ChosenProvisioner(
+                name=prepared.candidate.name, version=prepared.candidate.version, instance_id=instance.instance_id
+            ),
+            lowered=prepared.compiled.lowered,
+            size=size,
+            bundle_id=prepared.compiled.bundle.id,
+        )
+        if response.HasField("expire_time"):
+            answer.expire_time.CopyFrom(response.expire_time)
+        answer.diagnostics.extend(remarks(prepared, response.diagnostics))
+        return answer

@@ -1,0 +1,84 @@
+"""Who may call the bootstrapper, and about whose clusters.
+
+A provisioner has a certificate of the same authority, and a bootstrapper that keeps credentials would hand it the keys
+of any cluster. So an identity in the role of a service is never a caller, and the operator can name the callers; where
+credentials are kept, the operator must (settings.py). A caller can be held to the clusters of its namespaces.
+"""
+
+from collections.abc import Iterable
+
+from slipway.contract.errors import PermissionDenied, Unauthenticated, Violation
+from slipway.contract.grammars import grammars
+from slipway.rpc.call import Call
+from slipway.rpc.identity import Identity
+
+ALL = "*"
+"""Stands for every namespace, and for clusters that have none."""
+
+_SERVICES = ("/provisioner/", "/registry/", "/bootstrapper/")
+
+
+def namespaces_by_caller(entries: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Read the operator's list: `ID` and `ID=*` may ask about every cluster, `ID=NAMESPACE` about those of a namespace.
+
+    Several entries of one id add up.
+
+    Raises:
+        ValueError: an entry is none of these.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for entry in entries:
+        name, separator, namespace = entry.partition("=")
+        namespace = namespace if separator else ALL
+        if not name.startswith("spiffe://") or (namespace != ALL and not grammars()["dns-label"].check(namespace)):
+            raise ValueError("an entry of the callers must be ID, ID=* or ID=NAMESPACE, where ID is spiffe://...")
+        found[name] = found.get(name, frozenset()) | {namespace}
+    return found
+
+
+class Callers:
+    """The policy of the bootstrapper's server."""
+
+    def __init__(self, allowed: Iterable[str] | None) -> None:
+        """Allow these entries (see namespaces_by_caller); None means every identity but a service's.
+
+        Raises:
+            ValueError: an entry can not be read.
+        """
+        self._allowed = None if allowed is None else namespaces_by_caller(allowed)
+
+    def __call__(self, call: Call, identity: Identity | None) -> None:
+        """Return when the call is allowed. Without TLS there are no identities, and only this machine calls.
+
+        Raises:
+            Unauthenticated: the caller's certificate names nobody.
+            PermissionDenied: the caller is a service, or not on the list.
+        """
+        del call
+        if identity is None:
+            return
+        if not identity.spiffe_ids:
+            raise Unauthenticated("the caller's certificate has no SPIFFE id: it needs a URI spiffe://...")
+        if any(service in one for one in identity.spiffe_ids for service in _SERVICES):
+            raise PermissionDenied("a service may not call the bootstrapper")
+        if self._allowed is not None and not any(one in self._allowed for one in identity.spiffe_ids):
+            raise PermissionDenied("this identity is not on the operator's list of callers (--callers)")
+
+    def check_cluster(self, identity: Identity | None, namespace: str) -> None:
+        """Return when the caller may ask about clusters of a namespace, "" for a cluster that has none.
+
+        Raises:
+            PermissionDenied: the operator has held the caller to other namespaces.
+        """
+        if identity is None or self._allowed is None:
+            return
+        theirs = frozenset().union(*(self._allowed.get(one, frozenset()) for one in identity.spiffe_ids))
+        if theirs.isdisjoint({ALL, namespace} if namespace else {ALL}):
+            raise PermissionDenied(
+                "this identity may not ask about clusters of that namespace (--callers)",
+                violations=[Violation("cluster.namespace", "is none of those that the operator gave this caller")],
+            )
+
+
+EVERYBODY = Callers(None)
+"""Holds nobody to a namespace: for a bootstrapper without a server's settings."""

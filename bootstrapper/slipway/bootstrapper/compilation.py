@@ -1,0 +1,283 @@
+"""From the neutral bundle to the one that a format takes: engine, lowering, and a last look.
+
+Everything here is pure. The same function answers GetUserData, GetBundle and explain, so that what is explained is what
+happens.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from slipway.bootstrapper.assembly import paths
+from slipway.bootstrapper.causes import at_their_causes
+from slipway.bootstrapper.engines.engine import Engine
+from slipway.bootstrapper.engines.result import EngineRefusal
+from slipway.bootstrapper.error_refusals import of_engine, of_error
+from slipway.bootstrapper.field_index import item_index
+from slipway.bootstrapper.lowering.draft import Draft, Elsewhere, Refusal
+from slipway.bootstrapper.lowering.finish import RUNNER, finish
+from slipway.bootstrapper.lowering.legalise import legalise
+from slipway.bootstrapper.lowering.omission import not_taken, omit, take_out
+from slipway.bootstrapper.lowering.passes import PassTable
+from slipway.bootstrapper.lowering.provenance import provenance_file
+from slipway.bootstrapper.os_profiles import OsProfile, ProfileTable
+from slipway.bootstrapper.remedies import by_id, remedy_of
+from slipway.contract.errors import SlipwayError, UnsupportedTarget, Violation
+from slipway.contract.features import compute_features, unsupported
+from slipway.contract.walk import origin_of
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+CLOUD_INIT = "text/cloud-config"
+"""Media type of user data that cloud-init reads; it is cloud-init's own."""
+
+ENGINE_NAMESPACES = ("kubernetes.", "engine_options.")
+
+
+@dataclass(slots=True)
+class Compiled:
+    """What became of a neutral bundle.
+
+    Attributes:
+        bundle: the lowered bundle, features computed; its SecretMaterial is not collected yet.
+        lowered: what was lowered.
+        refusals: what can not be honoured; with any of them the bundle must not be rendered.
+        omitted: what was left out because the spec allows it.
+        diagnostics: remarks.
+        draft: the state before the execution was lowered, to go on from when the provisioner refuses items.
+    """
+
+    bundle: bundlepb.BootstrapBundle
+    lowered: list[bootstrappb.Lowered] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    omitted: list[Refusal] = field(default_factory=list)
+    diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
+    draft: Draft | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """Engine, profiles and passes: all that compilation depends on."""
+
+    engine: Engine
+    profiles: ProfileTable
+    passes: PassTable
+
+    def compile(
+        self,
+        neutral: bundlepb.BootstrapBundle,
+        info: provisionerpb.FormatInfo,
+        *,
+        optional_features: Collection[str] = (),
+    ) -> Compiled:
+        """Lower a neutral bundle for a format. Refusals are collected, never raised."""
+        bundle = bundlepb.BootstrapBundle()
+        bundle.CopyFrom(neutral)
+        result = Compiled(bundle)
+        result.bundle.provenance.format = info.format
+        if info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN and not self._plan(result, optional_features):
+            result.refusals += self._of_system(bundle, info, optional_features)
+            return result
+        takes_intent = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_INTENT
+        target = bundle.machine.target
+        profile = None if takes_intent else self._profile(target)
+        draft = Draft(bundle=bundle, known_profile=profile, target=target)
+        lowered = self._lower(draft, result, info, optional_features, rejected={})
+        lowered.refusals = list(at_their_causes(lowered.refusals, neutral))
+        return lowered
+
+    def lower_again(
+        self,
+        earlier: Compiled,
+        info: provisionerpb.FormatInfo,
+        *,
+        rejected: Mapping[str, Violation],
+        optional_features: Collection[str] = (),
+    ) -> Compiled:
+        """Lower the items that a provisioner refused after all.
+
+        `rejected` are field paths of the lowered bundle, each with what the provisioner said of it.
+        """
+        if earlier.draft is None:
+            raise AssertionError("there is nothing to go on from")
+        draft = earlier.draft.copy()
+        result = Compiled(draft.bundle, omitted=list(earlier.omitted), diagnostics=list(earlier.diagnostics))
+        return self._lower(draft, result, info, optional_features, rejected=rejected)
+
+    def _lower(
+        self,
+        draft: Draft,
+        result: Compiled,
+        info: provisionerpb.FormatInfo,
+        optional_features: Collection[str],
+        *,
+        rejected: Mapping[str, Violation],
+    ) -> Compiled:
+        supports: Sequence[provisionerpb.FeatureSupport] = info.features
+        table = self.passes if draft.known_profile is not None else PassTable(())
+        legalised = legalise(draft, supports, table=table, optional_features=optional_features, rejected=rejected)
+        result.draft = draft.copy()
+        result.refusals += legalised.refusals
+        result.omitted += legalised.omitted
+        if info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN:
+            draft.bundle.provenance.passes[:] = [*draft.passes, RUNNER]
+            draft.bundle.os.files.append(provenance_file(draft.bundle))
+            try:
+                finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
+            except SlipwayError as error:
+                result.refusals += of_error(error, draft.bundle)
+                result.lowered = draft.lowered
+                return result
+        told = {one.path for one in result.refusals}
+        result.refusals += [
+            not_taken(one, by_id(supports)) for one in unsupported(draft.bundle, supports) if one.use.path not in told
+        ]
+        result.refusals += _collisions(draft.bundle)
+        result.bundle = draft.bundle
+        result.lowered = draft.lowered
+        compute_features(result.bundle)
+        return result
+
+    def _plan(self, result: Compiled, optional_features: Collection[str]) -> bool:
+        """Have the engine make a plan of the intent; False when it refuses."""
+        bundle = result.bundle
+        wrong = [one for one in unsupported(bundle, self.engine.features) if one.use.id.startswith(ENGINE_NAMESPACES)]
+        supports = by_id(self.engine.features)
+        omitted, wrong = omit(bundle, wrong, optional_features, supports)
+        result.omitted += omitted
+        result.refusals += [
+            Refusal(
+                one.use.id,
+                one.use.path,
+                origin_of(one.use.item),
+                f"the bootstrap engine {self.engine.name} does not take {one.use.id}: it {one.why}",
+                self.engine.remedies.get(one.use.id) or remedy_of(one.use, supports),
+                Elsewhere.FORMATS,
+            )
+            for one in wrong
+        ]
+        try:
+            made = self.engine.build_plan(bundle)
+            while _without(bundle, made.refusals, optional_features, result):
+                made = self.engine.build_plan(bundle)
+        except SlipwayError as error:
+            result.refusals += of_error(error, bundle)
+            return False
+        told = {one.path for one in result.refusals}
+        result.refusals += [one for one in of_engine(made.refusals, bundle) if one.path not in told]
+        if result.refusals:
+            return False
+        placed = list(_placed(made.diagnostics, bundle))
+        bundle.ClearField("intent")
+        bundle.ClearField("engine_options")
+        bundle.plan.SetInParent()
+        bundle.os.files.extend(made.files)
+        bundle.plan.steps.extend(steps_of(bundle.commands.pre, phase=planpb.PHASE_PRE, prefix="pre"))
+        bundle.plan.steps.extend(made.steps)
+        bundle.plan.steps.extend(steps_of(bundle.commands.post, phase=planpb.PHASE_POST, prefix="post"))
+        bundle.commands.ClearField("pre")
+        bundle.commands.ClearField("post")
+        if not bundle.commands.ListFields():
+            bundle.ClearField("commands")
+        bundle.provenance.engine = f"{self.engine.name}/{self.engine.version}"
+        result.diagnostics += placed
+        _user_files_win(result)
+        return True
+
+    def _of_system(
+        self, bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo, optional_features: Collection[str]
+    ) -> list[Refusal]:
+        """Give what is refused of a machine besides its Kubernetes part, where that part gives no plan to go on with.
+
+        Who corrects the one shall not learn of the other only then.
+        """
+        rest = bundlepb.BootstrapBundle()
+        rest.CopyFrom(bundle)
+        rest.ClearField("intent")
+        rest.ClearField("engine_options")
+        # They become steps of the plan, which every format that takes a plan executes.
+        rest.commands.ClearField("pre")
+        rest.commands.ClearField("post")
+        if not rest.commands.ListFields():
+            rest.ClearField("commands")
+        rest.plan.SetInParent()
+        target = rest.machine.target
+        draft = Draft(bundle=rest, known_profile=self._profile(target), target=target)
+        return legalise(draft, info.features, table=self.passes, optional_features=optional_features).refusals
+
+    def _profile(self, target: clusterpb.Target) -> OsProfile | UnsupportedTarget:
+        """Give the machine's profile, or why there is none, for the passes that need one."""
+        try:
+            return self.profiles.find(target)
+        except UnsupportedTarget as error:
+            return error
+
+
+def _without(
+    bundle: bundlepb.BootstrapBundle, refusals: Sequence[EngineRefusal], optional: Collection[str], result: Compiled
+) -> bool:
+    """Take out what an engine has refused and the spec says may be left out; tell whether there was any."""
+    told = of_engine([one for one in refusals if one.feature in optional], bundle)
+    gone = [one for one in reversed(told) if take_out(bundle, one.path)]
+    result.omitted += reversed(gone)
+    return bool(gone)
+
+
+def _placed(
+    diagnostics: Iterable[diagnosticpb.Diagnostic], bundle: bundlepb.BootstrapBundle
+) -> Iterator[diagnosticpb.Diagnostic]:
+    """Give an engine's remarks with the origins of the items that they are about."""
+    index = item_index(bundle)
+    for one in diagnostics:
+        item = index.holder(one.field_path)
+        placed = diagnosticpb.Diagnostic()
+        placed.CopyFrom(one)
+        if item is not None and not one.HasField("origin"):
+            placed.origin.CopyFrom(item.message.origin)
+        yield placed
+
+
+def _user_files_win(result: Compiled) -> None:
+    """An imported user file takes the place of an engine's file of the same path, as it does today, with a warning."""
+    bundle = result.bundle
+    for earlier, later in list(paths.collisions(bundle.os)):
+        if later.origin.made_by and not earlier.origin.made_by and bundle.HasField("execution"):
+            index = next(
+                number
+                for number, file in enumerate(bundle.os.files)
+                if paths.comparable(file.path) == later.path and file.origin.made_by
+            )
+            del bundle.os.files[index]
+            result.diagnostics.append(
+                diagnosticpb.Diagnostic(
+                    severity=diagnosticpb.SEVERITY_WARNING,
+                    code="ENGINE_FILE_REPLACED",
+                    message="a file of the spec takes the place of one that the bootstrap engine writes",
+                    field_path=earlier.where,
+                    origin=earlier.origin,
+                )
+            )
+
+
+def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
+    return [
+        Refusal(
+            "os.files",
+            later.where,
+            earlier.origin if later.origin.made_by else later.origin,
+            f"{paths.describe(earlier.origin)} and {paths.describe(later.origin)} claim the same path",
+            "Leave the path to one of them",
+        )
+        for earlier, later in paths.collisions(bundle.os)
+    ]
+
+
+def steps_of(commands: Sequence[planpb.Command], *, phase: planpb.Phase.ValueType, prefix: str) -> list[planpb.Step]:
+    """Make steps of the user's own commands, numbered in their order."""
+    return [
+        planpb.Step(id=f"{prefix}-{number:02d}", phase=phase, command=command)
+        for number, command in enumerate(commands)
+    ]

@@ -1,0 +1,128 @@
+"""What is wrong with machines only beside each other: names that clash, clusters begun twice, versions too far apart.
+
+Each machine alone is checked elsewhere. These are the mistakes that people make in several files at once.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.contract.source_position import SourceProblem
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+_OLDER_ALLOWED = 3
+_OLDER_ALLOWED_BEFORE_1_28 = 2
+_NEW_SKEW = (1, 28)
+_VERSION = "machine.kubernetesVersion"
+
+
+@dataclass(frozen=True, slots=True)
+class Inconsistency:
+    """A machine that does not go with the others, and why.
+
+    Attributes:
+        machine: the one that is to be changed.
+        field: the field that is wrong, by the name that errors have for it; "" for the machine as a whole.
+        message: what is wrong and what to do.
+    """
+
+    machine: MachineQuestion
+    field: str
+    message: str
+
+
+def namesakes(questions: Iterable[MachineQuestion]) -> Iterator[SourceProblem]:
+    """Give a problem for every machine that has the name of an earlier one: their user data could not be told apart."""
+    seen: dict[str, MachineQuestion] = {}
+    for one in questions:
+        if one.name in seen:
+            earlier = seen[one.name].standing
+            line = f"{earlier.file}:{earlier.position.line}" if earlier.position else earlier.file
+            yield one.standing.problem(f"the machine in {line} has the same name")
+        seen.setdefault(one.name, one)
+
+
+def inconsistencies(questions: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
+    """Give everything in which the machines of a cluster do not go together.
+
+    The distance of versions is that of Kubernetes' version skew policy: a kubelet is never newer than the API server,
+    and at most three minor versions older (two before 1.28); control-plane machines are at most one minor version
+    apart.
+    """
+    clusters: dict[tuple[str, str], list[MachineQuestion]] = {}
+    for one in questions:
+        cluster = one.subject.cluster
+        clusters.setdefault((cluster.namespace, cluster.name), []).append(one)
+    for machines in clusters.values():
+        yield from _begun_twice(machines)
+        yield from _described_twice(machines)
+        yield from _versions(machines)
+
+
+def _begun_twice(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
+    beginning = [one for one in machines if _role(one) == clusterpb.ROLE_INIT]
+    for one in beginning[1:]:
+        first = beginning[0].name
+        message = f"machine {first} begins the same cluster: only one machine can have role Init"
+        yield Inconsistency(one, "machine.role", message)
+
+
+def _described_twice(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
+    """Networks are the cluster's, so every machine must say the same; an endpoint may differ, as it does today."""
+    first = machines[0]
+    told = set()
+    for one in machines[1:]:
+        for name in ("pod_cidrs", "service_cidrs", "service_domain", "control_plane"):
+            if getattr(one.subject.cluster, name) != getattr(first.subject.cluster, name) and name not in told:
+                told.add(name)
+                what = name.replace("_", " ").replace("cidrs", "networks")
+                message = f"the {what} of its cluster are not those that machine {first.name} has: give both the same"
+                yield Inconsistency(one, "", message)
+
+
+def _versions(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
+    planes = [one for one in machines if _role(one) != clusterpb.ROLE_WORKER and _version(one)]
+    if planes:
+        newest = max(_version(one) for one in planes)
+        oldest = min(_version(one) for one in planes)
+        for one in planes:
+            if _minors(newest, _version(one)) > 1:
+                message = "its version is more than one minor version behind another control-plane machine"
+                message += ": choose a newer one"
+                yield Inconsistency(one, _VERSION, message)
+    else:
+        versions = {_parsed(one.subject.cluster.kubernetes_version) for one in machines} - {()}
+        if len(versions) != 1:
+            return
+        newest = oldest = versions.pop()
+    allowed = _OLDER_ALLOWED if newest >= _NEW_SKEW else _OLDER_ALLOWED_BEFORE_1_28
+    for one in machines:
+        version = _version(one)
+        if _role(one) != clusterpb.ROLE_WORKER or not version:
+            continue
+        if version[:2] > oldest[:2]:
+            message = "its Kubernetes version is newer than the control plane's: choose that one, or one before it"
+            yield Inconsistency(one, _VERSION, message)
+        elif _minors(newest, version) > allowed:
+            message = f"its Kubernetes version is more than {allowed} minor versions behind the control plane's"
+            message += ": choose a newer one"
+            yield Inconsistency(one, _VERSION, message)
+
+
+def _role(one: MachineQuestion) -> clusterpb.Role.ValueType:
+    return one.subject.machine.role
+
+
+def _version(one: MachineQuestion) -> tuple[int, ...]:
+    return _parsed(one.subject.machine.kubernetes_version or one.subject.cluster.kubernetes_version)
+
+
+def _parsed(version: str) -> tuple[int, ...]:
+    """Give the numbers of a version, or () when it is not one: that is told elsewhere."""
+    parts = version.removeprefix("v").partition("-")[0].partition("+")[0].split(".")
+    return tuple(int(part) for part in parts) if len(parts) >= 2 and all(map(str.isdecimal, parts)) else ()  # noqa: PLR2004  # major and minor
+
+
+def _minors(newer: tuple[int, ...], older: tuple[int, ...]) -> int:
+    """Give how many minor versions lie between two; another major version is far away."""
+    return newer[1] - older[1] if newer[0] == older[0] else _OLDER_ALLOWED + 1

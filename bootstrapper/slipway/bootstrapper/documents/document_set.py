@@ -1,0 +1,182 @@
+"""From texts, as files hold them, to machines: variables filled in, each kind of document read by its own reader."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
+from slipway.bootstrapper.assembly.secrets import references
+from slipway.bootstrapper.documents.consistency import namesakes
+from slipway.bootstrapper.documents.machines import MachineQuestion, Standing
+from slipway.bootstrapper.documents.native import NativeCluster, NativeConfig, is_native
+from slipway.bootstrapper.documents.native_set import read_natives
+from slipway.bootstrapper.documents.places import Places
+from slipway.bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
+from slipway.bootstrapper.importers.manifests import read_manifests
+from slipway.bootstrapper.importers.placeholders import ADDRESS, KUBERNETES_VERSION
+from slipway.bootstrapper.importers.substitution import Expansion, expand_all
+from slipway.bootstrapper.placeholders import PLACEHOLDER
+from slipway.contract.source_position import SourceError, SourceProblem
+from slipway.contract.yaml_source import Document, load_documents
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+API_SERVER_PORT = 6443
+_NOTHING = ManifestSet((), (), (), {}, {}, ())
+
+
+@dataclass(slots=True)
+class DocumentSet:
+    """Everything that a set of texts describes.
+
+    Attributes:
+        questions: the machines.
+        notes: what was left aside or filled in.
+        doubts: what is likely a slip in several documents together.
+        places: where each field of each document stands.
+        lone: the text of the only document, variables filled in; "" when there are several.
+    """
+
+    questions: list[MachineQuestion]
+    notes: list[SourceProblem] = field(default_factory=list)
+    doubts: list[SourceProblem] = field(default_factory=list)
+    places: Places = field(default_factory=Places)
+    lone: str = field(default="", repr=False)
+
+
+def read_document_set(
+    texts: Mapping[str, str],
+    *,
+    variables: Mapping[str, str],
+    set_missing: bool = False,
+    substitute: bool = True,
+    infrastructure: str = "",
+) -> DocumentSet:
+    """Read texts that belong together, by file name.
+
+    Args:
+        texts: the texts.
+        variables: values of their variables.
+        set_missing: fill in plausible placeholders for variables, endpoint, versions and secrets that are missing.
+        substitute: fill in variables at all; off for what has already gone through clusterctl.
+        infrastructure: where machines run of which the documents do not tell it.
+
+    Raises:
+        SourceError: undefined variables, or anything that is wrong with a document; with file, line and column.
+    """
+    expansions = expand_all(texts, variables=variables, set_missing=set_missing) if substitute else {}
+    documents = _documents(texts, expansions)
+    notes = [note for each in expansions.values() for note in each.notes]
+    native_set = read_natives(documents)
+    configs, clusters = native_set.configs, native_set.clusters
+    manifests = _NOTHING
+    if any(not is_native(one) for one in documents):
+        with native_set.together():
+            manifests = read_manifests(
+                texts,
+                variables=variables,
+                set_missing=set_missing,
+                substitute=substitute,
+                infrastructure=infrastructure,
+            )
+    notes += manifests.notes
+    if set_missing:
+        notes += [note for one in clusters for note in _complete(one)]
+    named = [(machine, _config_of(machine, configs)) for machine in manifests.native]
+    native = [_of_cluster_api(machine, config) for machine, config in named]
+    native += native_set.questions(elsewhere=manifests.clusters, named=[config for _, config in named])
+    for question in native:
+        namespace = question.standing.namespace
+        config_maps = manifests.config_map_values.get(namespace, {})
+        notes += _give_config_maps(question, config_maps, set_missing=set_missing)
+        notes += _give_secrets(question, manifests.secret_values.get(namespace, {}), set_missing=set_missing)
+    questions = [*map(_imported, manifests.machines), *native]
+    for question in questions:
+        target = question.subject.machine.target
+        if infrastructure and not (question.subject.spec.target.infrastructure or target.infrastructure):
+            target.infrastructure = infrastructure
+    problems = list(namesakes(questions))
+    if problems:
+        raise SourceError(problems)
+    filled = [expansions[name].text if name in expansions else text for name, text in texts.items()]
+    lone = filled[0] if len(documents) == 1 and len(filled) == 1 and documents[0].value["kind"] != "List" else ""
+    return DocumentSet(questions, list(dict.fromkeys(notes)), list(manifests.doubts), Places(documents), lone)
+
+
+def _documents(texts: Mapping[str, str], expansions: Mapping[str, Expansion]) -> list[Document]:
+    """Read all documents of all texts."""
+    documents: list[Document] = []
+    problems: list[SourceProblem] = []
+    for name, text in texts.items():
+        expansion = expansions.get(name)
+        try:
+            if expansion is None:
+                documents += load_documents(text, file=name)
+            else:
+                documents += load_documents(expansion.text, file=name, original=expansion.original)
+        except SourceError as error:
+            problems += error.problems
+    if problems:
+        raise SourceError(problems)
+    return documents
+
+
+def _complete(cluster: NativeCluster) -> Iterator[SourceProblem]:
+    """Fill in what a first look can do with a placeholder for, and note it."""
+    facts, path = cluster.spec.cluster, ("spec", "cluster")
+    if not facts.HasField("endpoint"):
+        facts.endpoint.CopyFrom(clusterpb.Endpoint(host=ADDRESS, port=API_SERVER_PORT))
+        message = "the endpoint of the cluster is not known: a placeholder is used"
+        yield cluster.document.source.problem(path, message)
+    if not facts.kubernetes_version and not all(one.kubernetes_version for one in cluster.spec.machines):
+        facts.kubernetes_version = KUBERNETES_VERSION
+        message = "the Kubernetes version of the cluster is not known: a placeholder is used"
+        yield cluster.document.source.problem(path, message)
+
+
+def _config_of(machine: NativeMachine, configs: Iterable[NativeConfig]) -> NativeConfig:
+    """Give the config that machines name; that it is there was seen when the machines were found."""
+    key = (machine.kind, machine.namespace, machine.config)
+    return next(one for one in configs if (one.kind, one.namespace, one.name) == key)
+
+
+def _of_cluster_api(machine: NativeMachine, config: NativeConfig) -> MachineQuestion:
+    subject = bootstrappb.Subject(spec=config.spec, cluster=machine.cluster, machine=machine.machine)
+    standing = Standing(config.origin, machine.file, machine.position, machine.owner, machine.cluster.namespace)
+    written = {**machine.written, **config.written}
+    return MachineQuestion(subject, standing=standing, replicas=machine.replicas, written=written)
+
+
+def _imported(machine: ManifestMachine) -> MachineQuestion:
+    subject = bootstrappb.Subject(spec=machine.spec, cluster=machine.cluster, machine=machine.machine)
+    document = machine.origin.document
+    standing = Standing(document, machine.file, machine.position, document, machine.namespace)
+    diagnostics = list(machine.diagnostics)
+    return MachineQuestion(subject, machine.secrets, diagnostics, standing, machine.replicas, machine.written)
+
+
+def _give_config_maps(
+    question: MachineQuestion, values: Mapping[tuple[str, str], bytes], *, set_missing: bool
+) -> Iterator[SourceProblem]:
+    """Put values of ConfigMaps into a machine's spec, as far as the texts hold them; note placeholders."""
+    spec = question.subject.spec
+    fill(spec, values)
+    for content in list(contents_by_config_map(spec)) if set_missing else []:
+        message = "a ConfigMap that it refers to is not among the documents: a placeholder is used"
+        yield question.standing.problem(message)
+        content.data = PLACEHOLDER
+
+
+def _give_secrets(
+    question: MachineQuestion, values: Mapping[tuple[str, str], bytes], *, set_missing: bool
+) -> Iterator[SourceProblem]:
+    """Give a machine the secrets that its spec refers to, as far as the texts hold them; note placeholders."""
+    wanted = {(one.name, one.key) for _, one in references(question.subject.spec) if "/" not in one.name}
+    for name, key in sorted(wanted):
+        value = values.get((name, key))
+        if value is None and set_missing:
+            message = "a Secret that it refers to is not among the documents: a placeholder is used"
+            yield question.standing.problem(message)
+            value = PLACEHOLDER
+        if value is not None:
+            question.secrets.secrets.add(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=value)

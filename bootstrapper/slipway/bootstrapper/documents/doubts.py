@@ -1,0 +1,105 @@
+"""What is likely a slip in a machine's documents, though it need not be: a third party may know what is not known here.
+
+A mistake is told elsewhere; a doubt is a warning, and nothing is refused for it.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from slipway.bootstrapper.assembly.paths import describe
+from slipway.bootstrapper.delivery.infrastructure import infrastructures
+from slipway.bootstrapper.documents.feature_names import feature_names
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.bootstrapper.engines.kubeadm.kubernetes_version import (
+    NEWEST,
+    KubernetesVersionError,
+    parse_kubernetes_version,
+)
+from slipway.bootstrapper.lowering.optional_fields import EXTENSION
+from slipway.contract.source_position import did_you_mean
+
+_ARCHITECTURES = ("386", "amd64", "arm", "arm64", "ppc64le", "riscv64", "s390x")
+"""By the names that Kubernetes has for them: those of Go."""
+_OTHER_NAMES = {"x86_64": "amd64", "x86-64": "amd64", "x64": "amd64", "aarch64": "arm64", "i386": "386", "x86": "386"}
+_CRYPT = re.compile(r"[$_!*].*|[./0-9A-Za-z]{13}|\{\{.*", re.DOTALL)
+"""What crypt(5) knows, or locks; and what a template makes it of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A field, by the name that errors have for it, and what is doubtful."""
+
+    field: str
+    message: str
+
+
+def doubts(question: MachineQuestion, served: Mapping[str, Collection[str]]) -> Iterator[Doubt]:
+    """Give the doubts about a machine.
+
+    Args:
+        question: the machine.
+        served: names of the provisioners that come with Slipway, each with its formats.
+    """
+    choice = question.subject.spec.provisioner
+    if choice.name and choice.name not in served:
+        meant = _meant(choice.name, served, "one of your own has to be registered where this is rendered")
+        yield Doubt("spec.provisioner.name", f"no provisioner of this name comes with Slipway; {meant}")
+    formats = served.get(choice.name, []) if choice.name else [one for all_ in served.values() for one in all_]
+    if choice.format and formats and choice.format not in formats:
+        whose = "this provisioner" if choice.name else "a provisioner that comes with Slipway"
+        meant = _meant(choice.format, formats, f"there are {', '.join(formats)}")
+        yield Doubt("spec.provisioner.format", f"is no format of {whose}; {meant}")
+    yield from _optional(question)
+    yield from _version(question)
+    yield from _target(question)
+    yield from _passwords(question)
+
+
+def _optional(question: MachineQuestion) -> Iterator[Doubt]:
+    known = feature_names()
+    for index, name in enumerate(question.subject.spec.optional_features):
+        if name not in known and not name.startswith(EXTENSION):
+            meant = _meant(name, known, "docs/reference/features.md has them all")
+            yield Doubt(f"spec.optionalFeatures[{index}]", f"is no feature that this Slipway knows; {meant}")
+
+
+def _meant(word: str, known: Collection[str], otherwise: str) -> str:
+    found = did_you_mean(word, known)
+    return f"did you mean {found}?" if found else otherwise
+
+
+def _version(question: MachineQuestion) -> Iterator[Doubt]:
+    machine, cluster = question.subject.machine, question.subject.cluster
+    try:
+        version = parse_kubernetes_version(machine.kubernetes_version or cluster.kubernetes_version)
+    except KubernetesVersionError:
+        return
+    if version.series > NEWEST:
+        newest = f"v{NEWEST[0]}.{NEWEST[1]}"
+        message = f"is newer than {newest}, the newest that this Slipway knows: check it, or try a newer Slipway"
+        yield Doubt("machine.kubernetesVersion", message)
+
+
+def _target(question: MachineQuestion) -> Iterator[Doubt]:
+    own, machines = question.subject.spec.target, question.subject.machine.target
+    name = own.infrastructure or machines.infrastructure
+    if name and name not in infrastructures():
+        meant = _meant(name, infrastructures(), f"known are {', '.join(sorted(infrastructures()))}")
+        message = f"is no infrastructure that this Slipway knows, so what it takes at most is not known; {meant}"
+        yield Doubt(f"{'spec.' if own.infrastructure else ''}target.infrastructure", message)
+    name = own.architecture or machines.architecture
+    if name and name not in _ARCHITECTURES:
+        known = _OTHER_NAMES.get(name.casefold())
+        meant = f"did you mean {known}?" if known else _meant(name, _ARCHITECTURES, "amd64 and arm64 are common")
+        message = f"is no name that Kubernetes has for an architecture; {meant}"
+        yield Doubt(f"{'spec.' if own.architecture else ''}target.architecture", message)
+
+
+def _passwords(question: MachineQuestion) -> Iterator[Doubt]:
+    for index, user in enumerate(question.subject.spec.os.users):
+        value = user.password_hash.value
+        if value and not _CRYPT.fullmatch(value):
+            place = describe(user.origin) if user.origin.document else f"spec.os.users[{index}].passwordHash"
+            message = "the password hash is not in crypt form, so nobody can log in with it; mkpasswd makes one"
+            yield Doubt(place, message)

@@ -1,0 +1,103 @@
+"""kubeadm documents equal those of Cluster API's provider byte by byte, so they are emitted as Go does it.
+
+PyYAML's emitter is a port of the same libyaml that Go's encoder is a port of. What differs is decided here:
+the order of keys, the quoting of text that would read as another type, and lines that are never folded.
+"""
+
+import re
+from functools import cmp_to_key
+
+import yaml
+
+from slipway.bootstrapper.engines.kubeadm.documents.document import Tree
+
+_GO_BOOLEANS = frozenset({"y", "Y", "n", "N"})
+_GO_INTEGER = re.compile(r"[-+]?0[oO][0-7_]+")
+_GO_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_DIGITS = "0123456789"
+_LOST_UNQUOTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_TEXT_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:yaml")
+_NEVER = 2**31
+
+
+class GoYamlDumper(yaml.SafeDumper):
+    """Emits block style as sigs.k8s.io/yaml does; aliases are never used."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        """Print a value again instead of pointing to its first use."""
+        del data
+        return True
+
+
+def dump_yaml(tree: dict[str, Tree]) -> str:
+    """Emit one document without a separator and with a trailing newline; keys are put in Go's order."""
+    text: str = yaml.dump(
+        sort_keys(tree),
+        Dumper=GoYamlDumper,
+        sort_keys=False,
+        default_flow_style=False,
+        allow_unicode=True,
+        width=_NEVER,
+    )
+    return text
+
+
+def sort_keys(value: Tree) -> Tree:
+    """Order every mapping as Go's YAML encoder does: letters by code point, numbers inside keys by value."""
+    if isinstance(value, dict):
+        return {key: sort_keys(value[key]) for key in sorted(value, key=cmp_to_key(_compare_keys))}
+    if isinstance(value, list):
+        return [sort_keys(item) for item in value]
+    return value
+
+
+def _compare_keys(left: str, right: str) -> int:
+    for position, (a, b) in enumerate(zip(left, right, strict=False)):
+        if a == b:
+            continue
+        if a.isalpha() != b.isalpha():
+            return -1 if b.isalpha() else 1
+        if a in _DIGITS and b in _DIGITS:
+            start = _start_of_digits(left, position)
+            numbers = _number_at(left, start), _number_at(right, start)
+            if numbers[0] != numbers[1]:
+                return -1 if numbers[0] < numbers[1] else 1
+        return -1 if a < b else 1
+    return len(left) - len(right)
+
+
+def _start_of_digits(text: str, position: int) -> int:
+    while position > 0 and text[position - 1] in _DIGITS:
+        position -= 1
+    return position
+
+
+def _number_at(text: str, start: int) -> int:
+    end = start
+    while end < len(text) and text[end] in _DIGITS:
+        end += 1
+    return int(text[start:end] or "0")
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = None
+    if _LOST_UNQUOTED.search(text):
+        style = '"'
+    elif "\n" in text:
+        style = "|"
+    elif _reads_as_another_type(dumper, text):
+        style = '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _reads_as_another_type(dumper: yaml.SafeDumper, text: str) -> bool:
+    tag = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    return (
+        tag not in _TEXT_TAGS
+        or text in _GO_BOOLEANS
+        or _GO_INTEGER.fullmatch(text) is not None
+        or _GO_FLOAT.fullmatch(text) is not None
+    )
+
+
+GoYamlDumper.add_representer(str, _represent_text)

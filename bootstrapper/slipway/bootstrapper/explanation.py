@@ -1,0 +1,175 @@
+"""Says for every field of a spec what each format would make of it, before any machine exists.
+
+It is the same compilation as GetUserData's, with placeholders in place of secrets, and with the provisioner's own
+verdict at the end. Nothing is created.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from slipway.bootstrapper.assembly.subject import CheckedSubject, check
+from slipway.bootstrapper.beside import beside
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.delivery.infrastructure import check_carried
+from slipway.bootstrapper.judgement import judge
+from slipway.bootstrapper.provisioning.selection import Candidate
+from slipway.bootstrapper.refusals import bare_place, bound
+from slipway.bootstrapper.remedies import remedy_of_error
+from slipway.bootstrapper.size_doubts import size_doubts
+from slipway.bootstrapper.takers import Takers, stand_ins
+from slipway.bootstrapper.trials import Trials
+from slipway.bootstrapper.verdicts import Column, Verdicts
+from slipway.contract.errors import SlipwayError
+from slipway.contract.source_position import with_remedy
+from slipway.contract.walk import Use, origin_of, uses
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+
+HIDDEN = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials")
+"""Features that every machine uses: they are facts, not fields of the spec."""
+
+
+NOT_CHOSEN = frozenset({"PROVISIONER_NOT_ALLOWED", "PROVISIONER_NOT_FOUND", "UNSUPPORTED_FORMAT", "UNSUPPORTED_TARGET"})
+"""Reasons for which a spec's own wish for a provisioner leads nowhere: codes of the diagnostics that say so."""
+
+MAX_ROWS_BYTES = 3 * 1024 * 1024
+"""Most bytes of the rows of an answer: with the rest of it they stay below what one message may have (4 MiB)."""
+
+
+async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainRequest) -> bootstrappb.ExplainResponse:
+    """Give the matrix of the spec's fields and all formats that are ready.
+
+    The rows that are too many for one message are left out at the end, and a diagnostic says how many.
+
+    Raises:
+        SpecInvalid: the spec itself is not sound.
+    """
+    subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
+    trials = Trials(bootstrapper, subject)
+    columns = [await _column(bootstrapper, trials, candidate, subject) for candidate in bootstrapper.candidates()]
+    await asyncio.to_thread(_advise, bootstrapper, subject, columns)
+    neutral, _ = await trials.neutral(None)
+    response = await asyncio.to_thread(_matrix, neutral, columns)
+    if not columns:
+        response.diagnostics.add(
+            severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
+        )
+    response.diagnostics.extend(_not_chosen(bootstrapper, subject))
+    response.diagnostics.extend(await asyncio.to_thread(list, size_doubts(columns)))
+    return response
+
+
+def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[diagnosticpb.Diagnostic]:
+    """Say why nobody could be chosen for the machine as its spec wishes it, whoever else could render it."""
+    try:
+        bootstrapper.chosen(subject)
+    except SlipwayError as error:
+        for one in error.violations if error.reason in NOT_CHOSEN else ():
+            yield diagnosticpb.Diagnostic(
+                severity=diagnosticpb.SEVERITY_WARNING,
+                code=error.reason,
+                message=with_remedy(one.description, one.remedy),
+                field_path=one.path,
+            )
+
+
+async def _column(bootstrapper: Bootstrapper, trials: Trials, candidate: Candidate, subject: CheckedSubject) -> Column:
+    column = Column(candidate)
+    column.rejected += bound(subject.spec, candidate, bootstrapper.candidates())
+    try:
+        prepared = await trials.prepared(candidate)
+        column.compiled = prepared.compiled
+        if not column.rejected:
+            if not column.compiled.refusals:
+                check_carried(candidate.format, column.compiled.bundle.machine.target)
+            try:
+                column.trial = await judge(bootstrapper, prepared, validate_only=False)
+            finally:
+                told = column.trial.refusals or prepared.compiled.refusals
+                column.compiled = replace(prepared.compiled, refusals=list(told))
+            if column.trial.user_data:
+                column.fitted = await bootstrapper.fitted(prepared, column.trial.user_data, accept_gzip=True)
+    except SlipwayError as error:
+        column.error = error
+    return column
+
+
+def _advise(bootstrapper: Bootstrapper, subject: CheckedSubject, columns: Sequence[Column]) -> None:
+    """Name in each column's remedies the others that take what it does not."""
+    options = bootstrapper.options(subject)
+    tried = {(one.candidate.name, one.candidate.format.format): one.trial for one in columns}
+    for column in columns:
+        if column.compiled is None or not column.compiled.refusals:
+            continue
+        others = (
+            (name, tried[other.name, other.format.format])
+            for name, other in stand_ins(column.candidate, options)
+            if (other.name, other.format.format) in tried
+        )
+        column.compiled.refusals = Takers(others).advise(column.compiled.refusals)
+
+
+def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> Sequence[Use]:
+    """Give the fields of the spec, and of the facts those that somebody refuses.
+
+    That a spec has commands at all is no field of its own: each of them is.
+    """
+    return [
+        use
+        for use in uses(neutral)
+        if not (use.id.startswith(HIDDEN) or use.path == "commands")
+        or any(one.cell(use).verdict == bootstrappb.VERDICT_REFUSED for one in verdicts if one.names_fields)
+    ]
+
+
+def _head(column: Column) -> bootstrappb.ExplainColumn:
+    refusals = column.refusals
+    reason = column.error.message if column.error else ""
+    if column.error and not refusals:
+        told = next((one.remedy for one in column.error.violations if one.remedy), "")
+        reason = with_remedy(reason, told or remedy_of_error(column.error))
+    if not reason and refusals:
+        reason = "1 field can not be honoured" if len(refusals) == 1 else f"{len(refusals)} fields can not be honoured"
+    return bootstrappb.ExplainColumn(
+        provisioner=column.candidate.name,
+        version=column.candidate.version,
+        format=column.candidate.format.format,
+        renderable=not reason,
+        refusal=reason,
+    )
+
+
+def _matrix(neutral: bundlepb.BootstrapBundle, columns: Sequence[Column]) -> bootstrappb.ExplainResponse:
+    """Give the answer; the work is bounded as the answer is: what is left out is not looked at."""
+    response = bootstrappb.ExplainResponse(columns=[_head(column) for column in columns])
+    verdicts = [Verdicts(column) for column in columns]
+    fields = _fields(neutral, verdicts)
+    size = 0
+    for number, use in enumerate(fields):
+        row = _row(use, verdicts)
+        size += row.ByteSize()
+        if size > MAX_ROWS_BYTES:
+            response.diagnostics.append(_left_out(len(fields) - number))
+            break
+        response.rows.append(row)
+    return response
+
+
+def _left_out(rows: int) -> diagnosticpb.Diagnostic:
+    return diagnosticpb.Diagnostic(
+        severity=diagnosticpb.SEVERITY_WARNING,
+        code="ROWS_LEFT_OUT",
+        message=f"{rows} more rows are not shown: the answer would be larger than one message may be; "
+        "ask for a part of the spec to see them",
+    )
+
+
+def _row(use: Use, verdicts: Iterable[Verdicts]) -> bootstrappb.ExplainRow:
+    row = bootstrappb.ExplainRow(feature=use.id, cells=[one.cell(use) for one in verdicts])
+    row.origin.CopyFrom(origin_of(use.item))
+    if not row.origin.path:
+        row.origin.path = bare_place(use.path)
+    return row

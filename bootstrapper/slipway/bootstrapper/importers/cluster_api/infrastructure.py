@@ -1,0 +1,102 @@
+"""Infrastructure objects belong to other projects; their kind says where a machine runs, a field or two its system."""
+
+import re
+
+from slipway.bootstrapper.importers.cluster_api.kinds import InfrastructureMachine, InfrastructureSpec, Reference
+from slipway.bootstrapper.importers.cluster_api.objects import ManifestObject, ManifestObjects
+from slipway.contract.source_position import SourceError
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+_PREFIXES = {
+    "AWS": "aws",
+    "Azure": "azure",
+    "GCP": "gcp",
+    "OpenStack": "openstack",
+    "VSphere": "vsphere",
+    "CloudStack": "cloudstack",
+    "Kubevirt": "kubevirt",
+    "KubeVirt": "kubevirt",
+    "Docker": "docker",
+    "Dev": "docker",
+    "Metal3": "metal",
+    "HCloud": "hetzner",
+    "HetznerBareMetal": "hetzner-bare-metal",
+    "Linode": "linode",
+    "Nutanix": "nutanix",
+    "OCI": "oci",
+    "Proxmox": "proxmox",
+    "Packet": "equinix",
+    "Tinkerbell": "tinkerbell",
+}
+_BASE_OS = re.compile(r"(?P<distribution>[a-z][a-z-]*?)(?:-(?P<version>[0-9][0-9.]*))?(?:-(?:stable|beta|alpha|lts))?")
+_DISTRIBUTIONS = {"amazon": "amzn", "al": "amzn"}
+# Where the machine's own fields stand in machine templates, pools and machines of the providers.
+_MACHINES = (("spec", "template", "spec"), ("spec", "awsLaunchTemplate"), ("spec", "template"), ("spec",))
+
+
+def infrastructure_of(kind: str) -> str:
+    """Give the infrastructure that a kind belongs to, or ""."""
+    return next((name for prefix, name in _PREFIXES.items() if re.match(rf"{prefix}[A-Z]", kind)), "")
+
+
+def target(objects: ManifestObjects, reference: Reference | None, *, near: ManifestObject) -> clusterpb.Target:
+    """Give what is known of a machine from the infrastructure object that it refers to."""
+    found = clusterpb.Target()
+    if reference is None:
+        return found
+    name = infrastructure_of(reference.kind)
+    if name:
+        found.infrastructure = name
+    machine = objects.referred(reference, near=near)
+    if machine is not None:
+        _set_system(machine, found)
+    return found
+
+
+def _set_system(machine: ManifestObject, found: clusterpb.Target) -> None:
+    for path in _MACHINES:
+        if not isinstance(machine.part(*path), dict):
+            continue
+        try:
+            hints = machine.read(InfrastructureMachine, *path)
+        except SourceError:
+            # Another project's fields, in a form that is not known here: they tell nothing.
+            continue
+        if _is_passed_on(hints, found.infrastructure):
+            found.user_data_unchanged = True
+        if "Windows" in (hints.os, hints.os_disk.os_type):
+            found.os_family = clusterpb.OS_FAMILY_WINDOWS
+            return
+        if hints.os == "Linux" or hints.os_disk.os_type == "Linux":
+            found.os_family = clusterpb.OS_FAMILY_LINUX
+        match = _BASE_OS.fullmatch(hints.image_lookup_base_os)
+        if match and match["distribution"].startswith("windows"):
+            found.os_family = clusterpb.OS_FAMILY_WINDOWS
+        elif match:
+            found.os_family = clusterpb.OS_FAMILY_LINUX
+            found.distribution = _DISTRIBUTIONS.get(match["distribution"], match["distribution"])
+            if match["version"]:
+                found.os_version = match["version"]
+
+
+def _is_passed_on(machine: InfrastructureMachine, infrastructure: str) -> bool:
+    """Report whether the settings of a machine make its provider pass user data on as they are.
+
+    Source: resolveUserData of Cluster API Provider AWS, CompressUserdata of Cluster API Provider CloudStack.
+    """
+    if infrastructure == "aws" and machine.ignition is not None:
+        return machine.ignition.storage_type == "UnencryptedUserData"
+    if infrastructure == "aws":
+        return machine.cloud_init.insecure_skip_secrets_manager and machine.uncompressed_user_data is not False
+    return infrastructure == "cloudstack" and machine.uncompressed_user_data is True
+
+
+def endpoint_of(cluster: ManifestObject) -> clusterpb.Endpoint | None:
+    """Give the endpoint that an infrastructure's cluster names, if it does."""
+    try:
+        found = cluster.read(InfrastructureSpec, "spec").control_plane_endpoint
+    except SourceError:
+        return None
+    if found is None or not found.host:
+        return None
+    return clusterpb.Endpoint(host=found.host, port=found.port or None)

@@ -1,0 +1,303 @@
+"""A KubeadmConfigSpec, wherever it stands, becomes a neutral spec that behaves on the machine as it does today.
+
+What cannot be carried over is an error with its place; what is understood differently, or has no effect today
+either, is a diagnostic with its place. Nothing is dropped in silence.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from slipway.bootstrapper.importers.container_linux_config import read_container_linux_config
+from slipway.bootstrapper.importers.foreign import read
+from slipway.bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
+from slipway.bootstrapper.importers.kubeadm_config import v1beta1, v1beta2
+from slipway.bootstrapper.importers.mapping.accounts import set_accounts
+from slipway.bootstrapper.importers.mapping.commands import set_commands
+from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
+from slipway.bootstrapper.importers.mapping.control_plane import set_cluster_configuration
+from slipway.bootstrapper.importers.mapping.disks import set_disks, set_mounts
+from slipway.bootstrapper.importers.mapping.files import file_item
+from slipway.bootstrapper.importers.mapping.node import set_init, set_join
+from slipway.bootstrapper.importers.mapping.place import Findings, Place
+from slipway.bootstrapper.importers.mapping.rules import check_rules
+from slipway.bootstrapper.importers.mapping.snippet import set_snippet
+from slipway.bootstrapper.importers.mapping.unused import unused_by_workers
+from slipway.bootstrapper.importers.metadata_variables import FilledIn, filled_in
+from slipway.bootstrapper.importers.mixed_templates import mixed
+from slipway.contract.source_position import SourceError, SourceProblem
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|npipe:")
+_CONTROL_PLANE_KINDS = frozenset({"KubeadmControlPlane", "KubeadmControlPlaneTemplate"})
+_LOCAL_MODE = "ControlPlaneKubeletLocalMode"
+_LOCAL_MODE_MINORS = range(31, 36)
+_VERSION = re.compile(r"v?1\.(\d{1,4})\.")
+_ENDPOINT = re.compile(
+    r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[^:\[\]]+)|(?P<bare>[0-9A-Fa-f:]+))(?::(?P<port>\d{1,5}))?"
+)
+
+__all__ = ["ForeignConfig", "ImportResult", "Surroundings", "import_config"]
+
+
+def import_config(config: ForeignConfig, surroundings: Surroundings | None = None) -> ImportResult:
+    """Carry over a config.
+
+    Raises:
+        SourceError: the config breaks its schema or says something that cannot be carried over; everything that
+            was found is in it.
+    """
+    known = surroundings or Surroundings()
+    result = _Import(config, known).result()
+    if known.whole and mixed(result.spec):
+        return _Import(config, replace(known, facts=False)).result()
+    return result
+
+
+class _Import:
+    def __init__(self, config: ForeignConfig, surroundings: Surroundings) -> None:
+        self.config = config
+        self.findings = Findings()
+        converted = _converted(config)
+        self.foreign = converted.spec
+        self.place = Place(config.document, config.source, config.path, moved=converted.moved)
+        for path, message in converted.dropped:
+            self.findings.warn(self.place.at(*path), "NO_EFFECT", message)
+        target = clusterpb.Target()
+        target.CopyFrom(surroundings.target)
+        if not target.os_family and any(_WINDOWS_PATH.match(text) for text in _paths(self.foreign)):
+            target.os_family = clusterpb.OS_FAMILY_WINDOWS
+            self.findings.inform(self.place, "WINDOWS", "paths of this config are those of Windows: so is the machine")
+        elif not target.os_family and self.foreign.format == IGNITION:
+            target.os_family = clusterpb.OS_FAMILY_LINUX  # Ignition is for nothing else.
+        self.spec = specpb.MachineBootstrapSpec()
+        if target.os_family and not surroundings.target.os_family:
+            self.spec.target.os_family = target.os_family
+        self.context = Context(
+            format=self.foreign.format or CLOUD_CONFIG,
+            role=surroundings.role,
+            target=target,
+            cluster=surroundings.cluster,
+            control_plane_version=surroundings.control_plane_version,
+            secrets=surroundings.secrets,
+            set_missing=surroundings.set_missing,
+            findings=self.findings,
+            whole=surroundings.whole,
+            facts=surroundings.facts,
+        )
+
+    def result(self) -> ImportResult:
+        check_rules(self.findings, self.place, self.foreign)
+        self.context = replace(self.context, filled=self.filled())
+        self.set_os()
+        self.set_kubernetes()
+        self.set_provenance()
+        if self.findings.problems:
+            raise SourceError(self.findings.problems)
+        for name in ("os", "kubernetes"):
+            if not getattr(self.spec, name).ByteSize():
+                self.spec.ClearField(name)
+        findings, derived = tuple(self.findings.diagnostics), tuple(self.context.derived)
+        return ImportResult(self.spec, findings, self.endpoint(), derived, self.written())
+
+    def written(self) -> dict[str, str]:
+        """Give where the plain values of the spec stand; what Slipway added stands for the whole config."""
+        whole, cluster = self.place, self.place.at("clusterConfiguration")
+        given = self.foreign.cluster_configuration.feature_gates if self.foreign.cluster_configuration else {}
+        gates = (gate.name for gate in self.spec.kubernetes.feature_gates)
+        places = {
+            **dict.fromkeys(("commands", "engineOptions", "kubernetes", "os", "spec", "target.osFamily"), whole),
+            **dict.fromkeys(("kubernetes.images", "kubernetes.images.repository"), cluster.at("imageRepository")),
+            "os.defaultUser": whole.at("users"),
+            **{
+                f"kubernetes.featureGates[{index}]": cluster.at("featureGates", name) if name in given else whole
+                for index, name in enumerate(gates)
+            },
+        }
+        return {name: f"{place.document}: {place.text}" for name, place in places.items()}
+
+    def filled(self) -> FilledIn:
+        """Give what pre-commands fill into kubeadm's file, unless some of it means no fact."""
+        if self.context.format != IGNITION:
+            return FilledIn()
+        texts = [file.content for file in self.foreign.files if file.content]
+        filled = filled_in(self.foreign.pre_kubeadm_commands, texts=[*texts, self.snippet_text()])
+        if any(filled.pieces(text) is None for text in self.kubeadm_texts()):
+            return FilledIn()
+        for index in filled.commands:
+            message = "not needed any more: what it fills in is understood as a fact of the machine"
+            self.findings.inform(self.place.at("preKubeadmCommands", index), "MACHINE_FACT", message)
+        return filled
+
+    def kubeadm_texts(self) -> Iterator[str]:
+        names = {"cluster_configuration", "init_configuration", "join_configuration"}
+        yield from _texts(self.foreign.model_dump(include=names, exclude_unset=True))
+
+    def snippet_text(self) -> str:
+        ignition = self.foreign.ignition
+        snippet = ignition.container_linux_config if ignition else None
+        return snippet.additional_config if snippet else ""
+
+    def set_os(self) -> None:
+        foreign, place, context, os = self.foreign, self.place, self.context, self.spec.os
+        os.files.extend(file_item(context, place.at("files", index), file) for index, file in enumerate(foreign.files))
+        optional = set_accounts(context, place.at("users"), foreign.users, os)
+        self.spec.optional_features.extend(optional)
+        if foreign.disk_setup is not None:
+            set_disks(context, place.at("diskSetup"), foreign.disk_setup, os)
+        set_mounts(context, place.at("mounts"), foreign.mounts, os)
+        if foreign.ntp is not None:
+            self.set_ntp()
+        if self.snippet_text():
+            here = place.at("ignition", "containerLinuxConfig", "additionalConfig")
+            snippet = read_container_linux_config(self.snippet_text(), source=place.source, path=here.written)
+            set_snippet(context, here, snippet, os)
+        lists = {
+            "bootCommands": foreign.boot_commands,
+            "preKubeadmCommands": foreign.pre_kubeadm_commands,
+            "postKubeadmCommands": foreign.post_kubeadm_commands,
+        }
+        commands = planpb.Commands()
+        set_commands(context, place, lists, commands, skipped=context.filled.commands)
+        if commands.ByteSize():
+            self.spec.commands.CopyFrom(commands)
+
+    def set_ntp(self) -> None:
+        ntp, here = self.foreign.ntp, self.place.at("ntp")
+        if ntp is None:
+            return
+        if ntp.enabled is False and self.context.format == CLOUD_CONFIG:
+            message = "enabled: false leaves the image's own time synchronisation as it is, as it does today"
+            self.findings.inform(here.at("enabled"), "NTP_LEFT_ALONE", message)
+            return
+        item = self.spec.os.ntp
+        item.origin.CopyFrom(here.origin())
+        if ntp.enabled is not None:
+            item.enabled = ntp.enabled
+            if not ntp.enabled and self.context.format == IGNITION:
+                message = "enabled: false is honoured here; today's ignition output enables time synchronisation"
+                self.findings.warn(here.at("enabled"), "NTP_HONOURED", message)
+        for index, server in enumerate(ntp.servers):
+            item.servers.append(self.context.plain(here.at("servers", index), server))
+
+    def set_kubernetes(self) -> None:
+        foreign, place, spec = self.foreign, self.place, self.spec
+        worker = self.is_worker()
+        cluster, init, join = foreign.cluster_configuration, foreign.init_configuration, foreign.join_configuration
+        if cluster is not None and not worker:
+            set_cluster_configuration(self.context, place.at("clusterConfiguration"), cluster, spec.kubernetes)
+        self.set_feature_gate()
+        overrides = specpb.RoleOverrides(), specpb.RoleOverrides()
+        if init is not None and not worker:
+            set_init(self.context, place.at("initConfiguration"), init, overrides[0])
+        if join is not None:
+            set_join(self.context, place.at("joinConfiguration"), join, overrides[1])
+            if worker and join.control_plane is not None:
+                message = "must not be set: the machine is a worker"
+                self.findings.refuse(place.at("joinConfiguration", "controlPlane"), message)
+        if worker:
+            self.warn_of_unused()
+        self.place_overrides(*overrides)
+        if foreign.verbosity is not None:
+            spec.engine_options.kubeadm.verbosity = foreign.verbosity
+            if not spec.engine_options.kubeadm.HasField("origin"):
+                spec.engine_options.kubeadm.origin.CopyFrom(place.at("verbosity").origin())
+
+    def is_worker(self) -> bool:
+        if self.context.role:
+            return self.context.role == clusterpb.ROLE_WORKER
+        join = self.foreign.join_configuration
+        plane = self.foreign.cluster_configuration or self.foreign.init_configuration or (join and join.control_plane)
+        return self.config.kind not in _CONTROL_PLANE_KINDS and not plane
+
+    def warn_of_unused(self) -> None:
+        carried = [written for path, written in self.place.moved.items() if path[0] == "joinConfiguration"]
+        for path in unused_by_workers(self.config.tree, carried):
+            message = "has no effect on a worker, and is not carried over"
+            self.findings.warn(self.place.at(*path), "NO_EFFECT", message)
+
+    def place_overrides(self, init: specpb.RoleOverrides, join: specpb.RoleOverrides) -> None:
+        """Put what differs by role where it belongs; a config of one machine has no roles."""
+        both = bool(init.ByteSize() and join.ByteSize())
+        if both or self.config.kind in _CONTROL_PLANE_KINDS:
+            for overrides, item in ((init, self.spec.init), (join, self.spec.join)):
+                if overrides.ByteSize():
+                    item.CopyFrom(overrides)
+            return
+        for overrides in (init, join):
+            if overrides.HasField("kubernetes"):
+                self.spec.kubernetes.MergeFrom(overrides.kubernetes)
+            if overrides.HasField("engine_options"):
+                self.spec.engine_options.MergeFrom(overrides.engine_options)
+
+    def set_feature_gate(self) -> None:
+        """Add what KubeadmControlPlane adds for 1.31 to 1.35."""
+        match = _VERSION.match(self.context.control_plane_version)
+        if self.config.kind not in _CONTROL_PLANE_KINDS or not match or int(match[1]) not in _LOCAL_MODE_MINORS:
+            return
+        gates = self.spec.kubernetes.feature_gates
+        if not gates:
+            # Nobody asked for it: where no kubeadm runs it may be left out.
+            self.spec.optional_features.append("kubernetes.feature_gates")
+        if all(gate.name != _LOCAL_MODE for gate in gates):
+            gates.add(name=_LOCAL_MODE, enabled=True)
+            message = "ControlPlaneKubeletLocalMode is switched on, as KubeadmControlPlane does for this version"
+            self.findings.inform(self.place, "FEATURE_GATE_ADDED", message)
+
+    def set_provenance(self) -> None:
+        policy, imported = self.spec.execution, self.spec.imported
+        keep_going = self.context.format == CLOUD_CONFIG
+        after = planpb.FAILURE_POLICY_CONTINUE if keep_going else planpb.FAILURE_POLICY_STOP
+        policy.on_pre_failure = policy.on_bootstrap_failure = policy.on_post_failure = after
+        policy.sentinel = planpb.SENTINEL_TIME_AFTER_BOOTSTRAP
+        policy.layout = planpb.LAYOUT_KUBEADM_PROVIDER
+        imported.kind, imported.api_version = self.config.kind, self.config.api_version
+        imported.format = self.context.format
+        imported.bound_by.extend(self.findings.bound_by)
+
+    def endpoint(self) -> clusterpb.Cluster:
+        cluster = clusterpb.Cluster()
+        config = self.foreign.cluster_configuration
+        if config is not None and config.control_plane_endpoint:
+            here = self.place.at("clusterConfiguration", "controlPlaneEndpoint")
+            match = _ENDPOINT.fullmatch(config.control_plane_endpoint)
+            if match is None:
+                raise SourceError([here.problem("must be a host, with a port if need be")])
+            cluster.endpoint.host = match["ipv6"] or match["host"] or match["bare"]
+            if match["port"]:
+                cluster.endpoint.port = int(match["port"])
+        return cluster
+
+
+def _converted(config: ForeignConfig) -> v1beta1.Converted:
+    version = config.api_version.rpartition("/")[2]
+    tree: Any = {} if config.tree is None else config.tree
+    if version == "v1beta1":
+        return v1beta1.convert(read(v1beta1.KubeadmConfigSpec, tree, source=config.source, path=config.path))
+    if version == "v1beta2":
+        spec = read(v1beta2.KubeadmConfigSpec, tree, source=config.source, path=config.path)
+        return v1beta1.Converted(spec)
+    message = "only v1beta1 and v1beta2 can be read"
+    position = config.source.position(("apiVersion",))
+    raise SourceError([SourceProblem(config.source.file, position, "apiVersion", message)])
+
+
+def _paths(spec: v1beta2.KubeadmConfigSpec) -> Iterator[str]:
+    yield from (file.path for file in spec.files)
+    for part in (spec.init_configuration, spec.join_configuration):
+        if part is not None and part.node_registration is not None:
+            yield part.node_registration.cri_socket
+
+
+def _texts(tree: Any) -> Iterator[str]:
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, dict):
+        for value in tree.values():
+            yield from _texts(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from _texts(value)

@@ -1,0 +1,73 @@
+"""users[] and what becomes of the image's own user; the same account means the same on every system."""
+
+import re
+
+from slipway.bootstrapper.importers.kubeadm_config.os_items import User
+from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
+from slipway.bootstrapper.importers.mapping.place import Place
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+_IGNITION_LOCKS = {
+    True: ("LOCK_HONOURED", "today's ignition output leaves the password usable; here it is locked"),
+    False: ("SSH_LEFT_ALONE", "today's ignition output replaces sshd_config to let it in; here that is left alone"),
+}
+
+
+def set_accounts(context: Context, place: Place, users: list[User], os: ospb.OperatingSystem) -> list[str]:
+    """Carry over users; give the features that may be left out where a system does not have them."""
+    os.users.extend(_user(context, place.at(index), user) for index, user in enumerate(users))
+    if not users or context.format != CLOUD_CONFIG:
+        return []
+    # cloud-init takes a list of users for the whole list: the image's own user is not made.
+    os.default_user = ospb.DEFAULT_USER_OMIT
+    message = (
+        "where users are named cloud-init does not create the image's own user, and so it is here, as today; every "
+        "other format leaves the image's own user as it is"
+    )
+    context.findings.warn(place, "DEFAULT_USER_OMITTED", message)
+    return ["os.default_user", "os.default_user.omit"]
+
+
+def _user(context: Context, place: Place, user: User) -> ospb.User:
+    item = ospb.User(name=context.plain(place.at("name"), user.name), origin=place.origin())
+    texts = (
+        ("gecos", "gecos", user.gecos),
+        ("home", "homeDir", user.home_dir),
+        ("shell", "shell", user.shell),
+        ("primary_group", "primaryGroup", user.primary_group),
+    )
+    for name, key, text in texts:
+        if text:
+            setattr(item, name, context.plain(place.at(key), text))
+    if user.groups:
+        groups = context.plain(place.at("groups"), user.groups)
+        item.groups.extend(name for name in re.split(r"\s*,\s*", groups.strip()) if name)
+    if user.sudo:
+        item.sudo.append(context.plain(place.at("sudo"), user.sudo))
+    for index, key in enumerate(user.ssh_authorized_keys):
+        if not key.strip():
+            # Templates default the variable of an optional key to nothing.
+            context.findings.inform(place.at("sshAuthorizedKeys", index), "EMPTY_KEY", "an empty key is left out")
+            continue
+        item.ssh_authorized_keys.append(context.plain(place.at("sshAuthorizedKeys", index), key))
+    if user.inactive:
+        item.inactive = True
+    if user.lock_password is not None:
+        item.lock_password = user.lock_password
+    _set_password(context, place, user, item)
+    if context.format == IGNITION and user.lock_password is not None and item.HasField("password_hash"):
+        code, message = _IGNITION_LOCKS[user.lock_password]
+        context.findings.warn(place.at("lockPassword"), code, message)
+    return item
+
+
+def _set_password(context: Context, place: Place, user: User, item: ospb.User) -> None:
+    if user.passwd_from is not None:
+        secret = user.passwd_from.secret
+        item.password_hash.secret_ref.CopyFrom(secretpb.SecretReference(name=secret.name, key=secret.key))
+    elif user.passwd:
+        item.password_hash.value = context.plain(place.at("passwd"), user.passwd)
+    if context.format == IGNITION and user.lock_password is None and item.HasField("password_hash"):
+        # Today's ignition output knows no lock: the hash is written as it stands, and the password can be used.
+        item.lock_password = False

@@ -1,0 +1,90 @@
+"""The commands around kubeadm. Today those of one phase run in one shell, so that an export lasts; that is kept.
+
+Commands that leave something behind in the shell are put together into one script with those after them; all
+others stay apart, so that a failure names its line.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+from slipway.bootstrapper.importers import layout_paths
+from slipway.bootstrapper.importers.mapping.context import IGNITION, Context
+from slipway.bootstrapper.importers.mapping.place import Place
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import plan_pb2 as planpb
+
+_LEAVES_SOMETHING = re.compile(
+    r"(?:^|[;&|\n]\s*)(?:(?:export|cd|set|source|alias|umask|shopt|declare|readonly|unset|ulimit|pushd|trap)\b|\.\s"
+    r"|[A-Za-z_]\w*=[^\s;&|]*\s*(?:$|[;&\n])|[A-Za-z_]\w*=[\"'$(`]|(?:function\s+)?[A-Za-z_]\w*\s*\(\)\s*\{)"
+)
+_OPENS = re.compile(r"(?:^|[;&|\s])(?:then|do|else|\{)\s*$|\\$")
+
+
+def set_commands(
+    context: Context, place: Place, lists: dict[str, list[str]], commands: planpb.Commands, *, skipped: Collection[int]
+) -> None:
+    """Carry over bootCommands, preKubeadmCommands and postKubeadmCommands.
+
+    Args:
+        context: the config.
+        place: its place.
+        lists: the commands by the name of their field.
+        commands: where they go.
+        skipped: indices of pre-commands that are not needed any more.
+    """
+    for name, phase in (("bootCommands", "boot"), ("preKubeadmCommands", "pre"), ("postKubeadmCommands", "post")):
+        kept = [
+            (index, text)
+            for index, text in enumerate(lists[name])
+            if text.strip() and not (phase == "pre" and index in skipped)
+        ]
+        for index, text in kept:
+            if layout_paths.binds(text, context.format):
+                context.findings.bind(place.at(name, index))
+        getattr(commands, phase).extend(_commands(context, place.at(name), kept, first_boot=phase == "pre"))
+
+
+def _commands(
+    context: Context, place: Place, texts: Sequence[tuple[int, str]], *, first_boot: bool
+) -> list[planpb.Command]:
+    """Give one command for each text, and one for all from the first that leaves something behind."""
+    start = len(texts)
+    if not context.windows:
+        start = next((number for number, (_, text) in enumerate(texts) if _lasts(text)), len(texts))
+    alone, together = texts[:start], texts[start:]
+    result = [_command(context, place.at(index), context.content(place.at(index), text)) for index, text in alone]
+    if together:
+        result.append(_together(context, place, together))
+    # The kubeadm provider's unit runs all of its script again on the next boot, until kubeadm has succeeded.
+    if context.format == IGNITION and first_boot:
+        for command in result:
+            command.retry_on_boot = True
+    return result
+
+
+def _lasts(text: str) -> bool:
+    return bool(_LEAVES_SOMETHING.search(text) or _OPENS.search(text))
+
+
+def _together(context: Context, place: Place, texts: Sequence[tuple[int, str]]) -> planpb.Command:
+    segments: list[contentpb.Segment] = []
+    if context.format == IGNITION:
+        segments.append(contentpb.Segment(text="set -e\n"))
+    for index, text in texts:
+        content = context.content(place.at(index), text)
+        segments.extend(content.segments or [contentpb.Segment(text=content.text)])
+        segments.append(contentpb.Segment(text="\n"))
+    if all(segment.WhichOneof("value") == "text" for segment in segments):
+        script = contentpb.Content(text="".join(segment.text for segment in segments))
+    else:
+        script = contentpb.Content(segments=segments)
+    first = place.at(texts[0][0])
+    if len(texts) > 1:
+        message = "this command leaves something behind in the shell: it and those after it run as one script"
+        context.findings.inform(first, "COMMANDS_TOGETHER", message)
+    return _command(context, first, script)
+
+
+def _command(context: Context, place: Place, script: contentpb.Content) -> planpb.Command:
+    interpreter = planpb.INTERPRETER_CMD if context.windows else planpb.INTERPRETER_SH
+    return planpb.Command(script=script, interpreter=interpreter, origin=place.origin())

@@ -1,0 +1,148 @@
+"""What is known about the machine while its config is carried over, and how text of the config is to be read.
+
+cloud-config is Jinja to cloud-init; in ignition a pre-command may fill kubeadm's file. Both are decided once for
+the whole config, here, and every text goes through one of the readers below.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from slipway.bootstrapper.importers import jinja
+from slipway.bootstrapper.importers.jinja import Piece
+from slipway.bootstrapper.importers.mapping.place import Findings, Place
+from slipway.bootstrapper.importers.metadata_variables import FilledIn
+from slipway.bootstrapper.lowering.facts import has_source
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+CLOUD_CONFIG = "cloud-config"
+IGNITION = "ignition"
+_FILLED_IN = re.compile(r"[$@%]")
+
+
+@dataclass(frozen=True)
+class Context:
+    """One config that is being carried over.
+
+    Attributes:
+        format: the format that the config was written for.
+        role: what the machine is to be.
+        target: what the machine is, as far as known.
+        cluster: the cluster, as far as known.
+        control_plane_version: Kubernetes version of the control plane, or "".
+        secrets: values of the user's Secrets by (name, key), as far as known.
+        set_missing: those that are not known will get a placeholder.
+        whole: the target is all that will be known of the machine, so Jinja for a fact that it can not find out
+            stays Jinja: cloud-init renders it as it does today.
+        facts: Jinja that means a machine fact becomes one; else all of it stays Jinja.
+        findings: where findings go.
+        filled: what pre-commands fill into kubeadm's file.
+        derived: secrets that were made of the user's, such as a decoded one.
+    """
+
+    format: str
+    role: clusterpb.Role.ValueType
+    target: clusterpb.Target
+    cluster: clusterpb.Cluster
+    control_plane_version: str
+    secrets: Mapping[tuple[str, str], bytes] = field(repr=False)
+    set_missing: bool
+    findings: Findings
+    whole: bool = False
+    facts: bool = True
+    filled: FilledIn = field(default_factory=FilledIn)
+    derived: list[secretpb.Secret] = field(default_factory=list, repr=False)
+
+    @property
+    def windows(self) -> bool:
+        """Whether the machine runs Windows."""
+        return self.target.os_family == clusterpb.OS_FAMILY_WINDOWS
+
+    def plain(self, place: Place, text: str) -> str:
+        """Read a text that has to be known now."""
+        parts = self._pieces(place, text)
+        if any(part.fact is not None or part.template is not None for part in parts):
+            self.findings.refuse(place, "a value that only the machine knows cannot be carried over here")
+            return text
+        return "".join(part.text for part in parts)
+
+    def plain_in_kubeadm(self, place: Place, text: str) -> str:
+        """Read a text of kubeadm's file that has to be known now."""
+        if any(part.fact is not None for part in self.filled.pieces(text) or []):
+            self.findings.refuse(place, "a value that only the machine knows cannot be carried over here")
+        return self.plain(place, text)
+
+    def machine_text(self, place: Place, text: str) -> contentpb.MachineText:
+        """Read a text of kubeadm's file that may depend on the machine."""
+        parts = self._kubeadm_pieces(place, text)
+        if self.findings.bound_by and _FILLED_IN.search(text):
+            # A command of the config completes this text on the machine; until then it need not fit any grammar.
+            return contentpb.MachineText(segments=_text_segments(parts))
+        if all(part.fact is None and part.template is None for part in parts):
+            return contentpb.MachineText(value="".join(part.text for part in parts))
+        return contentpb.MachineText(segments=_text_segments(parts))
+
+    def argument(self, place: Place, name: str, value: str) -> kubernetespb.Argument:
+        """Read an argument."""
+        text = self.machine_text(place, value)
+        if text.segments:
+            return kubernetespb.Argument(name=name, segments=text.segments)
+        return kubernetespb.Argument(name=name, value=text.value)
+
+    def content(self, place: Place, text: str, *, indent: str = "") -> contentpb.Content:
+        """Read a file's content, or a command."""
+        parts = self._pieces(place, text, indent=indent)
+        if all(part.fact is None and part.template is None for part in parts):
+            return contentpb.Content(text="".join(part.text for part in parts))
+        return contentpb.Content(segments=map(_segment, parts))
+
+    def _pieces(self, place: Place, text: str, *, indent: str = "") -> list[Piece]:
+        if self.format != CLOUD_CONFIG:
+            return [Piece(text=text)]
+        try:
+            infrastructure = self.target.infrastructure
+            return jinja.pieces(text, infrastructure=infrastructure, indent=indent, takes=self._takes)
+        except jinja.NotJinja:
+            message = "looks like Jinja but is none, and cloud-init would give up on it: taken as it stands"
+            self.findings.warn(place, "NOT_JINJA", message)
+            return [Piece(text=text)]
+
+    def _takes(self, kind: contentpb.FactKind.ValueType) -> bool:
+        """Tell whether a fact can be found on the machine; on Windows nothing else can be done with Jinja."""
+        if not self.whole or self.windows:
+            return True
+        if not self.facts:
+            return False
+        target = clusterpb.Target(os_family=clusterpb.OS_FAMILY_LINUX, infrastructure=self.target.infrastructure)
+        return has_source(kind, target)
+
+    def _kubeadm_pieces(self, place: Place, text: str) -> list[Piece]:
+        if self.format == CLOUD_CONFIG:
+            return self._pieces(place, text)
+        return self.filled.pieces(text) or [Piece(text=text)]
+
+
+def _text_segments(parts: list[Piece]) -> list[contentpb.TextSegment]:
+    return [
+        contentpb.TextSegment(fact=contentpb.MachineFact(kind=part.fact))
+        if part.fact is not None
+        else contentpb.TextSegment(template=_template(part.template))
+        if part.template is not None
+        else contentpb.TextSegment(text=part.text)
+        for part in parts
+    ]
+
+
+def _segment(part: Piece) -> contentpb.Segment:
+    if part.fact is not None:
+        return contentpb.Segment(fact=contentpb.MachineFact(kind=part.fact))
+    if part.template is not None:
+        return contentpb.Segment(template=_template(part.template))
+    return contentpb.Segment(text=part.text)
+
+
+def _template(text: str) -> contentpb.ForeignTemplate:
+    return contentpb.ForeignTemplate(language=contentpb.TEMPLATE_LANGUAGE_JINJA, text=text)

@@ -1,0 +1,152 @@
+"""clusterConfiguration: the control plane's components, etcd, images, certificates and feature gates."""
+
+from google.protobuf import duration_pb2
+
+from slipway.bootstrapper.importers.kubeadm_config.kubeadm_items import EnvVar, HostPathMount
+from slipway.bootstrapper.importers.kubeadm_config.v1beta2 import Arg, ClusterConfiguration, Component, Etcd
+from slipway.bootstrapper.importers.mapping.context import Context
+from slipway.bootstrapper.importers.mapping.place import Place
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+
+_DAY = 24 * 60 * 60
+_ALGORITHMS = {
+    "RSA-2048": kubernetespb.KEY_ALGORITHM_RSA_2048,
+    "RSA-3072": kubernetespb.KEY_ALGORITHM_RSA_3072,
+    "RSA-4096": kubernetespb.KEY_ALGORITHM_RSA_4096,
+    "ECDSA-P256": kubernetespb.KEY_ALGORITHM_ECDSA_P256,
+    "ECDSA-P384": kubernetespb.KEY_ALGORITHM_ECDSA_P384,
+}
+
+
+def set_cluster_configuration(
+    context: Context, place: Place, config: ClusterConfiguration, kubernetes: kubernetespb.Kubernetes
+) -> None:
+    """Carry over clusterConfiguration, but for the endpoint, which is the cluster's."""
+    plane = kubernetespb.ControlPlane()
+    if config.api_server is not None:
+        here = place.at("apiServer")
+        _set_component(context, here, config.api_server, plane.api_server)
+        plane.api_server_sans.extend(_texts(context, here.at("certSANs"), config.api_server.cert_sans))
+    if config.controller_manager is not None:
+        _set_component(context, place.at("controllerManager"), config.controller_manager, plane.controller_manager)
+    if config.scheduler is not None:
+        _set_component(context, place.at("scheduler"), config.scheduler, plane.scheduler)
+    if config.dns is not None:
+        texts = {"image_repository": config.dns.image_repository, "image_tag": config.dns.image_tag}
+        _set_texts(context, place.at("dns"), plane.dns, texts)
+    if plane.ByteSize():
+        plane.origin.CopyFrom(place.origin())
+        kubernetes.control_plane.CopyFrom(plane)
+    if config.etcd is not None:
+        _set_etcd(context, place.at("etcd"), config.etcd, kubernetes)
+    if config.image_repository:
+        kubernetes.images.repository = context.plain_in_kubeadm(place.at("imageRepository"), config.image_repository)
+    for name, enabled in config.feature_gates.items():
+        kubernetes.feature_gates.add(name=name, enabled=enabled)
+    _set_certificates(context, place, config, kubernetes)
+
+
+def _set_component(context: Context, place: Place, config: Component, component: kubernetespb.Component) -> None:
+    component.arguments.extend(arguments(context, place.at("extraArgs"), config.extra_args))
+    component.volumes.extend(
+        _volume(context, place.at("extraVolumes", index), volume) for index, volume in enumerate(config.extra_volumes)
+    )
+    component.environment.extend(_environment(context, place.at("extraEnvs"), config.extra_envs or []))
+
+
+def arguments(context: Context, place: Place, args: list[Arg]) -> list[kubernetespb.Argument]:
+    """Carry over a list of arguments."""
+    return [context.argument(place.at(index), arg.name, arg.value) for index, arg in enumerate(args)]
+
+
+def _volume(context: Context, place: Place, volume: HostPathMount) -> kubernetespb.HostPathVolume:
+    item = kubernetespb.HostPathVolume(
+        name=volume.name,
+        host_path=context.plain_in_kubeadm(place.at("hostPath"), volume.host_path),
+        mount_path=context.plain_in_kubeadm(place.at("mountPath"), volume.mount_path),
+    )
+    if volume.read_only is not None:
+        item.read_only = volume.read_only
+    if volume.path_type:
+        item.path_type = volume.path_type
+    return item
+
+
+def _environment(context: Context, place: Place, variables: list[EnvVar]) -> list[kubernetespb.EnvironmentVariable]:
+    result = []
+    for index, variable in enumerate(variables):
+        here = place.at(index)
+        if variable.value_from is not None:
+            context.findings.refuse(here.at("valueFrom"), "only a value in place can be carried over")
+        value = context.plain_in_kubeadm(here.at("value"), variable.value)
+        result.append(kubernetespb.EnvironmentVariable(name=variable.name, value=value))
+    return result
+
+
+def _set_etcd(context: Context, place: Place, etcd: Etcd, kubernetes: kubernetespb.Kubernetes) -> None:
+    if etcd.external is not None:
+        external = kubernetes.etcd.external
+        here = place.at("external")
+        external.endpoints.extend(_texts(context, here.at("endpoints"), etcd.external.endpoints))
+        files = {
+            "ca_file": etcd.external.ca_file,
+            "cert_file": etcd.external.cert_file,
+            "key_file": etcd.external.key_file,
+        }
+        _set_texts(context, here, external, files)
+    elif etcd.local is not None:
+        config, here = etcd.local, place.at("local")
+        local = kubernetespb.LocalEtcd()
+        texts = {
+            "image_repository": config.image_repository,
+            "image_tag": config.image_tag,
+            "data_dir": config.data_dir,
+        }
+        _set_texts(context, here, local, texts)
+        local.arguments.extend(arguments(context, here.at("extraArgs"), config.extra_args))
+        local.environment.extend(_environment(context, here.at("extraEnvs"), config.extra_envs or []))
+        local.server_sans.extend(_texts(context, here.at("serverCertSANs"), config.server_cert_sans))
+        local.peer_sans.extend(_texts(context, here.at("peerCertSANs"), config.peer_cert_sans))
+        if not local.ByteSize():
+            return
+        kubernetes.etcd.local.CopyFrom(local)
+    else:
+        return
+    kubernetes.etcd.origin.CopyFrom(place.origin())
+
+
+def _set_certificates(
+    context: Context, place: Place, config: ClusterConfiguration, kubernetes: kubernetespb.Kubernetes
+) -> None:
+    certificates = kubernetespb.Certificates()
+    if config.certificates_dir:
+        certificates.directory = context.plain_in_kubeadm(place.at("certificatesDir"), config.certificates_dir)
+    if config.certificate_validity_period_days is not None:
+        certificates.validity.CopyFrom(duration_pb2.Duration(seconds=config.certificate_validity_period_days * _DAY))
+    if config.ca_certificate_validity_period_days is not None:
+        certificates.ca_validity.CopyFrom(
+            duration_pb2.Duration(seconds=config.ca_certificate_validity_period_days * _DAY)
+        )
+    if config.encryption_algorithm:
+        certificates.key_algorithm = _ALGORITHMS[config.encryption_algorithm]
+    if certificates.ByteSize():
+        certificates.origin.CopyFrom(place.origin())
+        kubernetes.certificates.CopyFrom(certificates)
+
+
+def _texts(context: Context, place: Place, texts: list[str]) -> list[str]:
+    return [context.plain_in_kubeadm(place.at(index), text) for index, text in enumerate(texts)]
+
+
+def _set_texts(
+    context: Context,
+    place: Place,
+    item: kubernetespb.Addon | kubernetespb.LocalEtcd | kubernetespb.ExternalEtcd,
+    texts: dict[str, str],
+) -> None:
+    """Set the texts that are not empty."""
+    for name, text in texts.items():
+        if text:
+            first, *others = name.split("_")
+            key = first + "".join(map(str.title, others))
+            setattr(item, name, context.plain_in_kubeadm(place.at(key), text))

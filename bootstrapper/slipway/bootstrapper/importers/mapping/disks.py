@@ -1,0 +1,140 @@
+"""diskSetup and mounts: both formats have the same fields and mean different things by them."""
+
+import re
+
+from slipway.bootstrapper.importers.kubeadm_config.os_items import DiskSetup, Filesystem, Partition
+from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
+from slipway.bootstrapper.importers.mapping.place import Place
+from slipway.contract.devices import is_partition
+from slipway.v1alpha1 import os_pb2 as ospb
+
+_TABLES = {"gpt": ospb.PARTITION_TABLE_TYPE_GPT, "mbr": ospb.PARTITION_TABLE_TYPE_MBR}
+_TYPES = {
+    "": "",
+    "Linux": "linux",
+    "LinuxSwap": "swap",
+    "LinuxRAID": "raid",
+    "LVM": "lvm",
+    "Fat32": "fat32",
+    "NTFS": "ntfs",
+    "LinuxExtended": "extended",
+}
+_SHORT_DEVICE = re.compile(r"(?:sd|vd|hd|xvd|nvme|md|dm-)[a-z0-9]+")
+_KNOWN_SOURCE = re.compile(r"(?:LABEL|UUID|PARTLABEL|PARTUUID)=.+|/.+|tmpfs|none")
+_ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
+_NAMED = 2
+"""A mount names at least what and where."""
+
+
+def set_disks(context: Context, place: Place, setup: DiskSetup, os: ospb.OperatingSystem) -> None:
+    """Carry over diskSetup."""
+    for index, partition in enumerate(setup.partitions):
+        item = _disk(context, place.at("partitions", index), partition)
+        if item is not None:
+            os.disks.append(item)
+    for index, filesystem in enumerate(setup.filesystems):
+        os.filesystems.append(_filesystem(context, place.at("filesystems", index), filesystem))
+
+
+def _disk(context: Context, place: Place, partition: Partition) -> ospb.Disk | None:
+    if partition.layout is False and not partition.disk_layout:
+        if context.format == IGNITION:
+            message = "layout: false leaves the disk alone here; today's ignition output makes a partition all the same"
+            context.findings.warn(place.at("layout"), "LAYOUT_HONOURED", message)
+        else:
+            context.findings.inform(place.at("layout"), "DISK_LEFT_ALONE", "layout: false leaves the disk alone")
+        return None
+    item = ospb.Disk(device=context.plain(place.at("device"), partition.device), origin=place.origin())
+    # cloud-init's own default is mbr, Ignition knows gpt only.
+    item.table_type = _TABLES[partition.table_type or ("mbr" if context.format == CLOUD_CONFIG else "gpt")]
+    if partition.overwrite is not None:
+        item.overwrite = partition.overwrite
+    if partition.disk_layout and context.format == IGNITION:
+        message = "today's ignition output ignores diskLayout; here it is honoured"
+        context.findings.warn(place.at("diskLayout"), "DISK_LAYOUT_HONOURED", message)
+    for layout in partition.disk_layout:
+        part = item.partitions.add(percentage=layout.percentage)
+        kind = _TYPES.get(layout.partition_type, layout.partition_type)
+        if kind:
+            part.type = kind
+    if not partition.disk_layout:
+        item.partitions.add()
+    return item
+
+
+def _filesystem(context: Context, place: Place, filesystem: Filesystem) -> ospb.Filesystem:
+    item = ospb.Filesystem(
+        format=context.plain(place.at("filesystem"), filesystem.filesystem),
+        origin=place.origin(),
+    )
+    _set_device(context, item, context.plain(place.at("device"), filesystem.device), filesystem.partition)
+    if filesystem.label and filesystem.label != "None":
+        item.label = context.plain(place.at("label"), filesystem.label)
+    if filesystem.overwrite is not None:
+        item.overwrite = filesystem.overwrite
+    if filesystem.replace_fs:
+        item.cloud_init.replace_format = filesystem.replace_fs
+    for index, option in enumerate(filesystem.extra_opts):
+        item.options.append(context.plain(place.at("extraOpts", index), option))
+    return item
+
+
+def _set_device(context: Context, item: ospb.Filesystem, device: str, partition: str) -> None:
+    """Say where the filesystem is. cloud-init looks for a partition of a disk unless the config says which."""
+    if partition.isdecimal() and device.startswith("/dev/"):
+        item.partition.disk, item.partition.number = device, int(partition)
+        return
+    # cloud-init's own name of an attached disk takes the number behind a dot.
+    item.device = f"{device}.{partition}" if partition.isdecimal() else device
+    known = partition.isdecimal() or partition == "none" or is_partition(device) or _ALIAS.fullmatch(device)
+    if known or context.format == IGNITION:
+        return
+    # cloud-init's "auto|any" is its "any": whatever is there of this kind is good.
+    item.cloud_init.search = "auto" if partition == "auto" else "any"
+
+
+def set_mounts(context: Context, place: Place, mounts: list[list[str]], os: ospb.OperatingSystem) -> None:
+    """Carry over mounts."""
+    for index, fields in enumerate(mounts):
+        here = place.at(index)
+        words = [context.plain(here.at(number), word) for number, word in enumerate(fields)]
+        if len(words) < _NAMED:
+            context.findings.refuse(here, "a mount needs what and where; removing the image's own is not carried over")
+        elif context.format == IGNITION:
+            os.mounts.append(_ignition_mount(context, here, words, os))
+        else:
+            os.mounts.append(_fstab_mount(context, here, words))
+
+
+def _ignition_mount(context: Context, place: Place, words: list[str], os: ospb.OperatingSystem) -> ospb.Mount:
+    """What is the label of a filesystem of the same config; all behind where are options."""
+    labelled = {item.label: item.device for item in os.filesystems if item.label}
+    item = ospb.Mount(source=labelled.get(words[0], words[0]), path=words[1], origin=place.origin())
+    item.options.extend(option for word in words[2:] for option in word.split(",") if option)
+    if words[0] not in labelled:
+        if not _KNOWN_SOURCE.fullmatch(words[0]):
+            context.findings.refuse(place.at(0), "no filesystem of diskSetup has this label")
+        else:
+            message = "today's ignition output mounts nothing here, since it knows labels of diskSetup only"
+            context.findings.warn(place.at(0), "MOUNT_HONOURED", message)
+    return item
+
+
+def _fstab_mount(context: Context, place: Place, words: list[str]) -> ospb.Mount:
+    """The fields are those of fstab; the defaults are cloud-init's."""
+    source = f"/dev/{words[0]}" if _SHORT_DEVICE.fullmatch(words[0]) else words[0]
+    item = ospb.Mount(source=source, path=words[1], origin=place.origin())
+    kind, options, dump, passes = (*words[2:6], *[""] * (6 - len(words[:6])))
+    if kind:
+        item.type = kind
+    item.options.extend(option for option in (options or "defaults,nofail").split(",") if option)
+    for number, index in ((dump, 4), (passes, 5)):
+        if number and not number.isdecimal():
+            context.findings.refuse(place.at(index), "must be a number in quotes")
+    if dump.strip("0").isdecimal():
+        message = "fstab's fifth field is not carried over: only the program dump reads it"
+        context.findings.inform(place.at(4), "DUMP_NOT_CARRIED", message)
+    if passes.isdecimal():
+        # For anything but the root, systemd makes no difference between 1 and 2.
+        item.check = int(passes) > 0
+    return item

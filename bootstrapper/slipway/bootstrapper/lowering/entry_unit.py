@@ -1,0 +1,60 @@
+"""Changes that a spec makes to the very service that bootstraps the machine.
+
+People write a drop-in for it ("start after the agent that fetches the metadata"), by the name that it has had so far.
+It is no unit of the machine like others: it belongs to the entry point, and only a target that runs the entry point as
+a service can honour it.
+"""
+
+from collections.abc import Collection, Iterator
+
+from slipway.bootstrapper.lowering.draft import Draft, Elsewhere, Refusal
+from slipway.bootstrapper.lowering.runners.kubeadm_provider import UNIT_NAME as PROVIDER_UNIT_NAME
+from slipway.bootstrapper.lowering.runners.lower_steps import UNIT_NAME
+from slipway.contract.walk import Item, items
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import plan_pb2 as planpb
+
+DROP_INS = "plan.entrypoint.drop_ins"
+
+
+def entry_unit_name(bundle: bundlepb.BootstrapBundle) -> str:
+    """Give the name that the entry point has, or will have, where the target runs it as a service."""
+    provider = bundle.execution.layout == planpb.LAYOUT_KUBEADM_PROVIDER
+    return bundle.plan.entrypoint.unit_name or (PROVIDER_UNIT_NAME if provider else UNIT_NAME)
+
+
+def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Refusal]:
+    """Move drop-ins for the entry point's service to the entry point; give what can not be honoured.
+
+    Args:
+        draft: the draft; such units leave its bundle.
+        declared: ids of the features that the format takes.
+    """
+    if not draft.bundle.HasField("plan"):
+        return
+    name = entry_unit_name(draft.bundle)
+    for item in list(items(draft.bundle)):
+        if item.feature != "os.systemd.units" or item.message.name != name:
+            continue
+        unit: ospb.SystemdUnit = item.take().message
+        if unit.HasField("contents") or unit.masked or (unit.HasField("enabled") and not unit.enabled):
+            reason = "the unit is the service that bootstraps the machine, and can only be added to"
+            yield _refusal(item, unit, reason, "write drop-ins in place of contents, masked and enabled")
+        elif unit.drop_ins and DROP_INS not in declared:
+            reason = "the first-boot system does not bootstrap the machine in a service of its own"
+            yield _refusal(item, unit, reason, "write a command of the phase pre in its place", Elsewhere.FORMATS)
+        else:
+            draft.bundle.plan.entrypoint.drop_ins.extend(unit.drop_ins)
+            draft.lowered.append(
+                bootstrappb.Lowered(
+                    feature=item.feature, field_path=item.path, origin=unit.origin, into=["plan.entrypoint"]
+                )
+            )
+
+
+def _refusal(
+    item: Item, unit: ospb.SystemdUnit, reason: str, remedy: str, elsewhere: Elsewhere = Elsewhere.NOWHERE
+) -> Refusal:
+    return Refusal(item.feature, item.path, unit.origin, reason, remedy, elsewhere)

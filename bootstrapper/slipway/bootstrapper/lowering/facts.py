@@ -1,0 +1,92 @@
+"""Machine facts as a step: what only the machine knows, found there, checked, and kept for later steps.
+
+This is the only place that lowers facts. The step belongs to the phase PREPARE, so a missing or malformed
+value stops the bootstrap before anything is configured with a guess.
+"""
+
+import json
+import shlex
+from collections.abc import Iterable
+
+from slipway.bootstrapper.lowering.fact_table import Source, cloud_init_row, row
+from slipway.bootstrapper.lowering.runners.pieces import FACT_NAMES
+from slipway.bootstrapper.lowering.runners.program import program
+from slipway.contract.content import literal
+from slipway.contract.errors import UnsupportedFeature, Violation
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import plan_pb2 as planpb
+
+STEP_ID = "machine-facts"
+
+
+def facts_step(
+    kinds: Iterable[contentpb.FactKind.ValueType], target: clusterpb.Target, *, cloud_init: bool = False
+) -> planpb.Step:
+    """Give the step that finds the facts of these kinds on a machine of this target.
+
+    With `cloud_init` the step can ask cloud-init, which runs it.
+
+    Raises:
+        UnsupportedFeature: the table has no row for a fact on this infrastructure and operating system.
+    """
+    sources = {kind: _source(kind, target, cloud_init=cloud_init) for kind in sorted(kinds)}
+    if target.os_family == clusterpb.OS_FAMILY_WINDOWS:
+        script, interpreter = _windows_script(sources), planpb.INTERPRETER_POWERSHELL
+    else:
+        script, interpreter = _linux_script(sources), planpb.INTERPRETER_SH
+    command = planpb.Command(script=literal(script), interpreter=interpreter)
+    return planpb.Step(id=STEP_ID, phase=planpb.PHASE_PREPARE, command=command)
+
+
+def has_source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target) -> bool:
+    """Say whether the fact can be lowered for this target."""
+    return row(kind, infrastructure=target.infrastructure, os_family=target.os_family) is not None
+
+
+def _source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target, *, cloud_init: bool) -> Source:
+    if cloud_init and target.os_family == clusterpb.OS_FAMILY_LINUX:
+        source = cloud_init_row(kind, infrastructure=target.infrastructure)
+    else:
+        source = row(kind, infrastructure=target.infrastructure, os_family=target.os_family)
+    if source is None:
+        name = FACT_NAMES.get(kind, "unknown")
+        raise UnsupportedFeature(
+            f"the machine fact {name} has no source on this infrastructure; write the value itself",
+            violations=[
+                Violation(
+                    "target.infrastructure",
+                    f"does not tell its machines the fact {name}",
+                    remedy="write the value itself in place of the fact",
+                )
+            ],
+        )
+    return source
+
+
+def _programs(sources: Iterable[Source], suffix: str) -> bytes:
+    names = dict.fromkeys(name for source in sources for name in source.programs)
+    return b"".join(program(f"facts_{name}.{suffix}") for name in ("core", *names))
+
+
+def _linux_script(sources: dict[contentpb.FactKind.ValueType, Source]) -> bytes:
+    calls = [
+        shlex.join(["want", FACT_NAMES[kind], str(source.attempts), str(source.pause), source.grammar, *source.call])
+        for kind, source in sources.items()
+    ]
+    return _programs(sources.values(), "sh") + "".join(f"{call}\n" for call in calls).encode()
+
+
+def _windows_script(sources: dict[contentpb.FactKind.ValueType, Source]) -> bytes:
+    wanted = [
+        {
+            "name": FACT_NAMES[kind],
+            "attempts": source.attempts,
+            "pause": source.pause,
+            "grammar": source.grammar,
+            "call": list(source.call),
+        }
+        for kind, source in sources.items()
+    ]
+    data = json.dumps({"facts": wanted}, ensure_ascii=True).replace("'", "''")
+    return _programs(sources.values(), "ps1") + f"Find-Facts '{data}'\n".encode()

@@ -1,0 +1,90 @@
+"""The last act of lowering: everything that has to be run becomes files and one entry point."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from slipway.bootstrapper.lowering.draft import Draft
+from slipway.bootstrapper.lowering.order import Rank
+from slipway.bootstrapper.lowering.runners.lower_steps import lower_steps
+from slipway.bootstrapper.lowering.runners.wave import Wave
+from slipway.contract.features import unsupported
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+STEPS = "plan.steps"
+COMMANDS = "plan.entrypoint.commands"
+RUNNER = "runner"
+"""Id of this act among the passes, for provenance."""
+
+
+def finish(draft: Draft, supports: Sequence[provisionerpb.FeatureSupport], *, cloud_init: bool = False) -> None:
+    """Lower the draft's plan: what is staged and prepared, and the engine's steps, become files and the entry point.
+
+    A provisioner that declares "plan.steps" keeps its steps, unless the runner is needed: for what is staged, or for
+    something that a step asks for and the provisioner does not declare.
+
+    With `cloud_init` the format is one that cloud-init reads.
+
+    Raises:
+        UnsupportedFeature: a machine fact has no source there, or a script's interpreter is missing.
+        UnsupportedTarget: there is no runner for the operating system.
+    """
+    declared = {support.id for support in supports}
+    plan = draft.bundle.plan
+    prepared = prepared_items(draft)
+    if STEPS in declared and not any(isinstance(one, Wave) for one in prepared):
+        native = planpb.Plan(steps=[*(one for one in prepared if isinstance(one, planpb.Step)), *plan.steps])
+        if not unsupported(native, supports):
+            plan.steps.clear()
+            plan.steps.extend(native.steps)
+            return
+    lowered = lower_steps(
+        [*prepared, *plan.steps],
+        bundle_id=draft.bundle.id,
+        target=draft.target,
+        policy=draft.bundle.execution if draft.bundle.HasField("execution") else None,
+        entrypoint=plan.entrypoint if plan.HasField("entrypoint") else None,
+        accepts_commands=COMMANDS in declared,
+        cloud_init=cloud_init,
+    )
+    draft.lowered += [
+        bootstrappb.Lowered(
+            feature=STEPS,
+            field_path=f"plan.steps[{index}]",
+            origin=step.command.origin,
+            into=["os.files", "plan.entrypoint"],
+        )
+        for index, step in enumerate(plan.steps)
+    ]
+    plan.ClearField("steps")
+    plan.entrypoint.CopyFrom(lowered.entrypoint)
+    draft.bundle.os.files.extend(lowered.files)
+    draft.passes.append(RUNNER)
+
+
+def prepared_items(draft: Draft) -> list[planpb.Step | Wave]:
+    """Give what the phase PREPARE consists of, in the order of the ranks: steps, and waves of staged entries."""
+    items: list[planpb.Step | Wave] = []
+    for rank in Rank:
+        wave = _wave(draft, rank)
+        if wave is not None:
+            items.append(wave)
+        for number, one in enumerate(step for step in draft.prepared if step.rank == rank):
+            suffix = f"-{number}" if number else ""
+            step_id = f"{rank:02d}-{one.name}{suffix}"
+            items.append(planpb.Step(id=step_id, phase=planpb.PHASE_PREPARE, command=one.command))
+    return items
+
+
+def _wave(draft: Draft, rank: Rank) -> Wave | None:
+    entries: list[Any] = [staged.entry for staged in draft.staged if staged.rank == rank]
+    if not entries:
+        return None
+    return Wave(
+        id=f"{rank:02d}-install",
+        directories=tuple(entry for entry in entries if isinstance(entry, ospb.Directory)),
+        files=tuple(entry for entry in entries if isinstance(entry, ospb.File)),
+        links=tuple(entry for entry in entries if isinstance(entry, ospb.Link)),
+    )

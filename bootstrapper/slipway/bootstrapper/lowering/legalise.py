@@ -1,0 +1,110 @@
+"""Lower a bundle until every feature in use is one that the format declares, as a compiler's back end legalises.
+
+The same function serves GetUserData and explain: it never stops at the first refusal.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from slipway.bootstrapper.field_index import enclosing
+from slipway.bootstrapper.lowering.default_user import settle_default_user
+from slipway.bootstrapper.lowering.dependencies import dependents
+from slipway.bootstrapper.lowering.draft import Draft
+from slipway.bootstrapper.lowering.entry_unit import adopt_drop_ins
+from slipway.bootstrapper.lowering.omission import not_taken, omit
+from slipway.bootstrapper.lowering.optional_fields import faults, spare
+from slipway.bootstrapper.lowering.passes import PassTable
+from slipway.bootstrapper.lowering.rounds import lower_round
+from slipway.bootstrapper.lowering.work import Legalised, Work
+from slipway.bootstrapper.remedies import by_id
+from slipway.contract.errors import Violation
+from slipway.contract.features import Unsupported, unsupported
+from slipway.contract.walk import Item, items
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+FINISHED = ("plan.steps", "plan.entrypoint")
+"""Features that stand for the execution itself. They are lowered last of all, by finish()."""
+
+_MAX_ROUNDS = 32
+
+
+def legalise(
+    draft: Draft,
+    supports: Sequence[provisionerpb.FeatureSupport],
+    *,
+    table: PassTable,
+    optional_features: Collection[str] = (),
+    rejected: Mapping[str, Violation] | None = None,
+) -> Legalised:
+    """Lower the draft in place for a format that declares `supports`; all but the execution itself.
+
+    Every item that is lowered or refused leaves the bundle.
+
+    Args:
+        draft: the draft; its bundle is changed.
+        supports: features that the format declares.
+        table: the passes.
+        optional_features: features whose items may be left out when they can be neither taken nor lowered.
+        rejected: bundle field paths of items that the provisioner has refused although it declares their features,
+            each with what it said of it.
+    """
+    work = Work(draft, by_id(supports), table, frozenset(optional_features), Legalised())
+    settle_default_user(work, work.supports)
+    for refusal in list(adopt_drop_ins(draft, work.supports)):
+        work.refuse(refusal)
+    reasons = dict(rejected or {})
+    for _ in range(_MAX_ROUNDS):
+        wrong = [one for one in unsupported(draft.bundle, supports) if not one.use.id.startswith(FINISHED)]
+        found = faults(draft.bundle, wrong, reasons, optional=work.optional_features, supports=work.supports)
+        spared = spare(draft.bundle, found, work.optional_features, chosen=work.has_no_pass)
+        if spared:
+            reasons = work.leave_out(spared, reasons)
+            continue
+        affected = _affected(draft, wrong, reasons)
+        if not affected:
+            break
+        before, known = draft.copy() if found else None, work.result.copy()
+        given_up = lower_round(work, affected, wrong, reasons)
+        if before is not None:
+            spared = spare(before.bundle, found, work.optional_features, chosen=_one_of(given_up))
+            if spared:
+                # No pass can do them, but the format can, without what is optional in them: the round begins anew.
+                draft.restore(before)
+                work.result = known
+                reasons = work.leave_out(spared, reasons)
+                continue
+        reasons = {}
+        _drop_empty(draft)
+    else:
+        raise AssertionError("lowering does not end: the table of passes is not a DAG")
+    omitted, wrong = omit(draft.bundle, wrong, work.optional_features, work.supports)
+    work.result.omitted += omitted
+    work.result.refusals += [not_taken(one, work.supports) for one in wrong]
+    return work.result
+
+
+def _one_of(paths: Collection[str]) -> Callable[[Item], bool]:
+    return lambda item: item.path in paths
+
+
+def _affected(draft: Draft, wrong: list[Unsupported], rejected: Collection[str]) -> list[Item]:
+    """Give the items to be lowered now: those with unsupported uses, rejected ones, and whatever depends on them."""
+    paths = {one.use.item_path for one in wrong if one.use.item is not None} | set(rejected)
+    holders = {outer for path in paths for outer in enclosing(path)}
+    present = [item for item in items(draft.bundle) if not item.feature.startswith(FINISHED)]
+    chosen = [item for item in present if item.path in holders]
+    remaining = [item for item in present if item.path not in holders]
+    news: list[Item] = [*chosen, *draft.gone]
+    while news:
+        # Only what is new can bring more along: what depends on the earlier ones has come already.
+        news = dependents(news, remaining)
+        taken = {item.path for item in news}
+        remaining = [item for item in remaining if item.path not in taken]
+    # In the bundle's order: what is put behind a file comes after it, whichever of the two brought the other along.
+    left = {item.path for item in remaining}
+    return [item for item in present if item.path not in left]
+
+
+def _drop_empty(draft: Draft) -> None:
+    """Clear messages that only held items which are gone, so that they use no feature any more."""
+    if draft.bundle.HasField("commands") and not draft.bundle.commands.ListFields():
+        draft.bundle.ClearField("commands")

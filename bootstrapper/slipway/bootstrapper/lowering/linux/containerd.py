@@ -1,0 +1,49 @@
+"""The container runtime: its configuration file, a folder for each registry, its proxy, and a restart."""
+
+from collections.abc import Sequence
+
+from slipway.bootstrapper.lowering.containerd_config import (
+    Runtime,
+    RuntimeOptions,
+    Runtimes,
+    holds_secrets,
+    toml_content,
+)
+from slipway.bootstrapper.lowering.containerd_files import configuration, registry_files
+from slipway.bootstrapper.lowering.draft import PRIVATE, PUBLIC, Draft
+from slipway.bootstrapper.lowering.emission import put_file
+from slipway.bootstrapper.lowering.linux.proxy import variables
+from slipway.bootstrapper.lowering.linux.shell import script
+from slipway.bootstrapper.lowering.linux.unit_text import environment_drop_in
+from slipway.bootstrapper.lowering.order import Rank
+from slipway.bootstrapper.lowering.profile_part import needed
+from slipway.contract.walk import Item
+from slipway.v1alpha1 import os_pb2 as ospb
+
+ID = "linux.containerd"
+
+
+def lower(items: Sequence[Item], draft: Draft) -> None:
+    """Write all of containerd's files and have it read them."""
+    (item,) = items
+    containerd: ospb.Containerd = item.message
+    runtime = needed(draft.profile.containerd, item)
+    systemd = needed(draft.profile.systemd_directory, item)
+    options = RuntimeOptions(systemd_cgroup=containerd.cgroup_driver != ospb.CGROUP_DRIVER_CGROUPFS)
+    content = toml_content(configuration(item, runtime, Runtimes(runtimes={"runc": Runtime(options=options)})))
+    mode = PRIVATE if holds_secrets(content) else PUBLIC
+    put_file(draft, item, runtime.configuration, content, by=ID, mode=mode)
+    for path, one in registry_files(item, runtime, separator="/"):
+        put_file(draft, item, path, one, by=ID)
+    drop_ins = f"{systemd}/{runtime.service}.d"
+    if runtime.environment:
+        put_file(draft, item, f"{drop_ins}/10-slipway-config.conf", environment_drop_in(runtime.environment), by=ID)
+    if containerd.HasField("proxy"):
+        text = environment_drop_in(variables(containerd.proxy, complete=True))
+        put_file(draft, item, f"{drop_ins}/20-slipway-proxy.conf", text, by=ID)
+    calls = [["systemctl", verb, *names] for verb, names in _verbs(runtime.service)]
+    draft.step(Rank.CONTAINERD, "containerd", source=item.message, by=ID, script=script(calls))
+
+
+def _verbs(service: str) -> list[tuple[str, list[str]]]:
+    return [("daemon-reload", []), ("enable", [service]), ("restart", [service])]

@@ -1,0 +1,55 @@
+"""Time synchronisation, by whichever of the distribution's programs the image has."""
+
+from collections.abc import Sequence
+
+from slipway.bootstrapper.lowering.draft import CannotLower, Draft
+from slipway.bootstrapper.lowering.linux.shell import script
+from slipway.bootstrapper.lowering.order import Rank
+from slipway.bootstrapper.lowering.profile_part import needed
+from slipway.bootstrapper.os_profiles.profile import NtpClient, NtpProgram
+from slipway.contract.walk import Item
+from slipway.v1alpha1 import os_pb2 as ospb
+
+ID = "linux.ntp"
+
+_CHRONY = ("driftfile /var/lib/chrony/drift", "makestep 1.0 3", "rtcsync", "logdir /var/log/chrony")
+
+
+def lower(items: Sequence[Item], draft: Draft) -> None:
+    """Configure and start the first client of the profile that is installed, or stop every one of them."""
+    (item,) = items
+    ntp: ospb.Ntp = item.message
+    clients = needed(draft.profile.ntp, item)
+    if any(host.startswith("*") for host in (*ntp.servers, *ntp.pools)):
+        raise CannotLower(item, "a time server is a pattern", remedy="write names or addresses")
+    if ntp.HasField("enabled") and not ntp.enabled:
+        calls = [["off", client.executable, client.service] for client in clients]
+    else:
+        calls = [_call(client, ntp) for client in clients]
+        calls.append(["found"])
+    text = script(calls, programs=["ntp"])
+    draft.step(Rank.NTP, "ntp", source=item.message, by=ID, script=text)
+
+
+def _call(client: NtpClient, ntp: ospb.Ntp) -> list[str]:
+    text = ""
+    if ntp.servers or ntp.pools:
+        text = _chrony(ntp) if client.program == NtpProgram.CHRONY else _timesyncd(ntp)
+    return ["client", client.executable, client.service, client.configuration, text]
+
+
+def _chrony(ntp: ospb.Ntp) -> str:
+    """Give a whole configuration: the distribution's own has servers of its own. Source: chrony.conf(5)."""
+    lines = [f"pool {_bare(host)} iburst" for host in ntp.pools]
+    lines += [f"server {_bare(host)} iburst" for host in ntp.servers]
+    return "".join(f"{line}\n" for line in [*lines, *_CHRONY])
+
+
+def _timesyncd(ntp: ospb.Ntp) -> str:
+    """Give a drop-in. It knows no pools; a pool's name serves as a server's. Source: timesyncd.conf(5)."""
+    return f"[Time]\nNTP=\nNTP={' '.join(_bare(host) for host in (*ntp.servers, *ntp.pools))}\n"
+
+
+def _bare(host: str) -> str:
+    """Give an address without the brackets that IPv6 may have in a spec."""
+    return host.strip("[]")

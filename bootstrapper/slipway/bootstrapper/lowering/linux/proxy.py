@@ -1,0 +1,42 @@
+"""HTTP proxies of the container runtime and the kubelet: a drop-in for each service.
+
+containerd's own proxy (`containerd.proxy`) sorts behind the one for both, and sets every variable, so that it wins
+whichever of the two was lowered first.
+"""
+
+from collections.abc import Sequence
+
+from slipway.bootstrapper.lowering.draft import Draft
+from slipway.bootstrapper.lowering.emission import put_file
+from slipway.bootstrapper.lowering.linux.shell import script
+from slipway.bootstrapper.lowering.linux.unit_text import environment_drop_in
+from slipway.bootstrapper.lowering.order import Rank
+from slipway.bootstrapper.lowering.profile_part import needed
+from slipway.contract.walk import Item
+from slipway.v1alpha1 import os_pb2 as ospb
+
+ID = "linux.proxy"
+
+
+def lower(items: Sequence[Item], draft: Draft) -> None:
+    """Write the drop-ins; a service that runs already is started anew."""
+    (item,) = items
+    runtime = needed(draft.profile.containerd, item).service
+    kubelet = needed(draft.profile.kubelet, item)
+    systemd = needed(draft.profile.systemd_directory, item)
+    text = environment_drop_in(variables(item.message))
+    put_file(draft, item, f"{systemd}/{runtime}.d/10-slipway-proxy.conf", text, by=ID)
+    put_file(draft, item, f"{needed(kubelet.drop_in_directory, item)}/10-slipway-proxy.conf", text, by=ID)
+    calls = [["systemctl", "daemon-reload"], ["settle", "systemctl", "try-restart", runtime, kubelet.service]]
+    restart = script(calls, programs=["settle"])
+    draft.step(Rank.SYSTEMD_UNITS, "proxy", source=item.message, by=ID, script=restart)
+
+
+def variables(proxy: ospb.Proxy, *, complete: bool = False) -> dict[str, str]:
+    """Give the environment variables of a proxy; with `complete` those that are not set are there as well, empty."""
+    wanted = {
+        "HTTP_PROXY": proxy.http_proxy,
+        "HTTPS_PROXY": proxy.https_proxy,
+        "NO_PROXY": ",".join(proxy.no_proxy),
+    }
+    return {name: value for name, value in wanted.items() if value or complete}

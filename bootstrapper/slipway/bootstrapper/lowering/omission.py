@@ -1,0 +1,80 @@
+"""Leaves out what nobody can honour and the spec says may be left out.
+
+A spec lists such features in `optional_features`. What is left out is always told: as a warning in the answer, as a
+verdict of explain.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from google.protobuf.message import Message
+
+from slipway.bootstrapper.field_index import enclosing
+from slipway.bootstrapper.lowering.draft import Elsewhere, Refusal
+from slipway.bootstrapper.remedies import Supports, reason_of, remedy_of
+from slipway.contract.features import Unsupported
+from slipway.contract.walk import origin_of, within
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+
+SPEC_FIELDS = ("commands", "engine_options", "extensions", "intent.kubernetes", "os")
+"""Fields of a bundle that come from the spec. The others are facts of machine and cluster: they are never left out."""
+
+_PART = re.compile(r"\.?([a-z0-9_]+)(?:\[(\d+)\])?")
+
+
+def omit(
+    bundle: bundlepb.BootstrapBundle, wrong: Sequence[Unsupported], optional: Collection[str], supports: Supports
+) -> tuple[list[Refusal], list[Unsupported]]:
+    """Take out the fields whose features are optional; give what was taken out, and the uses that are still wrong."""
+    chosen = [one for one in wrong if one.use.id in optional and _of_spec(one.use.path)]
+    paths = {one.use.path for one in chosen}
+    rest = [one for one in wrong if not any(within(one.use.path, path) for path in paths)]
+    take_all_out(bundle, paths)
+    return [not_taken(one, supports) for one in chosen], rest
+
+
+def not_taken(one: Unsupported, supports: Supports) -> Refusal:
+    """Say of a use why it can not be honoured, and what to do."""
+    origin = diagnosticpb.Origin()
+    origin.CopyFrom(origin_of(one.use.item))
+    return Refusal(one.use.id, one.use.path, origin, reason_of(one), remedy_of(one.use, supports), Elsewhere.FORMATS)
+
+
+def take_all_out(message: Message, paths: Iterable[str]) -> None:
+    """Take out what field paths name, in any order and however often; what lies in another goes with it."""
+    wanted = set(paths)
+    outermost = [path for path in wanted if not any(one in wanted for one in enclosing(path) if one != path)]
+    # The later ones first: what is before them keeps its place.
+    for path in sorted(outermost, key=_position, reverse=True):
+        take_out(message, path)
+
+
+def _position(path: str) -> list[tuple[str, int]]:
+    return [(name, int(index or 0)) for name, index in _PART.findall(path)]
+
+
+def take_out(message: Message, path: str) -> bool:
+    """Clear the field, or remove the entry of a list, that a field path names; tell whether it was there."""
+    *above, (name, index) = _PART.findall(path)
+    holder = message
+    for outer, number in above:
+        if outer not in holder.DESCRIPTOR.fields_by_name:
+            return False
+        found = getattr(holder, outer)
+        if number and int(number) >= len(found):
+            return False
+        holder = found[int(number)] if number else found
+    if name not in {field.name for field, _ in holder.ListFields()}:
+        return False
+    if not index:
+        holder.ClearField(name)
+    elif int(index) < len(getattr(holder, name)):
+        del getattr(holder, name)[int(index)]
+    else:
+        return False
+    return True
+
+
+def _of_spec(path: str) -> bool:
+    return any(within(path, field) for field in SPEC_FIELDS) and path not in SPEC_FIELDS

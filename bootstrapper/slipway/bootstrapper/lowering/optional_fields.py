@@ -1,0 +1,111 @@
+"""Takes optional fields out of items, so that the rest of an item is native, or can be lowered.
+
+An item is taken, lowered or refused as a whole. Where only fields of it stand in the way, and the spec lists their
+features in `optional_features`, they are left out rather than the machine refused; whoever found out that nobody can do
+them: what the format declares, the provisioner itself, or a pass.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from google.protobuf.message import Message
+
+from slipway.bootstrapper.field_index import by_outer
+from slipway.bootstrapper.lowering.draft import CannotLower, Refusal
+from slipway.bootstrapper.lowering.omission import not_taken, take_all_out, take_out
+from slipway.bootstrapper.remedies import Supports
+from slipway.contract.errors import Violation
+from slipway.contract.features import Unsupported
+from slipway.contract.walk import Item, Use, items, origin_of, uses
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+
+EXTENSION = "ext."
+"""With it begin the features of extensions, each of which is one whole item."""
+
+ByPath = Mapping[str, list["Fault"]]
+"""Faults under every path that they lie in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something within an item that keeps it from being native, and what is told of it where it is left out."""
+
+    path: str
+    feature: str
+    told: Refusal
+
+
+def faults(
+    message: Message,
+    wrong: Iterable[Unsupported],
+    rejected: Mapping[str, Violation],
+    *,
+    optional: Collection[str],
+    supports: Supports,
+) -> ByPath:
+    """Give what keeps items from being native, for spare(); nothing where nothing is optional.
+
+    A provisioner may name any field: one that has not the feature it names counts as the whole item.
+    """
+    if not optional:
+        return {}
+    found = [(one.use.path, Fault(one.use.path, one.use.id, not_taken(one, supports))) for one in wrong]
+    known = {use.path: use for use in uses(message) if use.id in optional} if rejected else {}
+    for path, said in rejected.items():
+        use = known.get(path)
+        feature = said.feature if use is not None and use.id == said.feature else ""
+        told = _told(use, said.description, said.remedy) if use is not None and feature else _nothing(path)
+        found.append((path, Fault(path, feature, told)))
+    return by_outer(found)
+
+
+def spare(
+    message: Message, found: ByPath, optional: Collection[str], *, chosen: Callable[[Item], bool]
+) -> list[Refusal]:
+    """Take the fields out of chosen items where all that is wrong in an item is optional; give what was taken out."""
+    gone: list[Refusal] = []
+    for item in items(message) if found else ():
+        inside = found.get(item.path, [])
+        whole = any(one.path == item.path or one.feature.startswith(EXTENSION) for one in inside)
+        if not inside or whole or any(one.feature not in optional for one in inside) or not chosen(item):
+            continue
+        take_all_out(item.message, (one.path[len(item.path) :] for one in inside))
+        # A field that the format does not declare may be refused by the provisioner besides: it is told once.
+        told: dict[tuple[str, str], Refusal] = {}
+        for one in inside:
+            told.setdefault((one.path, one.feature), one.told)
+        gone += told.values()
+    return gone
+
+
+class OptionalUses:
+    """Where items of a bundle use optional features; made before the items are taken out of it."""
+
+    def __init__(self, message: Message, optional: Collection[str]) -> None:
+        """Look at the bundle, if anything is optional at all."""
+        found = (use for use in uses(message) if use.id in optional) if optional else ()
+        self._by_outer = by_outer((use.path, use) for use in found)
+
+    def without(self, cannot: CannotLower) -> list[Refusal]:
+        """Take the fields that a pass can not do out of its item, if all are optional; give what was taken out."""
+        item = cannot.item
+        chosen: list[Use] = []
+        for name in cannot.fields:
+            field = f"{item.path}.{name}"
+            inside = self._by_outer.get(field, [])
+            own = [use for use in inside if use.path == field or use.path.startswith(f"{field}[")]
+            if not own:
+                return []
+            chosen += own
+        gone = [use for use in reversed(chosen) if take_out(item.message, use.path[len(item.path) :])]
+        return [_told(use, cannot.reason, cannot.remedy) for use in reversed(gone)]
+
+
+def _told(use: Use, reason: str, remedy: str) -> Refusal:
+    origin = diagnosticpb.Origin()
+    origin.CopyFrom(origin_of(use.item))
+    return Refusal(use.id, use.path, origin, reason, remedy or "leave it out")
+
+
+def _nothing(path: str) -> Refusal:
+    return Refusal("", path, diagnosticpb.Origin(), "", "leave it out")

@@ -1,0 +1,137 @@
+"""One round of lowering: everything that a format does not take, or that depends on it, leaves the bundle.
+
+What the passes emit for it may have to be lowered in turn, by the next round.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from slipway.bootstrapper.field_index import by_outer, enclosing
+from slipway.bootstrapper.lowering.dependencies import OWNED
+from slipway.bootstrapper.lowering.draft import CannotLower, Draft, Elsewhere, Refusal
+from slipway.bootstrapper.lowering.optional_fields import OptionalUses
+from slipway.bootstrapper.lowering.passes import Pass
+from slipway.bootstrapper.lowering.work import Work
+from slipway.bootstrapper.remedies import reason_of, remedy_of
+from slipway.contract.errors import UnsupportedTarget, Violation
+from slipway.contract.features import Unsupported
+from slipway.contract.walk import Item, items, take_all
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+
+
+def lower_round(
+    work: Work, affected: list[Item], wrong: list[Unsupported], rejected: Mapping[str, Violation]
+) -> set[str]:
+    """Lower or refuse every affected item: each of them leaves the bundle, so the rounds come to an end.
+
+    It gives the paths of the items that a pass has given up.
+    """
+    family = work.draft.target.os_family
+    given_up: set[str] = set()
+    known = OptionalUses(work.draft.bundle, work.optional_features)
+    taken: dict[str, list[Item]] = {}
+    # All leave the bundle before any pass runs: one that gives up sets the bundle back, which replaces all items in it.
+    # What the user puts at a path comes first: a pass that would write there, too, must see it.
+    for item in take_all(sorted(affected, key=lambda item: item.feature not in OWNED)):
+        taken.setdefault(item.feature, []).append(item)
+    wrong_in = by_outer((one.use.path, one) for one in wrong)
+    rejected_in = by_outer((path, (path, one)) for path, one in rejected.items())
+    for feature, group in taken.items():
+        found = work.table.find(feature, family)
+        if found is not None:
+            given_up.update(_run(work, found, group, known))
+        else:
+            remedy = work.table.remedy(feature, family)
+            for item in group:
+                if item.path in rejected_in and item.path not in wrong_in:
+                    work.pass_on(item, dict(rejected_in[item.path]), remedy)
+                    continue
+                _lack(work, item, wrong_in, remedy)
+    work.draft.gone += [item for group in taken.values() for item in group]
+    return given_up
+
+
+def _run(work: Work, one: Pass, group: list[Item], known: OptionalUses) -> Iterator[str]:
+    """Run a pass, and again without what it can not do: optional fields of items, or items, whose paths are given."""
+    draft, remaining = work.draft, group
+    left_out: dict[int, list[Refusal]] = {}
+    before = draft.copy()
+    draft.forget_paths()
+    while remaining:
+        try:
+            one.lower(remaining, draft)
+        except UnsupportedTarget as unknown:
+            draft.restore(before)
+            for item in remaining:
+                _lacks_profile(work, item, unknown)
+                yield item.path
+            return
+        except CannotLower as cannot:
+            draft.restore(before)
+            given_up = set()
+            for each in (cannot, *cannot.others):
+                gone = known.without(each)
+                if gone:
+                    left_out.setdefault(id(each.item.message), []).extend(gone)
+                    continue
+                given_up.add(id(each.item.message))
+                work.give_up(each.item, each.reason, remedy=each.remedy)
+                yield each.item.path
+            remaining = [item for item in remaining if id(item.message) not in given_up]
+            continue
+        work.result.omitted += [one for item in remaining for one in left_out.get(id(item.message), ())]
+        into = sorted(_emitted(draft, before))
+        draft.passes.append(one.id)
+        draft.lowered += [
+            bootstrappb.Lowered(feature=item.feature, field_path=item.path, origin=item.message.origin, into=into)
+            for item in remaining
+        ]
+        return
+
+
+def _lacks_profile(work: Work, item: Item, unknown: UnsupportedTarget) -> None:
+    """Give up an item whose pass has to know the distribution, where no profile does."""
+    for each in unknown.violations:
+        why = f"it is lowered by the machine's OS profile, and {each.path} {each.description}"
+        work.give_up(item, why, remedy=each.remedy, elsewhere=Elsewhere.FORMATS)
+
+
+def _emitted(draft: Draft, before: Draft) -> set[str]:
+    more = _count(draft) - _count(before)
+    found = set(more)
+    if len(draft.staged) > len(before.staged):
+        found.add("os.files")
+    if len(draft.prepared) > len(before.prepared):
+        found.add("plan.steps")
+    return found
+
+
+def _count(draft: Draft) -> Counter[str]:
+    return Counter(item.feature for item in items(draft.bundle) if item.feature)
+
+
+def _lack(work: Work, item: Item, wrong_in: Mapping[str, list[Unsupported]], remedy: str) -> None:
+    """Give up an item that the format does not take and no pass lowers; `wrong_in` is by outer path."""
+    found = list(_apart(wrong_in.get(item.path, ())))
+    inside = [one for one in found if one.use.id not in work.optional_features] or found
+    # Left out as a whole, an item is told of once.
+    for one in inside[:1] if item.feature in work.optional_features else inside:
+        whole = one.use.path == item.path and one.use.id not in work.supports
+        do = remedy if whole and remedy else remedy_of(one.use, work.supports, item_path=item.path)
+        work.give_up(item, work.in_vain(reason_of(one)), remedy=do, feature=one.use.id, elsewhere=Elsewhere.FORMATS)
+    if inside:
+        return
+    why = work.in_vain("it depends on something that the format does not take")
+    do = f"change what it depends on first, or {remedy or 'leave both out'}"
+    work.give_up(item, why, remedy=do, elsewhere=Elsewhere.FORMATS)
+
+
+def _apart(wrong: Iterable[Unsupported]) -> Iterator[Unsupported]:
+    """Give uses of different features, those that lie in none of the others."""
+    paths: set[str] = set()
+    ids: set[str] = set()
+    for one in wrong:
+        if one.use.id not in ids and not any(outer in paths for outer in enclosing(one.use.path)):
+            yield one
+        paths.add(one.use.path)
+        ids.add(one.use.id)

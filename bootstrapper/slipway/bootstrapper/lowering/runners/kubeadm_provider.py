@@ -1,0 +1,203 @@
+"""The layout of Cluster API's kubeadm bootstrap provider, for imported configs.
+
+Their owners must see no change. Consumers look for the literal `kubeadm init` or `kubeadm join` line, for the
+unit's name and for the paths. They know two forms: command lines for cloud-init, of which a failing one does
+not stop the next; and one bash script that stops at the first failure, run by a unit on every boot until the
+bootstrap has taken its configuration away. A plan that says anything which a form can not express is not
+given that form: it gets the runner, with the same unit name.
+"""
+
+import shlex
+from collections.abc import Container, Iterator, Sequence
+
+from slipway.bootstrapper.lowering.runners.linux_file import (
+    INSTALL_PROGRAM,
+    PLAN,
+    RUN,
+    SENTINEL,
+    SENTINEL_DIRECTORY,
+    made_by_runner,
+    root_file,
+)
+from slipway.bootstrapper.lowering.runners.linux_stage import install_step, stage_files
+from slipway.bootstrapper.lowering.runners.program import program
+from slipway.bootstrapper.lowering.runners.run_order import FailureRules, in_order, timeout_seconds
+from slipway.bootstrapper.lowering.runners.step_script import needs_assembly, step_files, step_path
+from slipway.bootstrapper.lowering.runners.wave import Wave
+from slipway.contract.content import literal, normal_segments
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import plan_pb2 as planpb
+
+UNIT_NAME = "kubeadm.service"
+SCRIPT = "/etc/kubeadm.sh"
+
+_GRAVE = "/tmp/"  # noqa: S108  # where that provider puts what is not to be used again
+_SEGMENT_CHARACTERS = 1024
+_NOT_PREPARED = f"{RUN}/not-prepared"
+_UNTIL_BOOTSTRAP = frozenset({planpb.PHASE_PREPARE, planpb.PHASE_PRE, planpb.PHASE_BOOTSTRAP})
+_OPEN_PHASES = (planpb.PHASE_PRE, planpb.PHASE_BOOTSTRAP, planpb.PHASE_POST)
+
+Lowered = tuple[tuple[ospb.File, ...], planpb.EntryPoint]
+
+
+def as_commands(
+    items: Sequence[planpb.Step | Wave], *, bundle_id: str, rules: FailureRules, entrypoint: planpb.EntryPoint
+) -> Lowered | None:
+    """Give the plan as command lines, or None where they can not express it."""
+    steps = _plain_steps(items)
+    if steps is None or not all(rules.goes_on(phase) for phase in _OPEN_PHASES) or not _sentinel_early(rules):
+        return None
+    files = list(_prepare_files(items, bundle_id))
+    result = _copy(entrypoint)
+    result.execution = planpb.EXECUTION_COMMANDS
+    prepare = [step for step in steps if step.phase == planpb.PHASE_PREPARE]
+    bootstrap = [step for step in steps if step.phase == planpb.PHASE_BOOTSTRAP]
+    if prepare:
+        files += [file for step in prepare for file in step_files(step)]
+        started = " && ".join(_call(step) for step in prepare)
+        _add_line(result, _text(f"mkdir -p {RUN}; {{ {started}; }} || : > {_NOT_PREPARED}"), prepare[0])
+    guard = [f"[ ! -e {_NOT_PREPARED} ]"] if prepare else []
+    for step in steps:
+        if step.phase in (planpb.PHASE_PRE, planpb.PHASE_POST):
+            segments = _command_line(step)
+            if segments is None:
+                files += step_files(step)
+                segments = _text(_call(step))
+            _add_line(result, segments, step)
+        elif bootstrap and step is bootstrap[-1]:
+            lines = []
+            for one in bootstrap:
+                literally = bool(one.command.argv) and _plain_command(one)
+                lines.append(shlex.join(one.command.argv) if literally else _call(one))
+                files += () if literally else step_files(one)
+            _add_line(result, _text(" && ".join([*guard, *lines, f"echo success > {SENTINEL}"])), step)
+    # The folder of the sentinel is made by a file, since not every consumer's shell knows `mkdir -p`.
+    files.append(root_file(f"{SENTINEL_DIRECTORY}/placeholder", literal(b"placeholder\n"), mode=0o640))
+    return tuple(files), result
+
+
+def as_script(
+    items: Sequence[planpb.Step | Wave], *, bundle_id: str, rules: FailureRules, entrypoint: planpb.EntryPoint
+) -> Lowered | None:
+    """Give the plan as one bash script, or None where it can not express it."""
+    steps = _plain_steps(items, runs_again=_UNTIL_BOOTSTRAP)
+    if steps is None or any(rules.goes_on(phase) for phase in _OPEN_PHASES) or not _sentinel_early(rules):
+        return None
+    files = list(_prepare_files(items, bundle_id))
+    segments = [contentpb.Segment(data=b"#!/bin/bash\nset -e\n")]
+    before, after = rules.split(steps)
+    for step in before:
+        segments += _script_lines(step, files)
+    segments.append(contentpb.Segment(data=f"mkdir -p {SENTINEL_DIRECTORY} && echo success > {SENTINEL}\n".encode()))
+    result = _copy(entrypoint)
+    config = _config_path(steps)
+    if config:
+        files += _placeholder(config, items)
+        segments.append(contentpb.Segment(data=f"{shlex.join(['mv', config, _GRAVE])}\n".encode()))
+        result.drop_ins.add(name="10-once.conf", contents=f"[Unit]\nConditionPathExists={config}\n")
+    for step in after:
+        segments += _script_lines(step, files)
+    result.execution = planpb.EXECUTION_RUNNER
+    result.argv[:] = ["/bin/bash", SCRIPT]
+    content = contentpb.Content(segments=normal_segments(contentpb.Content(segments=segments)))
+    return (*files, root_file(SCRIPT, content, mode=0o700)), result
+
+
+def _plain_steps(
+    items: Sequence[planpb.Step | Wave], *, runs_again: Container[planpb.Phase.ValueType] = ()
+) -> list[planpb.Step] | None:
+    """Give the steps in order, or None when one asks for more than to run; phases of `runs_again` do so on a boot."""
+    steps = in_order(install_step(item) if isinstance(item, Wave) else item for item in items)
+    special = any(
+        step.command.retries or step.command.reboot or (step.command.retry_on_boot and step.phase not in runs_again)
+        for step in steps
+    )
+    return None if special else steps
+
+
+def _sentinel_early(rules: FailureRules) -> bool:
+    return rules.policy.sentinel == planpb.SENTINEL_TIME_AFTER_BOOTSTRAP
+
+
+def _copy(entrypoint: planpb.EntryPoint) -> planpb.EntryPoint:
+    result = planpb.EntryPoint()
+    result.CopyFrom(entrypoint)
+    del result.argv[:], result.commands[:]
+    return result
+
+
+def _prepare_files(items: Sequence[planpb.Step | Wave], bundle_id: str) -> Iterator[ospb.File]:
+    waves = [item for item in items if isinstance(item, Wave)]
+    scripts = [item.command.script for item in items if isinstance(item, planpb.Step)]
+    if waves or any(needs_assembly(script) for script in scripts):
+        yield root_file(INSTALL_PROGRAM, literal(program("install.sh")))
+        yield root_file(PLAN, literal(f"{bundle_id}\n".encode()))
+    for wave in waves:
+        yield from stage_files(wave)
+
+
+def _call(step: planpb.Step) -> str:
+    limit = timeout_seconds(step.command)
+    call = shlex.join([*(["timeout", "-k", "9", str(limit)] if limit else []), "sh", step_path(step.id)])
+    return f"{call} >/dev/null 2>&1" if step.command.redact_output else call
+
+
+def _plain_command(step: planpb.Step) -> bool:
+    return not step.command.HasField("timeout") and not step.command.redact_output
+
+
+def _command_line(step: planpb.Step) -> list[contentpb.TextSegment] | None:
+    """Give a user's command as the line that the user wrote, or None where it has to be a file."""
+    if not _plain_command(step):
+        return None
+    if step.command.argv:
+        return _text(shlex.join(step.command.argv))
+    result: list[contentpb.TextSegment] = []
+    for segment in normal_segments(step.command.script):
+        if segment.HasField("template"):
+            result.append(contentpb.TextSegment(template=segment.template))
+            continue
+        if segment.WhichOneof("value") != "data":
+            return None
+        try:
+            result += _text(segment.data.decode())
+        except UnicodeDecodeError:
+            return None
+    return result
+
+
+def _text(line: str) -> list[contentpb.TextSegment]:
+    starts = range(0, len(line), _SEGMENT_CHARACTERS)
+    return [contentpb.TextSegment(text=line[at : at + _SEGMENT_CHARACTERS]) for at in starts]
+
+
+def _add_line(entrypoint: planpb.EntryPoint, segments: list[contentpb.TextSegment], step: planpb.Step) -> None:
+    entrypoint.commands.add(segments=segments, origin=made_by_runner(step.command.origin))
+
+
+def _script_lines(step: planpb.Step, files: list[ospb.File]) -> list[contentpb.Segment]:
+    """Give the lines of one step; a user's own script stands there as it was written."""
+    command = step.command
+    own_lines = _plain_command(step) and step.phase != planpb.PHASE_PREPARE
+    if own_lines and command.argv:
+        return [contentpb.Segment(data=f"{shlex.join(command.argv)}\n".encode())]
+    if own_lines and not needs_assembly(command.script):
+        return [*normal_segments(command.script), contentpb.Segment(data=b"\n")]
+    files += step_files(step)
+    return [contentpb.Segment(data=f"{_call(step)}\n".encode())]
+
+
+def _placeholder(config: str, items: Sequence[planpb.Step | Wave]) -> Iterator[ospb.File]:
+    """Give an empty file where the script itself installs the configuration: without one its unit never starts."""
+    if any(file.path == config for item in items if isinstance(item, Wave) for file in item.files):
+        yield root_file(config, literal(b""))
+
+
+def _config_path(steps: Sequence[planpb.Step]) -> str:
+    """Give the configuration without which the bootstrap is not to run again, where a step names one."""
+    for step in steps:
+        argv = list(step.command.argv)
+        if step.phase == planpb.PHASE_BOOTSTRAP and "--config" in argv[:-1]:
+            return argv[argv.index("--config") + 1]
+    return ""

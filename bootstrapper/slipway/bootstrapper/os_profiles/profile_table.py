@@ -1,0 +1,157 @@
+"""The table of all profiles, and the one way to look a machine's profile up."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+from pydantic import ValidationError
+
+from slipway.bootstrapper.os_profiles.profile import OsProfile
+from slipway.bootstrapper.os_profiles.profile_file import FAMILIES, ProfileFile
+from slipway.contract.errors import UnsupportedTarget, Violation
+from slipway.contract.source_position import did_you_mean
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+_MOST_NAMED = 16
+_BY_NUMBER = {number: name for name, number in FAMILIES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Distribution:
+    family: clusterpb.OsFamily.ValueType
+    default_version: str
+    rows: Mapping[str, OsProfile]
+
+
+class ProfileTable:
+    """Profiles by family, distribution and version."""
+
+    def __init__(self, sources: Iterable[ProfileFile]) -> None:
+        """Index the files' rows. A later file replaces a distribution of an earlier one as a whole.
+
+        Raises:
+            ValueError: a row is no profile.
+        """
+        self._distributions: dict[str, _Distribution] = {}
+        for source in sources:
+            rows = list(source.rows())
+            for name, table in source.distributions.items():
+                self._distributions[name] = _Distribution(
+                    FAMILIES[source.os_family],
+                    table.default_version,
+                    {row.version: row for row in rows if row.distribution == name},
+                )
+
+    @classmethod
+    def shipped(cls) -> Self:
+        """Give the table that comes with Slipway."""
+        return cls(_shipped_files())
+
+    @classmethod
+    def extended(cls, directory: Path) -> Self:
+        """Give the shipped table, with an operator's own files (`*.yaml`, in order of name) on top.
+
+        Raises:
+            OSError: the directory or a file of it can not be read.
+            ValueError: a file is no YAML, or does not describe profiles; the message names the file.
+        """
+        own: list[ProfileFile] = []
+        for path in sorted(directory.iterdir()):
+            if path.suffix != ".yaml":
+                continue
+            try:
+                own.append(_parsed(path.read_text(encoding="utf-8")))
+                list(own[-1].rows())
+            except ValidationError as error:
+                wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+                raise ValueError(f"{path.name}: {wrong}") from None
+            except yaml.MarkedYAMLError as error:
+                mark = error.problem_mark
+                place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+                raise ValueError(f"{path.name}{place}: not YAML: {error.problem}") from None
+            except (ValueError, yaml.YAMLError) as error:
+                raise ValueError(f"{path.name}: {error}") from error
+        return cls([*_shipped_files(), *own])
+
+    def __iter__(self) -> Iterator[OsProfile]:
+        for distribution in self._distributions.values():
+            yield from distribution.rows.values()
+
+    def find(self, target: clusterpb.Target) -> OsProfile:
+        """Give the profile of a machine. An unset version means the distribution's default.
+
+        Raises:
+            UnsupportedTarget: there is no row; it names target.distribution or target.os_version.
+        """
+        found = self._distributions.get(target.distribution)
+        if found is None or found.family != target.os_family:
+            names = sorted(name for name, one in self._distributions.items() if one.family == target.os_family)
+            family = _BY_NUMBER.get(target.os_family, "this")
+            raise UnsupportedTarget(
+                f"target.distribution: there is no OS profile for it in the family {family}: "
+                "set one that there is, or add a profile",
+                violations=[
+                    Violation(
+                        "target.distribution",
+                        "has no OS profile in its family of operating systems",
+                        remedy=f"{_instead(target.distribution, names)}, or add an OS profile",
+                    )
+                ],
+                metadata={"supported": ",".join(names)},
+            )
+        row = _by_version(found, target.os_version)
+        if row is None:
+            raise UnsupportedTarget(
+                "target.os_version: there is no OS profile for this version of the distribution: "
+                "set one that there is, or add a profile",
+                violations=[
+                    Violation(
+                        "target.os_version",
+                        "has no OS profile for the distribution",
+                        remedy=f"choose {_some(sorted(found.rows))}, or add an OS profile",
+                    )
+                ],
+                metadata={"supported": ",".join(sorted(found.rows))},
+            )
+        return row
+
+
+def _instead(word: str, names: Sequence[str]) -> str:
+    """Say what may stand for a name that has no profile: what was meant, or what there is."""
+    meant = did_you_mean(word, names)
+    return f"write {meant}, if that is meant" if meant else f"choose {_some(names)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """Name what there is, as far as a sentence can hold it."""
+    shown = ", ".join(names[:_MOST_NAMED])
+    return f"one of {shown} ..." if len(names) > _MOST_NAMED else f"one of {shown}"
+
+
+def _by_version(found: _Distribution, version: str) -> OsProfile | None:
+    if not version:
+        return found.rows[found.default_version]
+    parts = version.split(".")
+    for length in range(len(parts), 0, -1):
+        row = found.rows.get(".".join(parts[:length]))
+        if row is not None:
+            return row
+    return found.rows.get("")
+
+
+def _parsed(text: str) -> ProfileFile:
+    tree: Any = yaml.safe_load(text)
+    return ProfileFile.model_validate(tree)
+
+
+@cache
+def _shipped_files() -> tuple[ProfileFile, ...]:
+    folder = files(__package__).joinpath("distributions")
+    sources = sorted(
+        (entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda entry: entry.name
+    )
+    return tuple(_parsed(entry.read_text(encoding="utf-8")) for entry in sources)

@@ -1,0 +1,29 @@
+"""Stand-ins for a user's secrets, for questions that must need none: explain, validate, size, diff."""
+
+from slipway.bootstrapper.assembly.secrets import INLINE, references
+from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+PLACEHOLDER = b"placeholder"
+
+
+def user_placeholders(spec: specpb.MachineBootstrapSpec) -> secretpb.SecretMaterial:
+    """Give a value for every secret that a spec refers to."""
+    found = {(one.name, one.key) for _, one in references(spec)}
+    return secretpb.SecretMaterial(
+        secrets=[
+            secretpb.Secret(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=PLACEHOLDER)
+            for name, key in sorted(found)
+        ]
+    )
+
+
+def hidden(secret: secretpb.Secret) -> secretpb.Secret:
+    """Give a secret whose value stands in a spec itself with a placeholder of its length; others are ones already."""
+    if secret.name != INLINE:
+        return secret
+    result = secretpb.Secret()
+    result.CopyFrom(secret)
+    size = len(secret.value)
+    result.value = (PLACEHOLDER * (size // len(PLACEHOLDER) + 1))[:size]
+    return result

@@ -1,0 +1,84 @@
+"""What the operator of a bootstrapper allows."""
+
+import re
+from dataclasses import dataclass
+
+from slipway.contract.errors import FeatureDenied, ProvisionerNotAllowed, Violation
+from slipway.contract.features import feature_uses
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+OWN_DOMAIN = "slipway.dev"
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """An operator's settings.
+
+    Attributes:
+        allowed_provisioners: names that may get a bundle; None for all (only where everything runs on one machine).
+        denied_features: features that no spec may use: ids, or prefixes that end in "*", e.g. "os.commands", "ext.*".
+        secrets_for: TLS identities that may ask for bundles with secrets.
+    """
+
+    allowed_provisioners: frozenset[str] | None = None
+    denied_features: frozenset[str] = frozenset()
+    secrets_for: frozenset[str] = frozenset()
+
+    def check_features(self, bundle: bundlepb.BootstrapBundle) -> None:
+        """Refuse a neutral bundle that uses a denied feature.
+
+        Raises:
+            FeatureDenied: naming features and fields.
+        """
+        denied = [use for use in feature_uses(bundle) if self._denies(use.id)]
+        if denied:
+            raise FeatureDenied(
+                f"the operator denies {', '.join(use.id for use in denied)}",
+                violations=[
+                    Violation(
+                        path,
+                        f"uses {use.id}, which the operator denies",
+                        use.id,
+                        "leave it out, or ask the operator to allow it",
+                    )
+                    for use in denied
+                    for path in use.paths
+                ],
+                metadata={"features": ",".join(use.id for use in denied)},
+            )
+
+    def _denies(self, feature: str) -> bool:
+        return any(
+            feature == one or (one.endswith("*") and feature.startswith(one[:-1])) for one in self.denied_features
+        )
+
+
+def check_declarations(name: str, info: provisionerpb.FormatInfo) -> None:
+    """Refuse a provisioner that declares secrets outside its own domain: it could ask for those of others.
+
+    The same holds for the authority that signs a client's certificate: the cluster's own would sign an administrator.
+    A provisioner's domain is its own name when that has a dot, else NAME.slipway.dev. A name with a dot is therefore
+    never below slipway.dev: it would have the domain of the cluster's own secrets, or of another provisioner.
+    Behind the domain stands one DNS label: a store that writes the slash as a dot could confuse two names otherwise.
+
+    Raises:
+        ProvisionerNotAllowed: naming the provisioner.
+    """
+    if name == OWN_DOMAIN or name.endswith(f".{OWN_DOMAIN}"):
+        raise ProvisionerNotAllowed(
+            f"provisioner {name} is called by a name of Slipway's own domain", metadata={"provisioner": name}
+        )
+    domain = name if "." in name else f"{name}.{OWN_DOMAIN}"
+    for declaration in info.secrets:
+        if not all(_within(domain, one) for one in (declaration.name, declaration.issuer or declaration.name)):
+            raise ProvisionerNotAllowed(
+                f"provisioner {name} declares a secret that is not one DNS label under its own domain {domain}",
+                metadata={"provisioner": name},
+            )
+
+
+def _within(domain: str, name: str) -> bool:
+    found, separator, rest = name.partition("/")
+    return found == domain and bool(separator) and _LABEL.fullmatch(rest) is not None

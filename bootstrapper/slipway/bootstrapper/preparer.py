@@ -1,0 +1,215 @@
+"""Makes a machine's bundle and lowers it for a format: what every question about a machine begins with."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+
+from slipway.bootstrapper.assembly.neutral import neutral_bundle
+from slipway.bootstrapper.assembly.secrets import collect
+from slipway.bootstrapper.assembly.subject import CheckedSubject
+from slipway.bootstrapper.beside import beside
+from slipway.bootstrapper.compilation import Compiled, Compiler
+from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
+from slipway.bootstrapper.credentials.roles import secrets_for_role
+from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
+from slipway.bootstrapper.key_settings import key_settings
+from slipway.bootstrapper.needs import needed, user_secrets
+from slipway.bootstrapper.policy import Policy, check_declarations
+from slipway.bootstrapper.provisioning.provisioners import Provisioners
+from slipway.bootstrapper.provisioning.rendering import RENDER_TIMEOUT, render
+from slipway.bootstrapper.provisioning.selection import Candidate, Wish, all_candidates, choose, reaches
+from slipway.bootstrapper.refusals import bound
+from slipway.bootstrapper.target import resolve, stated
+from slipway.contract.errors import BundleTooLarge, SecretExpired, Violation
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+MAX_BUNDLE = 2 * 1024 * 1024
+"""Most bytes of a serialised bundle (design 5.7)."""
+
+
+def utc_now() -> datetime:
+    """Give the time: the only clock of the bootstrapper, used to tell expired secrets."""
+    return datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A machine whose provisioner is chosen and whose bundle is lowered for it."""
+
+    subject: CheckedSubject
+    candidate: Candidate
+    compiled: Compiled
+    available: Sequence[secretpb.Secret]
+    neutral: bundlepb.BootstrapBundle
+    diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a neutral bundle owes to the format that it is made for; formats often have it in common.
+
+    Attributes:
+        target: the machine's target, complete as far as it is known.
+        declared: the secrets that the format declares.
+        diagnostics: remarks on what was assumed.
+    """
+
+    target: clusterpb.Target
+    declared: tuple[secretpb.SecretDeclaration, ...] = ()
+    diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()
+
+    def key(self) -> tuple[bytes, ...]:
+        """Give what tells the bundles of two settings apart; remarks do not."""
+        parts = (self.target, *self.declared)
+        return tuple(one.SerializeToString(deterministic=True) for one in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Preparer:
+    """All that a bootstrapper depends on. `store` None means that a request must carry the cluster's secrets."""
+
+    provisioners: Provisioners
+    compiler: Compiler
+    version: str
+    store: AnyStore | None = None
+    policy: Policy = field(default_factory=Policy)
+    clock: Callable[[], datetime] = utc_now
+    render_timeout: float = RENDER_TIMEOUT
+
+    def chosen(self, subject: CheckedSubject) -> Candidate:
+        """Give the format that a machine is rendered in.
+
+        Raises:
+            SlipwayError: as choose().
+        """
+        wish = Wish.of(subject.spec, stated(subject.spec.target, subject.machine.target))
+        return choose(self.provisioners.instances(), wish, allowed=self.policy.allowed_provisioners)
+
+    def options(self, subject: CheckedSubject) -> list[Candidate]:
+        """Give every ready format that a machine could have, as far as its target and its import allow."""
+        said = stated(subject.spec.target, subject.machine.target)
+        return [one for one in self.candidates() if reaches(one.format, said) and not bound(subject.spec, one)]
+
+    def candidates(self) -> list[Candidate]:
+        """Give every ready format."""
+        return all_candidates(self.provisioners.instances(), allowed=self.policy.allowed_provisioners)
+
+    def setting(self, subject: CheckedSubject, candidate: Candidate | None) -> Setting:
+        """Give what the neutral bundle of a machine owes to a candidate; None for nobody in particular.
+
+        Raises:
+            SlipwayError: UNSUPPORTED_TARGET, or PROVISIONER_NOT_ALLOWED for the secrets that it declares.
+        """
+        said = stated(subject.spec.target, subject.machine.target)
+        if candidate is None:
+            return Setting(said)
+        check_declarations(candidate.name, candidate.format)
+        target, diagnostics = resolve(said, candidate.format)
+        return Setting(target, tuple(candidate.format.secrets), tuple(diagnostics))
+
+    async def neutral(
+        self,
+        subject: CheckedSubject,
+        candidate: Candidate | None,
+        credentials: secretpb.SecretMaterial,
+        *,
+        store: AnyStore | None = None,
+    ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret], list[diagnosticpb.Diagnostic]]:
+        """Give the neutral bundle, the secrets that are available to it, and remarks."""
+        return await self.neutral_in(subject, self.setting(subject, candidate), credentials, store=store)
+
+    async def neutral_in(
+        self,
+        subject: CheckedSubject,
+        setting: Setting,
+        credentials: secretpb.SecretMaterial,
+        *,
+        store: AnyStore | None = None,
+    ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret], list[diagnosticpb.Diagnostic]]:
+        """Give the same for all candidates of a setting."""
+        declarations = needed(subject, setting.declared)
+        key = ClusterKey(subject.cluster.name, subject.cluster.namespace)
+        settings = key_settings(subject.spec)
+        kept = await ensured(RequestStore(credentials), store or self.store, key, declarations, settings)
+        diagnostics = [
+            *setting.diagnostics,
+            *(
+                diagnosticpb.Diagnostic(severity=diagnosticpb.SEVERITY_WARNING, code="CREDENTIALS", message=warning)
+                for warning in kept.warnings
+            ),
+        ]
+        secrets = secrets_for_role(kept.secrets, declarations, subject.machine.role)
+        theirs = user_secrets(subject, credentials.secrets)
+        clusters_own = [*secrets, *(one for one in theirs if "/" in one.name)]
+
+        def assemble() -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
+            bundle, inline = neutral_bundle(
+                subject, target=setting.target, secrets=clusters_own, declared=setting.declared, version=self.version
+            )
+            self.policy.check_features(bundle)
+            available = [*secrets, *theirs, *inline]
+            collect(bundle, available)
+            return bundle, available
+
+        bundle, available = await beside(subject.spec.ByteSize(), assemble)
+        return bundle, available, diagnostics
+
+    async def compile(
+        self, neutral: bundlepb.BootstrapBundle, candidate: Candidate, *, optional_features: frozenset[str]
+    ) -> Compiled:
+        """Lower a neutral bundle."""
+        work = partial(self.compiler.compile, neutral, candidate.format, optional_features=optional_features)
+        return await beside(neutral.ByteSize(), work)
+
+    async def lower_again(self, prepared: Prepared, rejected: dict[str, Violation]) -> None:
+        """Lower what the provisioner has refused; `rejected` is what it said, by bundle field path."""
+        work = partial(
+            self.compiler.lower_again,
+            prepared.compiled,
+            prepared.candidate.format,
+            rejected=rejected,
+            optional_features=frozenset(prepared.subject.spec.optional_features),
+        )
+        prepared.compiled = await beside(prepared.compiled.bundle.ByteSize(), work)
+
+    def seal(self, bundle: bundlepb.BootstrapBundle, available: Sequence[secretpb.Secret]) -> None:
+        """Put the secrets in that are referred to, and no others; refuse expired ones and oversize."""
+        collect(bundle, available)
+        now = self.clock()
+        expired = [
+            Violation(f"secrets[{index}]", "has expired")
+            for index, one in enumerate(bundle.secrets.secrets)
+            if one.HasField("expire_time") and one.expire_time.ToDatetime(tzinfo=UTC) <= now
+        ]
+        if expired:
+            raise SecretExpired("a secret of the bundle has expired: obtain a fresh one", violations=expired)
+        size = bundle.ByteSize()
+        if size > MAX_BUNDLE:
+            raise BundleTooLarge(
+                f"the bundle has {size} bytes; at most {MAX_BUNDLE} are allowed",
+                metadata={"size": str(size), "limit": str(MAX_BUNDLE)},
+            )
+
+    async def ask(
+        self, prepared: Prepared, *, accept_attachments: bool, validate_only: bool, most: float = math.inf
+    ) -> tuple[provisionerpb.RenderResponse, registrypb.ProvisionerInstance]:
+        """Have the bundle rendered, or only checked, within `most` seconds at most; give who answered, too.
+
+        Raises:
+            SlipwayError: the provisioner's refusal, its fields named as they stand in the bundle, or its failure.
+        """
+        return await render(
+            self.provisioners,
+            prepared.candidate,
+            prepared.compiled.bundle,
+            accept_attachments=accept_attachments,
+            validate_only=validate_only,
+            timeout=min(self.render_timeout, most),
+        )

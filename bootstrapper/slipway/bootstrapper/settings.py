@@ -1,0 +1,58 @@
+"""Settings of the bootstrapper's server, beside those that every server has."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, field_validator
+from pydantic_settings import NoDecode
+
+from slipway.bootstrapper.callers import namespaces_by_caller
+from slipway.bootstrapper.policy import Policy
+from slipway.rpc.settings import ServerSettings
+
+Names = Annotated[frozenset[str], NoDecode]
+
+
+class BootstrapperSettings(ServerSettings):
+    """How the bootstrapper serves. Lists are comma-separated."""
+
+    credentials_dir: Path | None = None
+    profiles_dir: Path | None = None
+    allowed_provisioners: Names | None = None
+    denied_features: Names = frozenset()
+    bundle_secrets_for: Names = frozenset()
+    callers: Names | None = None
+    render_timeout_seconds: float = Field(default=10.0, gt=0, le=60)
+
+    @field_validator("allowed_provisioners", "denied_features", "bundle_secrets_for", "callers", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("callers")
+    @classmethod
+    def _readable(cls, value: frozenset[str] | None) -> frozenset[str] | None:
+        namespaces_by_caller(value or ())
+        return value
+
+    @property
+    def allowed_callers(self) -> frozenset[str] | None:
+        """Who may call, and about whose clusters; None for every identity that is not a service's.
+
+        A bootstrapper that keeps credentials hands out the keys of any cluster to who asks for its first machine. With
+        TLS it answers therefore nobody until callers are named.
+        """
+        if self.callers is None and self.credentials_dir is not None and not self.insecure:
+            return frozenset()
+        return self.callers
+
+    def policy(self) -> Policy:
+        """Give what the operator allows. With TLS no provisioner is allowed until it is named."""
+        allowed = self.allowed_provisioners
+        if allowed is None and not self.insecure:
+            allowed = frozenset()
+        return Policy(
+            allowed_provisioners=allowed,
+            denied_features=self.denied_features,
+            secrets_for=self.bundle_secrets_for,
+        )

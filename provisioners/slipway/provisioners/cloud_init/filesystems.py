@@ -1,0 +1,88 @@
+"""Filesystems: cloud-init's fs_setup.
+
+cloud-init alone does not leave a filesystem alone. Its own way to mkfs checks nothing for `partition: none`, compares
+kind and label only for a number, and takes a device on which blkid finds two signatures for an empty one. Where
+nothing may be overwritten, the entry therefore has the key `cmd`: a command that makes the filesystem only on a device
+without any signature, and that fails if the device cannot be read. Each version from 22.4 on runs it instead of mkfs.
+"""
+
+import re
+import shlex
+
+from slipway.provisioners.cloud_init.document import Value
+from slipway.sdk import RenderContext
+from slipway.v1alpha1 import os_pb2 as ospb
+
+# The option for a label is -L, but for these.
+_LABEL_OPTIONS = {"vfat": "-n", "msdos": "-n", "fat": "-n", "f2fs": "-l"}
+# What lets a program work without a question. The device was checked before.
+_FORCE = {"ext2": "-F", "ext3": "-F", "ext4": "-F", "btrfs": "-f", "xfs": "-f", "swap": "-f", "f2fs": "-f"}
+_DEVICE = "%(device)s"
+# cloud-init's own name for a partition of a disk that the cloud attaches, e.g. Azure's "ephemeral0.1".
+_ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
+
+
+def fs_setup(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
+    """Give the key `fs_setup`."""
+    entries: list[Value] = []
+    for index, filesystem in enumerate(system.filesystems):
+        if "." in filesystem.device and not _ALIAS.fullmatch(filesystem.device):
+            # cloud-init takes what stands behind the last dot for a partition.
+            remedy = "name the device by a path without a dot, such as one in /dev/disk/by-id"
+            path = f"os.filesystems[{index}]"
+            ctx.refuse(path, "os.storage.filesystems", "the device's name has a dot", remedy=remedy)
+            continue
+        entries.append(_overwriting(filesystem) if filesystem.overwrite else _keeping(filesystem))
+    return entries
+
+
+def _keeping(filesystem: ospb.Filesystem) -> dict[str, Value]:
+    """Give an entry that leaves alone whatever is there."""
+    entry = _common(filesystem)
+    if filesystem.HasField("label"):
+        entry["label"] = filesystem.label
+    return entry | {"cmd": _command(filesystem)}
+
+
+def _command(filesystem: ospb.Filesystem) -> str:
+    kind = filesystem.format
+    words = ["mkswap" if kind == "swap" else f"mkfs.{kind}"]
+    words += [_FORCE[kind]] if kind in _FORCE else []
+    words += [_LABEL_OPTIONS.get(kind, "-L"), filesystem.label] if filesystem.label else []
+    make = f"{_escaped(shlex.join([*words, *filesystem.options]))} {_DEVICE}"
+    allowed = '[ -n "$found" ]'
+    if filesystem.cloud_init.replace_format:
+        replaced = _escaped(shlex.quote(filesystem.cloud_init.replace_format))
+        allowed += f' && [ "$(blkid -p -o value -s TYPE {_DEVICE})" != {replaced} ]'
+    return f"found=$(wipefs -n {_DEVICE}) && {{ {{ {allowed}; }} || {make}; }}"
+
+
+def _escaped(text: str) -> str:
+    """Protect a text from the substitution of cloud-init's own keys."""
+    return text.replace("%", "%%")
+
+
+def _overwriting(filesystem: ospb.Filesystem) -> dict[str, Value]:
+    """Give an entry by which cloud-init makes the filesystem in any case."""
+    entry = _common(filesystem)
+    options = list(filesystem.options)
+    if filesystem.HasField("label") and filesystem.format in _LABEL_OPTIONS:
+        # cloud-init says -L to every program; these know another option, and would make no filesystem.
+        options = [_LABEL_OPTIONS[filesystem.format], filesystem.label, *options]
+    elif filesystem.HasField("label"):
+        entry["label"] = filesystem.label
+    if options:
+        entry["extra_opts"] = options
+    return entry
+
+
+def _common(filesystem: ospb.Filesystem) -> dict[str, Value]:
+    entry: dict[str, Value] = {"device": filesystem.device, "filesystem": filesystem.format}
+    if not _ALIAS.fullmatch(filesystem.device):
+        # Unset, cloud-init would look for a partition by itself.
+        entry["partition"] = filesystem.cloud_init.search or "none"
+    if filesystem.HasField("overwrite"):
+        entry["overwrite"] = filesystem.overwrite
+    if filesystem.cloud_init.HasField("replace_format"):
+        entry["replace_fs"] = filesystem.cloud_init.replace_format
+    return entry

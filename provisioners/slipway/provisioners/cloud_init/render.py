@@ -1,0 +1,77 @@
+"""The provisioner: a bundle as one cloud-config document."""
+
+from collections.abc import Sequence
+
+from slipway.provisioners.cloud_init import accounts, commands, filesystems, storage
+from slipway.provisioners.cloud_init.document import Value, emit
+from slipway.provisioners.cloud_init.features import cloud_config
+from slipway.provisioners.cloud_init.files import write_files
+from slipway.sdk import RenderContext, UserData
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+
+class CloudInit:
+    """Renders `#cloud-config` for cloud-init 22.4 and newer. Its one key is its one document."""
+
+    name = "cloud-init"
+    version = "0.1.0"
+    documentation_url = "https://cloudinit.readthedocs.io/"
+
+    def formats(self) -> Sequence[provisionerpb.FormatInfo]:
+        """Give the one format."""
+        return [cloud_config()]
+
+    def render(self, bundle: bundlepb.BootstrapBundle, target: clusterpb.Target, ctx: RenderContext) -> UserData:
+        """Turn the bundle into a document. cloud-init knows its distribution itself: no target is needed."""
+        del target
+        document = {key: value for key, value in _sections(bundle, ctx).items() if value}
+        return UserData(b"" if ctx.refusals else emit(document))
+
+
+def _sections(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> dict[str, Value]:
+    system, entry = bundle.os, bundle.plan.entrypoint
+    return {
+        "write_files": [*write_files(system, ctx), *commands.entry_point(entry)],
+        "disk_setup": storage.disk_setup(system, ctx),
+        "fs_setup": filesystems.fs_setup(system, ctx),
+        "mounts": storage.mounts(system, ctx),
+        "swap": storage.swap(system),
+        **_hostname(system.hostname),
+        "timezone": system.time_zone.name,
+        "ntp": _ntp(system, ctx),
+        "groups": accounts.groups(system),
+        "users": accounts.users(system, ctx),
+        "package_update": system.packages.update,
+        "package_upgrade": system.packages.upgrade,
+        "packages": [_package(package) for package in system.packages.install],
+        "bootcmd": commands.bootcmd(bundle.commands, ctx),
+        "runcmd": commands.runcmd(entry, ctx),
+    }
+
+
+def _hostname(hostname: ospb.Hostname) -> dict[str, Value]:
+    """Name the machine. Both keys, since distributions differ in which one they prefer."""
+    # A part that is known only on the machine would be a feature that this format does not declare.
+    name = hostname.name.value or "".join(segment.text for segment in hostname.name.segments)
+    return {"hostname": name, "fqdn": name}
+
+
+def _ntp(system: ospb.OperatingSystem, ctx: RenderContext) -> Value:
+    """Give the key `ntp`: cloud-init finds out which client the image has, and installs one where there is none."""
+    if not system.HasField("ntp"):
+        return {}
+    ntp = system.ntp
+    for name in ("servers", "pools"):
+        for index, host in enumerate(getattr(ntp, name)):
+            if host.startswith("*"):
+                path = f"os.ntp.{name}[{index}]"
+                ctx.refuse(path, f"os.ntp.{name}", "a time server is a pattern", remedy="write a name or an address")
+    hosts = {name: [host.strip("[]") for host in getattr(ntp, name)] for name in ("servers", "pools")}
+    return {"enabled": True, **{name: value for name, value in hosts.items() if value}}
+
+
+def _package(package: ospb.Package) -> Value:
+    return [package.name, package.version] if package.HasField("version") else package.name

@@ -1,0 +1,99 @@
+"""Disks, mounts and swap: cloud-init's disk_setup, mounts and swap."""
+
+import re
+
+from slipway.provisioners.cloud_init.document import Value
+from slipway.sdk import RenderContext
+from slipway.sdk.paths import parents
+from slipway.v1alpha1 import os_pb2 as ospb
+
+_MBR_MOST = 4
+# Options that say no more than a row without options.
+_LEFT_OUT: tuple[list[str], ...] = ([], ["defaults", "nofail"])
+_WHOLE = 100
+# Codes of sgdisk and sfdisk; a GUID is passed as it is.
+_TYPES: dict[str, Value] = {
+    "linux": 83,
+    "swap": 82,
+    "raid": "fd",
+    "lvm": "8e",
+    "fat32": "0c",
+    "ntfs": "07",
+    "extended": "85",
+}
+
+
+def disk_setup(system: ospb.OperatingSystem, ctx: RenderContext) -> dict[str, Value]:
+    """Give the key `disk_setup`."""
+    disks: dict[str, Value] = {}
+    for index, disk in enumerate(system.disks):
+        path = f"os.disks[{index}]"
+        problem = _problem(disk)
+        if problem:
+            ctx.refuse(path, "os.storage.disks", problem[0], remedy=problem[1])
+            continue
+        *first, last = disk.partitions
+        rest = _WHOLE - sum(partition.percentage for partition in first)
+        if last.percentage and last.percentage < rest:
+            ctx.remark(
+                "LAST_PARTITION_TAKES_REST",
+                "cloud-init gives all that is left of the disk to the last partition",
+                path=f"{path}.partitions[{len(first)}].percentage",
+            )
+        shares = [*(partition.percentage for partition in first), rest]
+        layout = [_share(share, partition.type) for share, partition in zip(shares, disk.partitions, strict=True)]
+        disks[disk.device] = {
+            "table_type": "mbr" if disk.table_type == ospb.PARTITION_TABLE_TYPE_MBR else "gpt",
+            "layout": True if layout == [_WHOLE] else layout,
+            **({"overwrite": disk.overwrite} if disk.HasField("overwrite") else {}),
+        }
+    return disks
+
+
+def _problem(disk: ospb.Disk) -> tuple[str, str] | None:
+    """Give what is wrong with a disk, and what to do."""
+    if not disk.partitions:
+        return "cloud-init can not make a partition table without partitions", "add a partition"
+    if disk.table_type == ospb.PARTITION_TABLE_TYPE_MBR and len(disk.partitions) > _MBR_MOST:
+        return "a DOS partition table has at most 4 partitions", "leave out tableType: GPT has more"
+    *first, last = disk.partitions
+    if not all(partition.percentage for partition in first):
+        return "only the last partition may take the rest of the disk", "give the others a percentage"
+    if sum(partition.percentage for partition in first) + max(last.percentage, 1) > _WHOLE:
+        return "the partitions have more than 100 percent", "choose smaller percentages"
+    return None
+
+
+def _share(percentage: int, kind: str) -> Value:
+    return [percentage, _TYPES.get(kind, kind)] if kind else percentage
+
+
+def mounts(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
+    """Give the key `mounts`. Whatever a row leaves out cloud-init fills in, and better than we could.
+
+    To a row without options it gives "nofail" and, by its version, what keeps systemd from mounting before cloud-init
+    itself has made the filesystem; to one without the last fields a check at boot.
+    """
+    rows: list[Value] = []
+    folders = {mount.path.rstrip("/") for mount in system.mounts} - {""}
+    for index, mount in enumerate(system.mounts):
+        if re.search(r"[\s\\#]", mount.path):
+            ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", "the path has a character that fstab escapes")
+            continue
+        if not folders.isdisjoint(parents(mount.path.rstrip("/"))):
+            # cloud-init makes all folders, then mounts: this one's is hidden by then, and the mount fails in silence.
+            ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", "the path is below another mount")
+            continue
+        row = [mount.source, mount.path]
+        if mount.HasField("check") or list(mount.options) not in _LEFT_OUT:
+            row += [mount.type or "auto", ",".join(mount.options) or "defaults"]
+            row += ["0", "2" if mount.check else "0"] if mount.HasField("check") else []
+        elif mount.type:
+            row.append(mount.type)
+        rows.append(row)
+    return rows
+
+
+def swap(system: ospb.OperatingSystem) -> dict[str, Value]:
+    """Give the key `swap`; the format declares that there is at most one."""
+    return {"filename": system.swaps[0].path, "size": f"{system.swaps[0].size_mib}M"} if system.swaps else {}

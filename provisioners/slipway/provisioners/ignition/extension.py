@@ -1,0 +1,81 @@
+"""The extension `ignition.slipway.dev/config`: a config of the user's, merged by Ignition itself.
+
+It travels as a nested config, so that the rules of the merge are Ignition's own: entries with the same key are merged
+and the nested one wins. That must not touch what the bundle itself needs, so a common path or unit is refused.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from slipway.contract.errors import BundleInvalid, Violation
+from slipway.provisioners.ignition.document import Resource
+from slipway.provisioners.ignition.features import EXTENSION
+from slipway.provisioners.ignition.resources import resource
+from slipway.sdk import RenderContext
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+
+_MEDIA_TYPES = frozenset({"application/vnd.coreos.ignition+json", "application/json"})
+_FEATURE = f"ext.{EXTENSION}"
+_LISTS = (
+    ("storage", "files", "path"),
+    ("storage", "directories", "path"),
+    ("storage", "links", "path"),
+    ("systemd", "units", "name"),
+)
+
+
+def nested_configs(
+    bundle: bundlepb.BootstrapBundle, ctx: RenderContext, *, spec: str, taken: frozenset[str]
+) -> list[Resource]:
+    """Give the configs to merge. `taken` are the paths and unit names that are the bundle's own."""
+    nested = []
+    for index, extension in enumerate(bundle.extensions):
+        path = f"extensions[{index}]"
+        if extension.media_type.partition(";")[0] not in _MEDIA_TYPES:
+            remedy = "translate it with butane, and set application/vnd.coreos.ignition+json"
+            ctx.refuse(f"{path}.media_type", _FEATURE, "must be JSON", remedy=remedy)
+            continue
+        data = ctx.content(extension.content, f"{path}.content")
+        config = _parsed(data, f"{path}.content")
+        if not _is_compatible(config, spec):
+            remedy = "choose the format of that version, or write the config for this one"
+            why = f"its ignition.version must be of spec {spec} or older"
+            ctx.refuse(f"{path}.content", _FEATURE, why, remedy=remedy)
+        for where, key in _keys(config):
+            if key in taken:
+                remedy = "leave it to one of them: the extension, or the rest of the spec"
+                ctx.refuse(f"{path}.content:{where}", _FEATURE, "the bundle has an entry for the same", remedy=remedy)
+        # Spec 2 has no word for packing here.
+        nested.append(resource(data, pack=not spec.startswith("2.")))
+    return nested
+
+
+def _parsed(data: bytes, path: str) -> dict[str, Any]:
+    try:
+        config: object = json.loads(data)
+    except (ValueError, RecursionError):
+        config = None
+    if not isinstance(config, dict):
+        raise BundleInvalid("an extension can not be read", violations=[Violation(path, "must be a JSON object")])
+    return config
+
+
+def _is_compatible(config: dict[str, Any], spec: str) -> bool:
+    about: Any = config.get("ignition")
+    version = str(about.get("version")) if isinstance(about, dict) else ""
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        return False
+    own, most = ([int(part) for part in text.split(".")] for text in (version, spec))
+    return own[0] == most[0] and own <= most
+
+
+def _keys(config: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give what must be unique in a merged config, with the place where it stands."""
+    for section, name, key in _LISTS:
+        part: Any = config.get(section)
+        entries = part.get(name) if isinstance(part, dict) else None
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict) and isinstance(entry.get(key), str):
+                yield f"{section}.{name}[{index}]", entry[key]

@@ -1,0 +1,106 @@
+"""The provisioner: a bundle as one Ignition config."""
+
+from collections.abc import Sequence
+
+from slipway.provisioners.ignition import accounts, features, spec2, storage, units
+from slipway.provisioners.ignition.document import (
+    Config,
+    Ignition,
+    KernelArguments,
+    Nested,
+    Passwd,
+    Storage,
+    Systemd,
+    Unit,
+    emit,
+)
+from slipway.provisioners.ignition.extension import nested_configs
+from slipway.provisioners.ignition.nodes import Nodes
+from slipway.sdk import RenderContext, UserData
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+_HOSTNAME = "/etc/hostname"
+
+
+class IgnitionProvisioner:
+    """Renders Ignition configs, for Fedora CoreOS and Flatcar."""
+
+    name = "ignition"
+    version = "0.1.0"
+    documentation_url = "https://coreos.github.io/ignition/"
+
+    def formats(self) -> Sequence[provisionerpb.FormatInfo]:
+        """Give the formats, one for each spec."""
+        return features.formats()
+
+    def render(self, bundle: bundlepb.BootstrapBundle, target: clusterpb.Target, ctx: RenderContext) -> UserData:
+        """Turn the bundle into a config. Ignition is the same on every distribution: no target is needed."""
+        del target
+        spec = ctx.format.format.partition("/")[2]
+        config = _config(bundle, ctx, spec)
+        if ctx.refusals:
+            return UserData(b"")
+        document = config.as_json()
+        return UserData(emit(spec2.translate(document) if spec.startswith("2.") else document))
+
+
+def _config(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, spec: str) -> Config:
+    system = bundle.os
+    filesystems = storage.Filesystems(system, ctx)
+    nodes = _nodes(system, ctx, late=filesystems.late, is_spec2=spec.startswith("2."))
+    all_units = _units(bundle, ctx)
+    taken = nodes.paths | {unit.name for unit in all_units}
+    nested = nested_configs(bundle, ctx, spec=spec, taken=taken)
+    return Config(
+        ignition=Ignition(version=spec, config=Nested(merge=nested) if nested else None),
+        kernel_arguments=_kernel_arguments(system),
+        passwd=Passwd(
+            users=accounts.users(system, ctx) or None,
+            groups=accounts.groups(system) or None,
+        ),
+        storage=Storage(
+            disks=storage.disks(system, ctx) or None,
+            filesystems=filesystems.made or None,
+            directories=list(nodes.directories.values()) or None,
+            files=list(nodes.files.values()) or None,
+            links=list(nodes.links.values()) or None,
+        ),
+        systemd=Systemd(units=all_units),
+    )
+
+
+def _nodes(system: ospb.OperatingSystem, ctx: RenderContext, *, late: set[str], is_spec2: bool) -> Nodes:
+    nodes = Nodes(ctx, links=[link.path for link in system.links], late=late, spec2=is_spec2)
+    for index, directory in enumerate(system.directories):
+        nodes.add_directory(directory, f"os.directories[{index}]")
+    for index, link in enumerate(system.links):
+        nodes.add_link(link, f"os.links[{index}]")
+    for index, file in enumerate(system.files):
+        nodes.add_file(file, f"os.files[{index}]")
+    accounts.add_sudoers(system, ctx, nodes)
+    if system.HasField("hostname"):
+        # A part that is known only on the machine would be a feature that this format does not declare.
+        name = system.hostname.name.value or "".join(part.text for part in system.hostname.name.segments)
+        nodes.add_own(_HOSTNAME, f"{name}\n".encode(), mode=0o644, where="os.hostname", feature="os.hostname")
+    return nodes
+
+
+def _units(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> list[Unit]:
+    made = [*units.entry_point(bundle.plan.entrypoint), *storage.mount_units(bundle.os, ctx)]
+    names = {unit.name for unit in made}
+    for index, unit in enumerate(bundle.os.systemd_units):
+        if unit.name in names:
+            ctx.refuse(f"os.systemd_units[{index}]", "os.systemd.units", "has the name of a unit that is made here")
+    return [*units.bundle_units(bundle.os, ctx), *made]
+
+
+def _kernel_arguments(system: ospb.OperatingSystem) -> KernelArguments | None:
+    if not system.kernel_arguments:
+        return None
+    return KernelArguments(
+        should_exist=[entry.argument for entry in system.kernel_arguments if not entry.absent] or None,
+        should_not_exist=[entry.argument for entry in system.kernel_arguments if entry.absent] or None,
+    )

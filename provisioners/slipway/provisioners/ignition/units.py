@@ -1,0 +1,72 @@
+"""Units: those of the bundle, and the one that starts the entry point."""
+
+from collections.abc import Iterable
+
+from slipway.provisioners.ignition.document import DropIn, Unit
+from slipway.provisioners.ignition.unit_files import command_line, has_install_section, is_unit_file, unit_file
+from slipway.sdk import RenderContext
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import plan_pb2 as planpb
+
+_DEFAULT_NAME = "slipway-bootstrap.service"
+_NETWORK = "network-online.target"
+
+
+def bundle_units(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Unit]:
+    """Give the bundle's own units."""
+    units = []
+    for index, unit in enumerate(system.systemd_units):
+        problem = _problem(unit)
+        if problem:
+            ctx.refuse(f"os.systemd_units[{index}]", "os.systemd.units", problem)
+            continue
+        units.append(
+            Unit(
+                name=unit.name,
+                enabled=unit.enabled if unit.HasField("enabled") else None,
+                mask=unit.masked if unit.HasField("masked") else None,
+                contents=unit.contents if unit.HasField("contents") else None,
+                dropins=_drop_ins(unit.drop_ins),
+            )
+        )
+    return units
+
+
+def _problem(unit: ospb.SystemdUnit) -> str:
+    if unit.masked and unit.HasField("contents"):
+        return "Ignition can not both write and mask a unit"
+    if not all(is_unit_file(contents) for contents in (unit.contents, *(part.contents for part in unit.drop_ins))):
+        return "Ignition can not parse it"
+    if unit.enabled and unit.HasField("contents") and not has_install_section(unit.contents):
+        return "a unit without an [Install] section can not be enabled"
+    return ""
+
+
+def entry_point(entry: planpb.EntryPoint) -> list[Unit]:
+    """Give the unit that starts the entry point on every boot: it ends at once when all is done."""
+    if not entry.argv:
+        return []
+    after = list(entry.after_units)
+    # The command line is quoted already, "%" apart.
+    contents = unit_file(
+        {
+            "Unit": [
+                ("Description", "Bootstrap of this machine"),
+                ("Wants", _NETWORK),
+                ("After", " ".join([_NETWORK, *after])),
+                *([("Requires", " ".join(after))] if after else []),
+            ],
+            "Service": [
+                ("Type", "oneshot"),
+                ("RemainAfterExit", "yes"),
+                ("ExecStart", command_line(entry.argv)),
+            ],
+            "Install": [("WantedBy", "multi-user.target")],
+        }
+    )
+    name = entry.unit_name or _DEFAULT_NAME
+    return [Unit(name=name, enabled=True, contents=contents, dropins=_drop_ins(entry.drop_ins))]
+
+
+def _drop_ins(parts: Iterable[ospb.SystemdDropIn]) -> list[DropIn] | None:
+    return [DropIn(name=part.name, contents=part.contents) for part in parts] or None

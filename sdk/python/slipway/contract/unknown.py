@@ -1,0 +1,31 @@
+"""Finds what a message holds and this program's contract does not know: fields, and values of enums.
+
+protobuf keeps both in silence, and whoever builds on the message loses them. That is harmless in an answer and never in
+a spec: a caller with a newer contract would get a machine without one of its settings. So whoever takes a spec looks
+here first.
+"""
+
+from collections.abc import Iterator
+
+from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from slipway.contract.errors import Violation
+from slipway.contract.walk import plan
+
+
+def unknown_fields(message: Message, *, path: str) -> Iterator[Violation]:
+    """Give a violation for every unknown field in `message` and below it, by the path of what holds it."""
+    for one in UnknownFieldSet(message):  # type: ignore[attr-defined]  # the stubs forget that it is a sequence
+        yield Violation(path, f"holds field number {one.field_number}, which this version of Slipway does not know")
+    plans = plan(message.DESCRIPTOR)
+    for descriptor, value in message.ListFields():
+        field = plans[descriptor.number]
+        if field.message is None:
+            continue
+        where = f"{path}.{field.name}"
+        if field.repeated:
+            for index, entry in enumerate(value):
+                yield from unknown_fields(entry, path=f"{where}[{index}]")
+        else:
+            yield from unknown_fields(value, path=where)

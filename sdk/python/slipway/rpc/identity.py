@@ -1,0 +1,43 @@
+"""Who the other side is, by its certificate.
+
+A process proves its identity by a SPIFFE id, a URI in its certificate: ``spiffe://<trust domain>/provisioner/<name>``.
+Servers read that. gRPC clients in Python cannot: they compare host names only. So the certificate of a provisioner
+also carries the same identity as a DNS name, ``<name>.provisioner.<trust domain>``, which callers demand.
+"""
+
+from dataclasses import dataclass
+
+from slipway.rpc import ServicerContext
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The SPIFFE ids of a peer's certificate (in practice one, or none)."""
+
+    spiffe_ids: tuple[str, ...]
+
+    def owns(self, *, trust_domain: str, role: str, name: str) -> bool:
+        """Whether it is the process ``name`` in ``role``."""
+        return spiffe_id(trust_domain=trust_domain, role=role, name=name) in self.spiffe_ids
+
+    def __str__(self) -> str:
+        return ",".join(self.spiffe_ids)
+
+
+def spiffe_id(*, trust_domain: str, role: str, name: str) -> str:
+    """Give the SPIFFE id of a process; ``role`` is "provisioner" or the service's own word."""
+    return f"spiffe://{trust_domain}/{role}/{name}"
+
+
+def provisioner_host(*, trust_domain: str, name: str) -> str:
+    """Give the DNS name that the certificate of a provisioner carries."""
+    return f"{name}.provisioner.{trust_domain}"
+
+
+def identity_of(context: ServicerContext) -> Identity | None:
+    """Give the identity of the caller; None without TLS."""
+    properties = context.auth_context()
+    if b"ssl" not in properties.get("transport_security_type", ()):
+        return None
+    uris = tuple(uri.decode("utf-8", errors="replace") for uri in properties.get("peer_uri", ()))
+    return Identity(tuple(uri for uri in uris if uri.startswith("spiffe://")))

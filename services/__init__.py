@@ -1,1 +1,0 @@
-"""What every server shares, and the services that are neither bootstrapper nor provisioner."""

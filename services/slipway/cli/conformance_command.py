@@ -1,0 +1,143 @@
+"""slipway conformance: whether a provisioner, in any language, keeps the contract."""
+
+import asyncio
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from slipway.cli.addresses import address
+from slipway.cli.exit_codes import FAILED
+from slipway.cli.failures import reported
+from slipway.cli.options import output_option
+from slipway.cli.output import note, say
+
+
+def _words(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(value))
+    except ValueError:
+        raise click.BadParameter("its quotes do not match") from None
+
+
+@click.group("conformance", short_help="See whether a provisioner keeps the contract.")
+def conformance() -> None:
+    """See whether a provisioner keeps the contract: docs/reference/contract.md, clause by clause."""
+
+
+@conformance.command("run", short_help="Try every clause on a provisioner.")
+@click.option(
+    "--endpoint",
+    default="",
+    metavar="HOST:PORT",
+    callback=address,
+    help="Where it answers. Default with --start-cmd: a free port.",
+)
+@click.option(
+    "--tls-cert-dir", type=click.Path(path_type=Path, file_okay=False), default=None,
+    help="Directory with tls.crt, tls.key and ca.crt to call it with.",
+)  # fmt: skip
+@click.option("--insecure", is_flag=True, help="Call it without TLS, on this machine.")
+@click.option(
+    "--start-cmd", default="", callback=_words, metavar="COMMAND",
+    help="Start it by this command, told by SLIPWAY_* where to listen. Without --tls-cert-dir and --insecure the suite "
+    "makes the certificates.",
+)  # fmt: skip
+@click.option(
+    "--decode-cmd", default="", callback=_words, metavar="COMMAND",
+    help="Turns user data on standard input into a MachineState in JSON, for a format that the suite can not read.",
+)  # fmt: skip
+@click.option(
+    "--profile", type=click.Choice(["core", "extended"]), default="extended", show_default=True,
+    help="core: what binds everybody; extended: every declared feature too.",
+)  # fmt: skip
+@click.option(
+    "--only", multiple=True, metavar="ID", help="Only this group, clause or check (TRN, RND-003, RND-003.at-once)."
+)
+@click.option(
+    "--known-failures", type=click.Path(path_type=Path, dir_okay=False, exists=True), default=None,
+    help="Checks that are known to fail, an id a line. One that passes is a failure then.",
+)  # fmt: skip
+@click.option("--trust-domain", default="slipway", show_default=True, help="Trust domain of its certificate.")
+@click.option(
+    "--report",
+    "report_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Write the report here, as YAML.",
+)
+@click.option(
+    "--junit",
+    "junit_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Write it here as JUnit XML.",
+)
+@click.option("--quiet", is_flag=True, help="No progress, only the verdict.")
+@output_option("How to print the verdict; json and yaml give the whole report.")
+@reported
+def run(**values: Any) -> None:
+    """Try every clause of the contract on a provisioner, and tell which hold.
+
+    Progress, and how quick it was, go to standard error, the verdict to standard output.
+
+    \b
+    Examples:
+      slipway conformance run --start-cmd './my-provisioner' --report report.yaml
+      slipway conformance run --endpoint 127.0.0.1:9443 --insecure
+      slipway conformance run --endpoint bottlerocket.example.com:9443 --tls-cert-dir certificates --junit out.xml
+
+    \b
+    Exit codes:
+      0  it keeps the contract (with --only: those checks), or breaks only what --known-failures lists, and all of that
+      1  it breaks another clause that binds it, keeps one that is listed, or can not be reached
+      2  the command line is wrong
+    """  # noqa: D301  # click's mark for lines that stay
+    # The suite brings grpc and cryptography, which no other command needs to wait for.
+    from slipway.conformance import figures, junit, known_failures, report, run, session, verdict  # noqa: PLC0415
+    from slipway.conformance.options import Options  # noqa: PLC0415
+
+    if values["insecure"] and values["tls_cert_dir"]:
+        raise click.UsageError("--insecure and --tls-cert-dir exclude each other")
+    if not values["start_cmd"] and not values["endpoint"]:
+        raise click.UsageError("give --endpoint HOST:PORT, or --start-cmd to have it started")
+    if not values["start_cmd"] and not values["insecure"] and not values["tls_cert_dir"]:
+        raise click.UsageError("give --tls-cert-dir DIR, or --insecure for one on this machine")
+    known = _known(values["known_failures"], run.ids(), known_failures)
+    unknown = [one for one in values["only"] if not run.names(one)]
+    if unknown:
+        raise click.UsageError(f"there is no group, clause or check {', '.join(unknown)}")
+    names = ("endpoint", "tls_cert_dir", "insecure", "start_cmd", "decode_cmd", "profile", "trust_domain")
+    wanted = run.Wanted(only=values["only"], known=known)
+    progress = None if values["quiet"] else lambda one, number, of: note(verdict.progress(one, number, of))
+    measured = figures.Figures()
+    options = Options(**{name: values[name] for name in names})
+    try:
+        made = asyncio.run(run.conformance(options, wanted=wanted, progress=progress, figures=measured))
+    except session.CannotStartError as error:
+        note(str(error))
+        sys.exit(FAILED)
+    if values["report_file"]:
+        values["report_file"].write_text(report.as_yaml(made), encoding="utf-8")
+    if values["junit_file"]:
+        values["junit_file"].write_bytes(junit.as_junit(made, measured))
+    for load in [] if values["quiet"] else measured:
+        note(f"load: {load}")
+    partial = bool(values["only"])
+    texts = {"json": report.as_json, "yaml": report.as_yaml}
+    found = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made, partial=partial)
+    say(found.rstrip("\n"))
+    if not report.as_expected(made, partial=partial):
+        sys.exit(FAILED)
+
+
+def _known(path: Path | None, ids: Any, known_failures: Any) -> frozenset[str]:
+    if path is None:
+        return frozenset()
+    try:
+        found: frozenset[str] = known_failures.read(path, ids)
+    except known_failures.KnownFailuresError as error:
+        raise click.UsageError(str(error)) from None
+    return found

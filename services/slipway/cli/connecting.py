@@ -1,0 +1,56 @@
+"""Opens what answers the commands: everything in this process, or a server by gRPC."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import click
+
+from slipway.bootstrapper.bootstrapper import utc_now
+from slipway.bootstrapper.credentials.directory_store import DirectoryStore
+from slipway.bootstrapper.credentials.entropy import SystemEntropy
+from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
+from slipway.bootstrapper.credentials.generation import SecretFactory
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.credentials.store import CredentialStore
+from slipway.bootstrapper.policy import Policy
+from slipway.cli.backend import MYSELF, Backend, EmbeddedBackend
+from slipway.cli.options import Connection
+
+
+@asynccontextmanager
+async def connected(connection: Connection, *, dry: bool = False) -> AsyncIterator[Backend]:
+    """Give a backend, and close it afterwards. `dry` means placeholders in place of secrets: nothing is created."""
+    backend = _remote(connection) if connection.server else _embedded(connection, dry=dry)
+    try:
+        yield backend
+    finally:
+        await backend.close()
+
+
+def credential_store(connection: Connection) -> CredentialStore:
+    """Give the store of the clusters' secrets: a directory, or this process's memory with a warning."""
+    factory = SecretFactory(entropy=SystemEntropy(), clock=utc_now)
+    if connection.credentials is not None:
+        return DirectoryStore(connection.credentials, factory)
+    return EphemeralStore(factory)
+
+
+def _embedded(connection: Connection, *, dry: bool) -> Backend:
+    from slipway.cli.embedded import embedded_bootstrapper  # noqa: PLC0415  # not needed against a server
+
+    if connection.tls_cert_dir or connection.insecure:
+        raise click.UsageError("--tls-cert-dir and --insecure are for --server")
+    store = PlaceholderStore() if dry else credential_store(connection)
+    policy = Policy(secrets_for=frozenset({MYSELF}))
+    try:
+        return EmbeddedBackend(embedded_bootstrapper(store=store, policy=policy, profiles=connection.profiles))
+    except ValueError as error:
+        raise click.ClickException(f"--profiles: {error}") from None
+
+
+def _remote(connection: Connection) -> Backend:
+    from slipway.cli.remote import RemoteBackend  # noqa: PLC0415  # gRPC is loaded only where it is needed
+
+    if connection.profiles or connection.credentials:
+        raise click.UsageError("--profiles and --credentials are the server's business with --server")
+    return RemoteBackend(connection)

@@ -1,0 +1,144 @@
+"""slipway diff."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import click
+
+from slipway.bootstrapper.assembly.secrets import INLINE
+from slipway.bootstrapper.assembly.subject import check
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.placeholders import PLACEHOLDER, user_placeholders
+from slipway.cli.embedded import embedded_bootstrapper
+from slipway.cli.exit_codes import FAILED
+from slipway.cli.failures import reported
+from slipway.cli.known_secrets import Comparable, digested, known_values, one_sided
+from slipway.cli.loading import STDIN, Loaded, load
+from slipway.cli.options import file_options, files_from, inputs_from, output_option, variable_options
+from slipway.cli.output import emit, note, say, show, table
+from slipway.cli.remarks import note_error, note_files
+from slipway.contract.errors import SlipwayError
+from slipway.contract.walk import items
+from slipway.contract.yaml_encode import encode
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+
+_SIDES = 2
+_KEYS = ("path", "name", "device", "argument", "host", "id")
+
+
+@click.command("diff", short_help="Show what changes on the machines between two files, in neutral terms.")
+@partial(file_options, metavar="BEFORE AFTER")
+@variable_options
+@click.option("--exit-code", is_flag=True, help="End with 1 when something changes, as diff does.")
+@output_option()
+@reported
+def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
+    """Show what changes on the machines when the specs of BEFORE become those of AFTER.
+
+    Files, users, sysctls, node settings and so on, each by its name; secrets and file contents are compared but never
+    shown: where nothing but the value of a secret differs, it says "changed (secret)". Values that are referred to are
+    compared where both files hold the Secret, else the references are. Machines are told apart by their names. Nothing
+    is created.
+
+    \b
+    Examples:
+      slipway diff old.yaml new.yaml
+      slipway diff cluster.yaml imported.yaml --set-missing -o json
+
+    \b
+    Exit codes:
+      0  done; with --exit-code: nothing changes
+      1  a file is invalid; with --exit-code also: something changes
+      2  the command line is wrong
+    """  # noqa: D301  # click's mark for lines that stay
+    files = files_from(values)
+    if len(files) != _SIDES:
+        raise click.UsageError(f"it takes two files, before and after; here are {len(files)}")
+    if len(set(files)) == 1 and STDIN in files:
+        raise click.UsageError("standard input can be only one of the two")
+    before, after = (load(inputs_from(dict(values), files=(path,))) for path in files)
+    # A variable may be one of the other file.
+    both = {name: text for name, text in before.unused.items() if name in after.unused}
+    before.unused, after.unused = {}, both
+    invented = PLACEHOLDER if values["set_missing"] else None
+    old, new = (asyncio.run(_machines(loaded, invented)) for loaded in (before, after))
+    for name, key in one_sided(old, new):
+        note(f"key {key} of secret {name} is in one of the two files only: its value is not compared", "warning")
+    changes = list(compare(old, new))
+    if output != "table":
+        emit([{"machine": one[0], "change": one[1], "what": one[2], "fields": one[3]} for one in changes], output)
+    elif changes:
+        rows = [[machine, change, what, ", ".join(fields)] for machine, change, what, fields in changes]
+        show(table("", ["machine", "change", "what", "fields"], rows))
+    else:
+        say("nothing changes")
+    if changes and exit_code:
+        sys.exit(FAILED)
+
+
+async def _machines(loaded: Loaded, invented: bytes | None) -> dict[str, Comparable]:
+    """Give what every machine of a file will be, with placeholders for the cluster's secrets; none leaves this process.
+
+    Every machine that is refused is told with the places in the file, and ends the command. A secret of the value
+    `invented` stands for one that is not at hand.
+    """
+    note_files(loaded)
+    bootstrapper = embedded_bootstrapper(store=PlaceholderStore())
+    found: dict[str, Comparable] = {}
+    refused = False
+    for question in loaded.questions:
+        secrets = user_placeholders(question.subject.spec)
+        try:
+            bundle, available, _ = await bootstrapper.neutral(check(question.subject), None, secrets)
+        except SlipwayError as error:
+            note_error(loaded, question, error, kind="invalid")
+            refused = True
+            continue
+        inline = (one for one in available if one.name == INLINE)
+        written = (one for one in question.secrets.secrets if one.value != invented)
+        found[question.name] = Comparable(bundle, known_values([*inline, *written]))
+    if refused:
+        sys.exit(FAILED)
+    return found
+
+
+def compare(old: dict[str, Comparable], new: dict[str, Comparable]) -> Iterator[tuple[str, str, str, list[str]]]:
+    """Give each change: machine, "added", "removed", "changed" or "changed (secret)", what, and the fields that differ.
+
+    "changed (secret)" is said of what differs in nothing but the values of secrets.
+    """
+    for machine in sorted(old.keys() | new.keys()):
+        if machine not in new or machine not in old:
+            yield machine, "removed" if machine not in new else "added", "the machine", []
+            continue
+        before, after = (dict(_parts(one)) for one in digested(old[machine], new[machine], by_value=True))
+        masked = [dict(_parts(one)) for one in digested(old[machine], new[machine], by_value=False)]
+        for what in sorted(before.keys() | after.keys()):
+            if what not in after or what not in before:
+                yield machine, "removed" if what not in after else "added", what, []
+            elif before[what] != after[what]:
+                change = "changed" if masked[0].get(what) != masked[1].get(what) else "changed (secret)"
+                yield machine, change, what, _fields(before[what], after[what])
+
+
+def _parts(bundle: bundlepb.BootstrapBundle) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give the items of a bundle by a name that does not depend on their place in a list."""
+    seen: dict[str, int] = {}
+    for item in items(bundle):
+        tree = encode(item.message)
+        key = next((str(tree[name]) for name in _KEYS if isinstance(tree.get(name), str)), "")
+        what = f"{item.feature or item.path.removeprefix('intent.')} {key}".strip()
+        seen[what] = seen.get(what, 0) + 1
+        yield what if seen[what] == 1 else f"{what} #{seen[what]}", tree
+    yield "cluster", {name: value for name, value in encode(bundle.cluster).items() if name != "kubernetesVersion"}
+    yield "kubernetes version", {"version": bundle.intent.kubernetes_version}
+    rest = encode(bundle.intent.kubernetes)
+    for name in ("images", "featureGates"):
+        yield f"kubernetes.{name}", {name: rest.get(name)}
+
+
+def _fields(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))

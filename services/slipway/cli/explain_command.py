@@ -1,0 +1,156 @@
+"""slipway explain."""
+
+import asyncio
+import sys
+from typing import Any
+
+import click
+
+from slipway.bootstrapper.assembly.paths import describe
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.bootstrapper.explanation import NOT_CHOSEN
+from slipway.cli.connecting import connected
+from slipway.cli.exit_codes import FAILED
+from slipway.cli.explain_table import matrix, reasons, verdict
+from slipway.cli.failures import reported
+from slipway.cli.loading import Loaded, load
+from slipway.cli.options import (
+    Connection,
+    connection_from,
+    connection_options,
+    input_options,
+    inputs_from,
+    output_option,
+)
+from slipway.cli.output import console, emit, say, show
+from slipway.cli.remarks import note_answer, note_error, note_files
+from slipway.cli.rendering import diagnostic_tree
+from slipway.contract.errors import SlipwayError
+from slipway.contract.source_position import did_you_mean
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+
+
+@click.command("explain", short_help="Say for every field what each provisioner would make of it.")
+@input_options
+@click.option(
+    "--format", "formats", multiple=True, metavar="FORMAT|NAME",
+    help="Only this format, or the formats of this provisioner; may be given several times.",
+)  # fmt: skip
+@output_option("How to print the matrix.")
+@connection_options
+@reported
+def explain(formats: tuple[str, ...], output: str, **values: Any) -> None:
+    """Say for every field of every machine what each provisioner and format would make of it.
+
+    native: taken as it is. lowered: rewritten into something that the provisioner takes. omitted: left out, as
+    spec.optionalFeatures, or the importer of a template, allows. refused: can not be honoured; why and what to do stand
+    below the matrix. Formats that agree in everything share a column. Nothing is created and no secret is needed.
+
+    \b
+    Examples:
+      slipway explain -f spec.yaml
+      slipway explain -f cluster.yaml --set-missing --machine demo-md-0 -o json
+      slipway explain -f spec.yaml --format ignition/3.3.0 --format talos
+
+    \b
+    Exit codes:
+      0  somebody can render every machine
+      1  nobody can render one of them, or a file is invalid
+      2  the command line is wrong
+    """  # noqa: D301  # click's mark for lines that stay
+    loaded = load(inputs_from(values))
+    note_files(loaded)
+    answers = asyncio.run(_explain(loaded, connection_from(values)))
+    _check_formats(formats, answers)
+    trees = []
+    for machine, answer in answers.items():
+        shown = [
+            index
+            for index, column in enumerate(answer.columns)
+            if not formats or {column.format, column.provisioner}.intersection(formats)
+        ]
+        trees.append(_tree(machine, answer, shown))
+        if output == "table":
+            show(matrix(machine, answer, shown, console().width))
+            say(*(f"  {line}" for line in reasons(answer, shown)), "")
+    if output != "table":
+        emit(trees, output)
+    rendered = {
+        tree["machine"]
+        for tree in trees
+        if any(column["renderable"] for column in tree["columns"])
+        and not any(one["code"] in NOT_CHOSEN for one in tree["diagnostics"])
+    }
+    if rendered != {question.name for question in loaded.questions}:
+        sys.exit(FAILED)
+
+
+async def _explain(loaded: Loaded, connection: Connection) -> dict[str, bootstrappb.ExplainResponse]:
+    answers = {}
+    async with connected(connection, dry=True) as backend:
+        for question in loaded.questions:
+            try:
+                answer = await backend.explain(bootstrappb.ExplainRequest(subject=question.subject))
+            except SlipwayError as error:
+                note_error(loaded, question, error)
+            else:
+                answers[question.name] = _placed(question, answer)
+                note_answer(loaded, question, answer.diagnostics)
+    return answers
+
+
+def _placed(question: MachineQuestion, answer: bootstrappb.ExplainResponse) -> bootstrappb.ExplainResponse:
+    """Name the fields that the server knows by their paths in a spec as the user wrote them."""
+    for row in answer.rows:
+        if not row.origin.document:
+            document, _, path = question.as_written(row.origin.path).rpartition(": ")
+            row.origin.document, row.origin.path = document, path
+    for one in answer.diagnostics:
+        if one.field_path and not one.origin.path:
+            document, _, path = question.as_written(one.field_path).rpartition(": ")
+            one.origin.document, one.origin.path = document, path
+    return answer
+
+
+def _check_formats(formats: tuple[str, ...], answers: dict[str, bootstrappb.ExplainResponse]) -> None:
+    known = {name for answer in answers.values() for one in answer.columns for name in (one.format, one.provisioner)}
+    for name in formats:
+        if known and name not in known:
+            meant = did_you_mean(name, known)
+            hint = f"did you mean {meant}?" if meant else f"there are {', '.join(sorted(known))}"
+            raise click.UsageError(f"no format or provisioner {name}; {hint}")
+
+
+def _tree(machine: str, answer: bootstrappb.ExplainResponse, shown: list[int]) -> dict[str, Any]:
+    columns = [answer.columns[index] for index in shown]
+    return {
+        "machine": machine,
+        "columns": [
+            {
+                "provisioner": one.provisioner,
+                "version": one.version,
+                "format": one.format,
+                "renderable": one.renderable,
+                "refusal": one.refusal,
+            }
+            for one in columns
+        ],
+        "rows": [
+            {
+                "field": describe(row.origin),
+                "feature": row.feature,
+                "cells": [
+                    {
+                        "format": answer.columns[index].format,
+                        "verdict": verdict(row.cells[index]),
+                        "into": list(row.cells[index].into),
+                        "reason": row.cells[index].reason,
+                        "remedy": row.cells[index].remedy,
+                    }
+                    for index in shown
+                ],
+            }
+            for row in answer.rows
+        ],
+        "diagnostics": [diagnostic_tree(one) for one in answer.diagnostics],
+    }

@@ -1,0 +1,76 @@
+"""Makes two bundles comparable by the values of their secrets: a reference becomes the digest of what it refers to.
+
+The values and their digests stay in this process: only names of items and fields are ever told.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from slipway.bootstrapper.assembly.secrets import references
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+Place = tuple[str, str]
+"""Name and key of a secret."""
+
+_KNOWN = "slipway.dev/known"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparable:
+    """What a machine will be.
+
+    Attributes:
+        bundle: its neutral bundle.
+        known: digests of the secrets whose values are at hand.
+    """
+
+    bundle: bundlepb.BootstrapBundle = field(repr=False)
+    known: Mapping[Place, str] = field(repr=False)
+
+    def unknown(self) -> set[Place]:
+        """Give what is referred to without its value being at hand."""
+        return {(one.name, one.key) for _, one in references(self.bundle)} - self.known.keys()
+
+
+def known_values(secrets: Iterable[secretpb.Secret]) -> dict[Place, str]:
+    """Give the digests of secrets."""
+    return {(one.name, one.key): hashlib.sha256(one.value).hexdigest() for one in secrets}
+
+
+def digested(
+    old: Comparable, new: Comparable, *, by_value: bool
+) -> tuple[bundlepb.BootstrapBundle, bundlepb.BootstrapBundle]:
+    """Give copies of two bundles that refer to the values themselves.
+
+    What one side does not know stays a reference on both, for a reference and a digest would always differ.
+
+    Args:
+        old: the machine before.
+        new: the machine after.
+        by_value: tell two values apart; else all that are known look the same.
+    """
+    unknown = old.unknown() | new.unknown()
+    return _digested(old, unknown, by_value=by_value), _digested(new, unknown, by_value=by_value)
+
+
+def one_sided(old: Mapping[str, Comparable], new: Mapping[str, Comparable]) -> Iterator[Place]:
+    """Give the secrets whose value is at hand on one side only, while both sides refer to them."""
+    both = [(old[name], new[name]) for name in sorted(old.keys() & new.keys())]
+    found = {place for one, two in both for place in one.unknown() ^ two.unknown() if _refer_both(one, two, place)}
+    yield from sorted(found)
+
+
+def _refer_both(one: Comparable, two: Comparable, place: Place) -> bool:
+    return all(place in {(each.name, each.key) for _, each in references(side.bundle)} for side in (one, two))
+
+
+def _digested(side: Comparable, unknown: set[Place], *, by_value: bool) -> bundlepb.BootstrapBundle:
+    bundle = bundlepb.BootstrapBundle()
+    bundle.CopyFrom(side.bundle)
+    for _, reference in references(bundle):
+        place = (reference.name, reference.key)
+        if place in side.known and place not in unknown:
+            reference.name, reference.key = _KNOWN, side.known[place] if by_value else ""
+    return bundle

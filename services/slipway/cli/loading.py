@@ -1,0 +1,125 @@
+"""From the files of a command to its machines. Documents are read elsewhere; here is what a person does about them."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from slipway.bootstrapper.documents.document_set import read_document_set
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.bootstrapper.documents.places import Places
+from slipway.bootstrapper.importers.substitution import variables_of
+from slipway.cli.options import Inputs
+from slipway.contract.source_position import SourceError, SourceProblem, did_you_mean
+
+STDIN = Path("-")
+
+
+@dataclass(slots=True)
+class Loaded:
+    """Everything that the files hold.
+
+    Attributes:
+        questions: the machines.
+        notes: remarks on the files as a whole, for people.
+        places: where each field of each document stands.
+        lone: the text of the only document, variables filled in; "" when there are several.
+        doubts: warnings of what is likely a slip in several documents together.
+        unused: a warning for each variable of the command line that no file uses, by its name.
+    """
+
+    questions: list[MachineQuestion] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    places: Places = field(default_factory=Places)
+    lone: str = field(default="", repr=False)
+    doubts: list[str] = field(default_factory=list)
+    unused: Mapping[str, str] = field(default_factory=dict)
+
+
+def load(inputs: Inputs) -> Loaded:
+    """Read all files.
+
+    Raises:
+        SourceError: undefined variables, or anything that is wrong with a document, with file, line and column; or
+            there is no machine in the files.
+        click.UsageError: a file can not be read, or no machine has the wanted name.
+    """
+    texts = _texts(inputs.files)
+    variables = {**os.environ, **inputs.variables}
+    found = read_document_set(
+        texts,
+        variables=variables,
+        set_missing=inputs.set_missing,
+        substitute=inputs.substitute,
+        infrastructure=inputs.target,
+    )
+    if not found.questions:
+        empty = not any(text.strip() for text in texts.values())
+        message = "there is no machine here: nothing is in it" if empty else _no_machine(found.notes)
+        raise SourceError([SourceProblem(", ".join(texts), None, "", message)])
+    questions = _chosen(found.questions, inputs.machines)
+    notes, doubts = [str(one) for one in found.notes], [str(one) for one in found.doubts]
+    return Loaded(questions, notes, found.places, found.lone, doubts, _unused(inputs, texts.values()))
+
+
+def _unused(inputs: Inputs, texts: Iterable[str]) -> dict[str, str]:
+    """Give a warning for each variable that was set on the command line for nothing; its value is not told."""
+    if not inputs.substitute:
+        told = "has no effect: with --no-substitution no variable is filled in"
+        return {name: f"--set {name} {told}" for name in inputs.variables}
+    used = variables_of(texts)
+    found = {}
+    for name in inputs.variables:
+        if name not in used:
+            meant = did_you_mean(name, used - inputs.variables.keys())
+            hint = f"; did you mean {meant}?" if meant else ""
+            found[name] = f"--set {name} has no effect: no file uses this variable{hint}"
+    return found
+
+
+def _texts(files: Sequence[Path]) -> dict[str, str]:
+    """Read files, by the name that the person gave.
+
+    Raises:
+        SourceError: one is not text in UTF-8.
+        click.UsageError: one can not be read.
+    """
+    return {_name(path): _text(path) for path in dict.fromkeys(files)}
+
+
+def _no_machine(notes: Sequence[SourceProblem]) -> str:
+    kinds = "KubeadmControlPlane, KubeadmConfig, SlipwayConfig, their templates, or machines that name one"
+    return "\n".join([f"there is no machine here: no {kinds}", *(str(one) for one in notes)])
+
+
+def _chosen(questions: Sequence[MachineQuestion], names: Sequence[str]) -> list[MachineQuestion]:
+    known = [one.name for one in questions]
+    for name in names:
+        if name not in known:
+            meant = did_you_mean(name, known)
+            hint = f"did you mean {meant}?" if meant else f"there are {', '.join(known)}"
+            raise click.UsageError(f"no machine {name}; {hint}")
+    return [one for one in questions if not names or one.name in names]
+
+
+def _text(path: Path) -> str:
+    try:
+        data = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+    except IsADirectoryError:
+        raise click.UsageError(f"{path} is a directory: name its files, as in -f {path}/*.yaml") from None
+    except OSError as error:
+        raise click.UsageError(f"{_name(path)}: {error.strerror or 'can not be read'}") from None
+    except AttributeError:
+        raise click.UsageError("standard input is closed") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise SourceError([SourceProblem(_name(path), None, "", f"not text in UTF-8 (line {line})")]) from None
+
+
+def _name(path: Path) -> str:
+    return "<stdin>" if path == STDIN else str(path)

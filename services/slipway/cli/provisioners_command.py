@@ -1,0 +1,87 @@
+"""slipway provisioners."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from slipway.cli.connecting import connected
+from slipway.cli.exit_codes import FAILED
+from slipway.cli.failures import reported
+from slipway.cli.options import Connection, connection_from, connection_options, output_option
+from slipway.cli.output import emit, note, show, table
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
+
+_COLUMNS = ("name", "version", "state", "format", "features", "endpoint")
+
+
+@click.command("provisioners", short_help="List provisioners, their formats and their state.")
+@output_option()
+@connection_options
+@reported
+def provisioners(output: str, **values: Any) -> None:
+    """List all instances of all provisioners: those of this process, or those that a server's registry knows.
+
+    \b
+    Examples:
+      slipway provisioners
+      slipway provisioners --registry 127.0.0.1:9440 --insecure -o json
+
+    \b
+    Exit codes:
+      0  at least one provisioner is ready
+      1  none is, or the registry does not answer
+      2  the command line is wrong
+    """  # noqa: D301  # click's mark for lines that stay
+    connection = connection_from(values)
+    if connection.registry and not connection.server:
+        connection = replace(connection, server=connection.registry)
+    instances = asyncio.run(_instances(connection))
+    trees = [_tree(one) for one in instances]
+    if output != "table":
+        emit(trees, output)
+    else:
+        show(table("", _COLUMNS, [row for tree in trees for row in _rows(tree)]))
+        for tree in trees:
+            if tree["reason"]:
+                note(f"{tree['name']} at {tree['endpoint']}: {tree['reason']}", "note")
+    if not any(one.state == registrypb.INSTANCE_STATE_READY for one in instances):
+        sys.exit(FAILED)
+
+
+async def _instances(connection: Connection) -> Sequence[registrypb.ProvisionerInstance]:
+    async with connected(connection) as backend:
+        return await backend.provisioners()
+
+
+def _tree(one: registrypb.ProvisionerInstance) -> dict[str, Any]:
+    return {
+        "name": one.info.name,
+        "version": one.info.implementation_version,
+        "instance_id": one.instance_id,
+        "state": state_name(one.state),
+        "reason": one.state_reason,
+        "endpoint": one.endpoint,
+        "identity": one.identity,
+        "formats": [
+            {"format": info.format, "features": [feature.id for feature in info.features]} for info in one.info.formats
+        ],
+    }
+
+
+def _rows(tree: dict[str, Any]) -> list[list[str]]:
+    """Give a row for each format; what is the instance's stands in the first."""
+    rows = []
+    for index, info in enumerate(tree["formats"] or [{"format": "", "features": []}]):
+        head = [tree["name"], tree["version"], tree["state"]] if index == 0 else ["", "", ""]
+        endpoint = tree["endpoint"] if index == 0 else ""
+        rows.append([*head, info["format"], str(len(info["features"])), endpoint])
+    return rows
+
+
+def state_name(state: registrypb.InstanceState.ValueType) -> str:
+    """Give a state for people: "not-ready"."""
+    return registrypb.InstanceState.Name(state).removeprefix("INSTANCE_STATE_").lower().replace("_", "-")

@@ -1,0 +1,135 @@
+"""What is said beside a result, on standard error: each remark once, with the place in the file that it is about."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from slipway.bootstrapper.documents.consistency import inconsistencies
+from slipway.bootstrapper.documents.doubts import doubts
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.bootstrapper.documents.places import Places
+from slipway.bootstrapper.explanation import NOT_CHOSEN
+from slipway.bootstrapper.remedies import CORRECT
+from slipway.cli.loading import Loaded
+from slipway.cli.output import note
+from slipway.cli.remedies import what_to_do
+from slipway.cli.rendering import Entry, diagnostic_tree
+from slipway.contract.errors import SlipwayError
+from slipway.contract.source_position import Position, SourceProblem, with_remedy
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+
+_SEVERITIES = {"info": "note", "warning": "warning", "error": "warning"}
+
+
+def note_files(loaded: Loaded) -> None:
+    """Tell what was noticed while the files were read."""
+    for text in dict.fromkeys(loaded.notes):
+        note(text, "note")
+    for text in (*loaded.doubts, *loaded.unused.values()):
+        note(text, "warning")
+
+
+def note_questions(loaded: Loaded) -> None:
+    """Tell what was noticed while the machines of the files were read."""
+    for kind, line in question_lines(loaded):
+        note(line, kind)
+
+
+def question_lines(loaded: Loaded) -> Sequence[tuple[str, str]]:
+    """Give what was noticed while the machines of the files were read, as kind and line, each once."""
+    lines: dict[tuple[str, str], None] = {}
+    for question in loaded.questions:
+        for one in question.diagnostics:
+            tree = diagnostic_tree(one)
+            line = _sentence(loaded.places, question, tree["field"], tree["message"])
+            lines[_SEVERITIES.get(tree["severity"], "warning"), line] = None
+    return list(lines)
+
+
+def together_lines(loaded: Loaded) -> Mapping[str, Sequence[str]]:
+    """Give, by machine, a line for everything in which it does not go with the others, at the field if it is known."""
+    lines: dict[str, list[str]] = {}
+    for one in inconsistencies(loaded.questions):
+        question = one.machine
+        known = one.field and _found(loaded.places, question, question.as_written(one.field))
+        line = _sentence(loaded.places, question, one.field, one.message) if known else ""
+        lines.setdefault(question.name, []).append(line or str(question.standing.problem(one.message)))
+    return lines
+
+
+def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
+    """Tell why something was refused, and what provisioners and the bootstrapper remarked."""
+    questions = {one.name: one for one in loaded.questions}
+    told: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        for one in entry.refusals:
+            reason = _told(one["reason"], one["remedy"])
+            field = one["field"] or ("" if entry.provisioner else entry.machine)
+            line = _sentence(loaded.places, questions[entry.machine], field, reason)
+            told.setdefault((entry.status, line), []).append(entry.provisioner)
+    for entry in entries:
+        for one in entry.diagnostics:
+            line = _sentence(loaded.places, questions[entry.machine], one["field"], one["message"])
+            told.setdefault((_SEVERITIES.get(one["severity"], "warning"), line), []).append(entry.provisioner)
+    everybody = {entry.provisioner for entry in entries}
+    several = len(entries) > len({entry.machine for entry in entries})
+    for (kind, line), names in told.items():
+        whose = f"{', '.join(dict.fromkeys(names))}: " if several and set(names) != everybody else ""
+        note(f"{whose}{line}", kind)
+
+
+def note_error(
+    loaded: Loaded, question: MachineQuestion, error: SlipwayError, *, kind: str = "refused", whose: str = ""
+) -> None:
+    """Tell why a machine was refused, a line for each field; by whom, where several were asked."""
+    for line in error_lines(loaded.places, question, error):
+        note(f"{whose}: {line}" if whose else line, kind)
+
+
+def note_answer(loaded: Loaded, question: MachineQuestion, diagnostics: Iterable[diagnosticpb.Diagnostic]) -> None:
+    """Tell what an answer remarks about fields; what it says of the whole is a part of the result."""
+    for one in diagnostics:
+        tree = diagnostic_tree(one)
+        if tree["field"]:
+            line = _sentence(loaded.places, question, tree["field"], tree["message"])
+            note(line, "refused" if one.code in NOT_CHOSEN else _SEVERITIES.get(tree["severity"], "warning"))
+
+
+def doubt_lines(loaded: Loaded, served: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """Give a line for everything that is likely a slip; `served` are our own provisioners' formats by name."""
+    for question in loaded.questions:
+        for one in doubts(question, served):
+            yield _sentence(loaded.places, question, one.field, one.message)
+
+
+def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) -> list[str]:
+    """Give the lines of an error about a machine."""
+    lines = []
+    for one in error.violations:
+        told = _told(one.description, what_to_do(error, one))
+        lines.append(_sentence(places, question, one.path, told))
+    return lines or [_sentence(places, question, question.name, with_remedy(error.message, what_to_do(error)))]
+
+
+def _told(reason: str, remedy: str) -> str:
+    """Say what is wrong and what to do; a rule that is broken says by itself what to do."""
+    return reason if remedy == CORRECT else with_remedy(reason, remedy)
+
+
+def _sentence(places: Places, question: MachineQuestion, field: str, message: str) -> str:
+    """Say something of a field, with its place in a file: that of the machine, where the field itself has none."""
+    if field in {"", "Slipway"}:
+        return message
+    field = question.as_written(field)
+    found = _found(places, question, field)
+    if found is None:
+        of = "" if field == question.name else f"{question.name}: "
+        return f"{_at(question.standing.file, question.standing.position)}{of}{field}: {message}"
+    return f"{_at(found.file, found.position)}{field}: {message}"
+
+
+def _found(places: Places, question: MachineQuestion, field: str) -> SourceProblem | None:
+    return places.find(field, config=question.standing.config, namespace=question.standing.namespace)
+
+
+def _at(file: str, position: Position | None) -> str:
+    """Give a place as lines begin with it; "" where there is none."""
+    return f"{file}:{position.line}:{position.column}: " if position else ""

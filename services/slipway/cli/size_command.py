@@ -1,0 +1,175 @@
+"""slipway size."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+from rich.text import Text
+
+from slipway.bootstrapper.assembly.paths import describe
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.bootstrapper.placeholders import user_placeholders
+from slipway.bootstrapper.target import stated
+from slipway.cli.connecting import connected
+from slipway.cli.exit_codes import FAILED
+from slipway.cli.failures import reported
+from slipway.cli.fits import all_fits
+from slipway.cli.loading import Loaded, load
+from slipway.cli.options import (
+    Connection,
+    connection_from,
+    connection_options,
+    input_options,
+    inputs_from,
+    output_option,
+)
+from slipway.cli.output import emit, say, show, table
+from slipway.cli.remarks import note_error, note_files
+from slipway.cli.rendering import ALL, wishes
+from slipway.contract.errors import SlipwayError
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+_NO_LIMIT = 1 << 20
+_MOST_FIELDS = 12
+
+
+@click.command("size", short_help="Show bytes by item, against every infrastructure's limit.")
+@input_options
+@click.option("--provisioner", default="", metavar="NAME|all", help="This provisioner in place of the spec's; or all.")
+@output_option()
+@connection_options
+@reported
+def size(provisioner: str, output: str, **values: Any) -> None:
+    """Show how large the user data of every machine is, which items make it so, and where it fits.
+
+    The first table tells what of the bundle is large, the second what each infrastructure would make of the user data,
+    by the rules of slipway render: "gzip" means that it fits only compressed. Where an infrastructure takes more of a
+    format than of others, since it keeps it in an object store, the limit is that one, and a line below says so.
+
+    Embedded, secrets are made for this call and thrown away: keys count as keys do, and nothing is kept. A server
+    counts with the cluster's own secrets, which it creates when there are none. Where a Secret that a spec refers to is
+    not in the files, a short placeholder is counted.
+
+    \b
+    Examples:
+      slipway size -f spec.yaml --provisioner cloud-init
+      slipway size -f cluster.yaml --set-missing -o json
+
+    \b
+    Exit codes:
+      0  the size of every machine was shown
+      1  a machine is refused by all that were asked, or a file is invalid
+      2  the command line is wrong
+    """  # noqa: D301  # click's mark for lines that stay
+    loaded = load(inputs_from(values))
+    note_files(loaded)
+    trees = asyncio.run(_sizes(loaded, connection_from(values), provisioner))
+    if output == "table":
+        for tree in trees:
+            _show(tree)
+    else:
+        emit(trees, output)
+    if {tree["machine"] for tree in trees} != {question.name for question in loaded.questions}:
+        sys.exit(FAILED)
+
+
+async def _sizes(loaded: Loaded, connection: Connection, provisioner: str) -> list[dict[str, Any]]:
+    trees = []
+    # Placeholders of keys would be as long as keys and far easier to compress; a directory would keep what is made.
+    async with connected(connection if connection.server else replace(connection, credentials=None)) as backend:
+        instances = await (backend.provisioners() if provisioner == ALL else backend.known_provisioners())
+        names = [name for name, _ in wishes(instances, provisioner, "")]
+        for question in loaded.questions:
+            for name in names:
+                request = bootstrappb.GetUserDataRequest(
+                    subject=question.subject,
+                    credentials=_secrets(question),
+                    accept_attachments=True,
+                    max_user_data_bytes=_NO_LIMIT,
+                )
+                if name:
+                    request.subject.spec.provisioner.Clear()
+                    request.subject.spec.provisioner.name = name
+                try:
+                    trees.append(_tree(question, await backend.user_data(request), instances))
+                except SlipwayError as error:
+                    note_error(loaded, question, error, whose=name if len(names) > 1 else "")
+    return trees
+
+
+def _secrets(question: MachineQuestion) -> secretpb.SecretMaterial:
+    """Give the secrets of the files, and a placeholder for each that the spec refers to and the files have not."""
+    material = secretpb.SecretMaterial()
+    material.CopyFrom(question.secrets)
+    there = {(one.name, one.key) for one in material.secrets}
+    for one in user_placeholders(question.subject.spec).secrets:
+        if (one.name, one.key) not in there:
+            material.secrets.append(one)
+    return material
+
+
+def _tree(
+    question: MachineQuestion,
+    answer: bootstrappb.GetUserDataResponse,
+    instances: Sequence[registrypb.ProvisionerInstance],
+) -> dict[str, Any]:
+    subject = question.subject
+    unchanged = stated(subject.spec.target, subject.machine.target).user_data_unchanged
+    fits = all_fits(answer, _info(answer, instances), unchanged=unchanged)
+    return {
+        "machine": question.name,
+        "provisioner": answer.provisioner.name,
+        "format": answer.format,
+        "raw_bytes": answer.size.raw_bytes,
+        "gzip_bytes": answer.size.gzip_bytes,
+        "items": [
+            {"field": describe(one.origin), "path": one.field_path, "bytes": one.bytes} for one in answer.size.items
+        ],
+        "fits": {name: fit.tree() for name, fit in fits.items()},
+    }
+
+
+def _info(
+    answer: bootstrappb.GetUserDataResponse, instances: Sequence[registrypb.ProvisionerInstance]
+) -> provisionerpb.FormatInfo | None:
+    """Find what the provisioner declares of the format, where somebody could be asked."""
+    return next(
+        (
+            info
+            for one in instances
+            if one.info.name == answer.provisioner.name
+            for info in one.info.formats
+            if info.format == answer.format
+        ),
+        None,
+    )
+
+
+def _show(tree: dict[str, Any]) -> None:
+    head = f"{tree['machine']} by {tree['provisioner']} ({tree['format']}): {tree['raw_bytes']} bytes"
+    show(Text(f"{head}, {tree['gzip_bytes']} after gzip", style="bold"))
+    show(table("what it is made of, in bytes of the bundle", ["bytes", "item"], _largest(tree["items"])))
+    fits = [
+        [name, str(one["limit"]), str(one["raw"]), "" if one["gzip"] is None else str(one["gzip"]), str(one["fits"])]
+        for name, one in tree["fits"].items()
+    ]
+    columns = ["infrastructure", "limit", "bytes", "gzip", "fits"]
+    show(table("where it fits, as each infrastructure counts", columns, fits))
+    say(*(f"  {name}: {one['why']}" for name, one in tree["fits"].items() if one["why"]), "")
+
+
+def _largest(items: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """Give a row for each field, since one field may have become many items, and one for the many that are small."""
+    by_field: dict[str, list[int]] = {}
+    for one in items:
+        by_field.setdefault(str(one["field"]), []).append(int(one["bytes"]))
+    ranked = sorted(by_field.items(), key=lambda pair: -sum(pair[1]))
+    shown, rest = ranked[:_MOST_FIELDS], [size for _, sizes in ranked[_MOST_FIELDS:] for size in sizes]
+    rows = [[str(sum(sizes)), field + (f", {len(sizes)} items" if len(sizes) > 1 else "")] for field, sizes in shown]
+    return [*rows, *([[str(sum(rest)), f"{len(rest)} smaller items"]] if rest else [])]

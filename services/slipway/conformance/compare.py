@@ -1,0 +1,124 @@
+"""Compares a whole bundle with what its user data says: the system, the programs that start, and the node."""
+
+from collections.abc import Iterable, Sequence
+
+from slipway.conformance.compare_node import compare_node
+from slipway.conformance.comparison import Comparer, Comparison
+from slipway.conformance.decoders.words import starts
+from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
+from slipway.contract.walk import uses
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+_UNASKED = ("groups", "password_hash", "ssh_authorized_keys", "sudo", "system", "uid")
+"""What gives a user more than the bundle does, when it is there and was not asked for."""
+
+
+def compare(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, windows: bool) -> Comparison:
+    """Compare a bundle with what its user data says."""
+    comparer = Comparer(bundle, state, windows=windows)
+    comparer.message(bundle.os, state.os, "os", "")
+    _users(comparer, bundle)
+    _Programs(comparer, bundle).compare()
+    if bundle.WhichOneof("kubernetes") == "intent":
+        compare_node(comparer, bundle.intent)
+    found = comparer.found
+    if bundle.extensions:
+        found.unverified |= {f"ext.{one.id}" for one in bundle.extensions}
+    found.verified -= found.failed | found.unverified
+    return found
+
+
+def _users(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
+    """See that nobody gets in, or may do more, who was not asked for."""
+    asked = {user.name: user for user in bundle.os.users}
+    for user in comparer.state.os.users:
+        wanted = asked.get(user.name)
+        if wanted is None:
+            comparer.more("a user", "os.users")
+            continue
+        said = {descriptor.name for descriptor, _ in wanted.ListFields()}
+        for descriptor, there in user.ListFields():
+            if _gives(there) and descriptor.name in _UNASKED and descriptor.name not in said:
+                comparer.more(f"`{descriptor.name}` of a user", "os.users")
+
+
+def _gives(value: object) -> bool:
+    """Whether a value gives something: a password that begins so locks the account instead."""
+    if isinstance(value, secretpb.SecretValue):
+        return bool(value.value) and not value.value.startswith(("!", "*"))
+    return bool(value)
+
+
+class _Programs:
+    """What is started, and in which order."""
+
+    def __init__(self, comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
+        self._to = comparer
+        self._bundle = bundle
+        self._there = [list(program.argv) for program in comparer.state.programs]
+
+    def compare(self) -> None:
+        """Compare all of them."""
+        self._commands()
+        self._boot()
+        entry = self._bundle.plan.entrypoint
+        if entry.argv:
+            self._started(list(entry.argv), "plan.entrypoint.argv", "plan.entrypoint")
+        services = (one for one in self._to.state.programs if entry.argv and starts(list(one.argv), list(entry.argv)))
+        service = next(services, statepb.Program())
+        if entry.after_units:
+            holds = set(entry.after_units) <= set(service.after_units)
+            self._to.fact("plan.entrypoint.after_units", "plan.entrypoint.after_units", holds)
+        if entry.drop_ins:
+            holds = list(entry.drop_ins) == list(service.drop_ins)
+            self._to.fact("plan.entrypoint.drop_ins", "plan.entrypoint.drop_ins", holds)
+
+    def _commands(self) -> None:
+        found = []
+        for index, line in enumerate(self._bundle.plan.entrypoint.commands):
+            text = ["sh", "-c", "".join(segment.text or segment.template.text for segment in line.segments)]
+            if not any(segment.HasField("fact") for segment in line.segments):
+                self._started(text, f"plan.entrypoint.commands[{index}]", "plan.entrypoint.commands")
+                found.append(text)
+            if any(segment.HasField("template") for segment in line.segments):
+                for feature in ("plan.entrypoint.templates", "plan.entrypoint.templates.jinja"):
+                    self._to.fact(feature, f"plan.entrypoint.commands[{index}]", text in self._there)
+        self._ordered(found, "plan.entrypoint.commands", "plan.entrypoint.commands")
+
+    def _boot(self) -> None:
+        found = []
+        for index, command in enumerate(self._bundle.commands.boot):
+            script = self._to.contents.bytes_of(command.script) if command.HasField("script") else None
+            argv = list(command.argv) or ["sh", "-c", (script or b"").decode(errors="replace")]
+            again = any(
+                starts(list(one.argv), argv) and one.start != statepb.START_FIRST_BOOT
+                for one in self._to.state.programs
+            )
+            self._to.fact("os.commands.boot", f"commands.boot[{index}]", again)
+            if again:
+                self._below(self._bundle.commands, f"boot[{index}]")
+            found.append(argv)
+        self._ordered(found, "commands.boot", "os.commands.boot")
+
+    def _below(self, commands: planpb.Commands, path: str) -> None:
+        """Take in the features of a command that was found: its form was compared as a whole."""
+        found = self._to.found
+        found.verified.add("os.commands")
+        whole = bundlepb.BootstrapBundle(commands=commands)
+        ids = {use.id for use in uses(whole) if use.path.startswith(f"commands.{path}")}
+        found.verified |= {id_ for id_ in ids if self._to.sees(id_)}
+
+    def _started(self, argv: list[str], where: str, feature: str) -> None:
+        self._to.fact(feature, where, any(starts(one, argv) for one in self._there))
+
+    def _ordered(self, wanted: Sequence[list[str]], where: str, feature: str) -> None:
+        there = iter(self._there)
+        missing = [argv for argv in wanted if not any(starts(one, argv) for one in self._there)]
+        if len(wanted) > 1 and not missing and not all(_comes(argv, there) for argv in wanted):
+            self._to.fact(feature, f"the order of {where}", holds=False)
+
+
+def _comes(argv: list[str], there: Iterable[list[str]]) -> bool:
+    return any(starts(one, argv) for one in there)

@@ -1,0 +1,82 @@
+"""Compares an intent with what the user data says of the node, and of the control plane that it carries."""
+
+from slipway.conformance.compare_secrets import secrets_hold
+from slipway.conformance.comparison import Comparer
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+_PORT = 6443
+_OF_CONTROL_PLANES = ("node-role.kubernetes.io/", "node.kubernetes.io/exclude-from-external-load-balancers")
+_ROLES = {
+    clusterpb.ROLE_WORKER: "kubernetes.role.worker",
+    clusterpb.ROLE_CONTROL_PLANE: "kubernetes.role.control_plane",
+    clusterpb.ROLE_INIT: "kubernetes.role.init",
+}
+
+
+def compare_node(comparer: Comparer, intent: planpb.Intent) -> None:
+    """Compare all that an intent says."""
+    _Node(comparer, intent).compare()
+
+
+class _Node:
+    def __init__(self, comparer: Comparer, intent: planpb.Intent) -> None:
+        self._to = comparer
+        self._intent = intent
+        self._there = comparer.state.node
+
+    def compare(self) -> None:
+        intent, node = self._intent, self._there
+        self._core()
+        self._registration()
+        if "kubernetes.cluster.endpoint" in self._to.found.verified:
+            self._to.found.verified.add("kubernetes.cluster")
+        core = ("endpoint", "kubernetes_version", "namespace")
+        self._to.message(intent.cluster, node.cluster, "intent.cluster", "kubernetes.cluster", apart_from=core)
+        core = ("name", "labels", "taints")
+        at = "intent.kubernetes.node"
+        self._to.message(intent.kubernetes.node, node.registration, at, "kubernetes.node", apart_from=core)
+        self._to.message(intent.kubernetes, node.kubernetes, "intent.kubernetes", "kubernetes", apart_from=("node",))
+
+    def _core(self) -> None:
+        intent, node = self._intent, self._there
+        self._to.fact("kubernetes.role", "intent.role", intent.role == node.role)
+        if self._to.sees("kubernetes.role") and intent.role == node.role:
+            self._to.found.verified.add(_ROLES.get(intent.role, "kubernetes.role"))
+        version = intent.kubernetes_version
+        self._to.fact("kubernetes.version", "intent.kubernetes_version", version == node.kubernetes_version)
+        asked = (intent.cluster.endpoint.host, intent.cluster.endpoint.port or _PORT)
+        there = (node.endpoint.host, node.endpoint.port or _PORT)
+        self._to.fact("kubernetes.cluster.endpoint", "intent.cluster.endpoint", asked == there)
+        held = secrets_hold(intent.credentials, node.secrets, self._to.secrets)
+        self._to.fact("kubernetes.credentials", "intent.credentials", self._trusts() and held)
+
+    def _trusts(self) -> bool:
+        """Whether it trusts the cluster's authority, and shows a token of the bundle."""
+        kind = secretpb.SECRET_KIND_BOOTSTRAP_TOKEN
+        tokens = [one.value.decode() for one in self._to.bundle.secrets.secrets if one.kind == kind]
+        certificate = self._intent.credentials.cluster_ca.certificate
+        authority = self._to.secrets.get((certificate.name, certificate.key), b"")
+        trusted = authority.strip() == self._there.cluster_ca.strip()
+        return trusted and (not tokens or self._there.bootstrap_token in tokens)
+
+    def _registration(self) -> None:
+        wanted, node = self._intent.kubernetes.node, self._there
+        at = "intent.kubernetes.node"
+        if wanted.name.HasField("value"):
+            self._to.fact("kubernetes.node.name", f"{at}.name", wanted.name.value == node.name)
+        labels = {one.name: one.value for one in node.labels}
+        named = {one.name: one.value for one in wanted.labels}
+        further = {name for name in labels.keys() - named.keys() if not self._usual(name)}
+        holds = all(labels.get(name) == value for name, value in named.items())
+        self._to.fact("kubernetes.node.labels", f"{at}.labels", holds and not further)
+        taints = {(one.key, one.value, one.effect) for one in node.taints}
+        asked = {(one.key, one.value, one.effect) for one in wanted.taints.items}
+        # Without a word on taints, a control plane has its usual one.
+        unasked = {one for one in taints - asked if wanted.HasField("taints") or not self._usual(one[0])}
+        self._to.fact("kubernetes.node.taints", f"{at}.taints", asked <= taints and not unasked)
+
+    def _usual(self, name: str) -> bool:
+        """Whether a label or taint is one that Kubernetes itself gives to control planes."""
+        return self._intent.role != clusterpb.ROLE_WORKER and name.startswith(_OF_CONTROL_PLANES)

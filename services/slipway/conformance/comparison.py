@@ -1,0 +1,234 @@
+"""Compares items of a bundle with what its user data says of them: every one, and all that is set in it.
+
+It goes by the descriptors, so a field that is added to the contract is compared on the day it is added. Whatever a
+decoder does not claim to see is told apart: neither right nor wrong, but unverified.
+"""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from google.protobuf.message import Message
+
+from slipway.conformance.contents import Contents
+from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
+from slipway.contract.walk import FieldPlan, plan
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+_KEYS = {
+    "files": "argument", "mounts": "path", "filesystems": "device", "kernel_arguments": "argument", "drop_ins": "name",
+    "arguments": "name", "kubelet_arguments": "name", "volumes": "host_path",
+}  # fmt: skip
+_HANDLES = {("HostPathVolume", "name"), ("ComponentFile", "name"), ("TrustedCertificate", "name")}
+"""Names that only tell items of a bundle apart; no machine has to know them."""
+
+_DOCUMENTS = {"policy", "manifest", "kubelet_configuration"}
+"""Contents that are documents of Kubernetes: what counts is what they say, however it is written."""
+
+_HARMS = {
+    ("Disk", "overwrite"), ("Filesystem", "overwrite"), ("Link", "hard"), ("Packages", "upgrade"),
+    ("SystemdUnit", "masked"), ("RegistryEndpoint", "skip_verify"),
+}  # fmt: skip
+"""What must not be there unless it was asked for: it destroys, stops or opens something."""
+
+_LEFT_ALONE = {("SystemdUnit", "enabled")}
+"""What is neither true nor false when nothing is said of it."""
+
+_GROUP_AND_OTHERS = 0o077
+_ADMINISTRATORS = {"root", "Administrators"}
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What a comparison found.
+
+    Attributes:
+        problems: what is missing or different, by the bundle's field paths; never a value.
+        failed: features of which something is missing or different.
+        verified: features that were found.
+        unverified: features that the decoder does not see.
+        surplus: what is there, in words, and nothing of the bundle needs it.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    failed: set[str] = field(default_factory=set)
+    verified: set[str] = field(default_factory=set)
+    unverified: set[str] = field(default_factory=set)
+    surplus: list[str] = field(default_factory=list)
+
+
+class Comparer:
+    """Compares one bundle with one state.
+
+    Attributes:
+        found: what was found so far.
+        bundle: the bundle.
+        contents: gives the bytes of the bundle's contents.
+        secrets: the bundle's secrets by name and key.
+        state: what the user data says.
+    """
+
+    def __init__(self, bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, windows: bool) -> None:
+        """Start with nothing found."""
+        self.found = Comparison()
+        self.bundle = bundle
+        self.contents = Contents(bundle)
+        self.secrets = {(one.name, one.key): one.value for one in bundle.secrets.secrets}
+        self.state = state
+        self._seen = set(state.features)
+        self._windows = windows
+
+    def message(
+        self, expected: Message, actual: Message, path: str, above: str, *, apart_from: Container[str] = ()
+    ) -> None:
+        """Compare what is set in a message; `above` is the nearest feature's id."""
+        plans = plan(expected.DESCRIPTOR)
+        for descriptor, value in expected.ListFields():
+            one = plans[descriptor.number]
+            if one.name == "origin" or one.name in apart_from or (expected.DESCRIPTOR.name, one.name) in _HANDLES:
+                continue
+            own = one.own_id(above)
+            where = f"{path}.{one.name}"
+            if own and not self.sees(own):
+                self.found.unverified |= {own}
+                continue
+            if own:
+                self.found.verified.add(own)
+            self._field(one, value, actual, where, own or above)
+        self._harmless(expected, actual, path, above)
+
+    def _harmless(self, expected: Message, actual: Message, path: str, above: str) -> None:
+        said = {descriptor.name for descriptor, _ in expected.ListFields()}
+        for descriptor, value in actual.ListFields():
+            if value and descriptor.name not in said and (expected.DESCRIPTOR.name, descriptor.name) in _HARMS:
+                self.more(f"{path}.{descriptor.name}", above)
+
+    def _field(self, one: FieldPlan, value: Any, actual: Message, where: str, feature: str) -> None:
+        there = getattr(actual, one.name)
+        if one.name in _DOCUMENTS:
+            if _document(value) != _document(there):
+                self.wrong(where, feature)
+        elif one.name == "files" and feature == "os.files":
+            self._files(list(value), list(there), where)
+        elif one.message is None:
+            for number in value if one.repeated else [value]:
+                suffix = one.value_features.get(number) if one.enum is not None else None
+                if suffix and not self.sees(feature + suffix):
+                    self.found.unverified.add(feature + suffix)
+                    return
+                if suffix:
+                    self.found.verified.add(feature + suffix)
+            same = list(value) == list(there) if one.repeated else self._same(one, value, actual)
+            if not same:
+                self.wrong(where, feature)
+        elif one.repeated:
+            self._entries(one, list(value), list(there), where, feature)
+        else:
+            self._entry(value, there, where, feature)
+
+    def _entries(self, one: FieldPlan, wanted: Sequence[Any], there: Sequence[Any], where: str, feature: str) -> None:
+        key = _KEYS.get(one.name) or next(iter(one.rules.unique_by), "")
+        used: set[int] = set()
+        for index, entry in enumerate(wanted):
+            at = f"{where}[{index}]"
+            candidates = (
+                [number for number, other in enumerate(there) if number not in used and self._named(entry, other, key)]
+                if key
+                else [index][: len(there) - index if index < len(there) else 0]
+            )
+            if not candidates:
+                self.wrong(at, feature)
+                continue
+            used.add(candidates[0])
+            self._entry(entry, there[candidates[0]], at, feature)
+
+    def _files(self, wanted: list[ospb.File], there: list[ospb.File], where: str) -> None:
+        """Compare files; whether content is put behind a file here or on the machine makes no difference."""
+        feature = "os.files"
+        if any(file.append for file in wanted) and not self.sees("os.files.append"):
+            self.found.unverified.add("os.files.append")
+            return
+        self.found.verified |= {"os.files.append"} if any(file.append for file in wanted) else set()
+        joined = {_drive(file.path) if self._windows else file.path: file for file in self.contents.joined(there)}
+        for index, file in enumerate(self.contents.joined(wanted)):
+            other = joined.get(_drive(file.path) if self._windows else file.path)
+            if other is None:
+                self.wrong(f"{where} (file {index})", "os.files.append" if file.append else feature)
+            else:
+                self._entry(file, other, f"{where} (file {index})", feature)
+
+    def _entry(self, entry: Any, there: Any, where: str, feature: str) -> None:
+        if isinstance(entry, contentpb.Content):
+            data = self.contents.bytes_of(entry)
+            if data is not None and data != self.contents.bytes_of(there):
+                self.wrong(where, feature)
+            elif any(segment.HasField("template") for segment in entry.segments):
+                self.found.verified |= {f"{feature}.templates", f"{feature}.templates.jinja"} & self._seen
+        elif isinstance(entry, secretpb.SecretValue):
+            if self.contents.secret(entry) != self.contents.secret(there):
+                self.wrong(where, feature)
+        elif isinstance(entry, contentpb.MachineText):
+            if entry.HasField("value") and entry.value != there.value:
+                self.wrong(where, feature)
+        else:
+            self.message(entry, there, where, feature)
+
+    def _same(self, one: FieldPlan, value: Any, actual: Message) -> bool:
+        there = getattr(actual, one.name)
+        if (actual.DESCRIPTOR.name, one.name) in _LEFT_ALONE and not actual.HasField(one.name):
+            return False
+        if self._windows and one.rules.format == "file-mode":
+            return bool(value & _GROUP_AND_OTHERS) == bool(there & _GROUP_AND_OTHERS)
+        if self._windows and one.name in ("owner", "group") and value in _ADMINISTRATORS:
+            return there in _ADMINISTRATORS
+        if self._windows and one.rules.format == "absolute-path":
+            return _drive(value) == _drive(there)
+        return bool(value == there)
+
+    def _named(self, entry: Message, other: Message, key: str) -> bool:
+        name, there = getattr(entry, key), getattr(other, key)
+        if not there and (entry.DESCRIPTOR.name, key) in _HANDLES:
+            return True
+        if self._windows and key == "path":
+            return _drive(name) == _drive(there)
+        return bool(name == there)
+
+    def fact(self, feature: str, where: str, holds: bool) -> None:  # noqa: FBT001  # the fact itself
+        """Take in whether something holds that is compared as a whole."""
+        if not self.sees(feature):
+            self.found.unverified.add(feature)
+        elif holds:
+            self.found.verified.add(feature)
+        else:
+            self.wrong(where, feature)
+
+    def sees(self, feature: str) -> bool:
+        """Whether the decoder can read a feature."""
+        return feature in self._seen
+
+    def wrong(self, where: str, feature: str) -> None:
+        """Take in something that is missing or different."""
+        self.found.problems.append(f"{where} is not in the user data as the bundle says it")
+        self.found.failed.add(feature)
+
+    def more(self, what: str, feature: str) -> None:
+        """Take in something that nobody asked for."""
+        self.found.problems.append(f"{what} is in the user data, and the bundle does not say it")
+        self.found.failed.add(feature)
+
+
+def _document(content: Any) -> Any:
+    """Give what a document says; an OpaqueDocument's text and a Content's segments are both read here."""
+    if isinstance(content, contentpb.Content):
+        text = b"".join(segment.data for segment in content.segments) or content.data
+    else:
+        text = content.data or content.text.encode()
+    return yaml.safe_load(text)
+
+
+def _drive(path: str) -> str:
+    return path.replace("/", "\\").lower()

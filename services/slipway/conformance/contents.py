@@ -1,0 +1,72 @@
+"""What the contents of a bundle are, all secrets in their places: the suite's own reading of content.proto."""
+
+import base64
+
+from slipway.conformance.json_text import json_string
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+
+class Contents:
+    """Gives the bytes of contents of one bundle."""
+
+    def __init__(self, bundle: bundlepb.BootstrapBundle) -> None:
+        """Know the bundle's secrets."""
+        self._secrets = {(one.name, one.key): one.value for one in bundle.secrets.secrets}
+
+    def bytes_of(self, content: contentpb.Content) -> bytes | None:
+        """Give the bytes of a content, templates as they stand; None when a part is known only on the machine."""
+        if content.WhichOneof("source") == "data":
+            return content.data
+        parts = []
+        for segment in content.segments:
+            kind = segment.WhichOneof("value")
+            if kind == "data":
+                parts.append(segment.data)
+            elif kind == "template":
+                parts.append(segment.template.text.encode())
+            elif kind == "secret_ref":
+                parts.append(_spliced(self._value(segment.secret_ref), segment.encoding))
+            else:
+                return None
+        return b"".join(parts)
+
+    def secret(self, value: secretpb.SecretValue) -> str:
+        """Give the text of a secret value."""
+        if value.WhichOneof("source") == "value":
+            return value.value
+        return self._value(value.secret_ref).decode(errors="replace")
+
+    def _value(self, reference: secretpb.SecretReference) -> bytes:
+        return self._secrets.get((reference.name, reference.key), b"")
+
+    def joined(self, files: list[ospb.File]) -> list[ospb.File]:
+        """Give files of which each appended one that has a file before it is joined with that."""
+        found: dict[tuple[str, bool], ospb.File] = {}
+        for file in files:
+            before = found.get((file.path, False)) or found.get((file.path, True))
+            if file.append and before is not None:
+                before.content.CopyFrom(
+                    contentpb.Content(
+                        data=(self.bytes_of(before.content) or b"") + (self.bytes_of(file.content) or b"")
+                    )
+                )
+                continue
+            copy = ospb.File()
+            copy.CopyFrom(file)
+            if copy.append:
+                # What a file has that is there already stays, and nobody sees that here.
+                for name in ("owner", "group", "mode"):
+                    copy.ClearField(name)
+            found[file.path, file.append] = copy
+        return list(found.values())
+
+
+def _spliced(raw: bytes, encoding: contentpb.SpliceEncoding.ValueType) -> bytes:
+    if encoding == contentpb.SPLICE_ENCODING_BASE64:
+        return base64.b64encode(raw)
+    if encoding == contentpb.SPLICE_ENCODING_JSON_STRING:
+        return json_string(raw.decode()).encode()
+    return raw

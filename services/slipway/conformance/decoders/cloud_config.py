@@ -1,0 +1,233 @@
+"""#cloud-config, as the reference of cloud-init's modules describes it."""
+
+import base64
+import binascii
+import gzip
+import re
+import shlex
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from slipway.conformance.decoders import units
+from slipway.conformance.decoders.sight import sees
+from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.words import shell_words
+from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
+from slipway.v1alpha1 import os_pb2 as ospb
+
+_SEES = "cloud-config"
+_HEADER, _TEMPLATE = b"#cloud-config\n", b"## template: jinja\n"
+_VARIABLE, _CONSTRUCTS = re.compile(rb"\{\{ [a-z0-9_.]+ \}\}"), re.compile(rb"\{[{%#]")
+_SCRIPTS = {
+    "/var/lib/cloud/scripts/per-boot": statepb.START_EVERY_BOOT,
+    "/var/lib/cloud/scripts/per-once": statepb.START_FIRST_BOOT,
+    "/var/lib/cloud/scripts/per-instance": statepb.START_FIRST_BOOT,
+}
+_UNITS = "/etc/systemd/system"
+_BASE64 = {"b64", "base64", "gz+b64", "gz+base64", "gzip+b64", "gzip+base64"}
+_GZIP = {"gz", "gzip", "gz+b64", "gz+base64", "gzip+b64", "gzip+base64"}
+_READ = {
+    "bootcmd", "disk_setup", "fqdn", "fs_setup", "groups", "hostname", "mounts", "ntp", "package_update",
+    "package_upgrade", "packages", "runcmd", "swap", "timezone", "users", "write_files",
+}  # fmt: skip
+_HARMLESS = {
+    "create_hostname_file", "final_message", "manage_etc_hosts", "merge_how", "merge_type", "output",
+    "prefer_fqdn_over_hostname", "preserve_hostname",
+}  # fmt: skip
+"""What says how the rest is done, and gives the machine nothing of its own."""
+
+_TYPES = {"83": "linux", "82": "swap", "fd": "raid", "8e": "lvm", "0c": "fat32", "07": "ntfs", "85": "extended"}
+
+
+def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.MachineState:
+    """Give what a cloud-config says. Of one that is rendered as a template on the machine, variables stay as they are.
+
+    Raises:
+        UnreadableError: it is no cloud-config.
+    """
+    del attachments
+    if user_data.startswith(_TEMPLATE):
+        user_data = user_data.removeprefix(_TEMPLATE)
+        if _CONSTRUCTS.search(_VARIABLE.sub(b"", user_data)):
+            return statepb.MachineState()  # more than variables: only Jinja itself reads that
+    if not user_data.startswith(_HEADER):
+        raise UnreadableError("its first line is not #cloud-config")
+    try:
+        document = yaml.safe_load(user_data)
+        if not isinstance(document, dict):
+            raise UnreadableError("it is no mapping")
+        return _state(document)
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise UnreadableError("it is no YAML") from None
+    except (KeyError, TypeError, ValueError, AttributeError, binascii.Error, zlib.error, OSError) as error:
+        raise UnreadableError(f"a key has another shape than cloud-init asks for ({type(error).__name__})") from None
+
+
+def _state(document: dict[str, Any]) -> statepb.MachineState:
+    state = statepb.MachineState(features=sees(_SEES))
+    system = state.os
+    system.files.extend(_files(document.get("write_files", [])))
+    system.groups.extend(_groups(document.get("groups", [])))
+    _users(document, system)
+    _storage(document, system)
+    name = document.get("fqdn") or document.get("hostname")
+    if name:
+        system.hostname.name.value = str(name)
+    if document.get("timezone"):
+        system.time_zone.name = document["timezone"]
+    _packages(document, system)
+    if "ntp" in document:
+        system.ntp.enabled = document["ntp"].get("enabled", True)
+        system.ntp.servers.extend(document["ntp"].get("servers", []))
+        system.ntp.pools.extend(document["ntp"].get("pools", []))
+    state.programs.extend(_programs(document, system))
+    for key in sorted(document.keys() - _READ - _HARMLESS):
+        state.others.add(name=key, text=yaml.safe_dump(document[key], width=1 << 20, allow_unicode=True))
+    return state
+
+
+def _files(entries: list[dict[str, Any]]) -> Iterator[ospb.File]:
+    # What cloud-init defers it writes after all others.
+    replaced: dict[str, ospb.File] = {}
+    appended: list[ospb.File] = []
+    for entry in sorted(entries, key=lambda one: bool(one.get("defer"))):
+        owner, _, group = str(entry.get("owner", "root:root")).partition(":")
+        made = ospb.File(path=entry["path"], owner=owner, group=group, mode=_mode(entry.get("permissions", "0644")))
+        made.content.data = _content(entry)
+        if entry.get("append"):
+            made.append = True
+            appended.append(made)
+        else:
+            replaced[made.path] = made
+    yield from replaced.values()
+    yield from appended
+
+
+def _mode(said: Any) -> int:
+    # A bare number in YAML is read as decimal by cloud-init, whatever it looks like.
+    return said if isinstance(said, int) else int(str(said), 8)
+
+
+def _content(entry: dict[str, Any]) -> bytes:
+    said = entry.get("content", "")
+    data = said if isinstance(said, bytes) else str(said).encode()
+    encoding = str(entry.get("encoding", "text/plain"))
+    if encoding in _BASE64:
+        data = base64.b64decode(data, validate=True)
+    return gzip.decompress(data) if encoding in _GZIP else data
+
+
+def _groups(entries: Any) -> Iterator[ospb.Group]:
+    for entry in entries:
+        yield ospb.Group(name=entry if isinstance(entry, str) else next(iter(entry)))
+
+
+def _users(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
+    entries = document.get("users")
+    if entries is None:
+        return
+    system.default_user = ospb.DEFAULT_USER_KEEP if "default" in entries else ospb.DEFAULT_USER_OMIT
+    words = {"gecos": "gecos", "homedir": "home", "shell": "shell", "primary_group": "primary_group"}
+    values = {"no_create_home": "no_create_home", "uid": "uid", "system": "system", "lock_passwd": "lock_password"}
+    for entry in entries:
+        if entry == "default":
+            continue
+        # cloud-init locks passwords unless it is told not to.
+        user = system.users.add(name=entry["name"], lock_password=True)
+        for key, field in {**words, **values}.items():
+            if key in entry:
+                setattr(user, field, entry[key])
+        groups = entry.get("groups", [])
+        user.groups.extend(groups.split(",") if isinstance(groups, str) else groups)
+        password = entry.get("hashed_passwd") or entry.get("passwd")
+        if password:
+            user.password_hash.value = password
+        sudo = entry.get("sudo", [])
+        user.sudo.extend(sudo.split(f"\n{user.name} ") if isinstance(sudo, str) else sudo)
+        user.ssh_authorized_keys.extend(entry.get("ssh_authorized_keys", []))
+
+
+def _storage(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
+    for device, disk in document.get("disk_setup", {}).items():
+        made = system.disks.add(device=device, overwrite=disk.get("overwrite", False))
+        mbr = disk.get("table_type", "mbr") == "mbr"
+        made.table_type = ospb.PARTITION_TABLE_TYPE_MBR if mbr else ospb.PARTITION_TABLE_TYPE_GPT
+        layout = disk.get("layout")
+        for part in [100] if layout is True else layout or []:
+            share, kind = part if isinstance(part, list) else (part, "")
+            made.partitions.add(percentage=share, type=_TYPES.get(str(kind).lower(), str(kind)))
+    for entry in document.get("fs_setup", []):
+        filesystem = system.filesystems.add(device=entry["device"], format=entry["filesystem"])
+        filesystem.label = entry.get("label") or ""
+        search = str(entry.get("partition", "any" if "." not in entry["device"] else "none"))
+        if search != "none":
+            filesystem.cloud_init.search = search
+        # cloud-init's own way to mkfs checks too little to leave alone what is there; a command that checks does.
+        filesystem.overwrite = "cmd" not in entry
+        if "replace_fs" in entry:
+            filesystem.cloud_init.replace_format = entry["replace_fs"]
+        filesystem.options.extend(_made_with(entry["cmd"]) if "cmd" in entry else entry.get("extra_opts", []))
+    for row in document.get("mounts", []):
+        fields = [*map(str, row), *[""] * 6][:6]
+        mount = system.mounts.add(source=fields[0], path=fields[1], type=fields[2])
+        mount.options.extend(fields[3].split(",") if fields[3] else [])
+        mount.check = int(fields[5] or 0) > 0
+    if document.get("swap"):
+        size = str(document["swap"]["size"])
+        system.swaps.add(path=document["swap"]["filename"], size_mib=int(size.removesuffix("M")))
+
+
+def _made_with(command: str) -> list[str]:
+    """Give the options of the program that the last command of a checked entry runs, less kind, force and label."""
+    words = shlex.split(command.rpartition(" || ")[2].removesuffix(" %(device)s; }").replace("%%", "%"))[1:]
+    words = words[1:] if words[:1] in (["-F"], ["-f"]) else words
+    return words[2:] if words[:1] in (["-L"], ["-n"], ["-l"]) else words
+
+
+def _packages(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
+    if not any(key in document for key in ("packages", "package_update", "package_upgrade")):
+        return
+    # cloud-init refreshes the index before it installs anything, whatever the key says.
+    system.packages.update = bool(document.get("package_update") or document.get("packages"))
+    system.packages.upgrade = document.get("package_upgrade", False)
+    for package in document.get("packages", []):
+        name, version = package if isinstance(package, list) else (package, "")
+        system.packages.install.add(name=name, version=version)
+
+
+def _programs(document: dict[str, Any], system: ospb.OperatingSystem) -> Iterator[statepb.Program]:
+    commands: list[list[str]] = []
+    for key, start in (("bootcmd", statepb.START_EARLY), ("runcmd", statepb.START_FIRST_BOOT)):
+        for entry in document.get(key, []):
+            argv = [str(word) for word in entry] if isinstance(entry, list) else ["sh", "-c", entry]
+            yield statepb.Program(argv=argv, start=start)
+            commands.append(argv if isinstance(entry, list) else shell_words(entry) or [])
+    for file in system.files:
+        folder, _, name = file.path.rpartition("/")
+        text = file.content.data.decode(errors="replace")
+        if folder in _SCRIPTS and file.mode & 0o111:
+            for line in text.removesuffix("\n").split("\n"):
+                words = None if line.startswith("#") else shell_words(line)
+                if words:
+                    yield statepb.Program(argv=words[1:] if words[0] == "exec" else words, start=_SCRIPTS[folder])
+        elif folder == _UNITS and name.endswith(".service"):
+            yield from _service(name, units.sections(text), commands)
+
+
+def _service(name: str, said: units.Sections, commands: list[list[str]]) -> Iterator[statepb.Program]:
+    """Give what a unit among the files starts, where a command starts it; one that is only enabled starts too late."""
+    about = [
+        argv
+        for argv in commands
+        if argv and argv[0].rpartition("/")[2] == "systemctl" and {name, name.removesuffix(".service")} & set(argv)
+    ]
+    if not any({"start", "restart", "--now"} & set(argv) for argv in about):
+        return
+    enabled = "WantedBy" in said.get("Install", {}) and any("enable" in argv for argv in about)
+    for program in units.programs(said):
+        if not enabled:
+            program.start = statepb.START_FIRST_BOOT
+        yield program

@@ -1,0 +1,201 @@
+"""Ignition configs of the specifications 2 and 3, as coreos/ignition documents them."""
+
+import base64
+import binascii
+import gzip
+import json
+import re
+import urllib.parse
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from slipway.conformance.decoders import units
+from slipway.conformance.decoders.sight import sees
+from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
+from slipway.v1alpha1 import os_pb2 as ospb
+
+_SEES = "ignition"
+_TYPES = {
+    "0FC63DAF-8483-4772-8E79-3D69D8477DE4": "linux",
+    "0657FD6D-A4AB-43C4-84E5-0933C84B4F4F": "swap",
+    "A19D880F-05FC-4D3B-A006-743F0F84911E": "raid",
+    "E6D6D379-F507-44C2-A23C-238F2A3DF928": "lvm",
+    "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7": "ntfs",
+}
+_TAGS = {"label": "LABEL", "uuid": "UUID", "partlabel": "PARTLABEL", "partuuid": "PARTUUID"}
+_OTHERS = {"ignition": ("config", "proxy", "security"), "storage": ("luks", "raid"), "": ("networkd",)}
+_SUDOERS, _HOSTNAME = "/etc/sudoers.d/", "/etc/hostname"
+
+
+def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.MachineState:
+    """Give what an Ignition config says.
+
+    Raises:
+        UnreadableError: it is none.
+    """
+    del attachments
+    try:
+        document = json.loads(user_data)
+        if not re.fullmatch(r"[23]\.\d+\.\d+", document["ignition"]["version"]):
+            raise UnreadableError("ignition.version is none that there is")
+        return _state(document)
+    except (KeyError, TypeError, ValueError, AttributeError, binascii.Error, zlib.error, OSError) as error:
+        raise UnreadableError(f"it is no Ignition config ({type(error).__name__})") from None
+
+
+def _state(document: dict[str, Any]) -> statepb.MachineState:
+    state = statepb.MachineState(features=sees(_SEES))
+    # Ignition knows nothing of the image's own user, which therefore stays.
+    state.os.default_user = ospb.DEFAULT_USER_KEEP
+    storage, system = document.get("storage") or {}, state.os
+    for entry in storage.get("directories") or []:
+        directory = system.directories.add(path=entry["path"], mode=entry.get("mode", 0o755))
+        directory.owner, directory.group = _owners(entry)
+    for entry in storage.get("files") or []:
+        system.files.extend(_files(entry))
+    for entry in storage.get("links") or []:
+        link = system.links.add(path=entry["path"], target=entry["target"], hard=entry.get("hard", False))
+        link.owner, link.group = _owners(entry)
+    _accounts(document.get("passwd") or {}, system)
+    _disks(storage, system)
+    for entry in (document.get("systemd") or {}).get("units") or []:
+        _unit(entry, state)
+    arguments = document.get("kernelArguments") or {}
+    for argument in arguments.get("shouldExist") or []:
+        system.kernel_arguments.add(argument=argument, absent=False)
+    for argument in arguments.get("shouldNotExist") or []:
+        system.kernel_arguments.add(argument=argument, absent=True)
+    for file in system.files:
+        if file.path == _HOSTNAME:
+            system.hostname.name.value = file.content.data.decode().removesuffix("\n")
+    state.others.extend(_others(document))
+    return state
+
+
+def _others(document: dict[str, Any]) -> Iterator[statepb.Other]:
+    """Give what a config does besides: another one that it fetches, volumes, networks."""
+    places = {"ignition": document["ignition"], "storage": document.get("storage") or {}, "": document}
+    for place, keys in _OTHERS.items():
+        for key in keys:
+            if places[place].get(key):
+                name = f"{place}.{key}".removeprefix(".")
+                yield statepb.Other(name=name, text=json.dumps(places[place][key], ensure_ascii=False))
+
+
+def _owners(entry: dict[str, Any]) -> tuple[str, str]:
+    found = []
+    for key in ("user", "group"):
+        said = entry.get(key) or {}
+        found.append(said.get("name") or ("root" if not said.get("id") else str(said["id"])))
+    return found[0], found[1]
+
+
+def _files(entry: dict[str, Any]) -> Iterator[ospb.File]:
+    owner, group = _owners(entry)
+    append = entry.get("append")
+    resources = [entry.get("contents") or {}]
+    if isinstance(append, list) and append:
+        resources = append
+    for resource in resources:
+        made = ospb.File(path=entry["path"], owner=owner, group=group, mode=entry.get("mode", 0o644))
+        if append:
+            made.append = True
+        source = resource.get("source") or "data:,"
+        if source.startswith("data:"):
+            made.content.data = _data(resource, source)
+        else:
+            made.remote.urls.append(source)
+            kind, _, digest = (resource.get("verification") or {}).get("hash", "").partition("-")
+            if kind in ("sha256", "sha512"):
+                setattr(made.remote, kind, digest)
+        yield made
+
+
+def _data(resource: dict[str, Any], source: str) -> bytes:
+    head, _, body = source.removeprefix("data:").partition(",")
+    data = urllib.parse.unquote_to_bytes(body)
+    if head.endswith(";base64"):
+        data = base64.b64decode(data, validate=True)
+    return gzip.decompress(data) if resource.get("compression") == "gzip" else data
+
+
+def _accounts(passwd: dict[str, Any], system: ospb.OperatingSystem) -> None:
+    for entry in passwd.get("groups") or []:
+        system.groups.add(name=entry["name"], gid=entry.get("gid", 0), system=entry.get("system", False))
+    fields = {
+        "gecos": "gecos", "homeDir": "home", "noCreateHome": "no_create_home", "shell": "shell",
+        "primaryGroup": "primary_group", "uid": "uid", "system": "system",
+    }  # fmt: skip
+    for entry in passwd.get("users") or []:
+        user = system.users.add(name=entry["name"], groups=entry.get("groups") or [])
+        user.ssh_authorized_keys.extend(entry.get("sshAuthorizedKeys") or [])
+        for key, field in fields.items():
+            if entry.get(key) is not None:
+                setattr(user, field, entry[key])
+        if entry.get("passwordHash") is not None:
+            # Ignition has no word for a locked password; crypt(3) gives no hash that starts with "!".
+            user.lock_password = entry["passwordHash"].startswith("!")
+            user.password_hash.value = entry["passwordHash"].removeprefix("!")
+        for file in system.files:
+            if file.path.startswith(_SUDOERS):
+                user.sudo.extend(_rules(file.content.data.decode(), user.name))
+
+
+def _rules(text: str, user: str) -> list[str]:
+    return [line[len(user) + 1 :] for line in text.splitlines() if line.startswith(f"{user} ")]
+
+
+def _disks(storage: dict[str, Any], system: ospb.OperatingSystem) -> None:
+    for entry in storage.get("disks") or []:
+        disk = system.disks.add(device=entry["device"], overwrite=bool(entry.get("wipeTable")))
+        disk.table_type = ospb.PARTITION_TABLE_TYPE_GPT
+        for part in entry.get("partitions") or []:
+            kind = part.get("typeGuid") or ""
+            disk.partitions.add(
+                label=part.get("label") or "", size_mib=part.get("sizeMiB") or 0, type=_TYPES.get(kind, kind)
+            )
+            # Without a size, or with 0, it takes all that is left.
+            disk.partitions[-1].percentage = 0 if part.get("sizeMiB") else 100
+    for entry in storage.get("filesystems") or []:
+        inner = entry.get("mount") or entry
+        filesystem = system.filesystems.add(device=inner["device"], format=inner.get("format") or "")
+        filesystem.label = inner.get("label") or ""
+        filesystem.overwrite = bool(inner.get("wipeFilesystem"))
+        filesystem.options.extend(inner.get("options") or [])
+
+
+def _unit(entry: dict[str, Any], state: statepb.MachineState) -> None:
+    unit = state.os.systemd_units.add(name=entry["name"])
+    if entry.get("enabled") is not None:
+        unit.enabled = entry["enabled"]
+    if entry.get("mask") is not None:
+        unit.masked = entry["mask"]
+    for part in entry.get("dropins") or []:
+        unit.drop_ins.add(name=part["name"], contents=part.get("contents") or "")
+    if not entry.get("contents"):
+        return
+    unit.contents = entry["contents"]
+    sections = units.sections(unit.contents)
+    for program in units.programs(sections) if unit.enabled else ():
+        program.drop_ins.extend(unit.drop_ins)
+        state.programs.append(program)
+    if unit.name.endswith(".mount"):
+        _mount(sections, state.os)
+
+
+def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
+    said = sections.get("Mount", {})
+    what, where = said["What"][0].replace("%%", "%"), said["Where"][0].replace("%%", "%")
+    found = re.fullmatch(r"/dev/disk/by-(label|uuid|partlabel|partuuid)/(.*)", what)
+    if found:
+        value = re.sub(r"\\x([0-9a-f]{2})", lambda match: chr(int(match[1], 16)), found[2])
+        what = f"{_TAGS[found[1]]}={value}"
+    mount = system.mounts.add(source=what, path=where, type=said.get("Type", [""])[0])
+    mount.options.extend(one for one in ",".join(said.get("Options", [])).split(",") if one)
+    # A unit is checked by what it requires.
+    checked = any(one.startswith("systemd-fsck@") for one in sections.get("Unit", {}).get("Requires", []))
+    mount.check = checked
+    if sections.get("Install", {}).get("WantedBy"):
+        mount.options.append("nofail")

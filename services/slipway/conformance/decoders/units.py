@@ -1,0 +1,39 @@
+"""systemd units as they stand in user data: their sections, and the programs that they start."""
+
+import re
+from collections.abc import Iterator
+
+from slipway.conformance.decoders.words import systemd_words
+from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
+
+Sections = dict[str, dict[str, list[str]]]
+
+
+def programs(said: Sections) -> Iterator[statepb.Program]:
+    """Give the programs that a unit starts on every boot, when it is enabled, or at the first one only."""
+    unit = said.get("Unit", {})
+    only_first = not {"1", "on", "true", "yes"}.isdisjoint(unit.get("ConditionFirstBoot", []))
+    for line in said.get("Service", {}).get("ExecStart", []):
+        words = systemd_words(line)
+        if words:
+            yield statepb.Program(
+                argv=words,
+                after_units=" ".join(unit.get("Requires", [])).split(),
+                start=statepb.START_FIRST_BOOT if only_first else statepb.START_EVERY_BOOT,
+            )
+
+
+def sections(text: str) -> Sections:
+    """Give the settings of a unit by section and name, each with all its values."""
+    found: Sections = {}
+    section = ""
+    for line in re.sub(r"\\\n", " ", text).split("\n"):
+        stripped = line.strip()
+        if not stripped or stripped[0] in "#;":
+            continue
+        if stripped.startswith("[") and stripped.endswith("]"):
+            section = stripped[1:-1]
+            continue
+        key, _, value = stripped.partition("=")
+        found.setdefault(section, {}).setdefault(key.strip(), []).append(value.strip())
+    return found

@@ -1,0 +1,97 @@
+"""The report: what holds, clause by clause, and what nobody looked at."""
+
+import json
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import yaml
+from google.protobuf.json_format import MessageToDict
+
+from slipway.conformance import profiles
+from slipway.conformance.clauses import clauses
+from slipway.conformance.runner import Ending, Result
+from slipway.conformance.session import Session
+from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+from slipway.contract.version import VERSION
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+_STATES = {
+    Ending.FAILED: reportpb.FINDING_STATE_FAILED,
+    Ending.WARNED: reportpb.FINDING_STATE_WARNED,
+    Ending.NOT_RUN: reportpb.FINDING_STATE_NOT_RUN,
+    Ending.UNVERIFIED: reportpb.FINDING_STATE_UNVERIFIED,
+}
+
+
+def report(session: Session, results: Sequence[Result], *, known: Collection[str] = ()) -> reportpb.Report:
+    """Give the report of a run; `known` are the checks that must fail."""
+    made = reportpb.Report(
+        api_version="conformance.slipway.dev/v1alpha1",
+        kind="ConformanceReport",
+        suite_version=VERSION,
+        contract_version="v1alpha1",
+        implementation=reportpb.Implementation(
+            name=session.info.name,
+            version=session.info.implementation_version,
+            documentation_url=session.info.documentation_url,
+        ),
+        transport="tls" if session.secure else "insecure",
+        formats=[_format(session, info) for info in session.info.formats],
+        findings=[_finding(one, known) for one in results if one.ending is not Ending.PASSED or one.check.id in known],
+        passed=[one.check.id for one in results if one.ending is Ending.PASSED and one.check.id not in known],
+    )
+    made.profiles.extend(profiles.fulfilled(session.info, results))
+    states = [one.state for one in made.findings]
+    made.summary.passed = len(made.passed)
+    made.summary.failed = states.count(reportpb.FINDING_STATE_FAILED)
+    made.summary.warned = states.count(reportpb.FINDING_STATE_WARNED)
+    made.summary.not_run = states.count(reportpb.FINDING_STATE_NOT_RUN)
+    made.summary.unverified = states.count(reportpb.FINDING_STATE_UNVERIFIED)
+    made.summary.known_failures = states.count(reportpb.FINDING_STATE_KNOWN_FAILURE)
+    made.conformant = bool(made.profiles)
+    return made
+
+
+def as_expected(made: reportpb.Report, *, partial: bool = False) -> bool:
+    """Whether a run ended as its caller said: conformant, or breaking what is known to be broken, and nothing else.
+
+    A partial run is one of some checks, of which nothing may be broken; it is never conformant.
+
+    That is for the exit code of a job that shall notice changes. It says nothing about the contract.
+    """
+    states = [one.state for one in made.findings]
+    if {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_FIXED} & set(states):
+        return False
+    return made.conformant or partial or reportpb.FINDING_STATE_KNOWN_FAILURE in states
+
+
+def as_yaml(made: reportpb.Report) -> str:
+    """Give the report as YAML in the proto-JSON form, a line for each text."""
+    plain: dict[str, Any] = MessageToDict(made)
+    return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=1 << 20)
+
+
+def as_json(made: reportpb.Report) -> str:
+    """Give the report as JSON in the proto-JSON form."""
+    return json.dumps(MessageToDict(made), indent=2) + "\n"
+
+
+def _finding(one: Result, known: Collection[str]) -> reportpb.Finding:
+    state = _STATES.get(one.ending, reportpb.FINDING_STATE_FIXED)
+    if one.check.id in known and one.ending in (Ending.FAILED, Ending.WARNED):
+        state = reportpb.FINDING_STATE_KNOWN_FAILURE
+    elif one.check.id in known:
+        # What is not run can not be shown to fail: the list is for another kind of run.
+        state = reportpb.FINDING_STATE_FIXED
+    found = one.found or ("it is on the list of known failures, and it passes: remove it from the list",)
+    return reportpb.Finding(
+        check=one.check.id, clause=" ".join(clauses()[one.check.clause].text.split()), state=state, found=found
+    )
+
+
+def _format(session: Session, info: provisionerpb.FormatInfo) -> reportpb.FormatReport:
+    made = reportpb.FormatReport(format=info.format)
+    for feature in sorted(support.id for support in info.features):
+        state, why = session.ledger.state(info.format, feature)
+        made.features.add(feature=feature, state=state, why=why)
+    return made

@@ -1,0 +1,76 @@
+"""One whole run: open, check, report. What the command and the tests call."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from slipway.conformance.catalogue import all_checks
+from slipway.conformance.check import Check
+from slipway.conformance.figures import Figures
+from slipway.conformance.launcher import Launcher
+from slipway.conformance.options import Options
+from slipway.conformance.report import report
+from slipway.conformance.runner import Progress, run
+from slipway.conformance.session import opened
+from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+
+EXTENDED = frozenset({"FEA-009.extended-features", "RND-019.extended-items"})
+"""Checks that look beyond the core profiles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which checks to make.
+
+    Attributes:
+        only: ids of groups, clauses or checks; empty for all.
+        known: checks that must fail.
+    """
+
+    only: tuple[str, ...] = ()
+    known: frozenset[str] = frozenset()
+
+    def __contains__(self, check: Check) -> bool:
+        """Whether a check is wanted."""
+        return not self.only or bool({check.id, check.clause, check.group} & set(self.only))
+
+
+async def conformance(
+    options: Options,
+    *,
+    wanted: Wanted | None = None,
+    progress: Progress | None = None,
+    launcher: Launcher | None = None,
+    figures: Figures | None = None,
+) -> reportpb.Report:
+    """Make a run and give its report; what is measured in passing goes to `figures`.
+
+    Only a run of all checks can end with the verdict that the contract is kept.
+
+    Raises:
+        CannotStartError: the provisioner can not be reached.
+    """
+    wanted = wanted or Wanted()
+    checks = [check for check in all_checks() if check in wanted and _in_profile(check, options)]
+    async with opened(options, launcher=launcher) as session:
+        session.figures = session.figures if figures is None else figures
+        results = await run(session, checks, progress=progress)
+        made = report(session, results, known=wanted.known)
+    if wanted.only:
+        # Some checks that pass are no word about the others.
+        made.conformant = False
+        made.ClearField("profiles")
+    return made
+
+
+def ids() -> Collection[str]:
+    """Give the ids of all checks."""
+    return [check.id for check in all_checks()]
+
+
+def names(text: str) -> bool:
+    """Whether a text is the id of a group, clause or check that has one."""
+    return any(text in (check.id, check.clause, check.group) for check in all_checks())
+
+
+def _in_profile(check: Check, options: Options) -> bool:
+    return options.profile != "core" or check.id not in EXTENDED

@@ -1,0 +1,158 @@
+"""Runs the checks: in order, each within a time, telling progress."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from slipway.conformance.check import Check, Need
+from slipway.conformance.clauses import Level, clauses
+from slipway.conformance.outcome import Broken, CheckEnd, Crashed, NotRun, Unverified
+from slipway.conformance.session import Session
+
+CHECK_SECONDS = 90.0
+"""Most time for one check; on an idle machine the longest needs a tenth of it."""
+
+_AT_ONCE = 4
+
+
+class Ending(StrEnum):
+    """How a check ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    WARNED = "warned"
+    NOT_RUN = "not run"
+    UNVERIFIED = "unverified"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A check and how it ended.
+
+    Attributes:
+        check: the check.
+        ending: how it ended.
+        found: what was found, or why it was not run.
+    """
+
+    check: Check
+    ending: Ending
+    found: tuple[str, ...] = ()
+
+
+Progress = Callable[[Result, int, int], None]
+
+
+async def run(session: Session, checks: Iterable[Check], *, progress: Progress | None = None) -> list[Result]:
+    """Run checks and give their results, in the order of the checks.
+
+    Those that mostly wait run together, after the others; the load check comes last and alone.
+    """
+    wanted = list(checks)
+    done: dict[str, Result] = {}
+
+    async def one(check: Check) -> None:
+        done[check.id] = await result(session, check)
+        if progress is not None:
+            progress(done[check.id], len(done), len(wanted))
+
+    for check in wanted:
+        if not check.slow:
+            await one(check)
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def gated(check: Check) -> None:
+        async with gate:
+            await one(check)
+
+    # Those of registration take longest, so they begin.
+    await asyncio.gather(*(gated(check) for check in reversed(wanted) if check.slow))
+    return [done[check.id] for check in wanted]
+
+
+async def result(session: Session, check: Check) -> Result:
+    """Run one check and give how it ended."""
+    lacking = _lacking(session, check)
+    if session.gone:
+        return Result(check, Ending.NOT_RUN, (session.gone,))
+    if lacking:
+        return Result(check, Ending.NOT_RUN, (f"it needs {', '.join(sorted(lacking))}",))
+    since = time.monotonic()
+    work = asyncio.ensure_future(_ends(session, check))
+    try:
+        ended = await session.heartbeat.within(CHECK_SECONDS, lambda seconds: _done(work, seconds))
+        ends = work.result() if ended else [Broken(f"it did not end within {CHECK_SECONDS:.0f} seconds")]
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+    said = [session.heartbeat.said(since)]
+    if not check.slow and any(isinstance(end, Broken) for end in ends):
+        said.append(await session.revived())
+    return _result(check, ends, said=tuple(filter(None, said)))
+
+
+async def _done(work: "asyncio.Future[list[CheckEnd | None]]", seconds: float) -> bool:
+    await asyncio.wait({work}, timeout=seconds)
+    return work.done()
+
+
+async def _ends(session: Session, check: Check) -> list[CheckEnd | None]:
+    """Give how it ended, once, or once for each format; None where it passed."""
+    if check.run is not None:
+        return [await _caught(check.run(session))]
+    found: list[CheckEnd | None] = []
+    for info in session.info.formats:
+        unfit = check.unfit(info)
+        if unfit:
+            found.append(_of_format(NotRun(unfit), info.format))
+        elif check.run_format is not None:
+            end = await _caught(check.run_format(session, info))
+            found.append(None if end is None else _of_format(end, info.format))
+    return found
+
+
+async def _caught(work: Awaitable[None]) -> CheckEnd | None:
+    try:
+        await work
+    except CheckEnd as end:
+        return end
+    except Exception as error:  # noqa: BLE001  # one check must not cost the report of all others
+        # Its text may hold what a provisioner answered, secrets too.
+        return Crashed(f"the check could not be finished: {type(error).__name__}")
+    return None
+
+
+def _of_format(end: CheckEnd, format_id: str) -> CheckEnd:
+    return type(end)(*(f"{format_id}: {text.removeprefix(f'{format_id}: ')}" for text in end.found))
+
+
+def _lacking(session: Session, check: Check) -> set[Need]:
+    has = {
+        Need.TLS: session.secure,
+        Need.PROCESS: session.launcher is not None,
+        Need.AUTHORITY: session.authority is not None,
+    }
+    return {need for need in check.needs if not has[need]}
+
+
+def _result(check: Check, ends: Sequence[CheckEnd | None], *, said: tuple[str, ...]) -> Result:
+    """Give the result; what is `said` of machine and subject stands beside what is broken, and changes no ending."""
+    broken = [end for end in ends if isinstance(end, Broken)]
+    if broken:
+        crashed = any(isinstance(end, Crashed) for end in broken)
+        binding = crashed or clauses()[check.clause].level is Level.MUST
+        return Result(check, Ending.FAILED if binding else Ending.WARNED, (*_texts(broken), *said))
+    unseen = [end for end in ends if isinstance(end, Unverified | NotRun)]
+    if all(isinstance(end, NotRun) for end in ends):
+        # Also when there is no format at all: a check of nothing has shown nothing.
+        return Result(check, Ending.NOT_RUN, _texts(unseen) or ("the provisioner declares no format",))
+    if unseen:
+        # One format that passes is no word about another one.
+        return Result(check, Ending.UNVERIFIED, _texts(unseen))
+    return Result(check, Ending.PASSED)
+
+
+def _texts(ends: Iterable[CheckEnd]) -> tuple[str, ...]:
+    return tuple(text for end in ends for text in end.found)

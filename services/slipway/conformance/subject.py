@@ -1,0 +1,183 @@
+"""The provisioner under test, as a caller sees it: plain gRPC, every answer with all that it carries."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import grpc
+import grpc.aio
+from google.protobuf.message import DecodeError, Message
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
+from google.rpc.status_pb2 import Status
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from slipway.conformance.certificates import Credentials
+from slipway.conformance.outcome import Broken
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1.provisioner_service_pb2_grpc import ProvisionerServiceStub
+
+SERVICE = provisionerpb.DESCRIPTOR.services_by_name["ProvisionerService"].full_name
+DETAILS = "grpc-status-details-bin"
+INFO_SECONDS, RENDER_SECONDS = 2.0, 10.0
+PATIENCE = 3.0
+"""How much longer than its deadline a call may take on a busy machine before that counts."""
+
+_OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
+_Detail = TypeVar("_Detail", ErrorInfo, BadRequest, RetryInfo)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back.
+
+    Attributes:
+        code: canonical code, "OK" on success.
+        message: the status' message.
+        response: the response; None unless OK.
+        status: the rich status; None when there was none.
+        raw: size of the rich status in bytes.
+        seconds: how long it took.
+    """
+
+    code: str
+    message: str = ""
+    response: Any = field(default=None, repr=False)
+    status: Status | None = field(default=None, repr=False)
+    raw: int = 0
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether it succeeded."""
+        return self.code == "OK"
+
+    @property
+    def info(self) -> ErrorInfo:
+        """The ErrorInfo; an empty one when there is none."""
+        return self._detail(ErrorInfo())
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields that BadRequest names."""
+        return [violation.field for violation in self._detail(BadRequest()).field_violations]
+
+    @property
+    def retry_info(self) -> RetryInfo | None:
+        """The RetryInfo, if there is one."""
+        found = self._detail(RetryInfo())
+        return found if found.HasField("retry_delay") else None
+
+    def described(self) -> str:
+        """Give code and reason for a report; the message is left out, for it may hold anything."""
+        return f"{self.code}/{self.info.reason}" if self.info.reason else self.code
+
+    def _detail(self, message: _Detail) -> _Detail:
+        for detail in self.status.details if self.status is not None else ():
+            if detail.Is(message.DESCRIPTOR):
+                try:
+                    message.ParseFromString(detail.value)
+                except DecodeError:
+                    break
+                return message
+        return type(message)()
+
+
+class Subject:
+    """One endpoint."""
+
+    def __init__(self, endpoint: str, credentials: Credentials | None) -> None:
+        """Call the endpoint; without credentials in plain text."""
+        self.endpoint = endpoint
+        self.credentials = credentials
+        self._channel = open_channel(endpoint, credentials)
+        self._stub = ProvisionerServiceStub(self._channel)
+
+    async def close(self) -> None:
+        """End the connection."""
+        await self._channel.close()
+
+    async def info(self, contract_version: str = "v1alpha1") -> Answer:
+        """Call GetProvisionerInfo."""
+        request = provisionerpb.GetProvisionerInfoRequest(contract_version=contract_version)
+        return await answer(self._stub.GetProvisionerInfo, request, seconds=INFO_SECONDS + PATIENCE)
+
+    async def render(self, request: provisionerpb.RenderRequest, *, seconds: float = RENDER_SECONDS) -> Answer:
+        """Call Render."""
+        return await answer(self._stub.Render, request, seconds=seconds)
+
+    async def rendered(self, request: provisionerpb.RenderRequest) -> provisionerpb.RenderResponse:
+        """Call Render and give the response.
+
+        Raises:
+            Broken: it was refused.
+        """
+        got = await self.render(request)
+        if not isinstance(got.response, provisionerpb.RenderResponse):
+            raise Broken(f"{request.format}: Render ended with {got.described()}{_named(got)}")
+        return got.response
+
+    async def health(self, service: str) -> Answer:
+        """Ask the health service; the response has a status."""
+        stub = health_pb2_grpc.HealthStub(self._channel)
+        return await answer(stub.Check, health_pb2.HealthCheckRequest(service=service), seconds=INFO_SECONDS + PATIENCE)
+
+    async def serving(self, service: str = "") -> bool:
+        """Whether health says that it serves."""
+        return self.serves(await self.health(service))
+
+    @staticmethod
+    def serves(got: Answer) -> bool:
+        """Whether this answer of the health service says that it serves."""
+        return got.ok and bool(got.response.status == health_pb2.HealthCheckResponse.SERVING)
+
+    async def call(self, method: str, payload: bytes = b"") -> Answer:
+        """Call any method by its path, with raw bytes."""
+        unary = self._channel.unary_unary(method, request_serializer=bytes, response_deserializer=bytes)
+        return await answer(unary, payload, seconds=INFO_SECONDS + PATIENCE)
+
+    async def reachable(self, seconds: float) -> bool:
+        """Wait until the endpoint answers, at most so long."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._channel.channel_ready()
+        except TimeoutError:
+            return False
+        return True
+
+
+def open_channel(endpoint: str, credentials: Credentials | None) -> grpc.aio.Channel:
+    """Open a channel of its own to an endpoint."""
+    if credentials is None:
+        return grpc.aio.insecure_channel(endpoint, options=_OPTIONS)
+    options = list(_OPTIONS)
+    if credentials.server_name:
+        options.append(("grpc.ssl_target_name_override", credentials.server_name))  # type: ignore[arg-type]
+    return grpc.aio.secure_channel(endpoint, credentials.channel(), options=options)
+
+
+async def answer(method: Callable[..., Any], request: Message | bytes, *, seconds: float) -> Answer:
+    """Call a method and give whatever comes back, never an exception."""
+    began = time.monotonic()
+    try:
+        response = await method(request, timeout=seconds, wait_for_ready=False)
+    except grpc.aio.AioRpcError as error:
+        raw = next((value for key, value in error.trailing_metadata() or () if key == DETAILS), b"")
+        raw = raw if isinstance(raw, bytes) else b""
+        try:
+            status = Status.FromString(raw) if raw else None
+        except DecodeError:
+            status = None
+        return Answer(
+            code=error.code().name,
+            message=error.details() or "",
+            status=status,
+            raw=len(raw),
+            seconds=time.monotonic() - began,
+        )
+    return Answer(code="OK", response=response, seconds=time.monotonic() - began)
+
+
+def _named(got: Answer) -> str:
+    return f" at {', '.join(got.fields[:3])}" if got.fields else ""

@@ -1,0 +1,176 @@
+"""Finds what is in user data although nothing of its bundle needs it: a file, a unit, a command, a disk, an authority.
+
+A provisioner may add what it carries a bundle out with, such as the script that starts the entry point. That says so
+itself: it holds something that the bundle says, or is named by something that does.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+
+import yaml
+from google.protobuf.message import Message
+
+from slipway.conformance.contents import Contents
+from slipway.conformance.decoders.words import starts
+from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+
+_SHORTEST, _SHORTEST_PATH = 6, 4
+"""What is shorter stands in many a text by chance."""
+
+_COMMON = {"/bin/sh", "powershell.exe"}
+_RELOAD, _UNITS = ["systemctl", "daemon-reload"], "/etc/systemd/system"
+_NEVER = {"disks": "device", "filesystems": "device", "trusted_certificates": "", "users": "name"}
+"""What nothing else can need."""
+
+_NAMED = {
+    "groups": "name", "kernel_arguments": "argument", "kernel_modules": "name", "links": "path", "mounts": "path",
+    "swaps": "path", "sysctls": "name", "systemd_units": "name",
+}  # fmt: skip
+"""What may be there to carry the bundle out, and the field that names it."""
+
+
+def surplus(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, windows: bool) -> list[str]:
+    """Give what is there besides the bundle, in words; never a command, which may hold anything."""
+    found = [
+        f"an entry of {kind} is in the user data, and the bundle does not say it"
+        for kind in _NEVER
+        if len(getattr(state.os, kind)) > len(getattr(bundle.os, kind))
+    ]
+    return found + [
+        f"{name} is in the user data, and nothing of the bundle needs it"
+        for name in _Things(bundle, state, windows=windows).unneeded()
+    ]
+
+
+class _Things:
+    """What the user data has besides the items of the bundle."""
+
+    def __init__(self, bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, windows: bool) -> None:
+        self._bundle = bundle
+        self._contents = Contents(bundle)
+        self._windows = windows
+        self._texts_asked: list[str] = []
+        self._added: dict[str, str] = {}
+        self._files(state)
+        for kind, key in _NAMED.items():
+            asked = {getattr(one, key) for one in getattr(bundle.os, kind)}
+            for one in getattr(state.os, kind):
+                if getattr(one, key) not in asked:
+                    self._add(getattr(one, key), "\n".join(self._texts(one)))
+        asked_packages = {one.name for one in bundle.os.packages.install}
+        for package in state.os.packages.install:
+            if package.name not in asked_packages:
+                self._add(package.name, package.name)
+        self._programs(state)
+        for other in state.others:
+            self._add(other.name, other.text)
+
+    def unneeded(self) -> list[str]:
+        """Give the names of what neither holds one of the bundle's words nor has to do with something that does."""
+        words = {self._spelt(word) for word in self._words()}
+        return sorted(self._added.keys() - _needed(self._added, words))
+
+    def _add(self, name: str, text: str) -> None:
+        spelt = self._spelt(name)
+        self._added[spelt] = self._added.get(spelt, "") + self._spelt(f"{name}\n{text}")
+
+    def _files(self, state: statepb.MachineState) -> None:
+        asked = {self._spelt(file.path): file for file in self._bundle.os.files}
+        self._texts_asked += [self._text(file.content) for file in asked.values()]
+        self._texts_asked += [unit.contents for unit in self._bundle.os.systemd_units]
+        for file in state.os.files:
+            if self._spelt(file.path) not in asked:
+                self._add(file.path, self._text(file.content))
+
+    def _programs(self, state: statepb.MachineState) -> None:
+        """Take in what is started; what a file or a unit starts is judged with that."""
+        plan, boot = self._bundle.plan.entrypoint, self._bundle.commands.boot
+        asked = [list(plan.argv), _RELOAD]
+        asked += [list(one.argv) or ["sh", "-c", self._text(one.script)] for one in boot]
+        asked += [
+            ["sh", "-c", "".join(part.text or part.template.text for part in one.segments)] for one in plan.commands
+        ]
+        places = [*self._texts_asked, *self._added.values()]
+        for number, program in enumerate(state.programs):
+            argv = list(program.argv)
+            if (
+                argv
+                and not any(one and starts(argv, one) for one in asked)
+                and not any(all(self._spelt(word) in place for word in argv) for place in places)
+            ):
+                self._add(f"command {number}", "\n".join([*argv, *_units_named(argv)]))
+
+    def _words(self) -> Iterator[str]:
+        """Give what a bundle says."""
+        for part in (self._bundle.os, self._bundle.plan, self._bundle.intent, self._bundle.commands):
+            for text in self._texts(part):
+                yield from _long(text)
+        for command in self._bundle.commands.boot:
+            yield from _long(self._text(command.script))
+        for one in self._bundle.secrets.secrets:
+            yield from _long(one.value.decode(errors="replace"))
+
+    def _texts(self, message: Message) -> Iterator[str]:
+        for _, value in message.ListFields():
+            for entry in [value] if isinstance(value, (str, bytes, int, Message)) else value:
+                if isinstance(entry, str):
+                    yield entry
+                elif isinstance(entry, contentpb.Content):
+                    yield self._text(entry)
+                elif isinstance(entry, Message):
+                    yield from self._texts(entry)
+        if isinstance(message, kubernetespb.OpaqueDocument):
+            yield from _leaves(yaml.safe_load(message.text or message.data))
+
+    def _text(self, content: contentpb.Content) -> str:
+        return (self._contents.bytes_of(content) or b"").decode(errors="replace")
+
+    def _spelt(self, text: str) -> str:
+        """Write text in one of the two ways that Windows knows."""
+        return text.replace("/", "\\").lower() if self._windows else text
+
+
+def _needed(added: Mapping[str, str], words: Collection[str]) -> set[str]:
+    """Give what holds one of the words, names something that does, or is named by it."""
+    needed: set[str] = set()
+    fresh = {name for name, text in added.items() if any(word in text for word in words)}
+    while fresh:
+        needed |= fresh
+        names = {_called(name) for name in fresh if len(name) >= _SHORTEST}
+        texts = [added[name] for name in fresh]
+        fresh = {
+            name
+            for name, text in added.items()
+            if any(one in text for one in names) or (len(name) >= _SHORTEST and any(name in one for one in texts))
+        } - needed
+    return needed
+
+
+def _called(name: str) -> str:
+    """Give what others call a thing by: a unit among the files by its own name, without the folder."""
+    folder, _, last = name.rpartition("/")
+    return last if folder == _UNITS else name
+
+
+def _units_named(argv: list[str]) -> list[str]:
+    """Give the units that a command of systemctl is about, where it leaves their suffix out."""
+    if argv[0].rpartition("/")[2] != "systemctl":
+        return []
+    return [f"{word}.service" for word in argv[2:] if "." not in word]
+
+
+def _leaves(document: object) -> Iterator[str]:
+    """Give the texts in a document, which may be written again in another way."""
+    entries = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
+    for entry in entries:
+        yield from _leaves(entry)
+    if isinstance(document, str):
+        yield document
+
+
+def _long(text: str) -> Iterator[str]:
+    stripped = text.strip()
+    if len(stripped) >= (_SHORTEST_PATH if stripped.startswith("/") else _SHORTEST) and text not in _COMMON:
+        yield stripped

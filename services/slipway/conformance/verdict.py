@@ -1,0 +1,62 @@
+"""The report in words, for a person at a terminal."""
+
+from collections.abc import Iterator
+
+from slipway.conformance.report import as_expected
+from slipway.conformance.runner import Result
+from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+
+_ORDER = (
+    (reportpb.FINDING_STATE_FAILED, "FAILED"),
+    (reportpb.FINDING_STATE_FIXED, "KNOWN FAILURE THAT PASSES"),
+    (reportpb.FINDING_STATE_WARNED, "WARNED"),
+    (reportpb.FINDING_STATE_UNVERIFIED, "UNVERIFIED"),
+    (reportpb.FINDING_STATE_KNOWN_FAILURE, "KNOWN FAILURE"),
+    (reportpb.FINDING_STATE_NOT_RUN, "NOT RUN"),
+)
+_FEATURES = (
+    (reportpb.FEATURE_STATE_VERIFIED, "verified"),
+    (reportpb.FEATURE_STATE_UNVERIFIED, "unverified"),
+    (reportpb.FEATURE_STATE_FAILED, "failed"),
+    (reportpb.FEATURE_STATE_NOT_TRIED, "not tried"),
+)
+
+
+def progress(one: Result, number: int, of: int) -> str:
+    """Give the line of progress after a check."""
+    found = f": {one.found[0]}" if one.found else ""
+    return f"[{number:3}/{of}] {one.check.id}: {one.ending}{found}"
+
+
+def as_text(made: reportpb.Report, *, partial: bool = False) -> str:
+    """Give the whole verdict; of a partial run there is none."""
+    return "\n".join([*_lines(made), *_verdict(made, partial=partial)])
+
+
+def _lines(made: reportpb.Report) -> Iterator[str]:
+    for state, word in _ORDER:
+        for finding in made.findings:
+            if finding.state == state:
+                yield f"{word} {finding.check}: {finding.clause}"
+                yield from (f"    {one}" for one in finding.found)
+    for report in made.formats:
+        states = [one.state for one in report.features]
+        counts = ", ".join(f"{states.count(state)} {word}" for state, word in _FEATURES)
+        yield f"{report.format}: {len(states)} features declared, {counts}"
+    told = made.summary
+    yield (
+        f"{made.implementation.name} {made.implementation.version} over {made.transport}: {told.passed} passed, "
+        f"{told.failed} failed, {told.warned} warned, {told.unverified} unverified, {told.not_run} not run"
+        + (f", {told.known_failures} known failures" if told.known_failures else "")
+    )
+
+
+def _verdict(made: reportpb.Report, *, partial: bool) -> Iterator[str]:
+    if partial and not made.summary.failed:
+        yield "These were some checks of many: only a run of all of them tells whether it keeps the contract."
+        return
+    word = "keeps" if made.conformant else "does not keep"
+    profiles = f" (profile {', '.join(made.profiles)})" if made.profiles else ""
+    yield f"It {word} the contract {made.contract_version}{profiles}."
+    if not made.conformant and as_expected(made):
+        yield "It breaks what it is known to break, and nothing else."

@@ -1,0 +1,54 @@
+"""Start the controller."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from slipway.controller.server import NAME, serve_controller
+from slipway.controller.settings import ControllerSettings
+from slipway.rpc.flags import server_options
+from slipway.rpc.lifecycle import run
+
+
+@click.command(NAME)
+@server_options
+@click.option(
+    "--kubeconfig",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="The management cluster. Default: the one that this process runs in.",
+)
+@click.option("--namespace", help="Follow this namespace only. Default: all.")
+@click.option("--watch-filter", help="Only configs whose label cluster.x-k8s.io/watch-filter has this value.")
+@click.option("--leader-elect/--no-leader-elect", default=None, help="Only the leader writes. Default: it does.")
+@click.option("--lease-namespace", help="Namespace of the leader's Lease. Default: this process's own.")
+@click.option("--workers", type=int, help="Configs that are worked on at a time. Default: 32.")
+@click.option("--kube-api-qps", type=float, help="Calls of the management cluster a second; 0: no limit. Default: 100.")
+@click.option("--kube-api-burst", type=int, help="Calls that may be made at once. Default: 200.")
+@click.option("--bootstrap-token-ttl-seconds", type=float, help="How long a bootstrap token is accepted. Default: 900.")
+@click.option(
+    "--machine-readers",
+    metavar="IDS",
+    help="SPIFFE ids that may read user data by Machine without a token, each alone, or ID=NAMESPACE.",
+)
+@click.option(
+    "--webhook-address",
+    metavar="HOST:PORT",
+    help="Serve the webhook for opted-in KubeadmConfigs there, and bootstrap them. Default: they are left alone.",
+)
+@click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
+@click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
+@click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')
+@click.option("--bundle-secrets-for", metavar="IDS", help="SPIFFE ids that may ask for bundles with secrets.")
+@click.option("--callers", metavar="IDS", help="SPIFFE ids that may call. Default: all but services.")
+@click.option("--render-timeout-seconds", type=float, help="Deadline of one call to a provisioner. Default: 10.")
+def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
+    """Serve the controller: data Secrets for the Machines of Cluster API."""
+    settings = ControllerSettings.load(server_flags, **own_flags)
+    if settings.registry_address is None:
+        raise click.UsageError("--registry-address is needed: the controller learns of provisioners there")
+    run(serve_controller(settings, settings.registry_address))
+
+
+if __name__ == "__main__":
+    main()

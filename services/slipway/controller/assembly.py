@@ -1,0 +1,133 @@
+"""The parts of the controller put together, apart from the process that they run in."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.controller.control_planes import ControlPlanes
+from slipway.controller.controller import Controller
+from slipway.controller.init_lock import InitLock
+from slipway.controller.kubernetes.api import Api
+from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.kubernetes.kubeconfig import ClusterAccess
+from slipway.controller.objects import Objects
+from slipway.controller.opt_in.decision import decide_opted_in
+from slipway.controller.opt_in.questions import KubeadmQuestions
+from slipway.controller.opt_in.reporter import OptedInReporter
+from slipway.controller.question import NativeQuestions
+from slipway.controller.reconciler import Reconciler, Terms
+from slipway.controller.rendering import Renderer
+from slipway.controller.report import Reporter
+from slipway.controller.secret_reader import SecretReader
+from slipway.controller.tally import Tally
+from slipway.controller.watches import Watches
+from slipway.controller.workload import Connect, Connected, Workloads
+
+_WORKLOAD_SECONDS = 10.0
+
+
+def utc_now() -> datetime:
+    """Give the time: the controller's only clock for what objects say."""
+    return datetime.now(UTC)
+
+
+class WorkloadApi(Api):
+    """The API of a workload cluster, by a connection of its own."""
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self.connection.close()
+
+
+def connect(access: ClusterAccess) -> Connected:
+    """Connect to a workload cluster; one that does not answer costs its own machines ten seconds, nobody else."""
+    return WorkloadApi(Connection.to(access, seconds=_WORKLOAD_SECONDS))
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A controller with the parts that others ask; `opted_in` follows KubeadmConfigs, where that is asked for."""
+
+    controller: Controller
+    watches: Watches
+    reader: SecretReader
+    tally: Tally
+    opted_in: Watches | None = None
+
+    @property
+    def every_watches(self) -> list[Watches]:
+        """The watches of every kind of configs."""
+        return [one for one in (self.watches, self.opted_in) if one is not None]
+
+
+def assemble(  # noqa: PLR0913  # keyword-only settings
+    api: Api,
+    bootstrapper: Bootstrapper,
+    *,
+    terms: Terms | None = None,
+    namespace: str = "",
+    watch_filter: str = "",
+    workers: int = 32,
+    objects: Objects | None = None,
+    opt_in: bool = False,
+    dial: Connect = connect,
+) -> Assembled:
+    """Put a controller together.
+
+    Args:
+        api: the management cluster, for watches.
+        bootstrapper: what renders.
+        terms: times of the reconciler.
+        namespace: the only one that is followed, or "" for all.
+        watch_filter: value of Cluster API's label that a config must have, or "".
+        workers: how many configs are worked on at a time.
+        objects: for calls that are not watches, where that is not the same as `api`.
+        opt_in: opted-in KubeadmConfigs are worked on as well.
+        dial: connects to workload clusters.
+    """
+    calls = objects or api
+    watches = Watches.of(api, namespace=namespace, watch_filter=watch_filter)
+    reader = SecretReader(calls, watches.secrets)
+    watches.secret_gone = lambda key: reader.forget(*key)
+    native = _reconciler(calls, bootstrapper, watches, Workloads(reader, dial), terms or Terms())
+    if not opt_in:
+        return Assembled(Controller(watches, native, workers=workers), watches, reader, native.tally)
+    theirs = watches.of_kubeadm_configs(api, namespace=namespace, watch_filter=watch_filter)
+    beside = Controller(theirs, _opted_in(native, calls, theirs), workers=workers)
+    controller = Controller(watches, native, workers=workers, beside=[beside])
+    return Assembled(controller, watches, reader, native.tally, theirs)
+
+
+def _reconciler(
+    calls: Objects, bootstrapper: Bootstrapper, watches: Watches, workloads: Workloads, terms: Terms
+) -> Reconciler:
+    reader = workloads.reader
+    renderer = Renderer(
+        objects=calls,
+        reader=reader,
+        bootstrapper=bootstrapper,
+        clock=utc_now,
+        questions=NativeQuestions(reader, ControlPlanes(calls), watches.depend),
+    )
+    return Reconciler(
+        objects=calls,
+        renderer=renderer,
+        reporter=Reporter(calls, utc_now),
+        lock=InitLock(calls, watches.machines),
+        workloads=workloads,
+        clock=utc_now,
+        tally=Tally(),
+        terms=terms,
+    )
+
+
+def _opted_in(native: Reconciler, calls: Objects, watches: Watches) -> Reconciler:
+    """Give the reconciler of opted-in KubeadmConfigs: the same, but for what is read of them and written into them."""
+    renderer = native.renderer
+    questions = KubeadmQuestions(renderer.reader, ControlPlanes(calls), renderer.bootstrapper, watches.depend)
+    return replace(
+        native,
+        renderer=replace(renderer, questions=questions),
+        reporter=OptedInReporter(calls, utc_now),
+        decide=decide_opted_in,
+    )

@@ -1,0 +1,234 @@
+"""The cluster's secrets as Kubernetes Secrets, behind the bootstrapper's own store interface.
+
+Names and keys of the four secrets that every kubeadm cluster has are Cluster API's, so that control-plane providers
+find ours and we theirs. What a provisioner declares besides stands in Secrets of its own. All of them belong to the
+Cluster, without its being their controller: they go with it, and move with it.
+"""
+
+import asyncio
+import base64
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from cryptography import x509
+
+from slipway.bootstrapper.credentials.cluster_secrets import (
+    BOOTSTRAP_TOKEN,
+    CLUSTER_CA,
+    ETCD_CA,
+    ETCD_CLIENT,
+    FRONT_PROXY_CA,
+    SERVICE_ACCOUNT,
+)
+from slipway.bootstrapper.credentials.entropy import SystemEntropy
+from slipway.bootstrapper.credentials.generation import SecretFactory
+from slipway.bootstrapper.credentials.grouping import by_name
+from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, sorted_secrets
+from slipway.controller.conditions import Reason
+from slipway.controller.data_secret import TYPE
+from slipway.controller.facts import CLUSTER_LABEL, ClusterObject
+from slipway.controller.halt import Halt
+from slipway.controller.kubernetes.failures import Conflict, NotFound
+from slipway.controller.objects import Objects
+from slipway.controller.resources import CLUSTERS, SECRETS, Json
+from slipway.controller.secret_reader import SecretReader, Values
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+SUFFIXES = {
+    CLUSTER_CA: "ca",
+    ETCD_CA: "etcd",
+    FRONT_PROXY_CA: "proxy",
+    SERVICE_ACCOUNT: "sa",
+    ETCD_CLIENT: "apiserver-etcd-client",
+}
+"""Suffixes of the names of Cluster API's own Secrets (util/secret/consts.go)."""
+
+NAME_ANNOTATION = "bootstrap.slipway.dev/secret-name"
+"""Annotation of a Secret that a provisioner declared: the declared name, of which the Secret's is made."""
+
+SEED_SUFFIX = "slipway-token-seed"
+_OWN = "slipway.dev/"
+_TRIES = 3
+
+
+def secret_name(cluster: str, name: str) -> str:
+    """Give the name of the Secret that holds a secret of a cluster.
+
+    Within a cluster it is unique: of what is declared, the part behind the slash has no dot (policy.py). Between
+    clusters it is not (cluster "a" with domain "b-x.dev", cluster "a-b" with "x.dev"), so the owner is checked as well.
+    """
+    return f"{cluster}-{SUFFIXES.get(name) or name.replace('/', '.')}"
+
+
+def cluster_owner(cluster: ClusterObject) -> Json:
+    """Give the reference by which a Secret belongs to a Cluster without being controlled by it."""
+    return {
+        "apiVersion": CLUSTERS.api_version,
+        "kind": CLUSTERS.kind,
+        "name": cluster.name,
+        "uid": cluster.uid,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterStore:
+    """The store of one machine's render.
+
+    It takes no thread while it waits: many machines that wait at once would leave none to the calls they wait for.
+
+    Attributes:
+        cluster: the Cluster.
+        role: the machine's role: only what it may have is read, and only the first machine makes the cluster's own.
+        token: the machine's bootstrap token.
+    """
+
+    objects: Objects
+    reader: SecretReader
+    clock: Callable[[], datetime]
+    cluster: ClusterObject
+    role: clusterpb.Role.ValueType
+    token: str
+
+    def __repr__(self) -> str:
+        return f"ClusterStore({self.cluster.namespace}/{self.cluster.name})"
+
+    async def give(
+        self, cluster: ClusterKey, declarations: Iterable[secretpb.SecretDeclaration], settings: KeySettings
+    ) -> Credentials:
+        """Give every declared secret that the role may have; make what is missing and ours to make."""
+        del cluster
+        return Credentials(secrets=sorted_secrets(await self._ensure(list(declarations), settings)))
+
+    async def _ensure(
+        self, declarations: list[secretpb.SecretDeclaration], settings: KeySettings
+    ) -> list[secretpb.Secret]:
+        role = clusterpb.Role.Name(self.role)
+        wanted = [one for one in declarations if role in one.full_roles or role in one.public_roles]
+        # An authority is needed as well where what it signs has to be made.
+        issuers = {one.issuer for one in wanted if one.issuer}
+        wanted += [one for one in declarations if one.name in issuers and one not in wanted]
+        secrets: list[secretpb.Secret] = []
+        missing: list[secretpb.SecretDeclaration] = []
+        for one in wanted:
+            held = self._given(one) or await self._read(one)
+            secrets += held
+            if not held and self._may_make(one):
+                missing.append(one)
+        if missing:
+            secrets += await self._make(missing, secrets, settings)
+        return secrets
+
+    def _given(self, declaration: secretpb.SecretDeclaration) -> list[secretpb.Secret]:
+        if declaration.name != BOOTSTRAP_TOKEN:
+            return []
+        return [secretpb.Secret(name=BOOTSTRAP_TOKEN, key="token", kind=declaration.kind, value=self.token.encode())]
+
+    def _may_make(self, declaration: secretpb.SecretDeclaration) -> bool:
+        if not declaration.name.startswith(_OWN):
+            return True
+        return self.role == clusterpb.ROLE_INIT and self.cluster.control_plane_reference is None
+
+    async def _read(self, declaration: secretpb.SecretDeclaration) -> list[secretpb.Secret]:
+        name = secret_name(self.cluster.name, declaration.name)
+        values = await self.reader.shared(self.cluster.namespace, name)
+        if values is not None:
+            self._check_owner(declaration, name)
+        if values is None or self._expired(declaration, values):
+            return []
+        return _secrets(declaration, values)
+
+    def _expired(self, declaration: secretpb.SecretDeclaration, values: Values) -> bool:
+        """Tell whether a client's certificate has to be made anew. Authorities are renewed by people only."""
+        if declaration.kind != secretpb.SECRET_KIND_CLIENT_CERTIFICATE:
+            return False
+        try:
+            certificate = x509.load_pem_x509_certificate(values.get("tls.crt", b""))
+        except ValueError:
+            return True
+        return certificate.not_valid_after_utc <= self.clock()
+
+    async def _make(
+        self,
+        missing: list[secretpb.SecretDeclaration],
+        existing: list[secretpb.Secret],
+        settings: KeySettings,
+    ) -> list[secretpb.Secret]:
+        factory = SecretFactory(entropy=SystemEntropy(), clock=self.clock)
+        held = list(existing)
+        made: list[secretpb.Secret] = []
+        for one in sorted(missing, key=lambda declared: bool(declared.issuer)):
+            fresh = await asyncio.to_thread(factory.make_missing, [one], existing=by_name(held), settings=settings)
+            stored = await self._store(one, fresh)
+            held += stored
+            made += stored
+        return made
+
+    async def _store(
+        self, declaration: secretpb.SecretDeclaration, fresh: list[secretpb.Secret]
+    ) -> list[secretpb.Secret]:
+        """Create the Secret; whoever was quicker has made the one that counts."""
+        name = secret_name(self.cluster.name, declaration.name)
+        body = owned_secret(self.cluster, name, {one.key: one.value for one in fresh})
+        if declaration.name not in SUFFIXES:
+            body["metadata"]["annotations"] = {NAME_ANNOTATION: declaration.name}
+        namespace = self.cluster.namespace
+        for _ in range(_TRIES):
+            values = await self.reader.made(self.objects, body)
+            self._check_owner(declaration, name)
+            if not self._expired(declaration, values):
+                return _secrets(declaration, values)
+            # What is there has expired: only client certificates do, and nobody but machines to come needs them.
+            patch = {"metadata": self.reader.identity(namespace, name), "data": body["data"]}
+            try:
+                changed = await self.objects.merge(SECRETS, namespace, name, patch)
+            except (Conflict, NotFound):
+                # Somebody was quicker: what they wrote counts.
+                self.reader.forget(namespace, name)
+            else:
+                return _secrets(declaration, self.reader.keep(changed))
+        raise Conflict("PATCH", SECRETS.kind, name)
+
+    def _check_owner(self, declaration: secretpb.SecretDeclaration, name: str) -> None:
+        """Check that a Secret which was just read holds what was declared, and for this cluster.
+
+        Cluster API's own Secrets may come from people, who need not label them. Those that version 0.1.0 made have no
+        annotation.
+
+        Raises:
+            Halt: it belongs to another cluster, or holds another secret.
+        """
+        if declaration.name in SUFFIXES:
+            return
+        labels, annotations = self.reader.marks(self.cluster.namespace, name)
+        if (
+            labels.get(CLUSTER_LABEL) != self.cluster.name
+            or annotations.get(NAME_ANNOTATION, declaration.name) != declaration.name
+        ):
+            problem = f"the Secret {name} does not belong to the cluster, or holds another secret than the declared one"
+            raise Halt(Reason.DATA_SECRET_TAKEN, f"{problem}; rename the cluster, or delete the Secret", retry=True)
+
+
+def owned_secret(cluster: ClusterObject, name: str, data: Values) -> Json:
+    """Give a Secret that belongs to a Cluster."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": TYPE,
+        "metadata": {
+            "name": name,
+            "namespace": cluster.namespace,
+            "labels": {CLUSTER_LABEL: cluster.name},
+            "ownerReferences": [cluster_owner(cluster)],
+        },
+        "data": {key: base64.b64encode(value).decode() for key, value in data.items()},
+    }
+
+
+def _secrets(declaration: secretpb.SecretDeclaration, values: Values) -> list[secretpb.Secret]:
+    return [
+        secretpb.Secret(name=declaration.name, key=key, kind=declaration.kind, value=value)
+        for key, value in sorted(values.items())
+        if value
+    ]

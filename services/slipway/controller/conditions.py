@@ -1,0 +1,282 @@
+"""What a SlipwayConfig's conditions may say: the types, and every reason with its meaning and remedy.
+
+The reference page of conditions is made from this table. The refusals of the contract are reasons too, under the names
+of their classes (sdk/python/slipway/contract/errors.py), so that a person finds them on the page of errors.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from slipway.controller.resources import Json
+
+LONGEST_MESSAGE = 4096
+
+
+class Type(StrEnum):
+    """Types of conditions."""
+
+    READY = "Ready"
+    DATA_SECRET = "DataSecretAvailable"  # noqa: S105  # a condition's name
+    CERTIFICATES = "CertificatesAvailable"
+    PROVISIONER = "ProvisionerAvailable"
+    PAUSED = "Paused"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a reason means, what a person does about it, and which condition says it besides Ready.
+
+    Attributes:
+        waits: the controller goes on by itself when what it waits for is there; else somebody must change something.
+    """
+
+    meaning: str
+    remedy: str
+    type: Type = Type.DATA_SECRET
+    waits: bool = False
+
+
+class Reason(StrEnum):
+    """Reasons of our own."""
+
+    AVAILABLE = "Available"
+    NOT_PAUSED = "NotPaused"
+    NOT_KNOWN = "NotKnown"
+    PAUSED = "Paused"
+    WAITING_FOR_OWNER = "WaitingForOwner"
+    WAITING_FOR_CLUSTER = "WaitingForCluster"
+    WAITING_FOR_INFRASTRUCTURE = "WaitingForInfrastructure"
+    WAITING_FOR_ENDPOINT = "WaitingForEndpoint"
+    WAITING_FOR_CONTROL_PLANE = "WaitingForControlPlane"
+    WAITING_FOR_INIT_LOCK = "WaitingForInitLock"
+    WAITING_FOR_CERTIFICATES = "WaitingForCertificates"
+    WAITING_FOR_KUBECONFIG = "WaitingForKubeconfig"
+    WAITING_FOR_SECRET = "WaitingForSecret"  # noqa: S105  # a reason's name
+    WAITING_FOR_PROVISIONER = "WaitingForProvisioner"
+    WAITING_FOR_PREDECESSOR = "WaitingForPredecessor"
+    WORKLOAD_UNREACHABLE = "WorkloadClusterUnreachable"
+    API_UNAVAILABLE = "ApiUnavailable"
+    ROLE_TOO_SMALL = "RoleTooSmall"
+    VERSION_MISSING = "VersionMissing"
+    FACT_CONFLICT = "FactConflict"
+    KUBEADM_VERSION_SKEW = "KubeadmVersionSkew"
+    USER_DATA_WRAPPED = "UserDataWrapped"
+    DATA_SECRET_TAKEN = "DataSecretTaken"  # noqa: S105  # a reason's name
+    DATA_SECRET_TOO_LARGE = "DataSecretTooLarge"  # noqa: S105  # a reason's name
+    KUBECONFIG_REFUSED = "KubeconfigRefused"
+    OBJECT_REFUSED = "ObjectRefused"
+    TOKEN_GIVEN_UP = "TokenGivenUp"  # noqa: S105  # a reason's name
+    TOKEN_TAKEN = "TokenTaken"  # noqa: S105  # a reason's name
+    OPTED_IN_TOO_LATE = "OptedInTooLate"
+    CONTROL_PLANE_NEEDS_KUBEADM = "ControlPlaneNeedsKubeadm"
+    BOOTSTRAP_TOKEN_PRESET = "BootstrapTokenPreset"  # noqa: S105  # a reason's name
+
+
+_BY_ITSELF = "None: the controller goes on when it is there."
+MEANINGS: dict[Reason, Meaning] = {
+    Reason.AVAILABLE: Meaning("The user data is stored in the data Secret.", "None."),
+    Reason.NOT_PAUSED: Meaning("Neither the config nor its Cluster is paused.", "None.", Type.PAUSED),
+    Reason.NOT_KNOWN: Meaning("Nothing is known yet, since something else comes first.", "See the condition Ready."),
+    Reason.PAUSED: Meaning(
+        "The Cluster is paused, or the config has the annotation cluster.x-k8s.io/paused or "
+        "bootstrap.slipway.dev/paused. Nothing is written meanwhile.",
+        "Remove the annotation, or set spec.paused of the Cluster to false.",
+        Type.PAUSED,
+        waits=True,
+    ),
+    Reason.WAITING_FOR_OWNER: Meaning(
+        "No Machine or MachinePool owns the config yet, or it is not there.",
+        "None while Cluster API makes the Machine; a config that nobody refers to waits for ever.",
+        waits=True,
+    ),
+    Reason.WAITING_FOR_CLUSTER: Meaning("The Cluster that the Machine names is not there.", _BY_ITSELF, waits=True),
+    Reason.WAITING_FOR_INFRASTRUCTURE: Meaning(
+        "The infrastructure of the Cluster is not provisioned.", "Look at the Cluster's infrastructure.", waits=True
+    ),
+    Reason.WAITING_FOR_ENDPOINT: Meaning(
+        "The Cluster has no valid spec.controlPlaneEndpoint (host and port).",
+        "Look at the infrastructure's cluster, which sets it, or set it in the Cluster.",
+        waits=True,
+    ),
+    Reason.WAITING_FOR_CONTROL_PLANE: Meaning(
+        "The control plane is not initialised, so that nothing can join it.",
+        "Look at the first control-plane machine.",
+        waits=True,
+    ),
+    Reason.WAITING_FOR_INIT_LOCK: Meaning(
+        "Another control-plane machine initialises the cluster. The message names it and says since when.",
+        "None for some minutes. After 20 minutes a Warning tells that the machine may be stuck: look at it, and delete "
+        "it if it will not come up; that frees the lock.",
+        waits=True,
+    ),
+    Reason.WAITING_FOR_CERTIFICATES: Meaning(
+        "Secrets of the cluster are missing, and are not Slipway's to make: the control plane's provider makes them, "
+        "or a person does (external etcd).",
+        "Look at the control plane, or create the Secrets that the message names.",
+        Type.CERTIFICATES,
+        waits=True,
+    ),
+    Reason.WAITING_FOR_KUBECONFIG: Meaning(
+        "The Secret CLUSTER-kubeconfig is not there, so that no bootstrap token can be made in the cluster.",
+        "Look at the control plane, whose provider makes it.",
+        waits=True,
+    ),
+    Reason.WAITING_FOR_SECRET: Meaning(
+        "A Secret or ConfigMap that the spec refers to, or a key of it, is not there.",
+        "Create what the message names, in the namespace of the config.",
+        waits=True,
+    ),
+    Reason.WAITING_FOR_PROVISIONER: Meaning(
+        "The provisioner that is to render is not registered, or not ready.",
+        "Start it, or pin another one in spec.provisioner. The machine goes on as soon as it registers.",
+        Type.PROVISIONER,
+        waits=True,
+    ),
+    Reason.WAITING_FOR_PREDECESSOR: Meaning(
+        "The data Secret of a deleted config of the same name is still there.",
+        "None: the garbage collector removes it.",
+        waits=True,
+    ),
+    Reason.WORKLOAD_UNREACHABLE: Meaning(
+        "The API server of the workload cluster does not answer, so that no bootstrap token can be made in it.",
+        "Look at the control plane and at the network between the two. It is tried again with growing pauses.",
+        waits=True,
+    ),
+    Reason.API_UNAVAILABLE: Meaning(
+        "The management cluster's API server did not answer.", "None: it is tried again.", waits=True
+    ),
+    Reason.ROLE_TOO_SMALL: Meaning(
+        "The controller's role lacks a verb; the message says which.",
+        "Apply the ClusterRole of this version of Slipway (deploy/kubernetes).",
+        waits=True,
+    ),
+    Reason.VERSION_MISSING: Meaning(
+        "The Machine has no spec.version.", "Set it in the Machine, or in what the Machine is made from."
+    ),
+    Reason.FACT_CONFLICT: Meaning(
+        "The spec states a fact otherwise than Machine and Cluster have it.", "Remove the field that the message names."
+    ),
+    Reason.KUBEADM_VERSION_SKEW: Meaning(
+        "kubeadm joins only a control plane of its own minor version, and the Machine's version has another one.",
+        "Give the Machine the control plane's minor version, or put a kubeadm of the control plane's version on the "
+        "machine and say so in spec.engineOptions.kubeadm.version.",
+    ),
+    Reason.USER_DATA_WRAPPED: Meaning(
+        "The format must reach the machine unchanged, and the infrastructure provider wraps user data.",
+        "Choose another provisioner, or see docs/reference/conditions.md for what the provider can be told.",
+    ),
+    Reason.DATA_SECRET_TAKEN: Meaning(
+        "A Secret with the name of the config is there and belongs to somebody else. It is never overwritten.",
+        "Delete or rename the Secret, or give the config another name.",
+    ),
+    Reason.DATA_SECRET_TOO_LARGE: Meaning(
+        "The user data is larger than a Secret can be (1 MiB).", "Make it smaller, for example by remote files."
+    ),
+    Reason.KUBECONFIG_REFUSED: Meaning(
+        "The kubeconfig of the workload cluster would run a program or read a file of the controller, or can not be "
+        "read. The message says which part.",
+        "Write credentials into the Secret CLUSTER-kubeconfig itself.",
+    ),
+    Reason.OBJECT_REFUSED: Meaning(
+        "The API server refuses an object that the controller writes.",
+        "Look at admission policies and webhooks of the cluster; the message names the object.",
+    ),
+    Reason.TOKEN_GIVEN_UP: Meaning(
+        "The machine has not joined in time, and its bootstrap token is refreshed no longer.",
+        "Delete the Machine: its owner makes a new one.",
+    ),
+    Reason.TOKEN_TAKEN: Meaning(
+        "A bootstrap token with the id of the machine's, and with another secret, is in the workload cluster. It is "
+        "never overwritten.",
+        "Delete the Secret that the message names, or the Machine: its owner makes a new one.",
+    ),
+    Reason.OPTED_IN_TOO_LATE: Meaning(
+        "The label bootstrap.slipway.dev/managed was put on a KubeadmConfig that is there already: whose an object is "
+        "gets decided when it is created. The kubeadm provider goes on with it.",
+        "None; machines that are made from the template from now on are Slipway's. To have this one replaced, delete "
+        "the Machine.",
+    ),
+    Reason.CONTROL_PLANE_NEEDS_KUBEADM: Meaning(
+        "KubeadmControlPlane looks after kubeadm's own ConfigMap, static pods and etcd, and the provisioner that was "
+        "chosen makes machines without kubeadm, or for Windows.",
+        "Choose a provisioner for Linux that takes a plan (cloud-init, ignition) by the annotation "
+        "bootstrap.slipway.dev/provisioner, or another control-plane provider.",
+    ),
+    Reason.BOOTSTRAP_TOKEN_PRESET: Meaning(
+        "spec.joinConfiguration.discovery.bootstrapToken of an opted-in KubeadmConfig is set. The kubeadm provider "
+        "would look after that token, beside Slipway, which makes its own.",
+        "Remove the field, or do not opt in.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition, without its times."""
+
+    type: Type
+    status: str
+    reason: str
+    message: str = ""
+
+
+def ready(*, paused_known: bool = True) -> list[Condition]:
+    """Give the conditions of a config whose user data is stored."""
+    found = [
+        Condition(type_, "True", Reason.AVAILABLE)
+        for type_ in (Type.READY, Type.DATA_SECRET, Type.CERTIFICATES, Type.PROVISIONER)
+    ]
+    return [*found, Condition(Type.PAUSED, "False", Reason.NOT_PAUSED)] if paused_known else found
+
+
+def halted(reason: str, message: str, *, type_: Type, known: Iterable[Type] = ()) -> list[Condition]:
+    """Give the conditions of a config that can not go on.
+
+    Args:
+        reason: the reason, ours or the contract's.
+        message: why.
+        type_: the condition that it is about, besides Ready.
+        known: conditions that are known to hold.
+    """
+    message = message if len(message) <= LONGEST_MESSAGE else message[: LONGEST_MESSAGE - 3] + "..."
+    found = [Condition(Type.READY, "False", reason, message)]
+    holding = set(known)
+    for each in (Type.DATA_SECRET, Type.CERTIFICATES, Type.PROVISIONER):
+        if each is type_ or each is Type.DATA_SECRET:
+            found.append(Condition(each, "False", reason, message))
+        elif each in holding:
+            found.append(Condition(each, "True", Reason.AVAILABLE))
+        else:
+            found.append(Condition(each, "Unknown", Reason.NOT_KNOWN))
+    return [*found, Condition(Type.PAUSED, "False", Reason.NOT_PAUSED)]
+
+
+def paused(message: str, before: Sequence[Json]) -> list[Condition]:
+    """Give the conditions of a paused config: what was said before stays."""
+    kept = [
+        Condition(Type(one["type"]), one["status"], one["reason"], one.get("message", ""))
+        for one in before
+        if one["type"] in {type_.value for type_ in Type} and one["type"] != Type.PAUSED
+    ]
+    return [*kept, Condition(Type.PAUSED, "True", Reason.PAUSED, message)]
+
+
+def written(conditions: Iterable[Condition], before: Sequence[Json], *, generation: int, now: str) -> list[Json]:
+    """Give conditions as objects have them; the time of one that did not change its status stays."""
+    earlier = {one["type"]: one for one in before}
+    found = []
+    for one in conditions:
+        old = earlier.get(one.type)
+        unchanged = old is not None and old["status"] == one.status
+        found.append(
+            {
+                "type": one.type.value,
+                "status": one.status,
+                "reason": str(one.reason),
+                "message": one.message,
+                "observedGeneration": generation,
+                "lastTransitionTime": old["lastTransitionTime"] if old is not None and unchanged else now,
+            }
+        )
+    return found

@@ -1,0 +1,143 @@
+"""The data Secret: what Cluster API's bootstrap contract asks of it, and what the controller remembers in it.
+
+Status is never restored when a cluster moves to another management cluster, Secrets are. So everything that a status
+says of a finished render stands in annotations of the Secret, and the status can be made again from them.
+"""
+
+import base64
+from dataclasses import dataclass
+from typing import Self
+
+from slipway.controller.facts import CLUSTER_LABEL, Facts
+from slipway.controller.resources import Json
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+
+TYPE = "cluster.x-k8s.io/secret"
+LIMIT_BYTES = 1024 * 1024
+_YES = "true"
+_PREFIX = "bootstrap.slipway.dev/"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a data Secret says of the render that it holds.
+
+    Attributes:
+        generation: generation of the config.
+        rotation: how often the token of a pool was rotated.
+        role: role of the machine.
+        provisioner: name of who rendered, with `version` and `format`.
+        bundle_id: id of the bundle.
+        size: bytes of the user data.
+        token: the machine joins by a token that is to be kept alive.
+    """
+
+    generation: int
+    rotation: int
+    role: str
+    provisioner: str
+    version: str
+    format: str
+    bundle_id: str
+    size: int
+    token: bool
+
+    @classmethod
+    def of_answer(
+        cls, answer: bootstrappb.GetUserDataResponse, *, generation: int, rotation: int, role: str, token: bool
+    ) -> Self:
+        """Describe a render."""
+        return cls(
+            generation=generation,
+            rotation=rotation,
+            role=role,
+            provisioner=answer.provisioner.name,
+            version=answer.provisioner.version,
+            format=answer.format,
+            bundle_id=answer.bundle_id,
+            size=len(answer.user_data),
+            token=token,
+        )
+
+    @classmethod
+    def of_secret(cls, secret: Json) -> Self | None:
+        """Read it from the annotations of a Secret; None when the Secret has none of ours."""
+        annotations = secret["metadata"].get("annotations") or {}
+        own = {key.removeprefix(_PREFIX): value for key, value in annotations.items() if key.startswith(_PREFIX)}
+        try:
+            return cls(
+                generation=int(own["generation"]),
+                rotation=int(own["token-rotation"]),
+                role=own["role"],
+                provisioner=own["provisioner"],
+                version=own["provisioner-version"],
+                format=own["format"],
+                bundle_id=own["bundle-id"],
+                size=int(own["user-data-bytes"]),
+                token=own["token"] == _YES,
+            )
+        except (KeyError, ValueError):
+            return None
+
+    def annotations(self) -> dict[str, str]:
+        """Give the annotations that say it."""
+        return {
+            f"{_PREFIX}generation": str(self.generation),
+            f"{_PREFIX}token-rotation": str(self.rotation),
+            f"{_PREFIX}role": self.role,
+            f"{_PREFIX}provisioner": self.provisioner,
+            f"{_PREFIX}provisioner-version": self.version,
+            f"{_PREFIX}format": self.format,
+            f"{_PREFIX}bundle-id": self.bundle_id,
+            f"{_PREFIX}user-data-bytes": str(self.size),
+            f"{_PREFIX}token": _YES if self.token else "false",
+        }
+
+
+def secret_object(facts: Facts, *, cluster: str, data: bytes, secret_format: str, record: Record) -> Json:
+    """Give the data Secret of a config."""
+    values = {"value": base64.b64encode(data).decode()}
+    if secret_format:
+        values["format"] = base64.b64encode(secret_format.encode()).decode()
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": TYPE,
+        "metadata": {
+            "name": facts.name,
+            "namespace": facts.namespace,
+            "labels": {CLUSTER_LABEL: cluster},
+            "annotations": record.annotations(),
+            "ownerReferences": [controller_reference(facts)],
+        },
+        "data": values,
+    }
+
+
+def controller_reference(facts: Facts) -> Json:
+    """Give the reference by which a config controls its data Secret."""
+    return {
+        "apiVersion": facts.resource.api_version,
+        "kind": facts.resource.kind,
+        "name": facts.name,
+        "uid": facts.uid,
+        "controller": True,
+    }
+
+
+def preconditions(secret: Json | None) -> dict[str, str]:
+    """Give the metadata by which a write counts only if nobody changed, or replaced, the object since it was read."""
+    if secret is None:
+        raise AssertionError("decided before")
+    return {key: str(secret["metadata"][key]) for key in ("uid", "resourceVersion")}
+
+
+def controller_of(secret: Json) -> Json | None:
+    """Give the controller of an object, or None."""
+    references = secret["metadata"].get("ownerReferences") or ()
+    return next((one for one in references if one.get("controller")), None)
+
+
+def decoded_value(secret: Json, key: str) -> bytes:
+    """Give a value of a Secret, b"" where it has none of that key."""
+    return base64.b64decode((secret.get("data") or {}).get(key) or "")

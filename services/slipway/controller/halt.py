@@ -1,0 +1,109 @@
+"""Why a config can not go on, raised from anywhere between its facts and its Secret."""
+
+from slipway.contract.errors import (
+    AmbiguousProvisioner,
+    CredentialsMissing,
+    NoReadyProvisioner,
+    ProvisionerFailed,
+    ProvisionerNotAllowed,
+    ProvisionerNotFound,
+    ProvisionerTimeout,
+    SecretMissing,
+    SlipwayError,
+)
+from slipway.contract.source_position import SourceError
+from slipway.controller.conditions import MEANINGS, Reason, Type
+from slipway.controller.kubernetes.failures import ApiFailure, Conflict, Forbidden, Invalid
+
+_MOST_PROBLEMS = 8
+_VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+"""What a role calls the methods of HTTP."""
+
+_PROVISIONER = (
+    ProvisionerNotFound,
+    NoReadyProvisioner,
+    ProvisionerNotAllowed,
+    AmbiguousProvisioner,
+    ProvisionerFailed,
+    ProvisionerTimeout,
+)
+
+
+class Halt(Exception):  # noqa: N818  # reads as what it is
+    """The config can not go on.
+
+    Attributes:
+        reason: the reason for the condition, ours or the contract's.
+        message: why, for people; it holds no value of a spec or Secret.
+        type: the condition that it is about.
+        refused: somebody must change something; else it is waited for.
+        retry: it is worth a repeat with growing pauses, since no watch may tell when it is over.
+        after: seconds after which it must be looked at again, or None.
+    """
+
+    def __init__(  # noqa: PLR0913  # keyword-only attributes
+        self,
+        reason: Reason | str,
+        message: str = "",
+        *,
+        type_: Type | None = None,
+        refused: bool | None = None,
+        retry: bool = False,
+        after: float | None = None,
+    ) -> None:
+        """Say why; what a reason of our own means by default comes from its table."""
+        meaning = MEANINGS.get(reason) if isinstance(reason, Reason) else None
+        self.reason = str(reason)
+        self.message = message or (meaning.meaning if meaning else "")
+        self.type = type_ or (meaning.type if meaning else Type.DATA_SECRET)
+        self.refused = refused if refused is not None else not (meaning and meaning.waits)
+        self.retry = retry
+        self.after = after
+        super().__init__(f"{self.reason}: {self.message}")
+
+
+def of_contract(error: SlipwayError) -> Halt:
+    """Give the halt of a refusal of the contract, or of a failure on the way to it."""
+    if isinstance(error, SecretMissing):
+        return Halt(Reason.WAITING_FOR_SECRET, described(error))
+    if isinstance(error, CredentialsMissing):
+        return Halt(Reason.WAITING_FOR_CERTIFICATES, described(error))
+    if isinstance(error, NoReadyProvisioner | ProvisionerNotFound):
+        return Halt(Reason.WAITING_FOR_PROVISIONER, described(error))
+    type_ = Type.PROVISIONER if isinstance(error, _PROVISIONER) else Type.DATA_SECRET
+    name = type(error).__name__
+    return Halt(name, described(error), type_=type_, refused=not error.retryable, retry=error.retryable)
+
+
+def of_source(error: SourceError) -> Halt:
+    """Give the halt of a spec that the codec refuses."""
+    shown = [f"{one.path}: {one.message}" for one in error.problems[:_MOST_PROBLEMS]]
+    return Halt("SpecInvalid", "; ".join(shown) + _more(len(error.problems)))
+
+
+def of_api(error: ApiFailure) -> Halt:
+    """Give the halt of a failed call of the management cluster."""
+    if isinstance(error, Forbidden):
+        return Halt(
+            Reason.ROLE_TOO_SMALL,
+            f"the controller's role lacks the verb {_VERBS.get(error.verb, error.verb)} for {error.kind}",
+            retry=True,
+        )
+    if isinstance(error, Conflict):
+        return Halt(Reason.API_UNAVAILABLE, "an object was changed meanwhile", retry=True)
+    if isinstance(error, Invalid):
+        return Halt(Reason.OBJECT_REFUSED, str(error), refused=True, retry=True)
+    return Halt(Reason.API_UNAVAILABLE, f"{error.verb} {error.kind}: no usable answer", retry=True)
+
+
+def described(error: SlipwayError) -> str:
+    """Give a refusal as one line: the message, then every field with what is wrong and what to do."""
+    shown = [
+        f"{one.path}: {one.description}" + (f" ({one.remedy})" if one.remedy else "")
+        for one in error.violations[:_MOST_PROBLEMS]
+    ]
+    return "; ".join([error.message, *shown]) + _more(len(error.violations))
+
+
+def _more(count: int) -> str:
+    return f"; and {count - _MOST_PROBLEMS} more" if count > _MOST_PROBLEMS else ""

@@ -1,0 +1,298 @@
+"""One API server: its address and credentials, the pace of calls, and calls that give plain trees or failures."""
+
+import asyncio
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlencode, urlsplit
+from urllib.request import getproxies_environment, proxy_bypass
+
+import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
+from kubernetes.aio.client.configuration import Configuration
+from kubernetes.aio.client.rest import RESTClientObject
+from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
+from yaml import YAMLError
+
+from slipway.controller.kubernetes.failures import ApiFailure, Unreachable, failure
+from slipway.controller.kubernetes.kubeconfig import ClusterAccess
+from slipway.controller.kubernetes.pace import Pace
+from slipway.controller.resources import Json
+
+JSON = "application/json"
+_CONNECT_SECONDS = 10.0
+_IDLE_CONNECTIONS = 200
+_MANAGEMENT_BYTES = 256 * 2**20
+"""Longest answer of the cluster that we serve: a page of 500 objects of half a MiB. It is trusted; an accident ends."""
+
+_WORKLOAD_BYTES = 2 * 2**20
+"""Longest answer of a workload cluster, whose owners may be anybody: it is asked for Secrets of at most 1 MiB. It is
+counted as it arrives, and never expanded: a compressed answer of this size could have a thousand times as many bytes.
+"""
+
+
+class KubeconfigUnusable(Exception):  # noqa: N818  # reads as what it is
+    """A kubeconfig file can not be used."""
+
+
+class Connection:
+    """Calls one API server."""
+
+    def __init__(
+        self,
+        configuration: Any,
+        *,
+        pace: Pace | None = None,
+        seconds: float = 30.0,
+        most_bytes: int = _MANAGEMENT_BYTES,
+        is_trusted: bool = True,
+    ) -> None:
+        """Use a configuration of the client; each call has so many `seconds`, and its answer at most so many bytes.
+
+        Redirects are not followed: they would take credentials and bodies to an address that nobody has checked.
+        The longest line of a watch is the client's own limit, 4 MiB. A server that is not trusted is asked for answers
+        that are not compressed, and a compressed one is not expanded.
+        """
+        configuration.trace_configs = [_unredirected()]
+        # Else the client would look into the environment and the .netrc file in a thread before each call, and wait for
+        # a free one; passwords of a .netrc file are nothing for an API server.
+        configuration.client_session_kwargs = {"trust_env": False, "auto_decompress": is_trusted}
+        configuration.proxy = configuration.proxy or _proxy_of_environment(configuration.host)
+        configuration.connection_pool_maxsize = _IDLE_CONNECTIONS
+        self._configuration = configuration
+        self._rest = RESTClientObject(configuration)
+        self._pace = pace or Pace.unlimited()
+        self._seconds = seconds
+        self._most_bytes = most_bytes
+        self._headers = {"User-Agent": "slipway-controller", **({} if is_trusted else {"Accept-Encoding": "identity"})}
+        self.calls: dict[tuple[str, str, int], int] = {}
+        """Number of calls by verb, kind and HTTP status (0 without an answer)."""
+
+    @classmethod
+    async def of_process(cls, kubeconfig: Path | None, *, pace: Pace | None = None, seconds: float = 30.0) -> Self:
+        """Connect to the cluster in which this process runs, or to the one that a kubeconfig file names.
+
+        Raises:
+            OSError, kubernetes.config.ConfigException: there is neither.
+        """
+        configuration = Configuration()
+        if kubeconfig is None:
+            load_incluster_config(client_configuration=configuration)
+        else:
+            await load_kube_config(config_file=str(kubeconfig), client_configuration=configuration)
+        return cls(configuration, pace=pace, seconds=seconds)
+
+    @classmethod
+    async def by_kubeconfig(cls, kubeconfig: Path) -> Self:
+        """Connect to the cluster that a person's kubeconfig file names.
+
+        Raises:
+            KubeconfigUnusable: nothing can be made of it.
+        """
+        try:
+            return await cls.of_process(kubeconfig)
+        except (OSError, ConfigException, ValueError, YAMLError):
+            raise KubeconfigUnusable("no usable kubeconfig") from None
+
+    @classmethod
+    def to(cls, access: ClusterAccess, *, pace: Pace | None = None, seconds: float = 10.0) -> Self:
+        """Connect to a cluster by what a checked kubeconfig holds."""
+        configuration = Configuration(host=access.server)
+        configuration.ca_cert_data = access.authority or None
+        configuration.tls_server_name = access.tls_server_name or None
+        configuration.retries = False
+        if access.token:
+            configuration.api_key["BearerToken"] = f"Bearer {access.token}"
+        with tempfile.TemporaryDirectory(prefix="slipway-") as folder:
+            # Python's TLS takes a client certificate from files only; they are gone once it has been read.
+            if access.certificate:
+                configuration.cert_file = _write(folder, "tls.crt", access.certificate)
+                configuration.key_file = _write(folder, "tls.key", access.key)
+            return cls(configuration, pace=pace, seconds=seconds, most_bytes=_WORKLOAD_BYTES, is_trusted=False)
+
+    async def call(  # noqa: PLR0913  # keyword-only parts of a request
+        self,
+        verb: str,
+        path: str,
+        *,
+        kind: str,
+        name: str = "",
+        query: Mapping[str, str] | None = None,
+        body: Json | None = None,
+        content_type: str = JSON,
+        accept: str = JSON,
+    ) -> Json:
+        """Call and give the answer.
+
+        Raises:
+            ApiFailure: any of its kinds.
+        """
+        status = 0
+        try:
+            await self._pace.turn()
+            async with asyncio.timeout(self._seconds):
+                response = await self._request(
+                    verb, path, query, body, content_type, accept, aiohttp.ClientTimeout(self._seconds)
+                )
+                status = response.status
+                data = await self._read(response)
+        except (TimeoutError, OSError, aiohttp.ClientError, HttpProcessingError, ValueError):
+            raise Unreachable(verb, kind, name) from None
+        finally:
+            self._count(verb, kind, status)
+        if status >= 400:  # noqa: PLR2004
+            raise _failure(status, data, verb=verb, kind=kind, name=name)
+        try:
+            return _tree(status, data)
+        except (ValueError, RecursionError):
+            raise Unreachable(verb, kind, name, "no JSON object") from None
+
+    async def lines(
+        self, path: str, *, kind: str, query: Mapping[str, str], accept: str = JSON, idle_seconds: float
+    ) -> AsyncIterator[Json]:
+        """Give the events of a watch as they come; ends when the server ends it.
+
+        Raises:
+            ApiFailure: any of its kinds; Unreachable too when nothing came for `idle_seconds`.
+        """
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=idle_seconds)
+        status = 0
+        try:
+            await self._pace.turn()
+            response = await self._request("GET", path, query, None, JSON, accept, timeout)
+            status = response.status
+            if status >= 400:  # noqa: PLR2004
+                raise _failure(status, await self._read(response), verb="watch", kind=kind, name="")
+            try:
+                async for line in response.content:
+                    if line.strip():
+                        yield _event(_tree(status, line))
+            finally:
+                _drop(response)
+        except (TimeoutError, OSError, aiohttp.ClientError, HttpProcessingError, ValueError, RecursionError):
+            raise Unreachable("watch", kind) from None
+        finally:
+            self._count("WATCH", kind, status)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._rest.close()
+
+    async def _request(  # noqa: PLR0913, PLR0917  # the parts of a request
+        self,
+        verb: str,
+        path: str,
+        query: Mapping[str, str] | None,
+        body: Json | None,
+        content_type: str,
+        accept: str,
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  # the client's own
+    ) -> aiohttp.ClientResponse:
+        headers = {"Accept": accept, "Content-Type": content_type, **self._headers}
+        for setting in (await self._configuration.auth_settings()).values():
+            headers[setting["key"]] = setting["value"]
+        url = self._configuration.host + path + (f"?{urlencode(query)}" if query else "")
+        answer = await self._rest.request(verb, url, headers=headers, body=body, _request_timeout=timeout)
+        response: aiohttp.ClientResponse = answer.response
+        return response
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        """Read an answer; ValueError when it is longer than it may be."""
+        data = bytearray()
+        try:
+            async for part in response.content.iter_any():
+                data += part
+                if len(data) > self._most_bytes:
+                    raise ValueError("the answer is too long")
+        finally:
+            # Read to its end, the connection is free already; else, as when nobody waits any more, it would stay with
+            # half an answer on it.
+            response.close()
+        return bytes(data)
+
+    def _count(self, verb: str, kind: str, status: int) -> None:
+        key = (verb, kind, status)
+        self.calls[key] = self.calls.get(key, 0) + 1
+
+
+def _proxy_of_environment(address: str) -> str | None:
+    """Give the proxy that HTTPS_PROXY and the like name for an address, unless NO_PROXY names its host or network.
+
+    As Go's clients read them: a proxy without a scheme is one for HTTP, and NO_PROXY may hold networks.
+    """
+    parts, proxies = urlsplit(address), getproxies_environment()
+    host, proxy = parts.hostname or "", proxies.get(parts.scheme)
+    if proxy is None or proxy_bypass(host) or _is_within(host, proxies.get("no", "")):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _is_within(host: str, never: str) -> bool:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    for word in never.split(","):
+        with contextlib.suppress(ValueError):
+            if address in ip_network(word.strip(), strict=False):
+                return True
+    return False
+
+
+def _unredirected() -> aiohttp.TraceConfig:
+    async def refuse(_: aiohttp.ClientSession, __: object, redirect: aiohttp.TraceRequestRedirectParams) -> None:
+        redirect.response.close()
+        raise aiohttp.ClientError("a redirect")
+
+    tracing = aiohttp.TraceConfig()
+    tracing.on_request_redirect.append(refuse)
+    return tracing
+
+
+def _tree(status: int, data: bytes) -> Json:
+    """Read an answer; ValueError when it is no JSON object, or another kind of answer than a success."""
+    found = json.loads(data)
+    if not isinstance(found, dict) or status >= 300:  # noqa: PLR2004
+        raise ValueError("no JSON object")
+    return found
+
+
+def _event(found: Json) -> Json:
+    """Check the shape of an event of a watch; ValueError when it has another one."""
+    item = found.get("object")
+    metadata = item.get("metadata") if isinstance(item, dict) else None
+    version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
+    if found.get("type") != "ERROR" and not isinstance(version, str):
+        raise ValueError("no event")
+    return {"type": "", **found}
+
+
+def _drop(response: aiohttp.ClientResponse) -> None:
+    """End a watch at once: a farewell by TLS would wait for a server that may be busy, or gone."""
+    if response.connection is not None and response.connection.transport is not None:
+        response.connection.transport.abort()
+    response.close()
+
+
+def _failure(status: int, data: bytes, *, verb: str, kind: str, name: str) -> ApiFailure:
+    try:
+        found = json.loads(data)
+        reason = str(found.get("reason", ""))
+        causes = (found.get("details") or {}).get("causes") or ()
+        fields = ", ".join(sorted({str(one.get("field", "")) for one in causes if one.get("field")}))
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        reason, fields = "", ""
+    return failure(status, reason, verb=verb, kind=kind, name=name, fields=fields)
+
+
+def _write(folder: str, name: str, data: bytes) -> str:
+    path = Path(folder) / name
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    return str(path)

@@ -1,0 +1,170 @@
+"""The objects of a kind, kept up to date by list and watch, with what changed told to whoever listens."""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+import structlog
+
+from slipway.controller.kubernetes.api import Api
+from slipway.controller.kubernetes.failures import ApiFailure, Expired, NotFound
+from slipway.controller.resources import Json, Resource
+
+Key = tuple[str, str]
+"""Namespace and name."""
+
+Listener = Callable[[Json | None, Json | None], None]
+"""Gets an object as it was and as it is; None where it was, or is, not there."""
+
+WATCH_SECONDS = 280
+_FIRST_PAUSE = 0.2
+_LONGEST_PAUSE = 10.0
+_log = structlog.get_logger("slipway.controller")
+
+
+class Informer:
+    """A local copy of all objects of a kind. Reading it never waits.
+
+    Attributes:
+        synced: set once the first list is in.
+    """
+
+    def __init__(  # noqa: PLR0913  # keyword-only limits of what is followed
+        self,
+        api: Api,
+        resource: Resource,
+        *,
+        namespace: str = "",
+        selector: str = "",
+        metadata_only: bool = False,
+        indexes: Mapping[str, Callable[[Json], Iterable[str]]] | None = None,
+    ) -> None:
+        """Follow a kind in a namespace, or in all; `indexes` give the keys under which an object is found."""
+        self.synced = asyncio.Event()
+        self.resource = resource
+        self._api = api
+        self._namespace = namespace
+        self._selector = selector
+        self._metadata_only = metadata_only
+        self._indexers = dict(indexes or {})
+        self._objects: dict[Key, Json] = {}
+        self._indexed: dict[str, dict[str, set[Key]]] = {name: {} for name in self._indexers}
+        self._listeners: list[Listener] = []
+        self._version = ""
+        self._task: asyncio.Task[None] | None = None
+
+    def listen(self, listener: Listener) -> None:
+        """Tell every change from now on."""
+        self._listeners.append(listener)
+
+    def get(self, namespace: str, name: str) -> Json | None:
+        """Give an object. It is shared: nobody may change it."""
+        return self._objects.get((namespace, name))
+
+    def keys(self) -> Collection[Key]:
+        """Give the keys of all objects."""
+        return list(self._objects)
+
+    def indexed(self, index: str, value: str) -> list[Json]:
+        """Give the objects that an index has under a value."""
+        return [self._objects[key] for key in self._indexed[index].get(value, ())]
+
+    def start(self) -> None:
+        """Follow from now on, in the background."""
+        self._task = asyncio.ensure_future(self._run())
+
+    async def stop(self) -> None:
+        """Follow no longer."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                if not self._version:
+                    await self._list()
+                await self._watch()
+                pause = _FIRST_PAUSE
+                continue
+            except Expired:
+                self._version = ""
+            except NotFound:
+                # The kind is not installed (yet): nothing of it is there.
+                self._version = ""
+                self._take_all([])
+                self.synced.set()
+            except ApiFailure as error:
+                _log.warning("a watch failed; trying again", kind=self.resource.kind, failure=type(error).__name__)
+            await asyncio.sleep(pause * (0.5 + random.random() / 2))  # noqa: S311  # spreads load, hides nothing
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def _list(self) -> None:
+        items, version = await self._api.list(
+            self.resource, self._namespace, selector=self._selector, metadata_only=self._metadata_only
+        )
+        self._take_all(items)
+        self._version = version
+        self.synced.set()
+
+    async def _watch(self) -> None:
+        events = self._api.watch(
+            self.resource,
+            self._namespace,
+            version=self._version,
+            selector=self._selector,
+            metadata_only=self._metadata_only,
+            seconds=WATCH_SECONDS,
+        )
+        async for event in events:
+            found = event["object"]
+            if event["type"] == "ERROR":
+                raise Expired("watch", self.resource.kind)
+            self._version = found["metadata"]["resourceVersion"]
+            if event["type"] == "DELETED":
+                self._put(_key(found), None)
+            elif event["type"] != "BOOKMARK":
+                self._put(_key(found), found)
+
+    def _take_all(self, items: Iterable[Json]) -> None:
+        found = {_key(item): item for item in items}
+        for key in [key for key in self._objects if key not in found]:
+            self._put(key, None)
+        for key, item in found.items():
+            self._put(key, item)
+
+    def _put(self, key: Key, new: Json | None) -> None:
+        old = self._objects.get(key)
+        if new is not None:
+            new["metadata"].pop("managedFields", None)
+            if old is not None and _version(old) == _version(new):
+                return
+            self._objects[key] = new
+        elif old is None:
+            return
+        else:
+            del self._objects[key]
+        self._index(key, old, new)
+        for listener in self._listeners:
+            listener(old, new)
+
+    def _index(self, key: Key, old: Json | None, new: Json | None) -> None:
+        for name, indexer in self._indexers.items():
+            index = self._indexed[name]
+            for value in indexer(old) if old is not None else ():
+                index.get(value, set()).discard(key)
+                if not index.get(value):
+                    index.pop(value, None)
+            for value in indexer(new) if new is not None else ():
+                index.setdefault(value, set()).add(key)
+
+
+def _key(item: Json) -> Key:
+    return item["metadata"].get("namespace", ""), item["metadata"]["name"]
+
+
+def _version(item: Json) -> tuple[str, str]:
+    return item["metadata"]["uid"], item["metadata"]["resourceVersion"]

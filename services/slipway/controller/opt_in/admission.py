@@ -1,0 +1,83 @@
+"""The answer of the webhook: whose a new KubeadmConfig is. Pure: an AdmissionReview in, an AdmissionReview out.
+
+The API server asks for creations of objects with the label of who opts in, and for nothing else; policies refuse what
+was created without the answer (deploy/kubernetes/opt-in/policies.yaml).
+"""
+
+import base64
+import json
+from typing import Any
+
+from slipway.controller import marks
+from slipway.controller.opt_in.questions import presets_token
+from slipway.controller.resources import KUBEADM_CONFIGS, KUBEADM_GROUP, Json
+
+_VERSION = "admission.k8s.io/v1"
+_YES = "true"
+_FORBIDDEN = 403
+
+
+class NotAReviewError(ValueError):
+    """What was sent is no AdmissionReview; the text repeats nothing of it."""
+
+
+def reviewed(review: Any) -> Json:
+    """Answer a review.
+
+    Raises:
+        NotAReviewError: it is none.
+    """
+    request = review.get("request") if isinstance(review, dict) else None
+    uid = request.get("uid") if isinstance(request, dict) else None
+    if not isinstance(request, dict) or not isinstance(uid, str) or review.get("apiVersion") != _VERSION:
+        raise NotAReviewError("no AdmissionReview of version v1")
+    if not _is_shaped(request):
+        raise NotAReviewError("an object of another shape than Kubernetes gives one")
+    return {"apiVersion": _VERSION, "kind": "AdmissionReview", "response": {"uid": uid, **_answer(request)}}
+
+
+def _is_shaped(request: Json) -> bool:
+    """Whether what is read below is a mapping wherever it is there: nobody but an API server is sure to give that."""
+    item = request.get("object")
+    metadata = item.get("metadata", {}) if isinstance(item, dict) else {}
+    if not isinstance(metadata, dict):
+        return False
+    parts = (request.get("kind"), metadata.get("labels"), metadata.get("annotations"))
+    return all(one is None or isinstance(one, dict) for one in parts)
+
+
+def _answer(request: Json) -> Json:
+    item, kind = request.get("object"), request.get("kind") or {}
+    ours = kind.get("group") == KUBEADM_GROUP and kind.get("kind") == KUBEADM_CONFIGS.kind
+    if request.get("operation") != "CREATE" or not ours or not isinstance(item, dict) or "metadata" not in item:
+        return {"allowed": True}
+    labels = item["metadata"].get("labels") or {}
+    if marks.MANAGED not in labels or marks.released(item):
+        return {"allowed": True}
+    if labels[marks.MANAGED] != _YES:
+        return _denied(f'the label {marks.MANAGED} must be "true", or not there')
+    if presets_token(item.get("spec") or {}):
+        field = "spec.joinConfiguration.discovery.bootstrapToken"
+        return _denied(f"{field} must not be set: Slipway makes the token of a config that is opted in")
+    patch = base64.b64encode(json.dumps(_patch(item["metadata"])).encode()).decode()
+    return {"allowed": True, "patchType": "JSONPatch", "patch": patch}
+
+
+def _patch(metadata: Json) -> list[Json]:
+    annotations = metadata.get("annotations") or {}
+    wanted = {marks.PAUSED: marks.SLIPWAY}
+    if annotations.get(marks.PAUSED, marks.SLIPWAY) != marks.SLIPWAY:
+        # Whoever paused the object before it was ours has paused it for us.
+        wanted[marks.OWN_PAUSED] = annotations[marks.PAUSED]
+    operations: list[Json] = [] if annotations else [{"op": "add", "path": "/metadata/annotations", "value": {}}]
+    operations += [_added("annotations", name, value) for name, value in wanted.items()]
+    return [*operations, _added("labels", marks.OWNER, marks.SLIPWAY)]
+
+
+def _added(where: str, name: str, value: str) -> Json:
+    escaped = name.replace("~", "~0").replace("/", "~1")
+    return {"op": "add", "path": f"/metadata/{where}/{escaped}", "value": value}
+
+
+def _denied(message: str) -> Json:
+    return {"allowed": False, "status": {"code": _FORBIDDEN, "reason": "Forbidden", "message": message}}

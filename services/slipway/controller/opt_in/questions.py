@@ -1,0 +1,169 @@
+"""From an opted-in KubeadmConfig to the question of the bootstrapper, by the importer that reads templates as well.
+
+What a KubeadmConfig has no field for is said by annotations: the provisioner and its format, and the kubeadm of an
+image whose version is not the Machine's. KubeadmControlPlane and MachineSets copy them from their templates.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastructure_of
+from slipway.bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
+from slipway.bootstrapper.importers.kubeadm_import import import_config
+from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
+from slipway.bootstrapper.provisioning.selection import Wish, choose
+from slipway.bootstrapper.target import stated
+from slipway.contract.source_position import Position
+from slipway.contract.yaml_source import Shape, Source
+from slipway.controller import marks
+from slipway.controller.conditions import Reason
+from slipway.controller.control_planes import ControlPlanes
+from slipway.controller.facts import ClusterObject, Facts
+from slipway.controller.halt import Halt
+from slipway.controller.question import Depends, Question
+from slipway.controller.references import external_etcd
+from slipway.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.controller.secret_reader import SecretReader
+from slipway.controller.subject import cluster_facts, subject_of
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+_KUBEADM = "kubeadm"
+Values = dict[tuple[str, str], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class KubeadmQuestions:
+    """Makes questions of opted-in KubeadmConfigs."""
+
+    reader: SecretReader
+    control_planes: ControlPlanes
+    bootstrapper: Bootstrapper
+    depends: Depends
+
+    async def ask(self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType) -> Question:
+        """See Questions."""
+        tree: Json = facts.config.get("spec") or {}
+        if presets_token(tree):
+            raise Halt(Reason.BOOTSTRAP_TOKEN_PRESET)
+        wanted = sorted(set(_references(tree)))
+        self.depends(facts, frozenset(("Secret", name) for name, _ in wanted))
+        values = await self._values(cluster, wanted)
+        version = await self.control_planes.version(cluster)
+        result = _imported(facts, cluster, role=role, version=version, values=values)
+        subject = self._subject(facts, cluster, result, role=role, version=version)
+        self._check_control_plane(cluster, subject)
+        return Question(subject, await self._material(subject.spec, cluster, result, values, role=role))
+
+    def _subject(
+        self,
+        facts: Facts,
+        cluster: ClusterObject,
+        result: ImportResult,
+        *,
+        role: clusterpb.Role.ValueType,
+        version: str,
+    ) -> bootstrappb.Subject:
+        known = cluster_facts(cluster, version or _version(facts))
+        spec = spec_of(known, result, role=role)
+        _add_annotated(spec, facts.config)
+        subject = subject_of(facts, spec, role=role, control_plane_version=version)
+        subject.cluster.CopyFrom(cluster_of(subject.cluster, result, role=role))
+        return subject
+
+    def _check_control_plane(self, cluster: ClusterObject, subject: bootstrappb.Subject) -> None:
+        """Refuse what KubeadmControlPlane could not look after.
+
+        Raises:
+            Halt: the provisioner makes machines without kubeadm, or for Windows only.
+        """
+        if subject.machine.role == clusterpb.ROLE_WORKER or cluster.control_plane_family != _KUBEADM:
+            return
+        wish = Wish.of(subject.spec, stated(subject.spec.target, subject.machine.target))
+        allowed = self.bootstrapper.policy.allowed_provisioners
+        candidate = choose(self.bootstrapper.provisioners.instances(), wish, allowed=allowed)
+        if not candidate.takes_plan or clusterpb.OS_FAMILY_LINUX not in candidate.format.os_families:
+            message = f"KubeadmControlPlane can not look after machines of provisioner {candidate.name}"
+            raise Halt(Reason.CONTROL_PLANE_NEEDS_KUBEADM, message)
+
+    async def _values(self, cluster: ClusterObject, wanted: list[tuple[str, str]]) -> Values:
+        known = {name: await self.reader.secret(cluster.namespace, name) or {} for name in {name for name, _ in wanted}}
+        missing = [f"key {key} of Secret {name}" for name, key in wanted if key not in known[name]]
+        if missing:
+            raise Halt(Reason.WAITING_FOR_SECRET, f"the spec refers to {', '.join(missing)}: not there")
+        return {(name, key): known[name][key] for name, key in wanted}
+
+    async def _material(
+        self,
+        spec: specpb.MachineBootstrapSpec,
+        cluster: ClusterObject,
+        result: ImportResult,
+        values: Values,
+        *,
+        role: clusterpb.Role.ValueType,
+    ) -> secretpb.SecretMaterial:
+        material = secretpb.SecretMaterial()
+        every = values | {(one.name, one.key): one.value for one in result.secrets}
+        for (name, key), value in sorted(every.items()):
+            material.secrets.add(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=value)
+        if spec.kubernetes.etcd.HasField("external") and role != clusterpb.ROLE_WORKER:
+            material.secrets.extend(await external_etcd(self.reader, cluster))
+        return material
+
+
+def presets_token(tree: Json) -> bool:
+    """Whether a KubeadmConfigSpec has a joinConfiguration.discovery.bootstrapToken, be it an empty one."""
+    found: object = tree
+    for name in ("joinConfiguration", "discovery", "bootstrapToken"):
+        found = found.get(name) if isinstance(found, dict) else None
+    return found is not None
+
+
+def _references(tree: Json) -> Iterator[tuple[str, str]]:
+    """Give name and key of every Secret that a KubeadmConfigSpec refers to, as far as it is well formed."""
+    for items, source in (("files", "contentFrom"), ("users", "passwdFrom")):
+        for item in tree.get(items) or ():
+            secret = ((item.get(source) or {}) if isinstance(item, dict) else {}).get("secret") or {}
+            if secret.get("name") and secret.get("key"):
+                yield str(secret["name"]), str(secret["key"])
+
+
+def _imported(
+    facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType, version: str, values: Values
+) -> ImportResult:
+    target = clusterpb.Target()
+    if facts.owner is not None and infrastructure_of(facts.owner.infrastructure_kind):
+        target.infrastructure = infrastructure_of(facts.owner.infrastructure_kind)
+    config = ForeignConfig(
+        kind=KUBEADM_CONFIGS.kind,
+        name=facts.name,
+        api_version=str(facts.config.get("apiVersion") or KUBEADM_CONFIGS.api_version),
+        tree=facts.config.get("spec") or {},
+        source=Source("", Shape(Position(1, 1))),
+        path=("spec",),
+    )
+    surroundings = Surroundings(
+        role=role,
+        target=target,
+        cluster=cluster_facts(cluster, version or _version(facts)),
+        control_plane_version=version,
+        secrets=values,
+        whole=True,
+    )
+    return import_config(config, surroundings)
+
+
+def _add_annotated(spec: specpb.MachineBootstrapSpec, config: Json) -> None:
+    if marks.annotation(config, marks.PROVISIONER):
+        spec.provisioner.name = marks.annotation(config, marks.PROVISIONER)
+    if marks.annotation(config, marks.FORMAT):
+        spec.provisioner.format = marks.annotation(config, marks.FORMAT)
+    if marks.annotation(config, marks.KUBEADM_VERSION):
+        spec.engine_options.kubeadm.version = marks.annotation(config, marks.KUBEADM_VERSION)
+
+
+def _version(facts: Facts) -> str:
+    return "" if facts.owner is None else facts.owner.version

@@ -1,0 +1,107 @@
+"""Handing KubeadmConfigs back to the kubeadm provider that Slipway has not made the data of.
+
+The order matters, since the controller may be at work: the mark first, at which it lets go (a status that it writes
+meanwhile is for an older version and does not count); then a data Secret whose status was never written, over which the
+kubeadm provider may not write; then the pause, at whose end that provider begins.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from slipway.controller import marks
+from slipway.controller.data_secret import Record, controller_of
+from slipway.controller.kubernetes.failures import Conflict, NotFound
+from slipway.controller.objects import Objects
+from slipway.controller.resources import KUBEADM_CONFIGS, SECRETS, Json
+
+_TRIES = 5
+
+
+class Outcome(StrEnum):
+    """What became of an object."""
+
+    RELEASED = "released"
+    RENDERED = "rendered"
+    NOT_OURS = "not-opted-in"
+    GONE = "gone"
+
+
+MEANINGS = {
+    Outcome.RELEASED: "the kubeadm provider goes on with it",
+    Outcome.RENDERED: "its machine's data is there already: nothing is left to hand back",
+    Outcome.NOT_OURS: "it was never Slipway's",
+    Outcome.GONE: "there is no such object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Releaser:
+    """Hands objects back."""
+
+    objects: Objects
+    clock: Callable[[], datetime]
+
+    async def release(self, namespace: str, name: str) -> Outcome:
+        """Hand an object back; harmless when it was handed back before, of which it does what is left.
+
+        Raises:
+            ApiFailure: a call failed; do it again.
+        """
+        for _ in range(_TRIES):
+            try:
+                found = await self.objects.get(KUBEADM_CONFIGS, namespace, name)
+            except NotFound:
+                return Outcome.GONE
+            try:
+                return await self._release(found)
+            except NotFound:
+                return Outcome.GONE
+            except Conflict:
+                continue
+        raise Conflict("PATCH", KUBEADM_CONFIGS.kind, name)
+
+    async def _release(self, found: Json) -> Outcome:
+        if (found["metadata"].get("labels") or {}).get(marks.OWNER) != marks.SLIPWAY:
+            return Outcome.NOT_OURS
+        told = ((found.get("status") or {}).get("initialization") or {}).get("dataSecretCreated")
+        if told or not (marks.held(found) or marks.released(found)):
+            if marks.held(found):
+                # Only the end of the pause was not written any more.
+                await self._mark(found)
+                await self._let_go(found)
+            return Outcome.RENDERED
+        if marks.held(found):
+            await self._mark(found)
+        await self._forget_data(found)
+        await self._let_go(found)
+        # What the controller was about to create when it was told.
+        await self._forget_data(found)
+        return Outcome.RELEASED
+
+    async def _mark(self, found: Json) -> None:
+        metadata = found["metadata"]
+        now = self.clock().strftime("%Y-%m-%dT%H:%M:%SZ")
+        identity = {key: metadata[key] for key in ("uid", "resourceVersion")}
+        await self._patch(found, {**identity, "annotations": {marks.RELEASED: now}})
+
+    async def _let_go(self, found: Json) -> None:
+        if marks.annotation(found, marks.PAUSED) == marks.SLIPWAY:
+            await self._patch(found, {"uid": found["metadata"]["uid"], "annotations": {marks.PAUSED: None}})
+
+    async def _patch(self, found: Json, metadata: Json) -> None:
+        namespace, name = found["metadata"]["namespace"], found["metadata"]["name"]
+        await self.objects.merge(KUBEADM_CONFIGS, namespace, name, {"metadata": metadata})
+
+    async def _forget_data(self, found: Json) -> None:
+        """Delete a data Secret that Slipway made for the object, and nobody else's."""
+        namespace, name = found["metadata"]["namespace"], found["metadata"]["name"]
+        try:
+            secret = await self.objects.get(SECRETS, namespace, name)
+            controller = controller_of(secret) or {}
+            if Record.of_secret(secret) is not None and controller.get("uid") == found["metadata"]["uid"]:
+                precondition = {"uid": secret["metadata"]["uid"]}
+                await self.objects.delete(SECRETS, namespace, name, preconditions=precondition)
+        except NotFound:
+            return

@@ -1,0 +1,149 @@
+"""What Slipway says of an opted-in KubeadmConfig: types and reasons of conditions are those of the kubeadm provider.
+
+The provider writes into the same status, its condition `Paused` for one. So a status is a merge patch that counts only
+for the version that was read, and it is written only while the object is held; then the pause is taken away, which is
+the event that wakes Cluster API's core.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from slipway.controller import marks
+from slipway.controller.conditions import LONGEST_MESSAGE, MEANINGS, Condition, Reason, Type, written
+from slipway.controller.data_secret import Record
+from slipway.controller.facts import Facts
+from slipway.controller.kubernetes.failures import Conflict, NotFound
+from slipway.controller.objects import Objects
+from slipway.controller.report import Reporter
+from slipway.controller.resources import KUBEADM_CONFIGS, Json
+
+_TRIES = 5
+_READY = {"True": "Ready", "False": "NotReady", "Unknown": "ReadyUnknown"}
+_NOT_AVAILABLE = "NotAvailable"
+_INTERNAL_ERROR = "InternalError"
+
+
+class OptedInReporter(Reporter):
+    """Writes statuses of KubeadmConfigs, and hands the objects over when they are done."""
+
+    def __init__(self, objects: Objects, clock: Callable[[], datetime]) -> None:
+        """Write by an API."""
+        super().__init__(objects, clock)
+        self._done: set[str] = set()
+
+    async def write(self, facts: Facts, conditions: Sequence[Condition], *, record: Record | None = None) -> bool:
+        """Write the status, then take the pause away if `record` tells of the data Secret; see Reporter.
+
+        Raises:
+            ApiFailure: a call failed; an object that is gone meanwhile, or handed back, is no failure.
+        """
+        if not facts.held:
+            self._done.discard(facts.uid)
+        elif facts.uid in self._done:
+            # What was read of the object is older than what was done with it.
+            return False
+        try:
+            return await self._write(facts, conditions, record)
+        except NotFound:
+            return False
+
+    async def _write(self, facts: Facts, conditions: Sequence[Condition], record: Record | None) -> bool:
+        for _ in range(_TRIES):
+            if not facts.held:
+                return await self._warn_of_upkeep(facts, conditions)
+            try:
+                wrote = await self._write_status(facts, conditions, created=record is not None)
+                if record is not None:
+                    await self._hand_over(facts)
+                    self._done.add(facts.uid)
+            except Conflict:
+                facts = await self._read_again(facts)
+            else:
+                return wrote or record is not None
+        raise Conflict("PATCH", KUBEADM_CONFIGS.kind, facts.name)
+
+    async def _read_again(self, facts: Facts) -> Facts:
+        """Give the facts with the object as it is now.
+
+        Raises:
+            NotFound: it is gone, or another one of its name is there.
+        """
+        found = await self.objects.get(KUBEADM_CONFIGS, facts.namespace, facts.name)
+        if found["metadata"]["uid"] != facts.uid:
+            raise NotFound("GET", KUBEADM_CONFIGS.kind, facts.name)
+        return replace(facts, config=found)
+
+    def forget(self, uid: str) -> None:
+        """Forget an object that is gone."""
+        super().forget(uid)
+        self._done.discard(uid)
+
+    async def _warn_of_upkeep(self, facts: Facts, conditions: Sequence[Condition]) -> bool:
+        """Tell by an event what the status of an object that is not held any more can not tell."""
+        for one in conditions:
+            if one.type is Type.READY and one.reason == Reason.TOKEN_GIVEN_UP:
+                await self.warn(facts, one.reason, one.message)
+        return False
+
+    async def _write_status(self, facts: Facts, conditions: Sequence[Condition], *, created: bool) -> bool:
+        before = facts.conditions
+        found = written(foreign(conditions), before, generation=facts.generation, now=self.now())
+        kept = [one for one in before if one["type"] not in {each["type"] for each in found}]
+        status: Json = {"conditions": _sorted([*kept, *found])}
+        if created:
+            status |= {"initialization": {"dataSecretCreated": True}, "dataSecretName": facts.name}
+        current = {key: facts.status.get(key) for key in status} | {"conditions": _sorted(before)}
+        if current == status:
+            return False
+        status["observedGeneration"] = facts.generation
+        identity = {key: facts.config["metadata"][key] for key in ("uid", "resourceVersion")}
+        patch = {"metadata": identity, "status": status}
+        await self.objects.merge(KUBEADM_CONFIGS, facts.namespace, facts.name, patch, subresource="status")
+        return True
+
+    async def _hand_over(self, facts: Facts) -> None:
+        """Take the pause away: the kubeadm provider finds everything done, and core hears of the data Secret."""
+        patch = {"metadata": {"uid": facts.uid, "annotations": {marks.PAUSED: None}}}
+        await self.objects.merge(KUBEADM_CONFIGS, facts.namespace, facts.name, patch)
+
+
+def foreign(conditions: Sequence[Condition]) -> list[Condition]:
+    """Give our conditions with the types and reasons of the kubeadm provider.
+
+    What it waits for as well has its reason, with ours in the message; what it does not know has ours.
+    """
+    found: list[Condition] = []
+    for one in conditions:
+        if one.type is Type.DATA_SECRET:
+            found.append(_data_secret(one))
+        elif one.type is Type.CERTIFICATES and one.status == "True":
+            found.append(one)
+        elif one.type is Type.CERTIFICATES and one.reason != Reason.NOT_KNOWN:
+            found.append(replace(one, status="Unknown", reason=_INTERNAL_ERROR, message=_named(one)))
+    ready = next((one for one in conditions if one.type is Type.READY), None)
+    if ready is None:
+        return found
+    issues = "\n".join(f"* {one.type.value}: {one.message}" for one in found if one.status != "True")
+    if ready.status == "True":
+        issues = ""
+    return [replace(ready, reason=_READY[ready.status], message=issues[:LONGEST_MESSAGE]), *found]
+
+
+def _sorted(conditions: Sequence[Json]) -> list[Json]:
+    return sorted(conditions, key=lambda one: str(one["type"]))
+
+
+def _data_secret(one: Condition) -> Condition:
+    if one.status == "True":
+        return one
+    return replace(one, reason=_NOT_AVAILABLE if _waits(one.reason) else one.reason, message=_named(one))
+
+
+def _waits(reason: str) -> bool:
+    known = {each.value: meaning for each, meaning in MEANINGS.items()}
+    return reason in known and known[reason].waits
+
+
+def _named(one: Condition) -> str:
+    return f"{one.reason}: {one.message}"[:LONGEST_MESSAGE]

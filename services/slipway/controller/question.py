@@ -1,0 +1,57 @@
+"""What the bootstrapper is asked for a config: its spec with the machine and the cluster, and the secrets of people."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from slipway.controller.control_planes import ControlPlanes
+from slipway.controller.facts import ClusterObject, Facts
+from slipway.controller.references import Place, places, resolve
+from slipway.controller.secret_reader import SecretReader
+from slipway.controller.subject import read_spec, subject_of
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+
+Depends = Callable[[Facts, frozenset[Place]], None]
+"""Is told to which Secrets and ConfigMaps a config refers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The question, and the values of the Secrets that its spec refers to."""
+
+    subject: bootstrappb.Subject = field(repr=False)
+    material: secretpb.SecretMaterial = field(repr=False)
+
+
+class Questions(Protocol):
+    """Makes questions of the configs of a kind."""
+
+    async def ask(self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType) -> Question:
+        """Give the question for a config whose owner and cluster are there.
+
+        Raises:
+            Halt: something is missing, or refused.
+            SourceError: the config's document is wrong.
+            SlipwayError: the contract refuses it.
+            ApiFailure: a call of the management cluster failed.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NativeQuestions:
+    """Makes questions of SlipwayConfigs."""
+
+    reader: SecretReader
+    control_planes: ControlPlanes
+    depends: Depends
+
+    async def ask(self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType) -> Question:
+        """See Questions."""
+        spec = read_spec(facts.config)
+        self.depends(facts, places(spec))
+        version = await self.control_planes.version(cluster)
+        material = await resolve(spec, self.reader, cluster, role=role)
+        return Question(subject_of(facts, spec, role=role, control_plane_version=version), material)

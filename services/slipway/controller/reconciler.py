@@ -1,0 +1,282 @@
+"""Brings one config to where it should be: decides from facts, and does what was decided.
+
+The order of writes is such that a controller that is killed between any two of them, and one that takes over, come to
+the same result: lock, secrets of the cluster, token in the cluster, data Secret, status.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+
+from slipway.controller import conditions
+from slipway.controller.conditions import Condition, Reason, Type
+from slipway.controller.data_secret import Record, controller_reference, preconditions, secret_object
+from slipway.controller.decision import Decision, Idle, Keep, Make, Stand, Yield, decide
+from slipway.controller.facts import Facts
+from slipway.controller.halt import Halt, of_api
+from slipway.controller.init_lock import InitLock
+from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure
+from slipway.controller.objects import Objects
+from slipway.controller.rendering import Renderer
+from slipway.controller.report import Reporter
+from slipway.controller.resources import SECRETS, Json
+from slipway.controller.tally import Tally
+from slipway.controller.workload import Workloads
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+_log = structlog.get_logger("slipway.controller")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Times.
+
+    Attributes:
+        token_ttl: how long a bootstrap token is accepted after it was last refreshed.
+        give_up: age of a data Secret at which its token is refreshed no longer.
+        quiet_seconds: how long something may be waited for before the status tells of it.
+    """
+
+    token_ttl: timedelta = timedelta(minutes=15)
+    give_up: timedelta = timedelta(hours=24)
+    quiet_seconds: float = 5.0
+
+    @property
+    def look_again(self) -> float:
+        """Seconds between two looks at a token that is in use."""
+        return self.token_ttl.total_seconds() / 3
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """When to look again: after so many seconds, after a pause that grows (`failed`), or when something changes.
+
+    `reason` is why the config can not go on, "" where it could.
+    """
+
+    after: float | None = None
+    failed: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciler:
+    """Everything that it depends on."""
+
+    objects: Objects
+    renderer: Renderer
+    reporter: Reporter
+    lock: InitLock
+    workloads: Workloads
+    clock: Callable[[], datetime]
+    tally: Tally
+    terms: Terms = Terms()
+    decide: Callable[[Facts], Decision] = decide
+
+    async def reconcile(self, facts: Facts, *, waited: Callable[[str], float]) -> Next:
+        """Do what can be done for a config now, and say when to look again.
+
+        Args:
+            facts: what is known of it.
+            waited: gives for how many seconds it has been waiting for this reason.
+        """
+        try:
+            return await self._advance(facts)
+        except ApiFailure as error:
+            return await self._halted(facts, of_api(error), waited)
+        except Halt as halt:
+            return await self._halted(facts, halt, waited)
+
+    async def _advance(self, facts: Facts) -> Next:
+        decision = self.decide(facts)
+        if isinstance(decision, Idle):
+            return Next()
+        if isinstance(decision, Stand):
+            await self.reporter.write(facts, conditions.paused(decision.why, facts.conditions))
+            return Next()
+        if isinstance(decision, Yield):
+            marks = {"annotations": dict.fromkeys(decision.record.annotations()), **preconditions(facts.secret)}
+            await self.objects.merge(SECRETS, facts.namespace, facts.name, {"metadata": marks})
+            return Next()
+        if isinstance(decision, Keep):
+            return await self._keep(facts, decision)
+        return await self._make(facts, decision)
+
+    async def _make(self, facts: Facts, make: Make) -> Next:
+        owner, cluster = facts.owner, facts.cluster
+        if owner is None or cluster is None:
+            raise AssertionError("decided before")
+        if make.needs_lock:
+            await self.lock.take(cluster, owner.name, now=self.clock())
+        try:
+            rendered = await self.renderer.render(facts, make)
+        except Halt as halt:
+            if make.needs_lock and halt.refused:
+                # Another machine may be able to begin the cluster.
+                await self.lock.free(cluster, owner.name)
+            raise
+        if rendered.token:
+            await self._ensure_token(facts, rendered.token)
+        record = Record.of_answer(
+            rendered.answer,
+            generation=facts.generation,
+            rotation=make.rotation,
+            role=clusterpb.Role.Name(make.role).removeprefix("ROLE_"),
+            token=bool(rendered.token),
+        )
+        body = secret_object(
+            facts,
+            cluster=cluster.name,
+            data=rendered.answer.user_data,
+            secret_format=rendered.answer.secret_format,
+            record=record,
+        )
+        await self._store(facts, body, replaces=make.replaces is not None)
+        self.tally.renders += 1
+        await self.reporter.write(facts, conditions.ready(), record=record)
+        _log.info(
+            "user data stored",
+            config=f"{facts.namespace}/{facts.name}",
+            owner=f"{owner.kind}/{owner.name}",
+            provisioner=record.provisioner,
+            format=record.format,
+            bytes=record.size,
+        )
+        return Next(after=self.terms.look_again) if rendered.token else Next()
+
+    async def _store(self, facts: Facts, body: Json, *, replaces: bool) -> None:
+        if replaces:
+            # The Secret's name stays; what the pool's machines to come need is replaced as a whole.
+            # Where it was changed since we looked, the next look decides anew.
+            body["metadata"] |= preconditions(facts.secret)
+            await self.objects.replace(SECRETS, facts.namespace, body)
+            return
+        try:
+            await self.objects.create(SECRETS, facts.namespace, body)
+        except AlreadyExists:
+            found = await self.objects.get(SECRETS, facts.namespace, facts.name)
+            controller = next((one for one in _owners(found) if one.get("controller")), {})
+            if controller.get("uid") != facts.uid:
+                raise Halt(
+                    Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} is there and belongs to somebody else"
+                ) from None
+
+    async def _keep(self, facts: Facts, keep: Keep) -> Next:
+        owner, cluster = facts.owner, facts.cluster
+        if owner is None or cluster is None:
+            raise AssertionError("decided before")
+        record = keep.record
+        if keep.adopt:
+            patch = {"metadata": {"ownerReferences": [controller_reference(facts)], **preconditions(facts.secret)}}
+            await self.objects.merge(SECRETS, facts.namespace, facts.name, patch)
+        if record.role == _INIT and cluster.control_plane_initialized:
+            await self.lock.free_once(cluster, owner.name)
+        if not record.token or (owner.joined and not owner.is_pool):
+            await self.reporter.write(facts, conditions.ready(), record=record)
+            return Next()
+        if not cluster.control_plane_initialized:
+            await self.reporter.write(facts, conditions.ready(), record=record)
+            return Next()
+        if not owner.is_pool and self._age(facts) > self.terms.give_up:
+            await self.reporter.write(facts, _given_up(), record=record)
+            return Next()
+        if not facts.reported or facts.held:
+            # The machine must not wait for a refresh.
+            await self.reporter.write(facts, conditions.ready(), record=record)
+        token = await self.renderer.token(facts, cluster, rotation=record.rotation)
+        if owner.is_pool and owner.joined:
+            return await self._rotate(facts, record, token)
+        await self._ensure_token(facts, token, expected=True)
+        await self.reporter.write(facts, conditions.ready(), record=record)
+        return Next(after=self.terms.look_again)
+
+    async def _rotate(self, facts: Facts, record: Record, token: str) -> Next:
+        """Give a pool whose machines have all joined a new token, when half of the old one's time is over."""
+        until = await self._token_expiry(facts, token)
+        left = until - self.clock() if until is not None else timedelta(0)
+        if left > self.terms.token_ttl / 2:
+            await self.reporter.write(facts, conditions.ready(), record=record)
+            return Next(after=max((left - self.terms.token_ttl / 2).total_seconds(), 1.0))
+        make = Make(clusterpb.ROLE_WORKER, rotation=record.rotation + 1, replaces=record)
+        return await self._make(facts, make)
+
+    async def _ensure_token(self, facts: Facts, token: str, *, expected: bool = False) -> None:
+        if facts.cluster is None:
+            raise AssertionError("decided before")
+        await self.workloads.ensure_token(
+            facts.namespace,
+            facts.cluster.name,
+            token=token,
+            description=f"Slipway, for {facts.namespace}/{facts.name}",
+            ttl=self.terms.token_ttl,
+            now=self.clock(),
+            expected=expected,
+        )
+
+    async def _token_expiry(self, facts: Facts, token: str) -> datetime | None:
+        if facts.cluster is None:
+            raise AssertionError("decided before")
+        return await self.workloads.token_expiry(facts.namespace, facts.cluster.name, token=token)
+
+    def _age(self, facts: Facts) -> timedelta:
+        created = (facts.secret or {}).get("metadata", {}).get("creationTimestamp")
+        return self.clock() - datetime.fromisoformat(created) if created else timedelta(0)
+
+    async def _halted(self, facts: Facts, halt: Halt, waited: Callable[[str], float]) -> Next:
+        self.tally.halts[halt.reason] = self.tally.halts.get(halt.reason, 0) + 1
+        left = self.terms.quiet_seconds * _PATIENCE.get(halt.reason, 1) - waited(halt.reason)
+        quiet = not halt.refused and not facts.told and left > 0
+        if not quiet:
+            await self._tell(facts, halt)
+        if halt.retry:
+            return Next(failed=True, reason=halt.reason)
+        times = [one for one in (halt.after, left if quiet else None) if one is not None]
+        return Next(after=min(times) if times else None, reason=halt.reason)
+
+    async def _tell(self, facts: Facts, halt: Halt) -> None:
+        if facts.secret is not None and Record.of_secret(facts.secret) is not None and facts.reported:
+            # The machine has its user data; what is in the way is the upkeep of its token, or a new render of a pool.
+            found = [
+                Condition(Type.READY, "False", halt.reason, halt.message),
+                *conditions.ready()[1:],
+            ]
+        else:
+            found = conditions.halted(halt.reason, halt.message, type_=halt.type, known=_known(halt))
+        try:
+            wrote = await self.reporter.write(facts, found)
+        except ApiFailure as error:
+            _log.warning("a status could not be written", failure=type(error).__name__, reason=halt.reason)
+            return
+        if halt.refused:
+            await self.reporter.warn(facts, halt.reason, halt.message)
+        if wrote:
+            _log.info("halted", config=f"{facts.namespace}/{facts.name}", reason=halt.reason)
+
+
+_INIT = "INIT"
+_PATIENCE = {Reason.WAITING_FOR_OWNER.value: 6, Reason.WAITING_FOR_CLUSTER.value: 6}
+"""What Cluster API's core does by itself in a moment is told much later: each status is a call."""
+
+
+def _known(halt: Halt) -> tuple[Type, ...]:
+    return (Type.CERTIFICATES, Type.PROVISIONER) if halt.reason in _AFTER_RENDER else ()
+
+
+_AFTER_RENDER = {
+    Reason.WAITING_FOR_KUBECONFIG.value,
+    Reason.WORKLOAD_UNREACHABLE.value,
+    Reason.KUBECONFIG_REFUSED.value,
+    Reason.TOKEN_TAKEN.value,
+    Reason.DATA_SECRET_TAKEN.value,
+}
+
+
+def _given_up() -> list[Condition]:
+    message = conditions.MEANINGS[Reason.TOKEN_GIVEN_UP].meaning
+    return [Condition(Type.READY, "False", Reason.TOKEN_GIVEN_UP, message), *conditions.ready()[1:]]
+
+
+def _owners(found: Json) -> list[Json]:
+    return list(found["metadata"].get("ownerReferences") or ())

@@ -1,0 +1,86 @@
+"""What a spec refers to in Secrets and ConfigMaps of its namespace, and their values."""
+
+from collections.abc import Iterable
+
+from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
+from slipway.bootstrapper.assembly.secrets import references
+from slipway.bootstrapper.credentials.cluster_secrets import ETCD_CA, ETCD_CLIENT
+from slipway.controller.cluster_store import secret_name
+from slipway.controller.conditions import Reason
+from slipway.controller.facts import ClusterObject
+from slipway.controller.halt import Halt
+from slipway.controller.secret_reader import SecretReader
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+Place = tuple[str, str]
+"""Kind and name of an object that a spec refers to."""
+
+
+def places(spec: specpb.MachineBootstrapSpec) -> frozenset[Place]:
+    """Give the Secrets and ConfigMaps that a spec refers to."""
+    secrets = {("Secret", one.name) for _, one in references(spec) if "/" not in one.name}
+    maps = {("ConfigMap", one.config_map_ref.name) for one in contents_by_config_map(spec)}
+    return frozenset(secrets | maps)
+
+
+async def resolve(
+    spec: specpb.MachineBootstrapSpec,
+    reader: SecretReader,
+    cluster: ClusterObject,
+    *,
+    role: clusterpb.Role.ValueType,
+) -> secretpb.SecretMaterial:
+    """Fill in what the spec takes from ConfigMaps, and give the secrets that it refers to.
+
+    Raises:
+        Halt: something is not there; the message names all of it.
+    """
+    missing: list[str] = []
+    await _fill_maps(spec, reader, cluster.namespace, missing)
+    material = secretpb.SecretMaterial()
+    wanted = sorted({(one.name, one.key) for _, one in references(spec) if "/" not in one.name})
+    known = {name: await reader.secret(cluster.namespace, name) for name in sorted({name for name, _ in wanted})}
+    for name, key in wanted:
+        value = (known[name] or {}).get(key)
+        if value is None:
+            missing.append(f"key {key} of Secret {name}")
+        else:
+            material.secrets.append(secretpb.Secret(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=value))
+    if missing:
+        raise Halt(Reason.WAITING_FOR_SECRET, f"the spec refers to {', '.join(missing)}: not there")
+    if spec.kubernetes.etcd.HasField("external") and role != clusterpb.ROLE_WORKER:
+        material.secrets.extend(await external_etcd(reader, cluster))
+    return material
+
+
+async def _fill_maps(
+    spec: specpb.MachineBootstrapSpec, reader: SecretReader, namespace: str, missing: list[str]
+) -> None:
+    wanted = sorted({(one.config_map_ref.name, one.config_map_ref.key) for one in contents_by_config_map(spec)})
+    values: dict[tuple[str, str], bytes] = {}
+    for name in sorted({name for name, _ in wanted}):
+        found = await reader.config_map(namespace, name) or {}
+        values |= {(name, key): value for key, value in found.items()}
+    missing += [f"key {key} of ConfigMap {name}" for name, key in wanted if (name, key) not in values]
+    fill(spec, values)
+
+
+async def external_etcd(reader: SecretReader, cluster: ClusterObject) -> Iterable[secretpb.Secret]:
+    """Give the secrets of an etcd that runs elsewhere: a person makes them, by Cluster API's names.
+
+    Raises:
+        Halt: something is not there; the message names all of it.
+    """
+    found: list[secretpb.Secret] = []
+    missing = []
+    for name, keys in ((ETCD_CA, ("tls.crt",)), (ETCD_CLIENT, ("tls.crt", "tls.key"))):
+        values = await reader.shared(cluster.namespace, secret_name(cluster.name, name)) or {}
+        for key in keys:
+            if not values.get(key):
+                missing.append(f"key {key} of Secret {secret_name(cluster.name, name)}")
+            found.append(secretpb.Secret(name=name, key=key, value=values.get(key, b"")))
+    if missing:
+        raise Halt(Reason.WAITING_FOR_CERTIFICATES, f"external etcd needs {', '.join(missing)}: not there")
+    return found

@@ -1,0 +1,110 @@
+"""From a decision to make user data, to the user data: everything between the facts and the Secret."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from secrets import token_bytes
+
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.contract.errors import SlipwayError
+from slipway.contract.source_position import SourceError
+from slipway.controller.cluster_store import SEED_SUFFIX, ClusterStore, owned_secret
+from slipway.controller.conditions import Reason
+from slipway.controller.data_secret import LIMIT_BYTES
+from slipway.controller.decision import Make
+from slipway.controller.facts import ClusterObject, Facts, Owner
+from slipway.controller.halt import Halt, of_contract, of_source
+from slipway.controller.objects import Objects
+from slipway.controller.question import Questions
+from slipway.controller.secret_reader import SecretReader
+from slipway.controller.subject import uses_own_token
+from slipway.controller.tokens import SEED_BYTES, derived_token
+from slipway.controller.wrapping import wraps
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+SEED_KEY = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """User data, and the token that has to be accepted by the cluster before a machine gets them ("" for none)."""
+
+    answer: bootstrappb.GetUserDataResponse
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Makes user data by the bootstrapper's own code."""
+
+    objects: Objects
+    reader: SecretReader
+    bootstrapper: Bootstrapper
+    clock: Callable[[], datetime]
+    questions: Questions
+
+    async def render(self, facts: Facts, make: Make) -> Rendered:
+        """Give the user data of a config whose owner and cluster are there.
+
+        Raises:
+            Halt: something is missing, or refused.
+            ApiFailure: a call of the management cluster failed.
+        """
+        if facts.owner is None or facts.cluster is None:
+            raise AssertionError("decided before")
+        try:
+            return await self._render(facts, facts.owner, facts.cluster, make)
+        except SourceError as error:
+            raise of_source(error) from None
+        except SlipwayError as error:
+            raise of_contract(error) from None
+
+    async def token(self, facts: Facts, cluster: ClusterObject, *, rotation: int) -> str:
+        """Give the bootstrap token of a config; it is the same whenever it is asked for."""
+        return derived_token(await self._seed(cluster), config_uid=facts.uid, rotation=rotation)
+
+    async def _render(self, facts: Facts, owner: Owner, cluster: ClusterObject, make: Make) -> Rendered:
+        question = await self.questions.ask(facts, cluster, role=make.role)
+        token = await self.token(facts, cluster, rotation=make.rotation)
+        store = ClusterStore(
+            objects=self.objects,
+            reader=self.reader,
+            clock=self.clock,
+            cluster=cluster,
+            role=make.role,
+            token=token,
+        )
+        request = bootstrappb.GetUserDataRequest(subject=question.subject, credentials=question.material)
+        answer = await replace(self.bootstrapper, store=store).user_data(request)
+        self._check(facts, owner, answer)
+        needed = make.role != clusterpb.ROLE_INIT and not uses_own_token(question.subject.spec, make.role)
+        return Rendered(answer, token if needed else "")
+
+    def _check(self, facts: Facts, owner: Owner, answer: bootstrappb.GetUserDataResponse) -> None:
+        size = len(answer.user_data) + len(answer.secret_format)
+        if size > LIMIT_BYTES:
+            raise Halt(Reason.DATA_SECRET_TOO_LARGE, f"the user data have {size} bytes; a Secret holds {LIMIT_BYTES}")
+        why = wraps(owner.infrastructure_kind, facts.config["metadata"].get("annotations") or {})
+        if why and self._is_verbatim(answer):
+            raise Halt(Reason.USER_DATA_WRAPPED, f"format {answer.format} must reach the machine unchanged, and {why}")
+
+    def _is_verbatim(self, answer: bootstrappb.GetUserDataResponse) -> bool:
+        return any(
+            info.verbatim
+            for one in self.bootstrapper.provisioners.instances()
+            for info in one.info.formats
+            if (one.info.name, info.format) == (answer.provisioner.name, answer.format)
+        )
+
+    async def _seed(self, cluster: ClusterObject) -> bytes:
+        """Give the seed of a cluster's tokens; it is made once, and goes with the Cluster."""
+        name = f"{cluster.name}-{SEED_SUFFIX}"
+        values = await self.reader.shared(cluster.namespace, name)
+        if values is None:
+            body = owned_secret(cluster, name, {SEED_KEY: token_bytes(SEED_BYTES)})
+            values = await self.reader.made(self.objects, body)
+        seed = values.get(SEED_KEY, b"")
+        if len(seed) != SEED_BYTES:
+            raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {name} holds no seed of Slipway's: delete it", retry=True)
+        return seed

@@ -1,0 +1,128 @@
+"""What the controller says of a config: its status, and Warning events for what somebody must change."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+import structlog
+
+from slipway.controller.conditions import Condition, written
+from slipway.controller.data_secret import Record
+from slipway.controller.facts import Facts
+from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound
+from slipway.controller.objects import Objects
+from slipway.controller.resources import EVENTS, SLIPWAY_CONFIGS, Json
+
+MANAGER = "slipway-controller"
+_MOST_REMEMBERED = 10_000
+_log = structlog.get_logger("slipway.controller")
+
+
+class Reporter:
+    """Writes statuses and events, each only when it says something new."""
+
+    def __init__(self, objects: Objects, clock: Callable[[], datetime]) -> None:
+        """Write by an API."""
+        self.objects = objects
+        self._clock = clock
+        self._last: dict[str, Json] = {}
+        self._told: dict[str, tuple[str, str]] = {}
+
+    async def write(self, facts: Facts, conditions: Sequence[Condition], *, record: Record | None = None) -> bool:
+        """Write the status, if it is not the same already; `record` tells of the data Secret. Tell whether it wrote.
+
+        Raises:
+            ApiFailure: the call failed; a config that is gone meanwhile is no failure.
+        """
+        before = self._last.get(facts.uid) or facts.status
+        status: Json = {
+            "observedGeneration": facts.generation,
+            "conditions": written(
+                conditions, before.get("conditions") or (), generation=facts.generation, now=self.now()
+            ),
+        }
+        if record is not None:
+            status |= _created(facts, record)
+        elif facts.reported:
+            status |= {key: before[key] for key in _CREATED if key in before}
+        if status == before:
+            return False
+        body = {
+            "apiVersion": SLIPWAY_CONFIGS.api_version,
+            "kind": SLIPWAY_CONFIGS.kind,
+            "metadata": {"name": facts.name, "namespace": facts.namespace, "uid": facts.uid},
+            "status": status,
+        }
+        try:
+            await self.objects.apply_status(SLIPWAY_CONFIGS, facts.namespace, body, manager=MANAGER)
+        except (NotFound, Conflict):
+            # It is gone, or another one of that name is there, which has a look of its own.
+            return False
+        self._last[facts.uid] = status
+        return True
+
+    async def warn(self, facts: Facts, reason: str, message: str) -> None:
+        """Tell by an event what somebody must change, once for each reason and message.
+
+        What a process finds first its predecessor may have told: the name of that event is the same every time, and as
+        long as the API server keeps it nobody is told twice.
+        """
+        before = self._told.get(facts.uid)
+        if before == (reason, message):
+            return
+        since = self.now() if before else ""
+        if len(self._told) >= _MOST_REMEMBERED:
+            self._told.clear()
+        self._told[facts.uid] = (reason, message)
+        try:
+            await self.objects.create(EVENTS, facts.namespace, self._event(facts, reason, message, since=since))
+        except AlreadyExists:
+            pass
+        except ApiFailure as error:
+            _log.info("an event could not be written", failure=type(error).__name__)
+
+    def forget(self, uid: str) -> None:
+        """Forget a config that is gone."""
+        self._last.pop(uid, None)
+        self._told.pop(uid, None)
+
+    def _event(self, facts: Facts, reason: str, message: str, *, since: str) -> Json:
+        now = self.now()
+        digest = hashlib.sha256(f"{facts.uid}\0{reason}\0{message}\0{since}".encode()).hexdigest()[:16]
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": f"{facts.name[:200]}.{digest}", "namespace": facts.namespace},
+            "involvedObject": {
+                "apiVersion": facts.resource.api_version,
+                "kind": facts.resource.kind,
+                "name": facts.name,
+                "namespace": facts.namespace,
+                "uid": facts.uid,
+            },
+            "type": "Warning",
+            "reason": reason,
+            "message": message[:1024],
+            "source": {"component": MANAGER},
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        }
+
+    def now(self) -> str:
+        """Give the time as objects have it."""
+        return self._clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+_CREATED = ("initialization", "dataSecretName", "ready", "provisioner", "userDataBytes", "bundleId")
+
+
+def _created(facts: Facts, record: Record) -> Json:
+    return {
+        "initialization": {"dataSecretCreated": True},
+        "dataSecretName": facts.name,
+        "ready": True,
+        "provisioner": {"name": record.provisioner, "version": record.version, "format": record.format},
+        "userDataBytes": record.size,
+        "bundleId": record.bundle_id,
+    }

@@ -1,0 +1,134 @@
+"""Values of Secrets and ConfigMaps. What many machines share is read once for each version of it."""
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Mapping
+from weakref import WeakValueDictionary
+
+from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, NotFound
+from slipway.controller.objects import Lookup, Objects
+from slipway.controller.resources import CONFIG_MAPS, SECRETS, Json
+
+Values = Mapping[str, bytes]
+
+
+class SecretReader:
+    """Reads them; `metadata` is the local copy of the metadata of all Secrets."""
+
+    def __init__(self, objects: Objects, metadata: Lookup) -> None:
+        """Read by an API, and remember values as long as the metadata tell that they are the same."""
+        self._objects = objects
+        self._metadata = metadata
+        self._kept: dict[tuple[str, str], tuple[tuple[str, str], Values, bool]] = {}
+        self._marks: dict[tuple[str, str], tuple[Mapping[str, str], Mapping[str, str]]] = {}
+        self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self._failed: dict[tuple[str, str], ApiFailure] = {}
+
+    async def shared(self, namespace: str, name: str) -> Values | None:
+        """Give the values of a Secret of a cluster, or None when it is not there.
+
+        Raises:
+            ApiFailure: it can not be read. Those who waited while somebody tried fail with them: each trying in turn
+                would take as long as all of them together.
+        """
+        before = self._failed.get((namespace, name))
+        async with self.turn(namespace, name):
+            failed = self._failed.get((namespace, name))
+            if failed is not None and failed is not before:
+                raise failed
+            try:
+                values = await self._shared(namespace, name)
+            except ApiFailure as error:
+                self._failed[namespace, name] = error
+                raise
+            self._failed.pop((namespace, name), None)
+            return values
+
+    def turn(self, namespace: str, name: str) -> asyncio.Lock:
+        """Give the lock of a Secret: many machines of a cluster ask for the same at once, and one of them makes it."""
+        return self._turns.setdefault((namespace, name), asyncio.Lock())
+
+    async def _shared(self, namespace: str, name: str) -> Values | None:
+        known = self._metadata.get(namespace, name)
+        kept = self._kept.get((namespace, name))
+        # What was made a moment ago is not in the local copy yet.
+        if kept is not None and (_version(known) == kept[0] if known is not None else kept[2]):
+            return kept[1]
+        try:
+            secret = await self._objects.get(SECRETS, namespace, name)
+        except NotFound:
+            self._drop(namespace, name)
+            return None
+        return self.keep(secret)
+
+    async def made(self, objects: Objects, body: Json) -> Values:
+        """Create a Secret of a cluster, or read the one that somebody was quicker to make; give its values."""
+        namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
+        async with self.turn(namespace, name):
+            held = await self._shared(namespace, name)
+            if held is not None:
+                return held
+            try:
+                return self.keep(await objects.create(SECRETS, namespace, body))
+            except AlreadyExists:
+                return self.keep(await objects.get(SECRETS, namespace, name))
+
+    def keep(self, secret: Json) -> Values:
+        """Remember a Secret that was just read or made; give its values."""
+        metadata = secret["metadata"]
+        values = decoded(secret.get("data") or {})
+        fresh = self._metadata.get(metadata["namespace"], metadata["name"]) is None
+        place = metadata["namespace"], metadata["name"]
+        self._kept[place] = (_version(secret), values, fresh)
+        self._marks[place] = metadata.get("labels") or {}, metadata.get("annotations") or {}
+        return values
+
+    def identity(self, namespace: str, name: str) -> dict[str, str]:
+        """Give uid and resourceVersion of a Secret that was just read or made, as metadata of a patch."""
+        (uid, version), _, _ = self._kept[namespace, name]
+        return {"uid": uid, "resourceVersion": version}
+
+    def marks(self, namespace: str, name: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """Return labels and annotations of a Secret that was just read or made."""
+        return self._marks[namespace, name]
+
+    def forget(self, namespace: str, name: str) -> None:
+        """Read it again the next time."""
+        self._drop(namespace, name)
+
+    def _drop(self, namespace: str, name: str) -> None:
+        self._kept.pop((namespace, name), None)
+        self._marks.pop((namespace, name), None)
+
+    async def secret(self, namespace: str, name: str) -> Values | None:
+        """Give the values of a user's Secret as they are now, or None when it is not there."""
+        try:
+            found = await self._objects.get(SECRETS, namespace, name)
+        except NotFound:
+            return None
+        return decoded(found.get("data") or {})
+
+    async def config_map(self, namespace: str, name: str) -> Values | None:
+        """Give the values of a ConfigMap as they are now, or None when it is not there."""
+        try:
+            found = await self._objects.get(CONFIG_MAPS, namespace, name)
+        except NotFound:
+            return None
+        plain = {key: str(value).encode() for key, value in (found.get("data") or {}).items()}
+        return {**plain, **decoded(found.get("binaryData") or {})}
+
+
+def decoded(data: Mapping[str, str | None]) -> Values:
+    """Decode what the API gives in base64."""
+    values = {}
+    for key, text in data.items():
+        try:
+            values[key] = base64.b64decode(text or "", validate=True)
+        except (binascii.Error, ValueError):
+            values[key] = b""
+    return values
+
+
+def _version(item: Json) -> tuple[str, str]:
+    return item["metadata"]["uid"], item["metadata"]["resourceVersion"]

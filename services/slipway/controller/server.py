@@ -1,0 +1,186 @@
+"""The controller's process: leader election and work beside a server that every replica runs."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+import uuid
+from pathlib import Path
+
+import structlog
+
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.callers import Callers
+from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from slipway.bootstrapper.lowering.table import all_passes
+from slipway.bootstrapper.os_profiles import ProfileTable
+from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
+from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
+from slipway.contract.version import VERSION
+from slipway.controller.assembly import Assembled, assemble
+from slipway.controller.controller import Controller
+from slipway.controller.kubernetes.api import Api
+from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.kubernetes.election import Election, LostLeadership
+from slipway.controller.kubernetes.pace import Pace
+from slipway.controller.machine_data import MachineData
+from slipway.controller.opt_in.webhook import Webhook
+from slipway.controller.reading import Readers
+from slipway.controller.service import ManagementServicer
+from slipway.controller.settings import ControllerSettings
+from slipway.controller.tally import TallyCollector
+from slipway.rpc.channel import ChannelPool
+from slipway.rpc.error_mapping import describe_exception
+from slipway.rpc.lifecycle import serve
+from slipway.rpc.server import RpcServer, ServerStartError, Service
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1.bootstrap_service_pb2_grpc import add_BootstrapServiceServicer_to_server
+
+NAME = "slipway-controller"
+LEASE = "slipway-controller.bootstrap.slipway.dev"
+_NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+_DEFAULT_NAMESPACE = "slipway-system"
+_log = structlog.get_logger("slipway.controller")
+
+
+async def serve_controller(settings: ControllerSettings, registry: str) -> None:
+    """Serve until told to end; exit with 1 when leadership is lost, since another replica writes then."""
+    webhook = _webhook(settings)
+    callers = Callers(settings.allowed_callers)
+    channels = ChannelPool.of(settings)
+    directory = ProvisionerDirectory(channels, registry)
+    bootstrapper = Bootstrapper(
+        provisioners=RemoteProvisioners(directory.instances, channels),
+        compiler=Compiler(
+            engine=KubeadmEngine(),
+            profiles=ProfileTable.extended(settings.profiles_dir) if settings.profiles_dir else ProfileTable.shipped(),
+            passes=all_passes(),
+        ),
+        version=VERSION,
+        policy=settings.policy(),
+        render_timeout=settings.render_timeout_seconds,
+    )
+    connection = await Connection.of_process(
+        settings.kubeconfig, pace=Pace(per_second=settings.kube_api_qps, burst=settings.kube_api_burst)
+    )
+    # Leases and watches must not stand in line behind a thousand machines.
+    urgent = await Connection.of_process(settings.kubeconfig)
+    assembled = assemble(
+        Api(urgent),
+        bootstrapper,
+        terms=settings.terms,
+        namespace=settings.namespace,
+        watch_filter=settings.watch_filter,
+        workers=settings.workers,
+        objects=Api(connection),
+        opt_in=settings.webhook is not None,
+    )
+    controller = assembled.controller
+    directory.listen(lambda: controller.provisioners_told(directory.instances()))
+    work = _Work(controller, _election(settings, Api(urgent)) if settings.leader_elect else None)
+    directory.start()
+    controller.follow()
+    try:
+        if webhook is not None:
+            await _listen(webhook)
+        await serve(
+            settings,
+            [_service(bootstrapper, callers, assembled, objects=Api(connection), settings=settings)],
+            name=NAME,
+            policy=callers,
+            on_start=[work.start],
+            on_drain=[work.stop],
+            collectors=[
+                TallyCollector(
+                    assembled.tally, waiting=lambda: len(controller.queue), calls=lambda: dict(connection.calls)
+                )
+            ],
+        )
+    finally:
+        await work.stop()
+        await controller.stop()
+        await directory.stop()
+        if webhook is not None:
+            await webhook.stop()
+        for one in (connection, urgent, channels):
+            await one.close()
+    work.check()
+
+
+class _Work:
+    """The leader's work as a task beside the server; when it fails, the process ends in order."""
+
+    def __init__(self, controller: Controller, election: Election | None) -> None:
+        self._controller = controller
+        self._election = election
+        self._task: asyncio.Task[None] | None = None
+        self._failed = False
+
+    async def start(self, server: RpcServer) -> None:
+        del server
+        self._task = asyncio.ensure_future(self._run())
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    def check(self) -> None:
+        """End the process with 1 when the work has ended by itself; the log tells why."""
+        if self._failed:
+            sys.exit(1)
+
+    async def _run(self) -> None:
+        try:
+            await self._controller.lead(self._election)
+        except LostLeadership:
+            self._failed = True
+            _log.error("leadership is lost; the process ends")
+            os.kill(os.getpid(), signal.SIGTERM)
+        except Exception as error:  # noqa: BLE001  # a process without its work must not go on
+            self._failed = True
+            _log.error("the work has ended by a defect; the process ends", **describe_exception(error))
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _election(settings: ControllerSettings, api: Api) -> Election:
+    namespace = settings.lease_namespace
+    if namespace is None:
+        namespace = _NAMESPACE_FILE.read_text().strip() if _NAMESPACE_FILE.exists() else _DEFAULT_NAMESPACE
+    name = f"{LEASE}.{settings.watch_filter}" if settings.watch_filter else LEASE
+    return Election(api, namespace=namespace, name=name, identity=f"{socket.gethostname()}_{uuid.uuid4()}")
+
+
+def _webhook(settings: ControllerSettings) -> Webhook | None:
+    if settings.webhook is None:
+        return None
+    host, port, certificates = settings.webhook
+    try:
+        return Webhook(host=host, port=port, certificates=certificates)
+    except OSError:
+        raise ServerStartError("--tls-cert-dir: no usable tls.crt and tls.key for the webhook") from None
+
+
+async def _listen(webhook: Webhook) -> None:
+    try:
+        await webhook.start()
+    except OSError:
+        raise ServerStartError(
+            "--webhook-address: cannot listen there with the certificate of --tls-cert-dir"
+        ) from None
+
+
+def _service(
+    bootstrapper: Bootstrapper, callers: Callers, parts: Assembled, *, objects: Api, settings: ControllerSettings
+) -> Service:
+    configs = {watches.configs.resource.group: watches.configs for watches in parts.every_watches}
+    data = MachineData(objects, machines=parts.watches.machines, configs=configs)
+    return Service.of(
+        bootstrappb.DESCRIPTOR.services_by_name["BootstrapService"],
+        add_BootstrapServiceServicer_to_server,
+        ManagementServicer(bootstrapper, callers, data=data, readers=Readers(objects, settings.machine_readers)),
+    )

@@ -1,0 +1,58 @@
+"""Settings of the controller, beside those that a bootstrapper's server has."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_settings import NoDecode
+
+from slipway.bootstrapper.callers import namespaces_by_caller
+from slipway.bootstrapper.settings import BootstrapperSettings
+from slipway.controller.reconciler import Terms
+
+
+class ControllerSettings(BootstrapperSettings):
+    """How the controller works. Lists are comma-separated, times in seconds."""
+
+    kubeconfig: Path | None = None
+    namespace: str = ""
+    watch_filter: str = ""
+    lease_namespace: str | None = None
+    leader_elect: bool = True
+    workers: int = Field(default=32, ge=1, le=1000)
+    kube_api_qps: float = Field(default=100.0, ge=0, le=10_000)
+    kube_api_burst: int = Field(default=200, ge=0, le=20_000)
+    bootstrap_token_ttl_seconds: float = Field(default=900.0, ge=60, le=86_400)
+    machine_readers: Annotated[frozenset[str], NoDecode] = frozenset()
+    webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
+
+    @field_validator("machine_readers", mode="before")
+    @classmethod
+    def _split_readers(cls, value: object) -> object:
+        return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("machine_readers")
+    @classmethod
+    def _check_readers(cls, value: frozenset[str]) -> frozenset[str]:
+        namespaces_by_caller(value)
+        return value
+
+    @model_validator(mode="after")
+    def _webhook_has_a_certificate(self) -> Self:
+        if self.webhook_address is not None and self.tls_cert_dir is None:
+            raise ValueError("--webhook-address needs --tls-cert-dir: an API server asks webhooks by TLS only")
+        return self
+
+    @property
+    def webhook(self) -> tuple[str, int, Path] | None:
+        """Host, port and certificates of the webhook, where it is served."""
+        if self.webhook_address is None or self.tls_cert_dir is None:
+            return None
+        host, _, port = self.webhook_address.rpartition(":")
+        return host.strip("[]"), int(port), self.tls_cert_dir
+
+    @property
+    def terms(self) -> Terms:
+        """Times of the reconciler."""
+        return Terms(token_ttl=timedelta(seconds=self.bootstrap_token_ttl_seconds))

@@ -1,0 +1,271 @@
+"""Which objects are followed, and which configs have to be looked at when one of them changes.
+
+Only changes that matter to somebody lead to a look: a cluster of a thousand machines changes a thousand times while it
+is scaled, and each of its configs would be looked at each time.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from slipway.controller import marks
+from slipway.controller.data_secret import controller_of
+from slipway.controller.facts import CLUSTER_LABEL, ClusterObject, Facts, Owner, owner_reference
+from slipway.controller.kubernetes.api import Api
+from slipway.controller.kubernetes.informer import Informer, Key
+from slipway.controller.references import Place
+from slipway.controller.resources import (
+    CLUSTERS,
+    CONFIG_MAPS,
+    GROUP,
+    KUBEADM_CONFIGS,
+    KUBEADM_GROUP,
+    MACHINE_POOLS,
+    MACHINES,
+    SECRETS,
+    SLIPWAY_CONFIGS,
+    Json,
+)
+
+_BY_CLUSTER = "cluster"
+_CONFIG_KINDS = frozenset({SLIPWAY_CONFIGS.kind, KUBEADM_CONFIGS.kind})
+
+
+def _cluster_of(owner: Json) -> Iterable[str]:
+    yield f"{owner['metadata']['namespace']}/{Owner(owner).cluster_name}"
+
+
+@dataclass(slots=True)
+class Watches:
+    """The local copies, and the wiring between them and the queue.
+
+    Attributes:
+        configs: the configs of one kind that are worked on.
+        latecomers: metadata of KubeadmConfigs that bear the label of who opts in and are not ours all the same.
+    """
+
+    configs: Informer
+    machines: Informer
+    pools: Informer
+    clusters: Informer
+    secrets: Informer
+    config_maps: Informer
+    latecomers: Informer | None = None
+    changed: Callable[[Key], None] = lambda _: None
+    gone: Callable[[Json], None] = lambda _: None
+    cluster_gone: Callable[[Key], None] = lambda _: None
+    secret_gone: Callable[[Key], None] = lambda _: None
+    halted: set[Key] = field(default_factory=set)
+    _dependents: dict[tuple[str, Place], set[Key]] = field(default_factory=dict)
+    _depends: dict[Key, frozenset[Place]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, api: Api, *, namespace: str = "", watch_filter: str = "") -> "Watches":
+        """Make the copies; `watch_filter` is the value of Cluster API's label that a config must have."""
+        selector = _selector(watch_filter)
+        index = {_BY_CLUSTER: _cluster_of}
+        found = cls(
+            configs=Informer(api, SLIPWAY_CONFIGS, namespace=namespace, selector=selector),
+            machines=Informer(api, MACHINES, namespace=namespace, indexes=index),
+            pools=Informer(api, MACHINE_POOLS, namespace=namespace, indexes=index),
+            clusters=Informer(api, CLUSTERS, namespace=namespace),
+            secrets=Informer(api, SECRETS, namespace=namespace, metadata_only=True),
+            config_maps=Informer(api, CONFIG_MAPS, namespace=namespace, metadata_only=True),
+        )
+        found._wire()
+        return found
+
+    def of_kubeadm_configs(self, api: Api, *, namespace: str = "", watch_filter: str = "") -> "Watches":
+        """Make those of opted-in KubeadmConfigs; they share what these follow."""
+        ours = _selector(watch_filter, f"{marks.OWNER}={marks.SLIPWAY}")
+        late = _selector(watch_filter, marks.MANAGED, f"!{marks.OWNER}")
+        found = Watches(
+            configs=Informer(api, KUBEADM_CONFIGS, namespace=namespace, selector=ours),
+            machines=self.machines,
+            pools=self.pools,
+            clusters=self.clusters,
+            secrets=self.secrets,
+            config_maps=self.config_maps,
+            latecomers=Informer(api, KUBEADM_CONFIGS, namespace=namespace, selector=late, metadata_only=True),
+        )
+        found._wire()
+        return found
+
+    @property
+    def informers(self) -> tuple[Informer, ...]:
+        """All copies; those of opted-in KubeadmConfigs only what they do not share."""
+        if self.latecomers is not None:
+            return (self.configs, self.latecomers)
+        return (self.clusters, self.machines, self.pools, self.secrets, self.config_maps, self.configs)
+
+    @property
+    def synced(self) -> bool:
+        """Whether all first lists are in."""
+        return all(one.synced.is_set() for one in self.informers)
+
+    def facts(self, key: Key) -> Facts | None:
+        """Collect what is known of a config; None when it is gone."""
+        config = self.configs.get(*key) or self._latecomer(key)
+        if config is None:
+            return None
+        owner = self._owner(config)
+        cluster = None if owner is None else self.clusters.get(key[0], owner.cluster_name)
+        return Facts(
+            config=config,
+            owner=owner,
+            cluster=None if cluster is None else ClusterObject(cluster),
+            secret=self.secrets.get(*key),
+        )
+
+    def depend(self, facts: Facts, places: frozenset[Place]) -> None:
+        """Remember what a config's spec refers to."""
+        key = (facts.namespace, facts.name)
+        for place in self._depends.get(key, frozenset()) - places:
+            self._dependents.get((key[0], place), set()).discard(key)
+        for place in places:
+            self._dependents.setdefault((key[0], place), set()).add(key)
+        self._depends[key] = places
+
+    def _latecomer(self, key: Key) -> Json | None:
+        found = None if self.latecomers is None else self.latecomers.get(*key)
+        kind = {"apiVersion": KUBEADM_CONFIGS.api_version, "kind": KUBEADM_CONFIGS.kind}
+        return None if found is None else {**found, **kind}
+
+    def _owner(self, config: Json) -> Owner | None:
+        reference = owner_reference(config)
+        if reference is None:
+            return None
+        kind, name = reference
+        informer = self.machines if kind == "Machine" else self.pools
+        found = informer.get(config["metadata"]["namespace"], name)
+        return None if found is None else Owner(found)
+
+    def _wire(self) -> None:
+        self.configs.listen(self._on_config)
+        if self.latecomers is not None:
+            self.latecomers.listen(self._on_latecomer)
+        self.machines.listen(self._on_owner)
+        self.pools.listen(self._on_owner)
+        self.clusters.listen(self._on_cluster)
+        self.secrets.listen(self._on_secret)
+        self.config_maps.listen(self._on_config_map)
+
+    def _on_config(self, old: Json | None, new: Json | None) -> None:
+        if new is None:
+            if old is not None:
+                key = _key(old)
+                self.halted.discard(key)
+                for place in self._depends.pop(key, frozenset()):
+                    self._dependents.get((key[0], place), set()).discard(key)
+                self.gone(old)
+        elif old is None or _asked(old) != _asked(new):
+            self.changed(_key(new))
+
+    def _on_latecomer(self, old: Json | None, new: Json | None) -> None:
+        if old is None and new is not None:
+            self.changed(_key(new))
+
+    def _on_owner(self, old: Json | None, new: Json | None) -> None:
+        found = new if new is not None else old
+        if found is None or (old is not None and new is not None and _owner_asked(old) == _owner_asked(new)):
+            return
+        owner = Owner(found)
+        namespace = found["metadata"]["namespace"]
+        if self._config_name(owner):
+            self._look(namespace, [self._config_name(owner)])
+        if new is None:
+            # Whoever waits for this machine to begin the cluster must begin it now.
+            self._look_at_halted(namespace, owner.cluster_name)
+
+    def _on_cluster(self, old: Json | None, new: Json | None) -> None:
+        found = new if new is not None else old
+        if found is None:
+            return
+        if new is None:
+            self.cluster_gone(_key(found))
+        if old is None or new is None or ClusterObject(old).relevant() != ClusterObject(new).relevant():
+            namespace, name = _key(found)
+            self._look(namespace, self._config_names(namespace, name))
+
+    def _on_secret(self, old: Json | None, new: Json | None) -> None:
+        found = new if new is not None else old
+        if found is None:
+            return
+        namespace, name = _key(found)
+        if new is None:
+            self.secret_gone((namespace, name))
+        for key in list(self._dependents.get((namespace, ("Secret", name)), ())):
+            if key in self.halted:
+                self.changed(key)
+        controller = controller_of(found)
+        if controller is not None and controller.get("kind") in _CONFIG_KINDS:
+            if controller.get("kind") == self.configs.resource.kind and (
+                new is None or self._handed_back(namespace, name)
+            ):
+                self._look(namespace, [name])
+            return
+        cluster = (found["metadata"].get("labels") or {}).get(CLUSTER_LABEL)
+        if cluster:
+            self._look_at_halted(namespace, cluster)
+
+    def _on_config_map(self, old: Json | None, new: Json | None) -> None:
+        found = new if new is not None else old
+        if found is None:
+            return
+        namespace, name = _key(found)
+        for key in list(self._dependents.get((namespace, ("ConfigMap", name)), ())):
+            if key in self.halted:
+                self.changed(key)
+
+    def _config_names(self, namespace: str, cluster: str) -> list[str]:
+        owners = [
+            *self.machines.indexed(_BY_CLUSTER, f"{namespace}/{cluster}"),
+            *self.pools.indexed(_BY_CLUSTER, f"{namespace}/{cluster}"),
+        ]
+        return [name for name in (self._config_name(Owner(one)) for one in owners) if name]
+
+    def _config_name(self, owner: Owner) -> str:
+        return owner.config_name_in(self.configs.resource.group)
+
+    def _handed_back(self, namespace: str, name: str) -> bool:
+        config = self.configs.get(namespace, name)
+        return config is not None and marks.released(config)
+
+    def _look_at_halted(self, namespace: str, cluster: str) -> None:
+        if self.halted:
+            names = [name for name in self._config_names(namespace, cluster) if (namespace, name) in self.halted]
+            self._look(namespace, names)
+
+    def _look(self, namespace: str, names: Iterable[str]) -> None:
+        for name in names:
+            if self.configs.get(namespace, name) is not None:
+                self.changed((namespace, name))
+
+
+def _selector(watch_filter: str, *more: str) -> str:
+    filters = [f"cluster.x-k8s.io/watch-filter={watch_filter}"] if watch_filter else []
+    return ",".join([*filters, *more])
+
+
+def _key(item: Json) -> Key:
+    return item["metadata"]["namespace"], item["metadata"]["name"]
+
+
+def _asked(config: Json) -> tuple[object, ...]:
+    """Give what of a config leads to a look: all but its status."""
+    metadata = config["metadata"]
+    return (
+        metadata["uid"],
+        metadata.get("generation"),
+        metadata.get("annotations"),
+        metadata.get("labels"),
+        metadata.get("ownerReferences"),
+        metadata.get("deletionTimestamp"),
+        # A status that somebody removed has to be written again.
+        bool(config.get("status")),
+    )
+
+
+def _owner_asked(item: Json) -> tuple[object, ...]:
+    owner = Owner(item)
+    configs = tuple(owner.config_name_in(group) for group in (GROUP, KUBEADM_GROUP))
+    return owner.uid, configs, owner.version, owner.joined, owner.deleting, owner.data_secret_name

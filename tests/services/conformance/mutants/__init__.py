@@ -1,0 +1,63 @@
+"""The mutants: each breaks the contract in one way, and names the checks that must see it.
+
+A mutant is what a careless author might write. There is a module for each thing that they break.
+"""
+
+from collections.abc import Iterator
+
+from tests.services.conformance.mutants import (
+    added,
+    control_plane,
+    defaults,
+    errors,
+    features,
+    held,
+    information,
+    instances,
+    items,
+    lease,
+    limits,
+    meaning,
+    others,
+    process,
+    render,
+    secrets,
+    several,
+    subtle,
+    tls,
+    transport,
+    unasked,
+    versions,
+)
+from tests.services.conformance.mutants.mutant import Mutant
+
+_MODULES = (
+    information,
+    features,
+    render,
+    meaning,
+    errors,
+    limits,
+    secrets,
+    versions,
+    transport,
+    tls,
+    process,
+    instances,
+    lease,
+    items,
+    control_plane,
+    subtle,
+    unasked,
+    several,
+    held,
+    added,
+    others,
+    defaults,
+)
+
+
+def mutants() -> Iterator[Mutant]:
+    """Give all mutants."""
+    for module in _MODULES:
+        yield from module.mutants()

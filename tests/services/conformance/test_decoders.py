@@ -1,0 +1,287 @@
+"""The parsers of the suite on documents written by hand: what they read, and what they do not take for their format."""
+
+import base64
+import gzip
+import json
+import os
+import select
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from slipway.conformance.decoders import cloud_config, external, ignition, talos, windows
+from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.words import shell_words, systemd_words, windows_words
+from slipway.conformance.json_text import json_string
+from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+
+@pytest.mark.parametrize(
+    ("line", "want", "reason"),
+    [
+        ("exec a 'b c' d", ["exec", "a", "b c", "d"], "single quotes"),
+        ("a 'it'\"'\"'s'", ["a", "it's"], "quotes that meet"),
+        ('a "b \\" c \\n"', ["a", 'b " c \\n'], "double quotes keep most backslashes"),
+        ("a ''", ["a", ""], "an empty word is a word"),
+        ("a \\$b", ["a", "$b"], "an escaped dollar"),
+        ("a $b", None, "a variable is no word"),
+        ('a "$b"', None, "nor in double quotes"),
+        ("a 'b", None, "a quote that does not end"),
+        ("a; b", None, "two commands"),
+        ("a *.b", None, "a pattern"),
+    ],
+)
+def test_shell_words(line: str, want: list[str] | None, reason: str) -> None:
+    """A simple command is its words; what the shell would change is no list of words."""
+    assert shell_words(line) == want, reason
+
+
+@pytest.mark.parametrize(
+    ("line", "want", "reason"),
+    [
+        ('/bin/a "b c"', ["/bin/a", "b c"], "quotes"),
+        ('/bin/a "100%%" "$$HOME"', ["/bin/a", "100%", "$HOME"], "what is doubled"),
+        ('/bin/a "\\"b\\\\"', ["/bin/a", '"b\\'], "escapes"),
+        ("/bin/a $HOME", None, "a variable"),
+        ("/bin/a %h", None, "a specifier"),
+        ('/bin/a "b', None, "a quote that does not end"),
+    ],
+)
+def test_systemd_words(line: str, want: list[str] | None, reason: str) -> None:
+    """ExecStart as systemd takes it apart."""
+    assert systemd_words(line) == want, reason
+
+
+@pytest.mark.parametrize(
+    ("line", "want", "reason"),
+    [
+        ('-File "C:\\Program Files\\x.ps1"', ["-File", "C:\\Program Files\\x.ps1"], "blanks"),
+        ('"a \\"b\\""', ['a "b"'], "quotes"),
+        ('"a\\\\" b', ["a\\", "b"], "backslashes before a quote"),
+        ("a\\b", ["a\\b"], "backslashes elsewhere"),
+        ('""', [""], "an empty word"),
+    ],
+)
+def test_windows_words(line: str, want: list[str], reason: str) -> None:
+    """A command line as the C runtime takes it apart."""
+    assert windows_words(line) == want, reason
+
+
+def test_json_text() -> None:
+    """The suite's own JSON string is JSON, and escapes what YAML forbids or folds."""
+    text = 'a"\\\b\f\n\r\t\x00\x7f\x85\u2028\ufeff\uffffü😀'
+    assert json.loads(json_string(text)) == text
+    assert json_string("\x85\u2028ü") == '"\\u0085\\u2028ü"'
+
+
+def test_cloud_config() -> None:
+    """Defaults, encodings, deferred files and the program of every boot."""
+    packed = base64.b64encode(gzip.compress(b"zipped")).decode()
+    document = f"""#cloud-config
+write_files:
+  - {{path: /a, content: "text"}}
+  - {{path: /b, encoding: gz+b64, content: "{packed}", permissions: '0400', owner: 'x:y'}}
+  - {{path: /a, content: later, defer: true}}
+  - {{path: /var/lib/cloud/scripts/per-boot/x, permissions: '0755', content: "#!/bin/sh\\nexec run 'it all'\\n"}}
+runcmd: [[a, b], c d]
+users: [default, {{name: u, groups: "g,h", sudo: "ALL"}}]
+"""
+    state = cloud_config.decode(document.encode(), {})
+    files = {file.path: file for file in state.os.files}
+    assert files["/a"].content.data == b"later"
+    assert (files["/a"].owner, files["/a"].group, files["/a"].mode) == ("root", "root", 0o644)
+    assert files["/b"].content.data == b"zipped"
+    assert (files["/b"].owner, files["/b"].group, files["/b"].mode) == ("x", "y", 0o400)
+    assert [list(program.argv) for program in state.programs] == [["a", "b"], ["sh", "-c", "c d"], ["run", "it all"]]
+    assert list(state.os.users[0].groups) == ["g", "h"]
+
+
+def test_ignition() -> None:
+    """Data URLs, owners by default, and the program of an enabled unit."""
+    unit = '[Service]\nExecStart=/bin/run "it all"\n[Install]\nWantedBy=multi-user.target\n'
+    document = {
+        "ignition": {"version": "3.3.0"},
+        "storage": {"files": [{"path": "/a", "mode": 256, "contents": {"source": "data:,a%20b"}}, {"path": "/b"}]},
+        "systemd": {"units": [{"name": "x.service", "enabled": True, "contents": unit}]},
+    }
+    state = ignition.decode(json.dumps(document).encode(), {})
+    assert [(file.path, file.content.data, file.mode) for file in state.os.files] == [
+        ("/a", b"a b", 0o400),
+        ("/b", b"", 0o644),
+    ]
+    assert list(state.programs[0].argv) == ["/bin/run", "it all"]
+
+
+@pytest.mark.parametrize(
+    ("decode", "data"),
+    [
+        (cloud_config.decode, b"write_files: []"),
+        (cloud_config.decode, b"#cloud-config\n- a"),
+        (cloud_config.decode, b"#cloud-config\nwrite_files: [{content: x}]"),
+        (cloud_config.decode, b"#cloud-config\n\xff"),
+        (ignition.decode, b"{}"),
+        (ignition.decode, b'{"ignition": {"version": "9.0.0"}}'),
+        (ignition.decode, b"\x1f\x8b"),
+        (talos.decode, b"a: 1"),
+        (talos.decode, b"version: v1alpha1\n"),
+        (windows.decode, b"echo"),
+        (windows.decode, b"<a/>"),
+    ],
+)
+def test_what_is_no_document_is_unreadable(decode: object, data: bytes) -> None:
+    """It is said so, and nothing of it is claimed."""
+    with pytest.raises(UnreadableError):
+        decode(data, {})
+
+
+async def _external(program: str) -> object:
+    return await external.decode(
+        (sys.executable, "-c", program), b"user data", format_id="acme/v1", attachments={"a": b"attached"}
+    )
+
+
+async def test_a_decoder_of_ones_own() -> None:
+    """It gets user data, format and attachments, and what it writes is the state."""
+    state = await _external(
+        "import json, os, sys\n"
+        "said = [sys.stdin.read(), os.environ['SLIPWAY_FORMAT'], open('a').read()]\n"
+        "print(json.dumps({'features': ['os.files'], 'programs': [{'argv': said}]}))"
+    )
+    assert list(state.programs[0].argv) == ["user data", "acme/v1", "attached"]
+
+
+@pytest.mark.parametrize("program", ["raise SystemExit(3)", "print('no JSON')", "print('{\"unheard\": 1}')"])
+async def test_a_decoder_that_fails(program: str) -> None:
+    """It is an error, and never a pass."""
+    with pytest.raises(UnreadableError, match="--decode-cmd"):
+        await _external(program)
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "a/b", "/a", "../a", "a/", "a\0b", "a" * 300])
+async def test_an_attachment_that_is_no_file(name: str) -> None:
+    """Its name is the provisioner's fault, told as such; nothing is written, and the program is not started."""
+    with pytest.raises(UnreadableError, match="an attachment's name"):
+        await external.decode((sys.executable, "-c", ""), b"", format_id="acme/v1", attachments={name: b"attached"})
+
+
+async def test_a_decoder_that_hangs_ends_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its children are ended with it; they would hold the pipes, and run on."""
+    fifo = tmp_path / "alive"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    script = f"exec 5>{shlex.quote(str(fifo))}; echo up >&5; (sleep 600; true) & wait"
+    monkeypatch.setattr(external, "SECONDS", 2.0)
+    with pytest.raises(UnreadableError, match="did not end"):
+        await external.decode(("sh", "-c", script), b"", format_id="acme/v1", attachments={})
+    # The end of the file comes when nobody has the pipe open any more.
+    assert os.read(reader, 16) == b"up\n"
+    assert select.select([reader], [], [], 20)[0], "somebody runs on"
+    assert os.read(reader, 16) == b""
+    os.close(reader)
+
+
+def test_control_plane_of_talos() -> None:
+    """Components, add-ons, etcd and keys of a configuration; a file is read only where the component can see it."""
+    authority = base64.b64encode(b"-----BEGIN ED25519 PRIVATE KEY-----\nx").decode()
+    component = {"image": "registry.example.com/k8s/kube-x:v1.34.1"}
+    cluster = {
+        "controlPlane": {"endpoint": "https://[2001:db8::1]:6443", "localAPIServerPort": 7443},
+        "ca": {"crt": "", "key": authority},
+        "token": "abcdef.0123456789abcdef",
+        "apiServer": {
+            **component,
+            "certSANs": ["2001:db8::1", "api.example.org"],
+            "extraArgs": {"tracing-config-file": "/var/seen/tracing", "other-file": "/var/hidden/other", "v": "2"},
+            "extraVolumes": [{"hostPath": "/var/seen", "mountPath": "/var/seen", "readonly": True}],
+        },
+        "controllerManager": component,
+        "scheduler": component,
+        "proxy": {"disabled": True},
+        "etcd": {"image": "registry.example.com/etcd:3.6.5-0"},
+    }
+    files = [{"path": path, "content": path, "permissions": 420} for path in ("/var/seen/tracing", "/var/hidden/other")]
+    machine = {
+        "type": "controlplane",
+        "kubelet": {"image": "k:v1.34.1"},
+        "files": files,
+        "ca": {"crt": authority, "key": ""},
+    }
+    document = yaml.safe_dump({"version": "v1alpha1", "machine": machine, "cluster": cluster}).encode()
+    node = talos.decode(document, {}).node
+    assert node.role == clusterpb.ROLE_CONTROL_PLANE
+    pem = b"-----BEGIN PRIVATE KEY-----\nx"
+    assert {(one.name, one.key): one.value for one in node.secrets} == {
+        ("cluster_ca", "tls.key"): pem,
+        ("talos.slipway.dev/machine-ca", "tls.crt"): pem,
+        ("talos.slipway.dev/cluster-token", "token"): b"abcdef.0123456789abcdef",
+    }
+    context = yaml.safe_dump({"contexts": {"a": {"key": authority}}}).encode()
+    founder = talos.decode(document, {"talosconfig": context}).node
+    assert founder.role == clusterpb.ROLE_INIT
+    assert ("talos.slipway.dev/admin", "tls.key") in {(one.name, one.key) for one in founder.secrets}
+    found = node.kubernetes
+    assert list(found.control_plane.api_server_sans) == ["api.example.org"]
+    assert found.control_plane.bind_port == 7443
+    assert [(one.component, one.argument) for one in found.control_plane.files] == [
+        ("api-server", "tracing-config-file")
+    ]
+    assert found.control_plane.kube_proxy.disabled
+    assert (found.etcd.local.image_repository, found.etcd.local.image_tag) == ("registry.example.com", "3.6.5-0")
+    assert found.images.repository == "registry.example.com/k8s"
+
+
+_UNIT = "[Service]\nExecStart=/bin/run 'two words'\n[Install]\nWantedBy=multi-user.target\n"
+_EVERY, _FIRST, _EARLY = statepb.START_EVERY_BOOT, statepb.START_FIRST_BOOT, statepb.START_EARLY
+
+
+def _script(folder: str) -> dict[str, object]:
+    path = f"/var/lib/cloud/scripts/{folder}/x"
+    return {"write_files": [{"path": path, "permissions": "0755", "content": "exec /bin/run 'two words'\n"}]}
+
+
+def _unit(*commands: object, contents: str = _UNIT) -> dict[str, object]:
+    files = [{"path": "/etc/systemd/system/x.service", "permissions": "0644", "content": contents}]
+    return {"write_files": files, "runcmd": list(commands)}
+
+
+@pytest.mark.parametrize(
+    ("document", "want", "reason"),
+    [
+        ({"runcmd": [["/bin/run", "two words"]]}, [_FIRST], "once in the life of an instance"),
+        ({"bootcmd": [["/bin/run", "two words"]]}, [_EARLY], "before write_files"),
+        (_script("per-boot"), [_EVERY], "behind all modules of every boot"),
+        (_script("per-instance"), [_FIRST], "once"),
+        (_script("per-once"), [_FIRST], "once"),
+        (_unit(["systemctl", "enable", "--now", "x.service"]), [_EVERY], "now, and on later boots"),
+        (_unit("systemctl enable x", "systemctl start x"), [_EVERY], "the same in two lines for a shell"),
+        (_unit(["/usr/bin/systemctl", "start", "x"]), [_FIRST], "nobody has enabled it"),
+        (_unit(["systemctl", "enable", "x.service"]), [], "it would start on the second boot"),
+        (_unit(["systemctl", "enable", "--now", "y.service"]), [], "another unit"),
+        (_unit(["systemctl", "enable", "--now", "x"], contents=_UNIT.partition("[I")[0]), [_FIRST], "nothing wants it"),
+        (
+            _unit(["systemctl", "enable", "--now", "x"], contents="[Unit]\nConditionFirstBoot=yes\n" + _UNIT),
+            [_FIRST],
+            "it says so itself",
+        ),
+    ],
+)
+def test_when_a_program_starts(document: dict[str, object], want: list[int], reason: str) -> None:
+    """Each place of a cloud-config has its time; a unit among the files starts when a command says so."""
+    state = cloud_config.decode(b"#cloud-config\n" + yaml.safe_dump(document).encode(), {})
+    found = [one.start for one in state.programs if list(one.argv) == ["/bin/run", "two words"]]
+    assert found == want, reason
+
+
+def test_when_a_unit_of_ignition_starts() -> None:
+    """On every boot, unless it says that it is for the first one."""
+    for more, want in (("", _EVERY), ("[Unit]\nConditionFirstBoot=true\n", _FIRST)):
+        unit = {"name": "x.service", "enabled": True, "contents": more + _UNIT}
+        config = {"ignition": {"version": "3.3.0"}, "systemd": {"units": [unit]}}
+        (program,) = ignition.decode(json.dumps(config).encode(), {}).programs
+        assert program.start == want
