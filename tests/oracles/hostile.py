@@ -50,6 +50,7 @@ LEFT_OUT = {
     "KernelArgument": "no boot loader is here",
     "Disk": "no block device is here",
     "Partition": "no block device is here",
+    "PartitionReference": "no block device is here",
     "Filesystem": "no block device is here",
     "ExternalEtcd": "excludes the local etcd of the test",
     "Discovery": "a machine that joins has it",

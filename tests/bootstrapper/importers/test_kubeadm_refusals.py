@@ -37,7 +37,7 @@ REFUSED = [
     ("files: [{path: /a, contentFormat: Template, content: '{{ range .x }}'}]", "spec.files[0].content", "contentFormat Template: "),
     ("files: [{path: /a, content: '" + "x" * 10241 + "'}]", "spec.files[0].content", "longer than 10240 characters"),
     ("users: [{name: u, passwd: a, passwdFrom: {secret: {name: s, key: k}}}]", "spec.users[0]", "only one of passwd"),
-    ("users: [{name: u, sudo: '{{ x | y }}'}]", "spec.users[0].sudo", "a value that only the machine knows"),
+    ("users: [{name: u, sudo: '{{ x | upper }}'}]", "spec.users[0].sudo", "a value that only the machine knows"),
     ("diskSetup: {partitions: [{device: /dev/sdb}]}", "spec.diskSetup.partitions[0]", "exactly one of layout"),
     ("diskSetup: {partitions: [{device: /dev/sdb, diskLayout: [{percentage: 60}, {percentage: 60}]}]}",
      "spec.diskSetup.partitions[0].diskLayout", "the percentages"),

@@ -194,11 +194,14 @@ LINES = [
     ),
     (
         ("render",),
-        cluster("  provisioner: {name: cloud-init}\n  target: {distribution: zzz, osFamily: Linux}"),
+        cluster(
+            "  provisioner: {name: cloud-init}\n  target: {distribution: zzz, osFamily: Linux}\n"
+            "  os: {links: [{path: /usr/local/a, target: /b}]}"
+        ),
         1,
         "refused",
-        "20:12",
-        "SlipwayConfig/one: spec.target.distribution: has no OS profile",
+        "21:16",
+        "SlipwayConfig/one: spec.os.links[0]: it is lowered by the machine's OS profile",
     ),
 ]
 

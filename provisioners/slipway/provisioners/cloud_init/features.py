@@ -2,8 +2,8 @@
 
 What is not here is lowered, for a reason: sysctls and modules are files that cloud-init does not bring into
 effect on this boot; directories and links have no module; `append` resets mode and owner of a file that
-exists; downloads are not verified; trusted certificates fail in silence where the image has another tool; time
-synchronisation that shall be off is left as it is; a group's number and an account's expiry are ignored.
+exists; downloads are not verified; NTP and trusted certificates fail in silence where the image has no
+client or another tool; a group's number and an account's expiry are ignored.
 """
 
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -19,7 +19,6 @@ _NATIVE = {
     "os.files": ("", ".templates", ".templates.jinja"),
     "os.groups": ("",),
     "os.hostname": ("",),
-    "os.ntp": ("", ".pools", ".servers"),
     "os.packages": ("", ".install", ".install.version", ".upgrade"),
     "os.storage.disks": ("", ".mbr", ".overwrite", ".partitions", ".partitions.percentage", ".partitions.type"),
     "os.storage.filesystems": ("", ".cloud_init", ".label", ".options", ".overwrite"),
@@ -36,8 +35,6 @@ def cloud_config() -> provisionerpb.FormatInfo:
     supports = [provisionerpb.FeatureSupport(id=id_ + below) for id_, more in _NATIVE.items() for below in more]
     # It refreshes the index before it installs, whatever the key says.
     supports.append(provisionerpb.FeatureSupport(id="os.packages.update", allowed_values=["true"]))
-    # It leaves the image's client alone where the key says false.
-    supports.append(provisionerpb.FeatureSupport(id="os.ntp.enabled", allowed_values=["true"]))
     # cloud-init's key `swap` is one file.
     supports.append(provisionerpb.FeatureSupport(id="os.storage.swap", max_items=1))
     return provisionerpb.FormatInfo(

@@ -41,7 +41,6 @@ def _sections(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> dict[str,
         "swap": storage.swap(system),
         **_hostname(system.hostname),
         "timezone": system.time_zone.name,
-        "ntp": _ntp(system, ctx),
         "groups": accounts.groups(system),
         "users": accounts.users(system, ctx),
         "package_update": system.packages.update,
@@ -57,20 +56,6 @@ def _hostname(hostname: ospb.Hostname) -> dict[str, Value]:
     # A part that is known only on the machine would be a feature that this format does not declare.
     name = hostname.name.value or "".join(segment.text for segment in hostname.name.segments)
     return {"hostname": name, "fqdn": name}
-
-
-def _ntp(system: ospb.OperatingSystem, ctx: RenderContext) -> Value:
-    """Give the key `ntp`: cloud-init finds out which client the image has, and installs one where there is none."""
-    if not system.HasField("ntp"):
-        return {}
-    ntp = system.ntp
-    for name in ("servers", "pools"):
-        for index, host in enumerate(getattr(ntp, name)):
-            if host.startswith("*"):
-                path = f"os.ntp.{name}[{index}]"
-                ctx.refuse(path, f"os.ntp.{name}", "a time server is a pattern", remedy="write a name or an address")
-    hosts = {name: [host.strip("[]") for host in getattr(ntp, name)] for name in ("servers", "pools")}
-    return {"enabled": True, **{name: value for name, value in hosts.items() if value}}
 
 
 def _package(package: ospb.Package) -> Value:

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154
 # known NAMES [COMMAND...]: what cloud-init knows of its instance by the first of these names that gives a value of
 # the expected form, as its templates have it; else what the command prints.
 known() {
