@@ -68,7 +68,7 @@ def _bundle(spec: str) -> bundlepb.BootstrapBundle:
             ospb.SystemdUnit(name="c.service", masked=True),
             ospb.SystemdUnit(name="a.service.d.service", drop_ins=[{"name": "x.conf", "contents": "[Unit]\nA=b\n"}]),
         ],
-        mounts=[ospb.Mount(source="LABEL=my disk", path="/mnt/x-y", options=["nofail"], **{"pass": 2})],
+        mounts=[ospb.Mount(source="LABEL=my disk", path="/mnt/x-y", options=["nofail"], check=True)],
         hostname=ospb.Hostname(name=contentpb.MachineText(value="node-7")),
     )
     if spec != "2.3.0":
