@@ -65,6 +65,7 @@ class Reason(StrEnum):
     DATA_SECRET_TAKEN = "DataSecretTaken"  # noqa: S105  # a reason's name
     DATA_SECRET_TOO_LARGE = "DataSecretTooLarge"  # noqa: S105  # a reason's name
     KUBECONFIG_REFUSED = "KubeconfigRefused"
+    CLUSTER_SECRET_REFERENCED = "ClusterSecretReferenced"  # noqa: S105  # a reason's name
     OBJECT_REFUSED = "ObjectRefused"
     TOKEN_GIVEN_UP = "TokenGivenUp"  # noqa: S105  # a reason's name
     TOKEN_TAKEN = "TokenTaken"  # noqa: S105  # a reason's name
@@ -172,6 +173,11 @@ MEANINGS: dict[Reason, Meaning] = {
     ),
     Reason.DATA_SECRET_TOO_LARGE: Meaning(
         "The user data is larger than a Secret can be (1 MiB).", "Make it smaller, for example by remote files."
+    ),
+    Reason.CLUSTER_SECRET_REFERENCED: Meaning(
+        "The spec takes content from a Secret that belongs to a cluster: keys of its authorities, a kubeconfig, a "
+        "bootstrap token, or user data of another machine.",
+        "Refer to a Secret of your own. What a machine needs of its cluster's secrets it gets by itself.",
     ),
     Reason.KUBECONFIG_REFUSED: Meaning(
         "The kubeconfig of the workload cluster would run a program or read a file of the controller, or can not be "

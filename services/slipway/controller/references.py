@@ -41,7 +41,10 @@ async def resolve(
     await _fill_maps(spec, reader, cluster.namespace, missing)
     material = secretpb.SecretMaterial()
     wanted = sorted({(one.name, one.key) for _, one in references(spec) if "/" not in one.name})
-    known = {name: await reader.secret(cluster.namespace, name) for name in sorted({name for name, _ in wanted})}
+    known = {
+        name: await reader.secret(cluster.namespace, name, cluster=cluster.name)
+        for name in sorted({name for name, _ in wanted})
+    }
     for name, key in wanted:
         value = (known[name] or {}).get(key)
         if value is None:

@@ -6,11 +6,17 @@ import binascii
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
+from slipway.controller.conditions import Reason
+from slipway.controller.halt import Halt
 from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, NotFound
 from slipway.controller.objects import Lookup, Objects
 from slipway.controller.resources import CONFIG_MAPS, SECRETS, Json
 
 Values = Mapping[str, bytes]
+
+_CLUSTER_TYPES = frozenset({"cluster.x-k8s.io/secret", "bootstrap.kubernetes.io/token"})
+_CLUSTER_SUFFIXES = ("ca", "etcd", "proxy", "sa", "apiserver-etcd-client", "kubeconfig", "slipway-token-seed")
+"""Suffixes of the names of a cluster's Secrets: Cluster API's (util/secret/consts.go), and the seed of our tokens."""
 
 
 class SecretReader:
@@ -101,12 +107,23 @@ class SecretReader:
         self._kept.pop((namespace, name), None)
         self._marks.pop((namespace, name), None)
 
-    async def secret(self, namespace: str, name: str) -> Values | None:
-        """Give the values of a user's Secret as they are now, or None when it is not there."""
+    async def secret(self, namespace: str, name: str, *, cluster: str) -> Values | None:
+        """Return the values of a user's Secret as they are now, or None when it is not there.
+
+        Who may write a config is not for that reason one who may read the keys of a cluster: a Secret that belongs to
+        one is refused. Its type says so, or its name where a person made it; labels say nothing, since infrastructure
+        providers label Secrets that users refer to.
+
+        Raises:
+            Halt: it belongs to a cluster.
+        """
         try:
             found = await self._objects.get(SECRETS, namespace, name)
         except NotFound:
             return None
+        if found.get("type") in _CLUSTER_TYPES or name in {f"{cluster}-{suffix}" for suffix in _CLUSTER_SUFFIXES}:
+            problem = f"the spec refers to the Secret {name}, which belongs to a cluster"
+            raise Halt(Reason.CLUSTER_SECRET_REFERENCED, f"{problem}; refer to a Secret of your own")
         return decoded(found.get("data") or {})
 
     async def config_map(self, namespace: str, name: str) -> Values | None:

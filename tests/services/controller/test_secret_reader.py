@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from slipway.controller.halt import Halt
 from slipway.controller.kubernetes.failures import Unreachable
 from slipway.controller.resources import Json, Resource
 from slipway.controller.secret_reader import SecretReader
@@ -34,3 +35,29 @@ async def test_who_waited_for_a_call_that_failed_does_not_try_again_in_turn() ->
     hurt = False
     assert await asyncio.gather(*(reader.shared("n", "ca") for _ in range(_MANY))) == [{}] * _MANY
     assert len(asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "refused", "reason"),
+    [
+        ("own", "Opaque", False, "a user's own"),
+        ("c-azure-json", "Opaque", False, "an infrastructure provider's, for machines"),
+        ("c-ca", "cluster.x-k8s.io/secret", True, "an authority that Cluster API made"),
+        ("c-ca", "Opaque", True, "one that a person brought"),
+        ("c-kubeconfig", "cluster.x-k8s.io/secret", True, "an administrator's kubeconfig"),
+        ("c-slipway-token-seed", "cluster.x-k8s.io/secret", True, "the seed of all tokens"),
+        ("other-ca", "cluster.x-k8s.io/secret", True, "another cluster's"),
+        ("w-0", "cluster.x-k8s.io/secret", True, "another machine's user data"),
+        ("bootstrap-token-abcdef", "bootstrap.kubernetes.io/token", True, "a token"),
+    ],
+)
+async def test_a_clusters_secret_is_no_users_content(name: str, kind: str, refused: bool, reason: str) -> None:
+    """Whoever may write a config does not read a cluster's keys by it, on any role's machine."""
+    api = MemoryApi()
+    api.put({"kind": "Secret", "type": kind, "metadata": {"name": name}, "data": {"k": "dg=="}})
+    reader = SecretReader(api, api.lookup("Secret"))
+    if refused:
+        with pytest.raises(Halt, match="belongs to a cluster"):
+            await reader.secret("default", name, cluster="c")
+    else:
+        assert await reader.secret("default", name, cluster="c") == {"k": b"v"}, reason

@@ -90,7 +90,10 @@ class KubeadmQuestions:
             raise Halt(Reason.CONTROL_PLANE_NEEDS_KUBEADM, message)
 
     async def _values(self, cluster: ClusterObject, wanted: list[tuple[str, str]]) -> Values:
-        known = {name: await self.reader.secret(cluster.namespace, name) or {} for name in {name for name, _ in wanted}}
+        known = {
+            name: await self.reader.secret(cluster.namespace, name, cluster=cluster.name) or {}
+            for name in {name for name, _ in wanted}
+        }
         missing = [f"key {key} of Secret {name}" for name, key in wanted if key not in known[name]]
         if missing:
             raise Halt(Reason.WAITING_FOR_SECRET, f"the spec refers to {', '.join(missing)}: not there")
