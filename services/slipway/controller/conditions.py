@@ -87,7 +87,7 @@ MEANINGS: dict[Reason, Meaning] = {
         waits=True,
     ),
     Reason.WAITING_FOR_OWNER: Meaning(
-        "No Machine or MachinePool owns the config yet, or it is not there.",
+        "No Machine or MachinePool owns the config yet, it is not there, or it does not refer to the config in turn.",
         "None while Cluster API makes the Machine; a config that nobody refers to waits for ever.",
         waits=True,
     ),

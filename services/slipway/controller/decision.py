@@ -83,6 +83,9 @@ def decide(facts: Facts) -> Decision:
     kept = _kept(facts)
     if kept is not None and not (facts.owner.is_pool and kept.record.generation != facts.generation):
         return kept
+    if not facts.is_owned:
+        problem = f"{facts.owner.kind} {facts.owner.name} does not refer to this config, or is not the one that owns it"
+        raise Halt(Reason.WAITING_FOR_OWNER, problem)
     return _make(facts.owner, facts.cluster, replaces=kept.record if kept is not None else None)
 
 

@@ -70,6 +70,11 @@ class Owner:
         found = reference.get("apiGroup") or str(reference.get("apiVersion") or "").partition("/")[0]
         return str(reference.get("name") or "") if found == group else ""
 
+    def refers_to(self, resource: Resource, name: str) -> bool:
+        """Return whether its bootstrap config is the one of a kind with a name."""
+        reference = (self._machine_spec.get("bootstrap") or {}).get("configRef") or {}
+        return self.config_name_in(resource.group) == name and reference.get("kind") == resource.kind
+
     @property
     def is_control_plane(self) -> bool:
         """Whether it is a control-plane machine."""
@@ -208,6 +213,17 @@ class Facts:
     def held(self) -> bool:
         """Whether the config is still kept from the kubeadm provider, as it is until its machine's data is there."""
         return self.resource is KUBEADM_CONFIGS and marks.held(self.config)
+
+    @property
+    def is_owned(self) -> bool:
+        """Whether config and owner refer to each other, the config by uid and the owner by group, kind and name.
+
+        One direction alone says nothing: anybody who may create a config can name a Machine as its owner.
+        """
+        if self.owner is None or not self.owner.refers_to(self.resource, self.name):
+            return False
+        references = self.config["metadata"].get("ownerReferences") or ()
+        return any(one.get("uid") == self.owner.uid for one in references)
 
     @property
     def namespace(self) -> str:

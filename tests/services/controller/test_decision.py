@@ -43,6 +43,13 @@ def _facts(
     return Facts(config=config, owner=Owner(made), cluster=ClusterObject(found), secret=secret)
 
 
+def _of_another_uid() -> Facts:
+    found = _facts()
+    (reference,) = found.config["metadata"]["ownerReferences"]
+    reference["uid"] = "before"
+    return found
+
+
 def _ours(**more: str) -> Json:
     return {"annotations": ANNOTATIONS, "ownerReferences": [{"kind": "SlipwayConfig", "controller": True, **more}]}
 
@@ -56,6 +63,12 @@ def _ours(**more: str) -> Json:
             Reason.WAITING_FOR_CLUSTER,
             "the Cluster is not there",
         ),
+        (
+            _facts(owner={**machine_object("other"), "metadata": machine_object("w")["metadata"]}),
+            Reason.WAITING_FOR_OWNER,
+            "a Machine that refers to another config: the owner reference is forged",
+        ),
+        (_of_another_uid(), Reason.WAITING_FOR_OWNER, "a Machine of the same name that was made anew"),
         (
             _facts(cluster={**cluster_object(), "status": {}}),
             Reason.WAITING_FOR_INFRASTRUCTURE,
