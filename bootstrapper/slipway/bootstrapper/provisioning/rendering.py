@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable
 
 from slipway.bootstrapper.provisioning.provisioners import Provisioners
+from slipway.bootstrapper.provisioning.scrubbing import scrubber_of
 from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.contract.errors import (
     ForeignStatus,
@@ -51,8 +52,10 @@ async def render(  # noqa: PLR0913  # the parts of a call
     An instance that is away is asked once more; one that hangs or breaks the contract is left for the next.
 
     Raises:
-        SlipwayError: the provisioner's own refusal, or, when no instance gave a sound answer, the last failure.
+        SlipwayError: the provisioner's own refusal, or, when no instance gave a sound answer, the last failure. Its
+            texts hold no secret of the bundle and no control character.
     """
+    scrubber = scrubber_of(bundle)
     last: SlipwayError = NoReadyProvisioner(f"provisioner {candidate.name} has no instance", retry_after=2.0)
     for instance in candidate.instances:
         for _attempt in range(2):
@@ -68,7 +71,7 @@ async def render(  # noqa: PLR0913  # the parts of a call
             try:
                 response = await provisioners.render(instance, request, timeout=timeout)
             except SlipwayError as error:
-                last = _named(error).prefixed(f'provisioner "{candidate.name}" ({candidate.version})')
+                last = scrubber.error(_named(error)).prefixed(f'provisioner "{candidate.name}" ({candidate.version})')
                 if not _transient(error):
                     if _next_instance(error):
                         break
@@ -76,6 +79,7 @@ async def render(  # noqa: PLR0913  # the parts of a call
                 continue
             broken = _broken(request, response, candidate)
             if not broken:
+                scrubber.diagnostics(response)
                 return response, instance
             last = ProvisionerFailed(
                 f"provisioner {candidate.name} {candidate.version} broke the contract: {broken}",
