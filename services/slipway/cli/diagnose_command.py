@@ -17,7 +17,7 @@ from slipway.diagnosis.log_files import LARGEST, LogError, logs_of
 @click.command("diagnose", short_help="Say from logs why a machine did not become a node.")
 @click.argument(
     "files", nargs=-1, required=True, metavar="FILE...|-",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True),
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
 )  # fmt: skip
 @output_option()
 @reported
@@ -68,9 +68,14 @@ class _Unreadable(click.ClickException):
 
 def _content(path: Path) -> bytes:
     """Give a file's bytes, one more than is allowed at most: then it is refused."""
-    with click.open_file(str(path), "rb") as stream:
-        content: bytes = stream.read(LARGEST + 1)
-        return content
+    try:
+        with click.open_file(str(path), "rb") as stream:
+            content: bytes = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise click.UsageError(
+            f"{path}: {error.strerror or type(error).__name__}; name a log, or - for a pipe"
+        ) from None
+    return content
 
 
 def _tree(one: Finding) -> dict[str, Any]:

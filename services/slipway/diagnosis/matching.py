@@ -31,7 +31,8 @@ class Matcher:
         self._set = re2.Set.SearchSet(options)
         self._hits: list[Hit] = []
         self._unless: dict[str, list[re2._Regexp]] = {}
-        for rule in (*rules.rules, *rules.recoveries):
+        everything: list[Rule | Recovery] = [*rules.rules, *rules.recoveries]
+        for rule in everything:
             for pattern in rule.patterns:
                 self._set.Add(expression(pattern))
                 self._hits.append(Hit(rule, pattern))

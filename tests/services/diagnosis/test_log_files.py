@@ -105,3 +105,20 @@ def test_no_secret_reaches_the_evidence(secret: str, tmp_path: Path) -> None:
 def test_what_is_no_secret_stays(line: str) -> None:
     """Addresses, paths and hashes of certificates are what people look for."""
     assert scrubbed(line) == line
+
+
+def test_a_file_that_is_not_there_is_a_wrong_command_line(tmp_path: Path) -> None:
+    """The exit code tells it from a file that cannot be read as a log."""
+    result = CliRunner().invoke(cli, ["diagnose", str(tmp_path / "none.log")])
+    assert result.exit_code == 2
+    assert "No such file" in result.stderr
+
+
+def test_no_reason_is_said_in_words(tmp_path: Path) -> None:
+    """A log that shows nothing ends well, and says so; what is no text is told."""
+    (tmp_path / "a.log").write_text("fine\n")
+    (tmp_path / "b.bin").write_bytes(b"\0" * 100)
+    result = CliRunner().invoke(cli, ["diagnose", str(tmp_path / "a.log"), str(tmp_path / "b.bin")])
+    assert result.exit_code == 0
+    assert "no known reason" in result.stdout
+    assert "b.bin: is no text" in result.stderr
