@@ -10,6 +10,7 @@ from tools.docgen.contract_page import contract_page
 from tools.docgen.fact_pages import fact_page, grammar_page, infrastructure_page
 from tools.docgen.feature_page import feature_page
 from tools.docgen.profile_page import profile_page
+from tools.docgen.reason_page import reason_page
 from tools.docgen.spec_page import spec_page
 from tools.docgen.summary_table import filled
 
@@ -24,6 +25,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "infrastructures.md": infrastructure_page,
     "machine-facts.md": fact_page,
     "os-profiles.md": profile_page,
+    "reasons.md": reason_page,
     "settings.md": settings_page,
     "spec.md": spec_page,
 }

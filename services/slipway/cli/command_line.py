@@ -5,6 +5,7 @@ import click
 from slipway.cli.bundle_command import bundle
 from slipway.cli.completion_command import completion
 from slipway.cli.conformance_command import conformance
+from slipway.cli.diagnose_command import diagnose
 from slipway.cli.diff_command import diff
 from slipway.cli.explain_command import explain
 from slipway.cli.import_command import import_
@@ -38,6 +39,6 @@ def cli() -> None:
 
 for command in (
     render, explain, validate, import_, diff, bundle, size, provisioners, provisioner, conformance, release, up,
-    completion,
+    diagnose, completion,
 ):  # fmt: skip
     cli.add_command(command)

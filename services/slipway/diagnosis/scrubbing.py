@@ -1,0 +1,45 @@
+"""Secrets never leave a log by way of its evidence line. Too much removed is no harm; too little is."""
+
+import re2
+
+from slipway.diagnosis.log_text import printable
+
+REMOVED = "<removed>"
+_KEYS = (
+    r"[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential|api[_-]?key|access[_-]?key|private[_-]?key|"
+    r"certificate[_-]?key|client-key-data|client-certificate-data|certificate-authority-data|authorization|"
+    r"cookie|signature|blob|kubeconfig)[\w-]*"
+)
+# One group in front is kept. Order matters: what is whole first.
+_SECRETS = [
+    re2.compile(pattern)
+    for pattern in (
+        r"()-----BEGIN .*",
+        r"()\b[A-Za-z0-9+/=]*LS0tLS1CRUdJ[A-Za-z0-9+/=]*",
+        r"(?i)(\b(?:bearer|basic|negotiate) +)[A-Za-z0-9._~+/=-]{8,}",
+        r"(://)[^/\s@]*@",
+        r"(\?)[^\s\"'>)]*=[^\s\"'>)]*",
+        r"""(?i)(""" + _KEYS + r"""(?:\\*["'])?\s*[:=]\s*)(?:\\*"[^"\\]*\\*"?|\\*'[^'\\]*\\*'?|[^\s"',;]+)""",
+        r"""(?i)(--[\w-]*(?:token|password|certificate-key|secret)[= ]+)\S+""",
+        r"(?i)(net use .*|/p(?:assword)?:)\S+",
+        r"()\b[a-z0-9]{6}\.[a-z0-9]{16}\b",
+        r"()\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*",
+        r"()\$(?:1|2[abxy]?|5|6|7|y|gy)\$[^\s:\"']+",
+        r"()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+        r"()\b(?:ghp|gho|ghs|glpat|xox[bp])[_-][A-Za-z0-9_-]{16,}",
+        r"(sha256:[0-9a-f]{64}|(?:/[a-z0-9._~-]{1,64})+|)(?:\b[0-9a-f]{48,}\b|[A-Za-z0-9+/_-]{60,}={0,2})?",
+    )
+]
+
+
+def scrubbed(line: str) -> str:
+    """Give a line as it may be shown: without tokens, keys, passwords and control characters."""
+    text = printable(line)
+    for secret in _SECRETS:
+        text = secret.sub(_kept, text)
+    return text
+
+
+def _kept(matched: "re2._Match") -> str:
+    before: str = matched.group(1)
+    return before if before == matched.group(0) else before + REMOVED

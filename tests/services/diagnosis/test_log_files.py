@@ -1,0 +1,124 @@
+"""Logs come as text, gzip and tar, of Windows too; what is hostile is refused in words."""
+
+import gzip
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from slipway.cli.command_line import cli
+from slipway.diagnosis.log_files import LARGEST, LogError, logs_of
+from slipway.diagnosis.scrubbing import scrubbed
+
+SWAP = "\t[ERROR Swap]: running with swap on is not supported. Please disable swap\n"
+
+
+def bundle(**members: bytes) -> bytes:
+    """Give a tar of files."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (SWAP.encode(), "text"),
+        (gzip.compress(SWAP.encode()), "gzip"),
+        (gzip.compress(SWAP.encode())[:-6], "gzip that was cut off"),
+        (b"\xff\xfe" + SWAP.encode("utf-16-le"), "PowerShell's encoding"),
+        (bundle(a=b"fine\n", b=SWAP.encode()), "tar"),
+        (gzip.compress(bundle(b=gzip.compress(SWAP.encode()))), "rotated logs in tar.gz"),
+        (b"\xfe\xff\0broken".replace(b"\xfe\xff", b"\x80") + b"\n" + SWAP.encode(), "a console with broken bytes"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_every_kind_of_file_is_read(data: bytes, reason: str) -> None:
+    """The command finds the line in each, from a pipe as well."""
+    result = CliRunner().invoke(cli, ["diagnose", "-", "-o", "json"], input=data)
+    assert result.exit_code == 0, result.output
+    assert [one["reason"] for one in json.loads(result.stdout)["findings"]] == ["SwapOn"], reason
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"PK\x03\x04rest", "zip"),
+        (b"\x1f\x8b\x08\x00broken-broken", "damaged"),
+        (gzip.compress(b"\0" * (LARGEST + 1)), "larger than"),
+        (bundle(a=gzip.compress(b"\0" * (LARGEST + 1))), "larger than"),
+    ],
+)
+def test_what_can_not_be_read_is_refused(data: bytes, words: str) -> None:
+    """A bomb, damage and other formats end in a sentence and exit code 1."""
+    with pytest.raises(LogError, match=words):
+        logs_of("f", data)
+    result = CliRunner().invoke(cli, ["diagnose", "-"], input=data)
+    assert result.exit_code == 1
+    assert words in result.stderr
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "abcdef.0123456789abcdef",
+        "https://user:hunter2secret@example.com/",
+        "password=hunter2secret",
+        'token: "hunter2secret"',
+        "--certificate-key " + "0a" * 32,
+        "-----BEGIN EC PRIVATE KEY-----\\nhunter2secret\\n-----END EC PRIVATE KEY-----",
+        "client-key-data: hunter2secret",
+        "Authorization: Bearer hunter2secret",
+        "https://bucket.example.com/x?X-Amz-Signature=hunter2secret",
+        "$6$salt$hunter2secret",
+        "eyJhbGciOiJSUzI1NiJ9.eyJodW50ZXIyc2VjcmV0.hunter2secret",
+        "\x1b]0;hunter2\x07\x1b[2J\x9b31m\u202e",
+    ],
+)
+def test_no_secret_reaches_the_evidence(secret: str, tmp_path: Path) -> None:
+    """The evidence line is shown, in every form of output, and its secret is not."""
+    path = tmp_path / "a.log"
+    path.write_text(f"{SWAP.rstrip()} {secret} end\n", encoding="utf-8")
+    for form in ("table", "json", "yaml"):
+        shown = CliRunner().invoke(cli, ["diagnose", str(path), "-o", form]).stdout
+        assert "SwapOn" in shown
+        assert "running with swap on" in shown
+        for hidden in ("hunter2", "0123456789abcdef", "0a0a0a", "\x1b", "\x9b", "\u202e", "\x07"):
+            assert hidden not in shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'Get "https://10.0.0.9:6443/api/v1/namespaces/kube-public/configmaps/cluster-info": dial tcp: no such host',
+        "open /var/lib/kubelet/pods/7b8d4c3e/volumes/kubernetes.io~projected/kube-api-access-x/a: no such file",
+        'none of the public keys "sha256:' + "ab" * 32 + '" are pinned',
+    ],
+)
+def test_what_is_no_secret_stays(line: str) -> None:
+    """Addresses, paths and hashes of certificates are what people look for."""
+    assert scrubbed(line) == line
+
+
+def test_a_file_that_is_not_there_is_a_wrong_command_line(tmp_path: Path) -> None:
+    """The exit code tells it from a file that cannot be read as a log."""
+    result = CliRunner().invoke(cli, ["diagnose", str(tmp_path / "none.log")])
+    assert result.exit_code == 2
+    assert "No such file" in result.stderr
+
+
+def test_no_reason_is_said_in_words(tmp_path: Path) -> None:
+    """A log that shows nothing ends well, and says so; what is no text is told."""
+    (tmp_path / "a.log").write_text("fine\n")
+    (tmp_path / "b.bin").write_bytes(b"\0" * 100)
+    result = CliRunner().invoke(cli, ["diagnose", str(tmp_path / "a.log"), str(tmp_path / "b.bin")])
+    assert result.exit_code == 0
+    assert "no known reason" in result.stdout
+    assert "b.bin: is no text" in result.stderr

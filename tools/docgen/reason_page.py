@@ -1,0 +1,34 @@
+"""docs/reference/reasons.md: what `slipway diagnose` can say."""
+
+from slipway.diagnosis.rules import SYMPTOM, Rule, known_rules
+from tools.docgen.markdown import code, page, prose, table
+
+_INTRODUCTION = f"""\
+`slipway diagnose` ([how-to](../how-to/diagnose-a-node.md)) names one of these reasons, or none where the logs show none
+that it knows. The names are stable. Of several reasons the one with the lowest precedence stands first: causes come
+before their effects. Reasons with a precedence from {SYMPTOM} on are effects, told only where no cause is found.
+
+Words in a log count only behind the mark of a program that failed, and not when the machine joined afterwards."""
+
+
+def reason_page() -> str:
+    """Give the page."""
+    rules = sorted(known_rules().rules, key=lambda rule: rule.reason)
+    return page(
+        "Reasons of failed nodes",
+        "services/slipway/diagnosis/rules.yaml",
+        _INTRODUCTION,
+        *(_section(rule) for rule in rules),
+    )
+
+
+def _section(rule: Rule) -> str:
+    facts = [code(rule.scope.engine), code(rule.scope.phase), str(rule.precedence), code(rule.id)]
+    return "\n\n".join(
+        [
+            f"## {rule.reason}",
+            prose(rule.explanation),
+            f"What to do: {prose(rule.remedy)}",
+            table(["Engine", "Phase", "Precedence", "Rule"], [facts]),
+        ]
+    )
