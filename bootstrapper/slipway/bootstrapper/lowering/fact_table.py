@@ -216,7 +216,7 @@ def row(
 
 
 def cloud_init_row(kind: contentpb.FactKind.ValueType, *, infrastructure: str) -> Source | None:
-    """Give the source of a fact on a Linux machine that cloud-init sets up: what it knows, else the infrastructure."""
+    """Return the source of a fact where cloud-init sets the machine up: the infrastructure, else cloud-init itself."""
     own = row(kind, infrastructure=infrastructure, os_family=clusterpb.OS_FAMILY_LINUX)
     if kind not in _CLOUD_INIT:
         return own

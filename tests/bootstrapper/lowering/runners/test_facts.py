@@ -353,7 +353,7 @@ def find_by_cloud_init(machine: LinuxMachine, infrastructure: str, kinds: list[c
 
 
 @pytest.mark.parametrize("infrastructure", ["openstack", "nutanix", ""])
-def test_cloud_init_is_asked_first(machine: LinuxMachine, infrastructure: str) -> None:
+def test_cloud_init_knows_what_nobody_else_answers(machine: LinuxMachine, infrastructure: str) -> None:
     """Without a metadata service, or a row at all, the names are those that cloud-init's templates give, whole."""
     kinds = [contentpb.FACT_KIND_LOCAL_HOSTNAME, contentpb.FACT_KIND_SHORT_HOSTNAME]
     assert find_by_cloud_init(machine, infrastructure, kinds) == 0, machine.calls
@@ -361,11 +361,12 @@ def test_cloud_init_is_asked_first(machine: LinuxMachine, infrastructure: str) -
     assert value(machine, "short-hostname") == "node-1"
 
 
-def test_what_cloud_init_does_not_know_the_infrastructure_tells(machine: LinuxMachine) -> None:
-    """A name that cloud-init has no value for, or one of another form, is asked of the metadata service."""
+def test_the_infrastructure_is_asked_first(machine: LinuxMachine) -> None:
+    """What the metadata service answers counts, whatever cloud-init was given as a name."""
     serve(machine, "aws")
-    kinds = [contentpb.FACT_KIND_INSTANCE_ID, contentpb.FACT_KIND_PRIVATE_IPV4]
+    kinds = [contentpb.FACT_KIND_INSTANCE_ID, contentpb.FACT_KIND_PRIVATE_IPV4, contentpb.FACT_KIND_LOCAL_HOSTNAME]
     assert find_by_cloud_init(machine, "aws", kinds) == 0, machine.calls
+    assert value(machine, "local-hostname") == EXPECTED["aws"]["local-hostname"]
     assert value(machine, "instance-id") == EXPECTED["aws"]["instance-id"]
     assert value(machine, "private-ipv4") == EXPECTED["aws"]["private-ipv4"]
 
