@@ -247,6 +247,10 @@ def _number(spec: specpb.MachineBootstrapSpec) -> None:
     for mount in spec.os.mounts:
         if "noauto" not in mount.options:
             mount.options.append("noauto")  # There is nothing to mount.
+    for part in (spec, spec.init, spec.join):
+        for command in part.commands.boot:
+            # No systemd runs on these machines: what is given to a unit at boot is started by hand, after the steps.
+            _replace(command, lambda text: text.replace("/var/log/gen\n", "/var/log/gen-boot\n"))
     for command in (*spec.commands.boot, *spec.commands.pre, *spec.commands.post):
         if command.argv:
             command.argv.insert(0, "record")
