@@ -22,6 +22,13 @@ def _fresh_logging() -> Iterator[None]:
     structlog.reset_defaults()
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name no test after a long value: two workers must collect the same names, and what is packed holds the time."""
+    if isinstance(val, str | bytes) and len(val) > 400:
+        return argname if isinstance(val, bytes) else f"{val[:60]}..."
+    return None
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Let no run begin in which groups are not kept together: their machines would be booted on both sides at once."""
     if session.config.getoption("loadgroup", default=False):
