@@ -20,7 +20,12 @@ TOKEN = b"canary-join-token"
 
 SPEC: dict[str, Any] = {
     "provisioner": {"name": "cloud-init"},
-    "target": {"osFamily": "OS_FAMILY_LINUX", "distribution": "debian", "osVersion": "12", "infrastructure": "openstack"},
+    "target": {
+        "osFamily": "OS_FAMILY_LINUX",
+        "distribution": "debian",
+        "osVersion": "12",
+        "infrastructure": "openstack",
+    },
     "os": {
         "files": [
             {
@@ -127,7 +132,7 @@ async def test_a_first_boot_system_that_bootstraps_by_itself_refuses_a_plan() ->
     """Talos is refused by the field, and is never chosen for a plan by itself."""
     error = await refusal(request(changed(provisioner={"name": "talos"}, target=None)))
     assert error.reason == "UNSUPPORTED_FEATURE"
-    assert [one.path for one in error.violations][0] == "spec.plan"
+    assert error.violations[0].path == "spec.plan"
     assert "spec.commands.pre[0]" in [one.path for one in error.violations]
     assert "choose" in error.violations[0].remedy.lower()
     error = await refusal(request(changed(provisioner=None)))

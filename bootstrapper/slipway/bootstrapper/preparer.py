@@ -89,9 +89,7 @@ class Preparer:
         Raises:
             SlipwayError: as choose().
         """
-        wish = Wish.of(
-            subject.spec, stated(subject.spec.target, subject.machine.target), plan=subject.plan is not None
-        )
+        wish = Wish.of(subject.spec, stated(subject.spec.target, subject.machine.target), plan=subject.plan is not None)
         return choose(self.provisioners.instances(), wish, allowed=self.policy.allowed_provisioners)
 
     def options(self, subject: CheckedSubject) -> list[Candidate]:

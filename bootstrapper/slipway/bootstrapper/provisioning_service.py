@@ -7,8 +7,12 @@ from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.bootstrapper import Bootstrapper, Carrier
 from slipway.bootstrapper.explanation import explain_subject
 from slipway.rpc import ServicerContext
+from slipway.rpc.server import Service
 from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
-from slipway.v1alpha1.provisioning_service_pb2_grpc import ProvisioningServiceServicer
+from slipway.v1alpha1.provisioning_service_pb2_grpc import (
+    ProvisioningServiceServicer,
+    add_ProvisioningServiceServicer_to_server,
+)
 
 
 class ProvisioningServicer(ProvisioningServiceServicer):
@@ -31,6 +35,15 @@ class ProvisioningServicer(ProvisioningServiceServicer):
         """See provisioning_service.proto."""
         del context
         return await explain_provision(self._bootstrapper, request)
+
+
+def provisioning_service(bootstrapper: Bootstrapper) -> Service:
+    """Give the service for a server of a bootstrapper's."""
+    return Service.of(
+        provisioningpb.DESCRIPTOR.services_by_name["ProvisioningService"],
+        add_ProvisioningServiceServicer_to_server,
+        ProvisioningServicer(bootstrapper),
+    )
 
 
 async def provision(

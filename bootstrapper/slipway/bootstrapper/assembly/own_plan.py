@@ -63,9 +63,9 @@ def check_provision(request: provisioningpb.ProvisionRequest) -> CheckedSubject:
 def _named(spec: provisioningpb.ProvisioningSpec) -> specpb.MachineBootstrapSpec:
     """Give the part of a request that a spec of Slipway's own has, too, each item with its place."""
     shared = specpb.MachineBootstrapSpec(extensions=spec.extensions, optional_features=spec.optional_features)
-    for name in _SHARED:
-        if spec.HasField(name):
-            getattr(shared, name).CopyFrom(getattr(spec, name))
+    for field, value in spec.ListFields():
+        if field.name in _SHARED:
+            getattr(shared, field.name).CopyFrom(value)
     return with_origins(shared)
 
 

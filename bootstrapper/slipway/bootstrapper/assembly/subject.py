@@ -23,7 +23,7 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 class CheckedSubject:
     """A machine whose spec is sound, with the overrides of its role applied; `layers` knows where each field stood.
 
-    A bootstrap provider that brings a `plan` of its own has neither cluster nor Kubernetes part: nothing is added to it.
+    With a `plan` of the caller's own there is neither a cluster nor a Kubernetes part.
     """
 
     spec: specpb.MachineBootstrapSpec
