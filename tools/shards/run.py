@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tools.oracles.build import BUILDERS
 from tools.shards import check, lock, tree
 from tools.shards.shard_map import ShardMap
 
@@ -34,9 +35,14 @@ class Result:
 
 
 def build(shard_map: ShardMap, names: Collection[str]) -> int:
-    """Build the engines of these shards, and the image beside them; only what is not there yet."""
+    """Build the engines of these shards, all that there are for all shards, and the image beside them.
+
+    What is there already is not built again.
+    """
     chosen = [shard_map.shards[name] for name in names]
     engines = list(dict.fromkeys(engine for shard in chosen for engine in shard.engines))
+    if len(chosen) == len(shard_map.shards):
+        engines = list(BUILDERS)
     commands = [["tools.oracles.build", *engines]] if engines else []
     if any(shard.image for shard in chosen):
         commands.append(["tools.image", "build"])
