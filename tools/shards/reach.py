@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 _SOURCE_ROOTS = (("sdk", "python"), ("bootstrapper",), ("provisioners",), ("services",))
 _MODULE = re.compile(r"\b(?:slipway|tools|tests)(?:\.\w+)+")
 _SCRIPT = re.compile(r"\bslipway-[a-z-]+")
+_LOGGERS = {"get_logger", "getLogger"}
 _LONGEST_COMMAND = 4
 """Words; a longer text that has a program's name in it is a sentence about it."""
 _PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*/?")
@@ -83,6 +84,10 @@ class _Names(ast.NodeVisitor):
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):  # a docstring may speak of anything
+            self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr in _LOGGERS):  # a logger's name starts nothing
             self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:

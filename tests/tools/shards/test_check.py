@@ -56,10 +56,11 @@ def test_what_is_reached(root, write, path, text, problem):
 
 
 def test_what_only_speaks_of_it(root, write):
-    """A docstring and a sentence that name a module or a program reach nothing."""
+    """A docstring, a logger and a sentence that name a module or a program reach nothing."""
     write(
         "tests/machines/test_boot.py",
-        '"""As slipway.web does it, see docs/page.md."""\nM = "Start it again by hand: slipway-web is not there."\n',
+        '"""As slipway.web does it, see docs/page.md."""\nM = "Start it again by hand: slipway-web is not there."\n'
+        'L = structlog.get_logger("slipway.web")\n',
     )
     assert problems(root) == []
 
