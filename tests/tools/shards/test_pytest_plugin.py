@@ -13,6 +13,7 @@ markers =
   boots: x
   engine: x
   long: x
+  xdist_group: x
 """
 TESTS = """
 import pathlib
@@ -59,6 +60,27 @@ def test_a_second_try(pytester, spread, tmp_path):
 def test_no_second_try_unless_it_is_asked_for(pytester):
     """Who looks for a fault sees the first one."""
     assert run(pytester, "node", TESTS).parseoutcomes() == {"failed": 3}
+
+
+def test_machines_come_first(pytester):
+    """The large group begins, other machines follow, and then everything else in the order that it has."""
+    text = """
+import pytest
+
+def test_one(): pass
+
+@pytest.mark.boots
+def test_disk(): pass
+
+def test_two(): pass
+
+@pytest.mark.boots
+@pytest.mark.xdist_group("node")
+def test_node(): pass
+"""
+    result = run(pytester, "node", text, "-v")
+    names = [line.partition("::")[2].split()[0] for line in result.outlines if "::" in line and "PASSED" in line]
+    assert names == ["test_node", "test_disk", "test_one", "test_two"]
 
 
 @pytest.mark.parametrize(
