@@ -7,10 +7,22 @@ from importlib.resources import files
 from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FileDescriptor
 
-from slipway.v1alpha1 import bootstrap_service_pb2, options_pb2, provisioner_service_pb2, registry_service_pb2
+from slipway.v1alpha1 import (
+    bootstrap_service_pb2,
+    options_pb2,
+    provisioner_service_pb2,
+    provisioning_service_pb2,
+    registry_service_pb2,
+)
 
 PACKAGE = "slipway.v1alpha1"
-ENTRANCES = (bootstrap_service_pb2, options_pb2, provisioner_service_pb2, registry_service_pb2)
+ENTRANCES = (
+    bootstrap_service_pb2,
+    options_pb2,
+    provisioner_service_pb2,
+    provisioning_service_pb2,
+    registry_service_pb2,
+)
 """Modules whose import brings the whole contract into the pool of descriptors."""
 
 # Field numbers of descriptor.proto, as they stand in the path of a location.

@@ -15,6 +15,7 @@ from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
 from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
+from slipway.bootstrapper.provisioning_service import provisioning_service
 from slipway.bootstrapper.service import BootstrapServicer
 from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.contract.version import VERSION
@@ -77,7 +78,7 @@ async def _serve(settings: BootstrapperSettings, registry: str) -> None:
     )
     directory.start()
     try:
-        await serve(settings, [service], name=_NAME, policy=callers)
+        await serve(settings, [service, provisioning_service(bootstrapper)], name=_NAME, policy=callers)
     finally:
         await directory.stop()
         await channels.close()

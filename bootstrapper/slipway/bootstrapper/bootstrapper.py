@@ -27,10 +27,31 @@ from slipway.contract.errors import (
 )
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 __all__ = ["Bootstrapper", "utc_now"]
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """What a caller can carry.
+
+    Attributes:
+        attachments: it can place companion files.
+        most_bytes: most bytes of user data; 0 for those of the machine's infrastructure.
+        gzip: it can carry binary user data.
+    """
+
+    attachments: bool = False
+    most_bytes: int = 0
+    gzip: bool = False
+
+    @classmethod
+    def of(cls, request: bootstrappb.GetUserDataRequest | provisioningpb.ProvisionRequest) -> "Carrier":
+        """Read what a request says of its caller."""
+        return cls(request.accept_attachments, request.max_user_data_bytes, request.accept_gzip)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +64,24 @@ class Bootstrapper(Preparer):
         Raises:
             SlipwayError: any reason of the error table that is not the registry's; fields are named as the user wrote.
         """
-        prepared = await self.prepare(request.subject, request.credentials)
+        subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
+        return await self.user_data_of(subject, request.credentials, Carrier.of(request))
+
+    async def user_data_of(
+        self, subject: CheckedSubject, credentials: secretpb.SecretMaterial, carrier: Carrier
+    ) -> bootstrappb.GetUserDataResponse:
+        """Give the user data of a machine that is checked already, as a caller can carry them.
+
+        Raises:
+            SlipwayError: as user_data().
+        """
+        prepared = await self.prepare_for(subject, self.chosen(subject), credentials)
         target = prepared.compiled.bundle.machine.target
         info = prepared.candidate.format
         check_carried(info, target)
-        response, instance = await self.render(prepared, accept_attachments=request.accept_attachments)
-        fitted = await self.fitted(
-            prepared, response.user_data, limit=request.max_user_data_bytes, accept_gzip=request.accept_gzip
-        )
-        if not request.max_user_data_bytes:
+        response, instance = await self.render(prepared, accept_attachments=carrier.attachments)
+        fitted = await self.fitted(prepared, response.user_data, limit=carrier.most_bytes, accept_gzip=carrier.gzip)
+        if not carrier.most_bytes:
             counted = fitted.size.counted_bytes
             prepared.diagnostics += check_assumption(target, verbatim=info.verbatim, counted=counted)
         return self._answer(prepared, response, instance, fitted.data, fitted.encoding, fitted.size)

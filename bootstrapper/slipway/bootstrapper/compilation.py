@@ -36,6 +36,9 @@ CLOUD_INIT = "text/cloud-config"
 
 ENGINE_NAMESPACES = ("kubernetes.", "engine_options.")
 
+ENTRY_POINT = "entrypoint"
+"""Id of the step that a caller's own entry point becomes."""
+
 
 @dataclass(slots=True)
 class Compiled:
@@ -78,7 +81,11 @@ class Compiler:
         bundle.CopyFrom(neutral)
         result = Compiled(bundle)
         result.bundle.provenance.format = info.format
-        if info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN and not self._plan(result, optional_features):
+        if bundle.HasField("plan"):
+            if info.kubernetes_input != provisionerpb.KUBERNETES_INPUT_PLAN:
+                return self._without_plan(result, info)
+            surround(bundle)
+        elif info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN and not self._plan(result, optional_features):
             result.refusals += self._of_system(bundle, info, optional_features)
             return result
         takes_intent = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_INTENT
@@ -175,17 +182,22 @@ class Compiler:
         bundle.ClearField("engine_options")
         bundle.plan.SetInParent()
         bundle.os.files.extend(made.files)
-        bundle.plan.steps.extend(steps_of(bundle.commands.pre, phase=planpb.PHASE_PRE, prefix="pre"))
         bundle.plan.steps.extend(made.steps)
-        bundle.plan.steps.extend(steps_of(bundle.commands.post, phase=planpb.PHASE_POST, prefix="post"))
-        bundle.commands.ClearField("pre")
-        bundle.commands.ClearField("post")
-        if not bundle.commands.ListFields():
-            bundle.ClearField("commands")
+        surround(bundle)
         bundle.provenance.engine = f"{self.engine.name}/{self.engine.version}"
         result.diagnostics += placed
         _user_files_win(result)
         return True
+
+    def _without_plan(self, result: Compiled, info: provisionerpb.FormatInfo) -> Compiled:
+        """Refuse the plan of a machine, and whatever else a format that takes intents does not take of it."""
+        rest = bundlepb.BootstrapBundle()
+        rest.CopyFrom(result.bundle)
+        rest.ClearField("plan")
+        draft = Draft(bundle=rest, known_profile=None, target=rest.machine.target)
+        others = legalise(draft, info.features, table=PassTable(())).refusals
+        result.refusals += [_takes_no_plan(info), *others]
+        return result
 
     def _of_system(
         self, bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo, optional_features: Collection[str]
@@ -273,6 +285,40 @@ def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
         )
         for earlier, later in paths.collisions(bundle.os)
     ]
+
+
+def surround(bundle: bundlepb.BootstrapBundle) -> None:
+    """Put the user's own commands before and behind the steps of a plan; an entry point of the caller's is a step, too.
+
+    Commands for every boot stay.
+    """
+    plan, commands = bundle.plan, bundle.commands
+    steps = [
+        *steps_of(commands.pre, phase=planpb.PHASE_PRE, prefix="pre"),
+        *plan.steps,
+        *steps_of(commands.post, phase=planpb.PHASE_POST, prefix="post"),
+    ]
+    if plan.entrypoint.argv:
+        own = planpb.Command(argv=plan.entrypoint.argv, origin=plan.entrypoint.origin)
+        steps.insert(len(commands.pre), planpb.Step(id=ENTRY_POINT, phase=planpb.PHASE_BOOTSTRAP, command=own))
+        plan.entrypoint.ClearField("argv")
+    del plan.steps[:]
+    plan.steps.extend(steps)
+    commands.ClearField("pre")
+    commands.ClearField("post")
+    if not commands.ListFields():
+        bundle.ClearField("commands")
+
+
+def _takes_no_plan(info: provisionerpb.FormatInfo) -> Refusal:
+    return Refusal(
+        "plan.steps",
+        "plan",
+        diagnosticpb.Origin(path="spec.plan"),
+        f"cannot be carried out by format {info.format}, whose operating system becomes a node by itself",
+        "Choose a provisioner that takes plans, such as cloud-init or ignition",
+        Elsewhere.FORMATS,
+    )
 
 
 def steps_of(commands: Sequence[planpb.Command], *, phase: planpb.Phase.ValueType, prefix: str) -> list[planpb.Step]:

@@ -47,7 +47,13 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
     Raises:
         SpecInvalid: the spec itself is not sound.
     """
-    subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
+    return await explain_subject(
+        bootstrapper, await beside(request.subject.ByteSize(), partial(check, request.subject))
+    )
+
+
+async def explain_subject(bootstrapper: Bootstrapper, subject: CheckedSubject) -> bootstrappb.ExplainResponse:
+    """Give the same of a machine that is checked already."""
     trials = Trials(bootstrapper, subject)
     columns = [await _column(bootstrapper, trials, candidate, subject) for candidate in bootstrapper.candidates()]
     await asyncio.to_thread(_advise, bootstrapper, subject, columns)

@@ -17,8 +17,11 @@ def needed(subject: CheckedSubject, declared: Iterable[secretpb.SecretDeclaratio
     """Declare what a machine needs: the cluster's own secrets as far as the spec leaves them to us, and the format's.
 
     With external etcd its secrets are the user's: never generated, and optional, since the image may have the files.
-    A spec that brings a token, or a kubeconfig for the discovery, needs no token of the cluster.
+    A spec that brings a token, or a kubeconfig for the discovery, needs no token of the cluster. A plan of the caller's
+    own needs none of the cluster's secrets.
     """
+    if subject.plan is not None:
+        return list(declared)
     spec = subject.spec.kubernetes
     external = spec.etcd.HasField("external")
     own_discovery = spec.discovery.HasField("file") or spec.discovery.token.HasField("token")

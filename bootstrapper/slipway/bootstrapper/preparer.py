@@ -89,7 +89,7 @@ class Preparer:
         Raises:
             SlipwayError: as choose().
         """
-        wish = Wish.of(subject.spec, stated(subject.spec.target, subject.machine.target))
+        wish = Wish.of(subject.spec, stated(subject.spec.target, subject.machine.target), plan=subject.plan is not None)
         return choose(self.provisioners.instances(), wish, allowed=self.policy.allowed_provisioners)
 
     def options(self, subject: CheckedSubject) -> list[Candidate]:
@@ -137,7 +137,8 @@ class Preparer:
         declarations = needed(subject, setting.declared)
         key = ClusterKey(subject.cluster.name, subject.cluster.namespace)
         settings = key_settings(subject.spec)
-        kept = await ensured(RequestStore(credentials), store or self.store, key, declarations, settings)
+        kept_by = store or (self.store if subject.plan is None else None)
+        kept = await ensured(RequestStore(credentials), kept_by, key, declarations, settings)
         diagnostics = [
             *setting.diagnostics,
             *(

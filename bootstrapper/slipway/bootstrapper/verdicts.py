@@ -138,7 +138,7 @@ def _refused_cell(reason: str, remedy: str) -> bootstrappb.ExplainCell:
 
 
 def _is_executed(use: Use) -> bool:
-    return use.id.startswith(ENGINE_NAMESPACES) or use.path.startswith("commands.p")
+    return use.id.startswith(ENGINE_NAMESPACES) or use.path.startswith(("commands.p", "plan."))
 
 
 def _holders(use: Use) -> Iterator[str]:

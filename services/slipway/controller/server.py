@@ -19,6 +19,7 @@ from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
 from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
+from slipway.bootstrapper.provisioning_service import provisioning_service
 from slipway.contract.version import VERSION
 from slipway.controller.assembly import Assembled, assemble
 from slipway.controller.controller import Controller
@@ -88,7 +89,10 @@ async def serve_controller(settings: ControllerSettings, registry: str) -> None:
             await _listen(webhook)
         await serve(
             settings,
-            [_service(bootstrapper, callers, assembled, objects=Api(connection), settings=settings)],
+            [
+                _service(bootstrapper, callers, assembled, objects=Api(connection), settings=settings),
+                provisioning_service(bootstrapper),
+            ],
             name=NAME,
             policy=callers,
             on_start=[work.start],

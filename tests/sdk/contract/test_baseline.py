@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorSet
 
-from slipway.v1alpha1 import bootstrap_service_pb2, options_pb2, registry_service_pb2
+from slipway.v1alpha1 import bootstrap_service_pb2, options_pb2, provisioning_service_pb2, registry_service_pb2
 from tests.sdk.contract.baseline import FREE, PACKAGE, ids_of, messages_of, pool, problems
 
 BASELINE = Path(__file__).parents[3] / "proto" / "baseline.binpb"
@@ -36,7 +36,7 @@ def current() -> FileDescriptorSet:
             descriptor.CopyToProto(found)
             files[descriptor.name] = found
 
-    for module in (bootstrap_service_pb2, registry_service_pb2):
+    for module in (bootstrap_service_pb2, provisioning_service_pb2, registry_service_pb2):
         add(module.DESCRIPTOR)
     return FileDescriptorSet(file=files.values())
 

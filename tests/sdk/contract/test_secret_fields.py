@@ -22,6 +22,8 @@ NOT_SECRET = {
     "GetBundleRequest.include_secrets": "a flag",
     "GetUserDataRequest.max_user_data_bytes": "a number",
     "GetUserDataResponse.secret_format": "a word of a data Secret",
+    "ProvisionRequest.max_user_data_bytes": "a number",
+    "ProvisionResponse.secret_format": "a word of a data Secret",
     "RenderRequest.max_user_data_bytes": "a number",
     "Secret.key": "the key under which a value stands, as in a Kubernetes Secret",
     "SecretReference.key": "the key under which a value stands, as in a Kubernetes Secret",

@@ -1,4 +1,4 @@
-"""Makes the neutral bundle: the spec resolved for one machine, with the intent in its Kubernetes part."""
+"""Makes the neutral bundle: the spec resolved for one machine, with the intent, or a caller's own plan, in it."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -38,8 +38,6 @@ def neutral_bundle(
     bundle = bundlepb.BootstrapBundle()
     bundle.machine.CopyFrom(subject.machine)
     bundle.machine.target.CopyFrom(target)
-    bundle.machine.kubernetes_version = subject.kubernetes_version
-    bundle.cluster.CopyFrom(subject.cluster)
     bundle.os.CopyFrom(spec.os)
     resolve_partitions(bundle.os)
     if spec.HasField("commands"):
@@ -49,12 +47,17 @@ def neutral_bundle(
     bundle.extensions.extend(spec.extensions)
     if spec.HasField("execution"):
         bundle.execution.CopyFrom(spec.execution)
-    intent = bundle.intent
-    intent.role = subject.machine.role
-    intent.kubernetes_version = subject.kubernetes_version
-    intent.cluster.CopyFrom(subject.cluster)
-    intent.kubernetes.CopyFrom(spec.kubernetes)
-    intent.credentials.CopyFrom(cluster_credentials(secrets, declared=declared))
+    if subject.plan is None:
+        bundle.machine.kubernetes_version = subject.kubernetes_version
+        bundle.cluster.CopyFrom(subject.cluster)
+        intent = bundle.intent
+        intent.role = subject.machine.role
+        intent.kubernetes_version = subject.kubernetes_version
+        intent.cluster.CopyFrom(subject.cluster)
+        intent.kubernetes.CopyFrom(spec.kubernetes)
+        intent.credentials.CopyFrom(cluster_credentials(secrets, declared=declared))
+    else:
+        bundle.plan.CopyFrom(subject.plan)
     inline = lift_inline(bundle)
     normalise(bundle)
     bundle.provenance.bootstrapper_version = version

@@ -150,12 +150,16 @@ def _tokens(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Violatio
 def _commands(commands: planpb.Commands, path: str) -> Iterator[Violation]:
     for phase in ("boot", "pre", "post"):
         for index, command in enumerate(getattr(commands, phase)):
-            where = f"{path}.{phase}[{index}]"
-            if bool(command.argv) == command.HasField("script"):
-                yield Violation(where, "must have exactly one of argv and script")
-            if command.argv and not command.argv[0]:
-                yield Violation(f"{where}.argv[0]", "must not be empty")
-            if command.HasField("interpreter") and command.argv:
-                yield Violation(f"{where}.interpreter", "is only for a script")
-            if command.HasField("timeout") and command.timeout.seconds <= 0:
-                yield Violation(f"{where}.timeout", "must be at least one second")
+            yield from command_violations(command, f"{path}.{phase}[{index}]")
+
+
+def command_violations(command: planpb.Command, path: str) -> Iterator[Violation]:
+    """Give everything in a command that is well-formed field by field and yet means nothing."""
+    if bool(command.argv) == command.HasField("script"):
+        yield Violation(path, "must have exactly one of argv and script")
+    if command.argv and not command.argv[0]:
+        yield Violation(f"{path}.argv[0]", "must not be empty")
+    if command.HasField("interpreter") and command.argv:
+        yield Violation(f"{path}.interpreter", "is only for a script")
+    if command.HasField("timeout") and command.timeout.seconds <= 0:
+        yield Violation(f"{path}.timeout", "must be at least one second")

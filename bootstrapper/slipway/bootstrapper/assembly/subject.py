@@ -15,17 +15,22 @@ from slipway.contract.walk import Item
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedSubject:
-    """A machine whose spec is sound, with the overrides of its role applied; `layers` knows where each field stood."""
+    """A machine whose spec is sound, with the overrides of its role applied; `layers` knows where each field stood.
+
+    With a `plan` of the caller's own there is neither a cluster nor a Kubernetes part.
+    """
 
     spec: specpb.MachineBootstrapSpec
     cluster: clusterpb.Cluster
     machine: clusterpb.Machine
     layers: Layers = field(repr=False)
+    plan: planpb.Plan | None = None
 
     @property
     def kubernetes_version(self) -> str:
@@ -58,13 +63,13 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
     found += networks.violations(cluster, machine.role, arguments=arguments)
     if not found:
         # Two parts that are sound each may exclude each other once they are merged.
-        merged = [*structure.violations(effective), *paths.reserved(effective.os), *_collisions(effective)]
+        merged = [*structure.violations(effective), *paths.reserved(effective.os), *path_violations(effective)]
         found += [replace(one, path=f"spec.{place}") for one in merged for place in layers.written(one.path)]
     if found:
         index = item_index(spec)
         raise SpecInvalid(
             "the spec of the machine is not valid",
-            violations=[replace(one, path=_named(index, one.path)) for one in found],
+            violations=[replace(one, path=field_name(index, one.path)) for one in found],
         )
     return CheckedSubject(effective, cluster, machine, layers)
 
@@ -79,7 +84,8 @@ def rule_violations(spec: specpb.MachineBootstrapSpec, *, path: str = "spec") ->
     return [one for one in found if not (spec.imported.bound_by and one.path.endswith(".segments"))]
 
 
-def _collisions(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
+def path_violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
+    """Give every path of a spec that two items claim, or that lies in a file."""
     for earlier, later in paths.collisions(spec.os):
         message = f"claims the same path as {paths.describe(earlier.origin)}"
         yield Violation(later.where, message, remedy="leave the path to one of them")
@@ -92,7 +98,7 @@ def _prefixed(prefix: str, found: Iterable[Violation]) -> list[Violation]:
     return [replace(one, path=f"{prefix}.{one.path}") for one in found]
 
 
-def _named(index: FieldIndex[Item], path: str) -> str:
+def field_name(index: FieldIndex[Item], path: str) -> str:
     """Give the user's own name for a field path: that of the item's origin, and the rest in the user's spelling."""
     inner = path.removeprefix("spec.")
     if inner != path:

@@ -56,10 +56,14 @@ class Wish:
     secret_format: str = ""
     os_family: clusterpb.OsFamily.ValueType = clusterpb.OS_FAMILY_UNSPECIFIED
     infrastructure: str = ""
+    plan: bool = False
 
     @classmethod
-    def of(cls, spec: specpb.MachineBootstrapSpec, target: clusterpb.Target) -> "Wish":
-        """Read the wish of a spec: the pin; for an imported spec without one, the format that it was written for."""
+    def of(cls, spec: specpb.MachineBootstrapSpec, target: clusterpb.Target, *, plan: bool = False) -> "Wish":
+        """Read the wish of a spec: the pin; for an imported spec without one, the format that it was written for.
+
+        With `plan` the caller brings one, so that no format that takes intents is chosen unless it is pinned.
+        """
         choice = spec.provisioner
         pinned = bool(choice.name or choice.format)
         imported = "" if pinned else spec.imported.format
@@ -67,7 +71,9 @@ class Wish:
         if imported and not family:
             # A KubeadmConfig that says nothing of Windows is for Linux, as it always was.
             family = clusterpb.OS_FAMILY_LINUX
-        return cls(choice.name, choice.version, choice.format, imported, family, target.infrastructure)
+        return cls(
+            choice.name, choice.version, choice.format, imported, family, target.infrastructure, plan and not pinned
+        )
 
 
 def choose(
@@ -155,6 +161,8 @@ def _serves(info: provisionerpb.FormatInfo, wish: Wish) -> bool:
     if wish.format and info.format != wish.format:
         return False
     if wish.secret_format and info.secret_format != wish.secret_format:
+        return False
+    if wish.plan and info.kubernetes_input != provisionerpb.KUBERNETES_INPUT_PLAN:
         return False
     return wish.os_family == clusterpb.OS_FAMILY_UNSPECIFIED or wish.os_family in info.os_families
 

@@ -545,7 +545,9 @@ type Step struct {
 	// Its phase.
 	Phase *Phase `protobuf:"varint,2,opt,name=phase,proto3,enum=slipway.v1alpha1.Phase,oneof" json:"phase,omitempty"`
 	// What runs.
-	Command       *Command `protobuf:"bytes,3,opt,name=command,proto3" json:"command,omitempty"`
+	Command *Command `protobuf:"bytes,3,opt,name=command,proto3" json:"command,omitempty"`
+	// Where it was written.
+	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -597,6 +599,13 @@ func (x *Step) GetPhase() Phase {
 func (x *Step) GetCommand() *Command {
 	if x != nil {
 		return x.Command
+	}
+	return nil
+}
+
+func (x *Step) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
 	}
 	return nil
 }
@@ -1171,11 +1180,12 @@ const file_slipway_v1alpha1_plan_proto_rawDesc = "" +
 	"\bCommands\x12?\n" +
 	"\x04boot\x18\x01 \x03(\v2\x19.slipway.v1alpha1.CommandB\x10\x8a\xb5\x18\x05.boot\x9a\xb5\x18\x03\x10\xe8\aR\x04boot\x12<\n" +
 	"\x03pre\x18\x02 \x03(\v2\x19.slipway.v1alpha1.CommandB\x0f\x8a\xb5\x18\x04.pre\x9a\xb5\x18\x03\x10\xe8\aR\x03pre\x12?\n" +
-	"\x04post\x18\x03 \x03(\v2\x19.slipway.v1alpha1.CommandB\x10\x8a\xb5\x18\x05.post\x9a\xb5\x18\x03\x10\xe8\aR\x04post\"\xc4\x01\n" +
+	"\x04post\x18\x03 \x03(\v2\x19.slipway.v1alpha1.CommandB\x10\x8a\xb5\x18\x05.post\x9a\xb5\x18\x03\x10\xe8\aR\x04post\"\xfe\x01\n" +
 	"\x04Step\x12&\n" +
 	"\x02id\x18\x01 \x01(\tB\x11\x9a\xb5\x18\r\b\x01\x18?\"\astep-idH\x00R\x02id\x88\x01\x01\x12:\n" +
 	"\x05phase\x18\x02 \x01(\x0e2\x17.slipway.v1alpha1.PhaseB\x06\x9a\xb5\x18\x02\b\x01H\x01R\x05phase\x88\x01\x01\x12G\n" +
-	"\acommand\x18\x03 \x01(\v2\x19.slipway.v1alpha1.CommandB\x12\x8a\xb5\x18\b.command\x9a\xb5\x18\x02\b\x01R\acommandB\x05\n" +
+	"\acommand\x18\x03 \x01(\v2\x19.slipway.v1alpha1.CommandB\x12\x8a\xb5\x18\b.command\x9a\xb5\x18\x02\b\x01R\acommand\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\x05\n" +
 	"\x03_idB\b\n" +
 	"\x06_phase\"\xd3\x03\n" +
 	"\x0fExecutionPolicy\x12J\n" +
@@ -1317,37 +1327,38 @@ var file_slipway_v1alpha1_plan_proto_depIdxs = []int32{
 	6,  // 6: slipway.v1alpha1.Commands.post:type_name -> slipway.v1alpha1.Command
 	0,  // 7: slipway.v1alpha1.Step.phase:type_name -> slipway.v1alpha1.Phase
 	6,  // 8: slipway.v1alpha1.Step.command:type_name -> slipway.v1alpha1.Command
-	2,  // 9: slipway.v1alpha1.ExecutionPolicy.on_pre_failure:type_name -> slipway.v1alpha1.FailurePolicy
-	2,  // 10: slipway.v1alpha1.ExecutionPolicy.on_bootstrap_failure:type_name -> slipway.v1alpha1.FailurePolicy
-	2,  // 11: slipway.v1alpha1.ExecutionPolicy.on_post_failure:type_name -> slipway.v1alpha1.FailurePolicy
-	3,  // 12: slipway.v1alpha1.ExecutionPolicy.sentinel:type_name -> slipway.v1alpha1.SentinelTime
-	4,  // 13: slipway.v1alpha1.ExecutionPolicy.layout:type_name -> slipway.v1alpha1.Layout
-	5,  // 14: slipway.v1alpha1.EntryPoint.execution:type_name -> slipway.v1alpha1.Execution
-	11, // 15: slipway.v1alpha1.EntryPoint.commands:type_name -> slipway.v1alpha1.CommandLine
-	19, // 16: slipway.v1alpha1.EntryPoint.drop_ins:type_name -> slipway.v1alpha1.SystemdDropIn
-	18, // 17: slipway.v1alpha1.EntryPoint.origin:type_name -> slipway.v1alpha1.Origin
-	20, // 18: slipway.v1alpha1.CommandLine.segments:type_name -> slipway.v1alpha1.TextSegment
-	18, // 19: slipway.v1alpha1.CommandLine.origin:type_name -> slipway.v1alpha1.Origin
-	8,  // 20: slipway.v1alpha1.Plan.steps:type_name -> slipway.v1alpha1.Step
-	10, // 21: slipway.v1alpha1.Plan.entrypoint:type_name -> slipway.v1alpha1.EntryPoint
-	21, // 22: slipway.v1alpha1.Intent.role:type_name -> slipway.v1alpha1.Role
-	22, // 23: slipway.v1alpha1.Intent.cluster:type_name -> slipway.v1alpha1.Cluster
-	23, // 24: slipway.v1alpha1.Intent.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	15, // 25: slipway.v1alpha1.Intent.credentials:type_name -> slipway.v1alpha1.ClusterCredentials
-	24, // 26: slipway.v1alpha1.KeyPairReference.certificate:type_name -> slipway.v1alpha1.SecretReference
-	24, // 27: slipway.v1alpha1.KeyPairReference.private_key:type_name -> slipway.v1alpha1.SecretReference
-	14, // 28: slipway.v1alpha1.ClusterCredentials.cluster_ca:type_name -> slipway.v1alpha1.KeyPairReference
-	14, // 29: slipway.v1alpha1.ClusterCredentials.etcd_ca:type_name -> slipway.v1alpha1.KeyPairReference
-	14, // 30: slipway.v1alpha1.ClusterCredentials.front_proxy_ca:type_name -> slipway.v1alpha1.KeyPairReference
-	14, // 31: slipway.v1alpha1.ClusterCredentials.service_account:type_name -> slipway.v1alpha1.KeyPairReference
-	14, // 32: slipway.v1alpha1.ClusterCredentials.etcd_client:type_name -> slipway.v1alpha1.KeyPairReference
-	24, // 33: slipway.v1alpha1.ClusterCredentials.bootstrap_token:type_name -> slipway.v1alpha1.SecretReference
-	24, // 34: slipway.v1alpha1.ClusterCredentials.declared:type_name -> slipway.v1alpha1.SecretReference
-	35, // [35:35] is the sub-list for method output_type
-	35, // [35:35] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	18, // 9: slipway.v1alpha1.Step.origin:type_name -> slipway.v1alpha1.Origin
+	2,  // 10: slipway.v1alpha1.ExecutionPolicy.on_pre_failure:type_name -> slipway.v1alpha1.FailurePolicy
+	2,  // 11: slipway.v1alpha1.ExecutionPolicy.on_bootstrap_failure:type_name -> slipway.v1alpha1.FailurePolicy
+	2,  // 12: slipway.v1alpha1.ExecutionPolicy.on_post_failure:type_name -> slipway.v1alpha1.FailurePolicy
+	3,  // 13: slipway.v1alpha1.ExecutionPolicy.sentinel:type_name -> slipway.v1alpha1.SentinelTime
+	4,  // 14: slipway.v1alpha1.ExecutionPolicy.layout:type_name -> slipway.v1alpha1.Layout
+	5,  // 15: slipway.v1alpha1.EntryPoint.execution:type_name -> slipway.v1alpha1.Execution
+	11, // 16: slipway.v1alpha1.EntryPoint.commands:type_name -> slipway.v1alpha1.CommandLine
+	19, // 17: slipway.v1alpha1.EntryPoint.drop_ins:type_name -> slipway.v1alpha1.SystemdDropIn
+	18, // 18: slipway.v1alpha1.EntryPoint.origin:type_name -> slipway.v1alpha1.Origin
+	20, // 19: slipway.v1alpha1.CommandLine.segments:type_name -> slipway.v1alpha1.TextSegment
+	18, // 20: slipway.v1alpha1.CommandLine.origin:type_name -> slipway.v1alpha1.Origin
+	8,  // 21: slipway.v1alpha1.Plan.steps:type_name -> slipway.v1alpha1.Step
+	10, // 22: slipway.v1alpha1.Plan.entrypoint:type_name -> slipway.v1alpha1.EntryPoint
+	21, // 23: slipway.v1alpha1.Intent.role:type_name -> slipway.v1alpha1.Role
+	22, // 24: slipway.v1alpha1.Intent.cluster:type_name -> slipway.v1alpha1.Cluster
+	23, // 25: slipway.v1alpha1.Intent.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	15, // 26: slipway.v1alpha1.Intent.credentials:type_name -> slipway.v1alpha1.ClusterCredentials
+	24, // 27: slipway.v1alpha1.KeyPairReference.certificate:type_name -> slipway.v1alpha1.SecretReference
+	24, // 28: slipway.v1alpha1.KeyPairReference.private_key:type_name -> slipway.v1alpha1.SecretReference
+	14, // 29: slipway.v1alpha1.ClusterCredentials.cluster_ca:type_name -> slipway.v1alpha1.KeyPairReference
+	14, // 30: slipway.v1alpha1.ClusterCredentials.etcd_ca:type_name -> slipway.v1alpha1.KeyPairReference
+	14, // 31: slipway.v1alpha1.ClusterCredentials.front_proxy_ca:type_name -> slipway.v1alpha1.KeyPairReference
+	14, // 32: slipway.v1alpha1.ClusterCredentials.service_account:type_name -> slipway.v1alpha1.KeyPairReference
+	14, // 33: slipway.v1alpha1.ClusterCredentials.etcd_client:type_name -> slipway.v1alpha1.KeyPairReference
+	24, // 34: slipway.v1alpha1.ClusterCredentials.bootstrap_token:type_name -> slipway.v1alpha1.SecretReference
+	24, // 35: slipway.v1alpha1.ClusterCredentials.declared:type_name -> slipway.v1alpha1.SecretReference
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_plan_proto_init() }

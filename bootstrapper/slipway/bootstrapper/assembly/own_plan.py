@@ -1,0 +1,125 @@
+"""Checks what a bootstrap provider asks with a plan of its own: an operating system and steps, without a cluster."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from slipway.bootstrapper.assembly import alternatives, characters, paths, structure
+from slipway.bootstrapper.assembly.layers import Layers
+from slipway.bootstrapper.assembly.origins import with_origins
+from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, path_violations
+from slipway.bootstrapper.field_index import item_index
+from slipway.contract import validation
+from slipway.contract.errors import SpecInvalid, Violation
+from slipway.contract.unknown import unknown_fields
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+ANY_MACHINE = "machine"
+"""Name of a machine that stands for any, in a question that names none."""
+
+_OURS = re.compile(r"(pre|post|\d\d)-.*|entrypoint")
+"""Ids of the steps that lowering puts around a plan."""
+
+_SHARED = ("provisioner", "target", "os", "commands", "execution")
+"""Fields that a spec of either kind has in common, besides the lists."""
+
+
+def check_provision(request: provisioningpb.ProvisionRequest) -> CheckedSubject:
+    """Check a request, and give the machine that it is about.
+
+    Raises:
+        SpecInvalid: with every rule that is broken, by the request's own field paths.
+    """
+    machine = clusterpb.Machine(name=request.machine_name)
+    if request.HasField("machine_uid"):
+        machine.uid = request.machine_uid
+    spec = _named(request.spec)
+    # What it carries besides has no rules of its own: a secret may be of any length.
+    bare = provisioningpb.ProvisionRequest()
+    bare.CopyFrom(request)
+    bare.ClearField("secrets")
+    found = [*validation.violations(bare, path="request"), *unknown_fields(request, path="request")]
+    found = [replace(one, path=one.path.removeprefix("request.")) for one in found]
+    found += [replace(one, path=f"spec.{one.path}") for one in structure.violations(spec)]
+    found += [replace(one, path=f"spec.{one.path}") for one in _plan(request.spec.plan)]
+    if request.spec.execution.layout not in {planpb.LAYOUT_UNSPECIFIED, planpb.LAYOUT_NATIVE}:
+        found.append(Violation("spec.execution.layout", "must be unset or Native", remedy="leave it out"))
+    found += _secrets(request.secrets)
+    if not found:
+        merged = [*paths.reserved(spec.os), *path_violations(spec)]
+        found += [replace(one, path=f"spec.{one.path}") for one in merged]
+    if found:
+        index = item_index(spec)
+        raise SpecInvalid(
+            "the request is not valid", violations=[replace(one, path=field_name(index, one.path)) for one in found]
+        )
+    return CheckedSubject(spec, clusterpb.Cluster(), machine, Layers(spec, machine.role), _plan_with_origins(request))
+
+
+def _named(spec: provisioningpb.ProvisioningSpec) -> specpb.MachineBootstrapSpec:
+    """Give the part of a request that a spec of Slipway's own has, too, each item with its place."""
+    shared = specpb.MachineBootstrapSpec(extensions=spec.extensions, optional_features=spec.optional_features)
+    for field, value in spec.ListFields():
+        if field.name in _SHARED:
+            getattr(shared, field.name).CopyFrom(value)
+    return with_origins(shared)
+
+
+def _plan_with_origins(request: provisioningpb.ProvisionRequest) -> planpb.Plan:
+    plan = planpb.Plan()
+    plan.CopyFrom(request.spec.plan)
+    for index, step in enumerate(plan.steps):
+        step.origin.path = step.command.origin.path = f"spec.plan.steps[{index}]"
+    if plan.HasField("entrypoint"):
+        plan.entrypoint.origin.path = "spec.plan.entrypoint"
+    return plan
+
+
+def _plan(plan: planpb.Plan) -> Iterator[Violation]:
+    yield from alternatives.violations(plan, "plan")
+    yield from characters.violations(plan, "plan")
+    if bool(plan.steps) == bool(plan.entrypoint.argv):
+        yield Violation("plan", "must have exactly one of steps and entrypoint.argv")
+    seen: dict[str, int] = {}
+    latest = planpb.PHASE_UNSPECIFIED
+    for index, step in enumerate(plan.steps):
+        where = f"plan.steps[{index}]"
+        yield from structure.command_violations(step.command, f"{where}.command")
+        if step.command.argv and step.command.argv[0].startswith("-"):
+            yield Violation(f"{where}.command.argv[0]", "must be the name of a program")
+        earlier = seen.setdefault(step.id, index)
+        if earlier != index:
+            yield Violation(f"{where}.id", f"is the id of plan.steps[{earlier}], too")
+        if _OURS.fullmatch(step.id):
+            yield Violation(
+                f"{where}.id", 'must not be "entrypoint", nor begin with "pre-", "post-" or two digits and a dash'
+            )
+        if step.phase < latest:
+            yield Violation(f"{where}.phase", "must not come before that of the step in front of it")
+        latest = max(latest, step.phase)
+    if plan.entrypoint.commands:
+        yield Violation("plan.entrypoint.commands", "is not allowed here", remedy="use steps")
+    if plan.entrypoint.HasField("execution"):
+        yield Violation("plan.entrypoint.execution", "is not allowed here", remedy="leave it out")
+    if plan.entrypoint.argv and (not plan.entrypoint.argv[0] or plan.entrypoint.argv[0].startswith("-")):
+        yield Violation("plan.entrypoint.argv[0]", "must be the name of a program")
+
+
+def _secrets(material: secretpb.SecretMaterial) -> Iterator[Violation]:
+    """Find secrets that no caller may bring: those whose names are Slipway's or a provisioner's."""
+    seen: dict[tuple[str, str], int] = {}
+    for index, secret in enumerate(material.secrets):
+        where = f"secrets.secrets[{index}]"
+        if not secret.name or "/" in secret.name:
+            yield Violation(f"{where}.name", "must be a name without a slash")
+        if not secret.key:
+            yield Violation(f"{where}.key", "is required")
+        if secret.kind not in {secretpb.SECRET_KIND_UNSPECIFIED, secretpb.SECRET_KIND_OPAQUE}:
+            yield Violation(f"{where}.kind", "must be unset or Opaque")
+        earlier = seen.setdefault((secret.name, secret.key), index)
+        if earlier != index:
+            yield Violation(where, f"has the name and key of secrets.secrets[{earlier}]")

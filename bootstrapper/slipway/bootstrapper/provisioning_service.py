@@ -1,0 +1,74 @@
+"""ProvisioningService: provisioning for bootstrap providers that make their own plan. It adds nothing but the wire."""
+
+from functools import partial
+
+from slipway.bootstrapper.assembly.own_plan import ANY_MACHINE, check_provision
+from slipway.bootstrapper.beside import beside
+from slipway.bootstrapper.bootstrapper import Bootstrapper, Carrier
+from slipway.bootstrapper.explanation import explain_subject
+from slipway.rpc import ServicerContext
+from slipway.rpc.server import Service
+from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
+from slipway.v1alpha1.provisioning_service_pb2_grpc import (
+    ProvisioningServiceServicer,
+    add_ProvisioningServiceServicer_to_server,
+)
+
+
+class ProvisioningServicer(ProvisioningServiceServicer):
+    """Answers both calls. Nothing of a cluster is read, so a caller is held to no namespace."""
+
+    def __init__(self, bootstrapper: Bootstrapper) -> None:
+        """Serve a bootstrapper; its credentials store is never asked."""
+        self._bootstrapper = bootstrapper
+
+    async def Provision(  # noqa: N802  # the name is the contract's
+        self, request: provisioningpb.ProvisionRequest, context: ServicerContext
+    ) -> provisioningpb.ProvisionResponse:
+        """See provisioning_service.proto."""
+        del context
+        return await provision(self._bootstrapper, request)
+
+    async def ExplainProvision(  # noqa: N802  # the name is the contract's
+        self, request: provisioningpb.ExplainProvisionRequest, context: ServicerContext
+    ) -> provisioningpb.ExplainProvisionResponse:
+        """See provisioning_service.proto."""
+        del context
+        return await explain_provision(self._bootstrapper, request)
+
+
+def provisioning_service(bootstrapper: Bootstrapper) -> Service:
+    """Give the service for a server of a bootstrapper's."""
+    return Service.of(
+        provisioningpb.DESCRIPTOR.services_by_name["ProvisioningService"],
+        add_ProvisioningServiceServicer_to_server,
+        ProvisioningServicer(bootstrapper),
+    )
+
+
+async def provision(
+    bootstrapper: Bootstrapper, request: provisioningpb.ProvisionRequest
+) -> provisioningpb.ProvisionResponse:
+    """Give the user data of a machine whose plan the caller brings.
+
+    Raises:
+        SlipwayError: as Bootstrapper.user_data(); fields are named as they stand in the request.
+    """
+    subject = await beside(request.ByteSize(), partial(check_provision, request))
+    answer = await bootstrapper.user_data_of(subject, request.secrets, Carrier.of(request))
+    # The two answers have the same fields, by number.
+    return provisioningpb.ProvisionResponse.FromString(answer.SerializeToString())
+
+
+async def explain_provision(
+    bootstrapper: Bootstrapper, request: provisioningpb.ExplainProvisionRequest
+) -> provisioningpb.ExplainProvisionResponse:
+    """Give the matrix of the spec's fields and all formats that are ready.
+
+    Raises:
+        SpecInvalid: the spec itself is not sound.
+    """
+    asked = provisioningpb.ProvisionRequest(spec=request.spec, machine_name=request.machine_name or ANY_MACHINE)
+    subject = await beside(request.ByteSize(), partial(check_provision, asked))
+    answer = await explain_subject(bootstrapper, subject)
+    return provisioningpb.ExplainProvisionResponse.FromString(answer.SerializeToString())

@@ -1,0 +1,237 @@
+"""ProvisioningService: a bootstrap provider that makes its own plan gets every provisioner that takes plans."""
+
+import base64
+import copy
+import gzip
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import ParseDict
+
+from slipway.bootstrapper.assembly.own_plan import check_provision
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.provisioning_service import explain_provision, provision
+from slipway.cli.embedded import embedded_bootstrapper
+from slipway.contract.errors import SlipwayError, SpecInvalid
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
+
+TOKEN = b"canary-join-token"
+
+SPEC: dict[str, Any] = {
+    "provisioner": {"name": "cloud-init"},
+    "target": {
+        "osFamily": "OS_FAMILY_LINUX",
+        "distribution": "debian",
+        "osVersion": "12",
+        "infrastructure": "openstack",
+    },
+    "os": {
+        "files": [
+            {
+                "path": "/etc/rancher/k3s/config.yaml",
+                "mode": 0o600,
+                "content": {
+                    "segments": [
+                        {"text": "token: "},
+                        {"secretRef": {"name": "join", "key": "token"}},
+                        {"text": "\n"},
+                    ]
+                },
+            }
+        ],
+        "sysctls": [{"name": "net.ipv4.ip_forward", "value": "1"}],
+    },
+    "commands": {"pre": [{"argv": ["echo", "before"]}], "post": [{"argv": ["echo", "after"]}]},
+    "plan": {
+        "steps": [{"id": "install", "phase": "PHASE_BOOTSTRAP", "command": {"script": {"text": "echo install-it\n"}}}]
+    },
+}
+
+
+def request(spec: dict[str, Any], **more: Any) -> provisioningpb.ProvisionRequest:
+    """Ask for a machine, as JSON from grpcurl would."""
+    asked = {
+        "spec": spec,
+        "machineName": "pool-a-1",
+        "secrets": {"secrets": [{"name": "join", "key": "token", "value": base64.b64encode(TOKEN).decode()}]},
+        **more,
+    }
+    return ParseDict(asked, provisioningpb.ProvisionRequest())
+
+
+def changed(**parts: Any) -> dict[str, Any]:
+    """Give the spec with other parts; None takes one away."""
+    spec = copy.deepcopy(SPEC) | parts
+    return {name: value for name, value in spec.items() if value is not None}
+
+
+def service() -> Bootstrapper:
+    """A bootstrapper whose store must never be asked."""
+
+    class Untouched:
+        def ensure(self, *_: object) -> Any:
+            raise AssertionError("the store of credentials was asked")
+
+    return embedded_bootstrapper(store=Untouched())
+
+
+async def refusal(asked: provisioningpb.ProvisionRequest) -> SlipwayError:
+    """Give why a request is refused."""
+    with pytest.raises(SlipwayError) as caught:
+        await provision(service(), asked)
+    return caught.value
+
+
+@pytest.mark.parametrize("name", ["cloud-init", "ignition"])
+async def test_the_same_request_serves_each_provisioner_of_plans(name: str) -> None:
+    """Both hold the file, the steps in order between the commands, and no word of Kubernetes' engines."""
+    answer = await provision(service(), request(changed(provisioner={"name": name})))
+    assert answer.provisioner.name == name
+    assert answer.bundle_id
+    assert answer.encoding == "identity"
+    assert answer.user_data[:1] in {b"#", b"{"}
+    assert b"kubeadm" not in answer.user_data
+    assert not [one for one in answer.diagnostics if "CREDENTIAL" in one.code]
+
+
+async def test_steps_stand_between_the_commands() -> None:
+    """The runner's plan has the commands and the caller's step in the order of the phases."""
+    answer = await provision(service(), request(SPEC))
+    text = answer.user_data.decode()
+    places = [text.index(word) for word in ("pre-00", "install", "post-00")]
+    assert places == sorted(places)
+
+
+async def test_an_entry_point_of_the_callers_own_is_a_step() -> None:
+    """It runs between the commands, and the service has the name that the caller gave it."""
+    plan = {"entrypoint": {"argv": ["/usr/local/bin/join", "--now"], "unitName": "join.service"}}
+    answer = await provision(service(), request(changed(plan=plan, provisioner={"name": "ignition"})))
+    assert b"join.service" in answer.user_data
+    assert b"slipway-bootstrap.service" not in answer.user_data
+
+
+async def test_a_caller_that_can_carry_it_gets_gzip_where_it_is_needed() -> None:
+    """A limit that only compressed user data keep is kept."""
+    large = changed(plan={"steps": [{**SPEC["plan"]["steps"][0], "command": {"script": {"text": "echo a\n" * 9000}}}]})
+    answer = await provision(service(), request(large, acceptGzip=True, maxUserDataBytes="30000"))
+    assert answer.encoding == "gzip"
+    assert b"echo" in gzip.decompress(answer.user_data)
+    assert (await refusal(request(large, maxUserDataBytes="30000"))).reason == "USER_DATA_TOO_LARGE"
+
+
+async def test_the_answer_is_the_same_every_time() -> None:
+    """Nothing depends on the time or on chance: who asks again gets the same bytes."""
+    first, second = [await provision(service(), request(SPEC)) for _ in range(2)]
+    assert first == second
+    other = await provision(service(), request(SPEC, machineName="pool-a-2"))
+    assert other.bundle_id != first.bundle_id
+
+
+async def test_a_first_boot_system_that_bootstraps_by_itself_refuses_a_plan() -> None:
+    """Talos is refused by the field, and is never chosen for a plan by itself."""
+    error = await refusal(request(changed(provisioner={"name": "talos"}, target=None)))
+    assert error.reason == "UNSUPPORTED_FEATURE"
+    assert error.violations[0].path == "spec.plan"
+    assert "spec.commands.pre[0]" in [one.path for one in error.violations]
+    assert "choose" in error.violations[0].remedy.lower()
+    error = await refusal(request(changed(provisioner=None)))
+    assert error.reason == "AMBIGUOUS_PROVISIONER"
+    assert "talos" not in error.message
+
+
+async def test_what_a_format_does_not_take_is_refused_by_the_callers_own_path() -> None:
+    """Windows has no sysctls: the refusal names spec.os.sysctls[0] and what to do."""
+    error = await refusal(request(changed(provisioner={"name": "windows"}, target={"osFamily": "OS_FAMILY_WINDOWS"})))
+    assert "spec.os.sysctls[0]" in [one.path for one in error.violations]
+    assert all(one.remedy for one in error.violations)
+
+
+STEP = SPEC["plan"]["steps"][0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        pytest.param(changed(plan=None), "spec.plan", id="no plan"),
+        pytest.param(changed(plan={**SPEC["plan"], "entrypoint": {"argv": ["a"]}}), "spec.plan", id="two plans"),
+        pytest.param(changed(plan={"steps": [STEP, STEP]}), "spec.plan.steps[1].id", id="an id twice"),
+        pytest.param(changed(plan={"steps": [{**STEP, "id": "20-x"}]}), "spec.plan.steps[0].id", id="an id of ours"),
+        pytest.param(changed(plan={"steps": [{**STEP, "id": "A b"}]}), "spec.plan.steps[0].id", id="no id"),
+        pytest.param(
+            changed(plan={"steps": [STEP, {**STEP, "id": "b", "phase": "PHASE_PRE"}]}),
+            "spec.plan.steps[1].phase",
+            id="phases out of order",
+        ),
+        pytest.param(
+            changed(plan={"steps": [{**STEP, "command": {}}]}), "spec.plan.steps[0].command", id="a command of nothing"
+        ),
+        pytest.param(
+            changed(plan={"steps": [{**STEP, "command": {"argv": ["-x"]}}]}),
+            "spec.plan.steps[0].command.argv[0]",
+            id="an option for a program",
+        ),
+        pytest.param(
+            changed(execution={"layout": "LAYOUT_KUBEADM_PROVIDER"}), "spec.execution.layout", id="a layout of imports"
+        ),
+        pytest.param(changed(os={"files": [{"path": "/a"}]}), "spec.os.files[0]", id="a file without content"),
+    ],
+)
+async def test_a_request_that_is_not_sound_is_refused_by_field(spec: dict[str, Any], path: str) -> None:
+    """Every rule has the caller's own field path, and no value is repeated."""
+    error = await refusal(request(spec))
+    assert error.reason == "SPEC_INVALID"
+    assert path in [one.path for one in error.violations], error.violations
+
+
+async def test_secrets_are_the_callers_own() -> None:
+    """One that is missing is named by the field that refers to it; Slipway's own names are nobody's to bring."""
+    error = await refusal(request(SPEC, secrets={}))
+    assert error.reason == "SECRET_MISSING"
+    assert [one.path for one in error.violations] == ["spec.os.files[0]"]
+    ours = {"secrets": [{"name": "slipway.dev/cluster-ca", "key": "tls.key", "value": "YQ=="}]}
+    error = await refusal(request(SPEC, secrets=ours))
+    assert [one.path for one in error.violations] == ["secrets.secrets[0].name"]
+    assert TOKEN.decode() not in str(error)
+
+
+def test_a_field_that_is_not_known_is_refused() -> None:
+    """A caller that is newer than the service hears of it; nothing that it asks for is left out in silence."""
+    asked = provisioningpb.ProvisionRequest.FromString(request(SPEC).SerializeToString() + b"\xfa\x3e\x01x")
+    with pytest.raises(SpecInvalid) as caught:
+        check_provision(asked)
+    assert any("1007" in one.path or "1007" in one.description for one in caught.value.violations)
+
+
+async def test_explain_needs_no_secrets() -> None:
+    """Each field has a cell for each format; a plan is executed where a format takes plans, and refused by Talos."""
+    answer = await explain_provision(service(), provisioningpb.ExplainProvisionRequest(spec=request(SPEC).spec))
+    verdicts = {
+        (column.provisioner, row.origin.path, row.feature): row.cells[index].verdict
+        for index, column in enumerate(answer.columns)
+        for row in answer.rows
+    }
+    step = ("spec.plan.steps[0]", "plan.steps")
+    assert "spec.os.files[0]" in {place for _, place, _ in verdicts}
+    assert verdicts["talos", "spec.commands.pre[0]", "os.commands.pre"] == bootstrappb.VERDICT_REFUSED
+    assert verdicts["cloud-init", *step] == bootstrappb.VERDICT_LOWERED
+    assert verdicts["talos", *step] == bootstrappb.VERDICT_REFUSED
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (provisioningpb.ProvisionResponse, bootstrappb.GetUserDataResponse),
+        (provisioningpb.ExplainProvisionResponse, bootstrappb.ExplainResponse),
+    ],
+)
+def test_both_services_answer_alike(ours: Any, theirs: Any) -> None:
+    """The fields have the same numbers, names and types: one is made of the other's bytes."""
+
+    def fields(message: Any) -> list[tuple[int, str, int, str]]:
+        return [
+            (one.number, one.name, one.type, one.message_type.full_name if one.message_type else "")
+            for one in message.DESCRIPTOR.fields
+        ]
+
+    assert fields(ours) == fields(theirs)
