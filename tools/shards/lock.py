@@ -30,12 +30,25 @@ class Record:
     seconds: int
 
 
+class LockError(Exception):
+    """The record cannot be read, as after a merge with a conflict."""
+
+
 def read(file: Path) -> dict[str, Record]:
-    """Give the records by shard; none where there is no file."""
+    """Give the records by shard; none where there is no file.
+
+    Raises:
+        LockError: the file is no record.
+    """
     if not file.exists():
         return {}
-    document = tomllib.loads(file.read_text(encoding="utf-8"))
-    return {name: Record(**entry) for name, entry in document.items()}
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        return {name: Record(**entry) for name, entry in document.items()}
+    except (tomllib.TOMLDecodeError, TypeError):
+        raise LockError(
+            f"{file} cannot be read: remove it, or the records in conflict, and every shard without one is affected"
+        ) from None
 
 
 def write(file: Path, records: Mapping[str, Record]) -> None:

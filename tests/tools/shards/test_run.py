@@ -58,6 +58,15 @@ def test_lock(tmp_path):
     assert lock.read(file) == RECORDS
 
 
+@pytest.mark.parametrize("text", ["<<<<<<< ours\n[a]\n", "[a]\ninputs = 'x'\n", "[a]\n[a]\n", "a = 1\n"])
+def test_a_lock_that_cannot_be_read(tmp_path, text):
+    """It says what to do, and is not taken for a record."""
+    file = tmp_path / "lock"
+    file.write_text(text)
+    with pytest.raises(lock.LockError, match="remove it"):
+        lock.read(file)
+
+
 def outcome(outcome="passed", seconds=1.0, reruns=0):
     return {"outcome": outcome, "seconds": seconds, "reruns": reruns}
 
