@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help venv proto demo demo-node demo-node-down test test-all check bench bench-cluster engines image image-check docs cluster cluster-real cluster-down constraints clean
+.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster engines image image-check docs cluster cluster-real cluster-down constraints clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | column -ts $$'\t'
@@ -47,17 +47,23 @@ image: .venv/ready ## Build the image of all services with podman, and the real 
 image-check: image ## Run the compose file with it, try what it promises, take everything down
 	@$(BIN)/python -m tools.image check
 
-test-all: .venv/ready ## Run all tests with every engine; a missing one is a failure
-	@$(MAKE) --no-print-directory --jobs=2 engines image
-	@SLIPWAY_REQUIRE_ENGINES=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup --durations=20 $(TEST_OPTIONS)
+test-all: .venv/ready ## Run all tests with every engine, and record which suites passed in full
+	@$(BIN)/python -m tools.shards all
 
-check: .venv/ready ## Lint, format, types, import rules, contract
+test-affected: .venv/ready ## Run the suites of real programs that a change can affect, and record which passed
+	@$(BIN)/python -m tools.shards affected
+
+shards: .venv/ready ## Show these suites: when each last passed in full, and whether it is affected
+	@$(BIN)/python -m tools.shards list
+
+check: .venv/ready ## Lint, format, types, import rules, contract, the map of the shards
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/buf lint
 	@$(BIN)/buf breaking --against proto/baseline.binpb
+	@$(BIN)/python -m tools.shards check
 
 bench: .venv/ready ## Measure speed and size
 	@$(BIN)/python -m tools.bench

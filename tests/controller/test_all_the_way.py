@@ -20,7 +20,13 @@ from tools.cluster.management import ManagementCluster
 from tools.cluster.topology import BOOTSTRAP, CORE
 from tools.node.machine import Machine
 
-pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(1200), pytest.mark.xdist_group("node")]
+pytestmark = [
+    pytest.mark.boots,
+    pytest.mark.engine,
+    pytest.mark.long,
+    pytest.mark.timeout(1200),
+    pytest.mark.xdist_group("node"),
+]
 
 Object = dict[str, Any]
 

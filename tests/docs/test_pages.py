@@ -6,7 +6,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,11 +42,11 @@ _LANGUAGES = {"console", "console background", "go", "json", "mermaid", "proto",
 
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.timeout(400)
-def test_the_commands_of_a_page_do_what_it_says(scene: Scene, tmp_path: Path, engine: Callable[..., None]) -> None:
+def test_the_commands_of_a_page_do_what_it_says(scene: Scene, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Every command of every page, in a shell of its own, ends and prints as the page tells."""
     path = [str(Path(sys.executable).parent), os.environ["PATH"]]
     if "grpcurl" in scene.text:
-        engine("grpcurl")
+        request.getfixturevalue("engine")("grpcurl")
         (tmp_path / "bin").mkdir()
         (tmp_path / "bin" / "grpcurl").symlink_to(go_programs.PROGRAMS["grpcurl"].path)
         path.insert(0, str(tmp_path / "bin"))
@@ -62,7 +62,7 @@ def test_the_commands_of_a_page_do_what_it_says(scene: Scene, tmp_path: Path, en
         "PYTHONPATH": os.pathsep.join(part for part in sys.path if part),
     }
     if re.search(r"\bgo (build|generate)\b", scene.text):
-        engine("provisioner-go", "client-go")
+        request.getfixturevalue("engine")("provisioner-go", "client-go")
         environment |= _of_go()
     port = _two_free_ports()
     wrong = play(scene, work, environment, {9440: port, 9441: port + 1, 9450: port + 2})

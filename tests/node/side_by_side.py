@@ -83,6 +83,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         return None
     started = pyfuncitem.stash.get(_STARTED, None)
     if started:
+        del pyfuncitem.stash[_STARTED]  # a second try has machines of its own
         started.result()
     else:
         _sail(pyfuncitem, pyfuncitem.getparent(pytest.Module).stash[_SHARED])

@@ -1,7 +1,6 @@
 """Clusters of other shapes: several control planes, etcd elsewhere, an older Kubernetes, imported configs, RSA keys."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +11,10 @@ from tests.node.rendering import Rendering
 from tests.services.certificates import Authority
 from tools.node import addresses
 from tools.node.flavours import FLAVOURS
-from tools.node.machine import FirstBoot, Machine
+from tools.node.machine import Machine
 from tools.oracles import go_programs
 
-pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 
 SECONDS = 300.0
 AT_ONCE = 1  # with up to three machines each, whose kubeadm gives up when it is starved
@@ -162,20 +161,3 @@ def test_imported_configs_make_the_same_cluster(place, engine, flavour):
     api = {"1.34": "v1beta4", "1.30": "v1beta3"}[flavour]
     assert f"kubeadm.k8s.io/{api}" in captain.run(["cat", "/run/kubeadm/kubeadm.yaml"]).output
     assert "2048 bit" in key_kind(captain, "/etc/kubernetes/pki/ca.key")
-
-
-def test_a_worker_discovers_the_cluster_by_a_file(harbour):
-    """The kubeconfig of the spec names cluster and authority; the keys of the cluster are elliptic."""
-    first = harbour.control_plane
-    shown = ["-o", "jsonpath={.data.kubeconfig}"]
-    kubeconfig = first.run(["kubectl", "-n", "kube-public", "get", "configmap", "cluster-info", *shown])
-    token = first.run(["kubeadm", "token", "create"]).output.strip()
-    discovery = {
-        "file": {"path": "/etc/kubernetes/discovery.conf", "kubeconfig": {"text": kubeconfig.output}},
-        "tlsBootstrapToken": {"value": token},
-    }
-    worker = harbour.worker("by-file", by=FirstBoot.IGNITION, kubernetes={"discovery": discovery})
-    worker.wait_sentinel(timeout=SECONDS)
-    wait_ready(first, "by-file")
-    assert "prime256v1" in first.run(["openssl", "ec", "-in", "/etc/kubernetes/pki/ca.key", "-noout", "-text"]).output
-    assert Path(worker.disk / "etc/kubernetes/discovery.conf").exists()

@@ -10,7 +10,7 @@ from tests.node.harbour import COUNT, SECONDS, Harbour, count, failure, script, 
 from tools.node import addresses
 from tools.node.machine import SENTINEL, FirstBoot, Machine
 
-pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 
 NOWHERE = "10.77.0.250:6443"
 SHORT = {"discovery": "8s", "kubernetesApi": "8s", "tlsBootstrap": "20s"}

@@ -21,7 +21,7 @@ from tools.node import addresses, registry, site
 from tools.node.flavours import FLAVOURS
 from tools.node.machine import FirstBoot, Machine, Store
 
-pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(600)]
 
 MIRROR, MIRROR_PORT = "mirror.example.com", 5443
 WEBHOOK_PORT = 8080

@@ -12,7 +12,7 @@ import pytest
 from tests.node.harbour import COUNT, LATER, SECONDS, Harbour, count, failure, script, state
 from tools.node.machine import SENTINEL, FirstBoot, Machine
 
-pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 
 PHASES = ("prepare", "pre", "bootstrap", "post")
 SLOW_END = """\

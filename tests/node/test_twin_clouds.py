@@ -16,7 +16,7 @@ from tests.node.rendering import Rendering
 from tests.node.twins import TWINS, Twin
 from tools.node import site
 
-pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 
 AT_ONCE = 2  # machines
 SECONDS = 300.0

@@ -15,7 +15,7 @@ from tests.node.readiness import wait_ready
 from tests.node.twins import EXTERNAL, NEWEST, UNTIL_CLUSTER_API, Described, Twin, fact, user, worker
 from tools.node.machine import FirstBoot, Machine
 
-pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 
 AT_ONCE = 2  # with two machines each
 _EVICTION = {"name": "eviction-hard", "value": "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%"}

@@ -16,7 +16,7 @@ from tests.node.rendering import Rendering
 from tests.node.twins import UNTIL_CLUSTER_API
 from tools.node import addresses, site
 
-pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 
 SECONDS = 300.0
 AT_ONCE = 1  # with four machines, two of them control planes

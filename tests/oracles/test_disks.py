@@ -10,7 +10,7 @@ import yaml
 from tests.oracles import disk_machines
 
 # Two machines boot at the same time, each of them two or three times, on emulated processors.
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(2000)]
+pytestmark = [pytest.mark.boots, pytest.mark.engine, pytest.mark.timeout(2000)]
 
 PROVISIONERS = ("cloud-init", "ignition")
 EXPECTED = yaml.safe_load(Path(__file__).with_name("disks_expectations.yaml").read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from tests.oracles import configs, disk_machines, ours
 from tools.oracles import qemu
 
 # One machine boots twice, on an emulated processor.
-pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(2000)]
+pytestmark = [pytest.mark.boots, pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(2000)]
 
 DOCUMENT, EXPECTED = yaml.safe_load_all(Path(__file__).with_name("imported_disks.yaml").read_text(encoding="utf-8"))
 

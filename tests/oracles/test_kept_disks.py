@@ -21,7 +21,7 @@ from tools.oracles.qemu import Machine
 from tools.oracles.sandbox import File
 
 # A machine boots on an emulated processor.
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.boots, pytest.mark.engine, pytest.mark.timeout(1500)]
 
 _OLDER = "/var/lib/engine/older"
 _RUN_OLDER = f"""\

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-_FOLDERS = ("tests/bootstrapper/", "tests/provisioners/", "tests/sdk/", "tests/services/")
+_FOLDERS = (
+    "tests/bootstrapper/", "tests/docs/", "tests/examples/", "tests/provisioners/", "tests/sdk/", "tests/services/",
+)  # fmt: skip
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

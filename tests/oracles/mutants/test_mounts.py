@@ -12,7 +12,7 @@ from tests.oracles import disk_machines, ours
 from tests.oracles.native_files import machines
 from tools.oracles import qemu
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(2000)]
+pytestmark = [pytest.mark.boots, pytest.mark.engine, pytest.mark.timeout(2000)]
 
 _FILE = "/var/lib/data/on-the-mount"
 

@@ -11,6 +11,7 @@ MUTANTS = list(mutants())
 BAD = (Ending.FAILED, Ending.WARNED)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[one.name.replace(" ", "-") for one in MUTANTS])
 async def test_a_mutant_is_seen(mutant: Mutant) -> None:
     """Its own checks fail; the quick checks of unrelated groups pass."""

@@ -18,9 +18,6 @@ from tools import conformance_reports
 
 pytestmark = pytest.mark.timeout(600)
 ROOT = Path(__file__).resolve().parents[3]
-# One of them, over TLS, shows a newcomer whether the suite works.
-FIRST, *OTHERS = conformance_reports.PROVISIONERS
-
 
 _PROGRAM = """
 from slipway.provisioners.cloud_init.render import CloudInit
@@ -33,7 +30,8 @@ run(Versioned())
 """
 
 
-@pytest.mark.parametrize("name", [FIRST, *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", conformance_reports.PROVISIONERS)
 async def test_the_kept_report_is_true(name: str) -> None:
     """Over TLS, with everything that the suite can do; a report that is kept says the same (run: make conformance)."""
     made = await conformance_reports.run(name, renders=60)

@@ -41,6 +41,7 @@ def test_the_page_works(engine: Callable[..., None], tmp_path: Path) -> None:
     assert len(re.findall(r"^demo-\S+ +Ready ", printed, re.MULTILINE)) == 3
 
 
+@pytest.mark.boots
 @pytest.mark.long
 @pytest.mark.xdist_group("node")
 def test_its_machines_boot(engine: Callable[..., None], tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tools.node.machine import Machine
 from tools.node.machine_init import NAMES
 from tools.oracles.failures import EngineBroken, EngineTimeout
 
-pytestmark = [pytest.mark.xdist_group("node"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(300)]
 
 NOTHING = b"#cloud-config\n{}\n"
 # A signal that comes just before a read does not end the read: so there are many short ones.

@@ -41,8 +41,8 @@ def test_complete_run(pytester, tmp_path, spread):
         path.mkdir(parents=True)
         (path / f"test_{folder}.py").write_text(TESTS)
     passed = tmp_path / "new folder" / "passed"
-    pytester.runpytest_subprocess(*PLUGINS, *spread, f"--passed-to={passed}")
-    result = pytester.runpytest_subprocess(*PLUGINS, *spread, f"--passed-before={passed}", "-v")
+    pytester.runpytest_inprocess(*PLUGINS, *spread, f"--passed-to={passed}")
+    result = pytester.runpytest_inprocess(*PLUGINS, *spread, f"--passed-before={passed}", "-v")
     again = set(re.findall(r"test_\w+\.py::test_\w+", result.stdout.str()))
     others = {"test_fails", "test_is_skipped", "test_ends_badly", "test_asks_for_an_engine"}
     assert {name.split("::")[1] for name in again if name.startswith("test_services")} == others
@@ -53,6 +53,6 @@ def test_no_list_of_the_passed(pytester):
     """Without its file a run does not begin: nobody would see that it runs more than it was to."""
     pytester.makepyfile("def test_one(): pass")
     pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
-    result = pytester.runpytest_subprocess(*PLUGINS, "--passed-before=nowhere")
+    result = pytester.runpytest_inprocess(*PLUGINS, "--passed-before=nowhere")
     assert result.ret == pytest.ExitCode.INTERNAL_ERROR
     assert "FileNotFoundError" in result.stdout.str() + result.stderr.str()

@@ -1,0 +1,54 @@
+"""A small tree of its own under git, with two shards."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+MAP = """\
+quick = ["tests/quick"]
+[groups]
+prose = ["README.md", "docs"]
+[shards.machines]
+tests = ["tests/machines"]
+without = ["@prose", "services/slipway/web"]
+engines = ["root-trixie"]
+[shards.web]
+tests = ["tests/machines/test_web.py"]
+without = ["@prose"]
+"""
+FILES = {
+    "README.md": "words",
+    "docs/page.md": "words",
+    "pyproject.toml": '[project]\n[project.scripts]\nslipway-web = "slipway.web.__main__:main"\n',
+    "bootstrapper/slipway/core.py": "VALUE = 1\n",
+    "bootstrapper/slipway/data.yaml": "a: 1\n",
+    "services/slipway/web/__init__.py": "",
+    "services/slipway/web/__main__.py": "def main(): pass\n",
+    "tests/conftest.py": "",
+    "tests/quick/test_quick.py": "def test_quick(): pass\n",
+    "tests/machines/machine.py": "from slipway.core import VALUE\n",
+    "tests/machines/test_boot.py": "from tests.machines.machine import VALUE\n",
+    "tests/machines/test_web.py": "import slipway.web.__main__\n",
+}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], None]:
+    """Write a file of the tree."""
+
+    def into(path: str, text: str) -> None:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+
+    return into
+
+
+@pytest.fixture
+def root(tmp_path: Path, write: Callable[[str, str], None]) -> Path:
+    """Give the tree."""
+    for path, text in {**FILES, "tests/shards.toml": MAP}.items():
+        write(path, text)
+    subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
+    return tmp_path

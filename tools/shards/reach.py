@@ -1,0 +1,133 @@
+"""What the tests of a shard reach in the tree: by import, by a module's name in a string, by a path in the code.
+
+This only ever contradicts the map, and never shortens it: what is reached must not be called unaffected. Data that is
+read in another way is why the map leaves out as little as it does.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+_SOURCE_ROOTS = (("sdk", "python"), ("bootstrapper",), ("provisioners",), ("services",))
+_MODULE = re.compile(r"\b(?:slipway|tools|tests)(?:\.\w+)+")
+_SCRIPT = re.compile(r"\bslipway-[a-z-]+")
+_LOGGERS = {"get_logger", "getLogger"}
+_LONGEST_COMMAND = 4
+"""Words; a longer text that has a program's name in it is a sentence about it."""
+_PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*/?")
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What each Python file names of the tree: other files, and folders."""
+
+    edges: Mapping[str, frozenset[str]]
+
+    def reached(self, start: Iterable[str]) -> dict[str, str]:
+        """Give everything that is reached, each with the file that names it."""
+        via: dict[str, str] = {}
+        waiting = [(path, "") for path in start]
+        while waiting:
+            path, by = waiting.pop()
+            if path not in via:
+                via[path] = by
+                waiting += [(named, path) for named in sorted(self.edges.get(path, ()))]
+        return via
+
+
+def chain(via: Mapping[str, str], path: str) -> str:
+    """Say how a path is reached."""
+    steps = [path]
+    while via.get(steps[-1]):
+        steps.append(via[steps[-1]])
+    return " <- ".join(steps)
+
+
+def graph(root: Path, paths: Iterable[str]) -> Graph:
+    """Read all Python files of the tree."""
+    everything = set(paths)
+    folders = {str(parent) for path in everything for parent in PurePosixPath(path).parents} - {"."}
+    modules = {_module(path): path for path in everything if path.endswith(".py")}
+    scripts = _scripts(root / "pyproject.toml")
+    edges: dict[str, frozenset[str]] = {}
+    for module, path in modules.items():
+        names = _Names(ast.parse((root / path).read_text(encoding="utf-8"), path))
+        named = {target for name in names.modules for target in _files_of(name, modules)}
+        programs = {scripts.get(name, "") for name in names.scripts} | {f"{name}.__main__" for name in names.quoted}
+        named |= {target for name in programs | names.quoted for target in _files_of(name, modules)}
+        named |= names.paths & (everything | folders)
+        named |= _setting(path, everything) | set(_files_of(module, modules))
+        edges[path] = frozenset(named - {path})
+    return Graph(edges)
+
+
+class _Names(ast.NodeVisitor):
+    """What one file names: modules, programs and paths."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.modules: set[str] = set()
+        self.quoted: set[str] = set()
+        self.scripts: set[str] = set()
+        self.paths: set[str] = set()
+        self.visit(tree)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.modules.update(alias.name for alias in node.names)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        self.modules.update(f"{node.module}.{alias.name}" for alias in node.names)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):  # a docstring may speak of anything
+            self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr in _LOGGERS):  # a logger's name starts nothing
+            self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        if isinstance(node.op, ast.Div) and isinstance(node.right, ast.Constant):
+            self.paths.add(str(node.right.value).rstrip("/"))
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str):
+            self.quoted.update(_MODULE.findall(node.value))
+            if len(node.value.split()) <= _LONGEST_COMMAND:
+                self.scripts.update(_SCRIPT.findall(node.value))
+            if "/" in node.value and _PATH.fullmatch(node.value):
+                self.paths.add(node.value.rstrip("/"))
+
+
+def _module(path: str) -> str:
+    parts = PurePosixPath(path).with_suffix("").parts
+    for source_root in _SOURCE_ROOTS:
+        if parts[: len(source_root)] == source_root and parts[len(source_root)] == "slipway":
+            parts = parts[len(source_root) :]
+            break
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _files_of(name: str, modules: Mapping[str, str]) -> Iterator[str]:
+    """Give what is loaded for a dotted name: the module, and the packages around it."""
+    parts = name.split(".")
+    for end in range(1, len(parts) + 1):
+        if path := modules.get(".".join(parts[:end])):
+            yield path
+
+
+def _setting(path: str, everything: set[str]) -> set[str]:
+    """Give the conftest.py files that pytest loads for a test file."""
+    if not path.startswith("tests/"):
+        return set()
+    return {f"{folder}/conftest.py" for folder in PurePosixPath(path).parents} & everything
+
+
+def _scripts(pyproject: Path) -> dict[str, str]:
+    declared = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]["scripts"]
+    return {name: target.partition(":")[0] for name, target in declared.items()}
