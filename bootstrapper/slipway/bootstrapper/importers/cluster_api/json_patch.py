@@ -11,6 +11,7 @@ from slipway.contract.yaml_source import Shape, Tree
 
 Operation = Literal["add", "replace", "remove"]
 _INDEX = {"add": "arrays can only be accessed at 0 (in front) or - (at the end)"}
+_NO_PARENT = "the template has no such place: a parent of it is missing"
 _NO_INDEX = "an item of a list can be added, not replaced or removed"
 
 
@@ -50,19 +51,23 @@ class Patched:
         """
         node, shape = self.tree, self.shape
         for part in path[:-1]:
-            key: str | int = int(part) if isinstance(node, list) and part.isdecimal() else part
-            if isinstance(node, list) and not (isinstance(key, int) and key < len(node)):
-                raise PatchError("the template has no such place: a parent of it is missing")
-            if not isinstance(node, list | dict) or (isinstance(node, dict) and key not in node):
-                raise PatchError("the template has no such place: a parent of it is missing")
-            node = node[key]
+            node, key = _child(node, part)
             shape = shape.children.get(key) or Shape(shape.start)
         if isinstance(node, list):
             _into_list(operation, node, shape, path[-1], deepcopy(value))
         elif isinstance(node, dict):
             _into_mapping(operation, node, shape, path[-1], deepcopy(value))
         else:
-            raise PatchError("the template has no such place: a parent of it is missing")
+            raise PatchError(_NO_PARENT)
+
+
+def _child(node: Tree, part: str) -> tuple[Tree, str | int]:
+    """Give a part of a tree, and its key."""
+    if isinstance(node, dict) and part in node:
+        return node[part], part
+    if isinstance(node, list) and part.isdecimal() and int(part) < len(node):
+        return node[int(part)], int(part)
+    raise PatchError(_NO_PARENT)
 
 
 def _into_list(operation: Operation, node: list[Any], shape: Shape, key: str, value: Tree) -> None:
@@ -72,8 +77,9 @@ def _into_list(operation: Operation, node: list[Any], shape: Shape, key: str, va
         node.append(value)
         return
     node.insert(0, value)
-    shape.keys = {0: shape.start} | {_next(index): place for index, place in shape.keys.items()}
-    shape.children = {0: Shape(shape.start)} | {_next(index): child for index, child in shape.children.items()}
+    places = {_next(index): place for index, place in shape.keys.items()}
+    children = {_next(index): child for index, child in shape.children.items()}
+    shape.keys, shape.children = {0: shape.start, **places}, {0: Shape(shape.start), **children}
 
 
 def _next(index: str | int) -> str | int:
