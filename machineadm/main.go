@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime"
 
@@ -33,11 +34,13 @@ const (
 type command func(arguments []string, out, err io.Writer) int
 
 func commands() map[string]command {
-	return map[string]command{
-		"run":       run,
-		"supervise": superviseStep,
-		"version":   tellVersion,
+	all := map[string]command{
+		"run":     run,
+		"status":  status,
+		"version": tellVersion,
 	}
+	maps.Copy(all, systemCommands())
+	return all
 }
 
 func main() {

@@ -4,12 +4,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strconv"
-	"time"
 
 	"slipway.dev/machineadm/internal/executor"
 	"slipway.dev/machineadm/internal/plan"
-	"slipway.dev/machineadm/internal/supervise"
 )
 
 // placeFlags adds the flags of all commands that read the step data.
@@ -78,17 +75,4 @@ func details(step plan.Step) string {
 		}
 	}
 	return text
-}
-
-// superviseStep is how this program starts itself for a step that has a timeout.
-func superviseStep(arguments []string, _, err io.Writer) int {
-	if len(arguments) < 2 {
-		return misused
-	}
-	seconds, problem := strconv.Atoi(arguments[0])
-	if problem != nil || seconds <= 0 || seconds > plan.Most {
-		fmt.Fprintln(err, "machineadm: the limit is no number of seconds")
-		return misused
-	}
-	return supervise.Run(time.Duration(seconds)*time.Second, arguments[1:])
 }

@@ -15,6 +15,7 @@ import pytest
 from slipway.bootstrapper.lowering.runners.linux_file import RUN_PROGRAM
 from slipway.v1alpha1 import plan_pb2 as planpb
 from tests.bootstrapper.lowering.runners.conftest import AGENT, SHELLS, linux_machine
+from tests.bootstrapper.lowering.runners.linux_machine import AGENT as AGENT_PROGRAM
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import BOOTSTRAP, POST, PRE, SENTINEL, STATE, lowered, note, script
 from tools.oracles import machineadm
@@ -328,3 +329,23 @@ def test_a_dry_run_tells_everything_and_changes_nothing(agent: LinuxMachine) -> 
     ]
     assert sorted(agent.path("/var/lib").rglob("*")) == before
     assert not list(agent.path("/run").iterdir())
+
+
+def test_status_tells_what_was_kept(agent: LinuxMachine) -> None:
+    """Before, after a failure and at the end it tells each step's state, and its exit code says the same."""
+    agent.write(lowered([note("a", PRE), script("m", "[ -e /fixed ]", retry_on_boot=True), note("z", POST)]).files)
+
+    def status() -> tuple[int, str]:
+        process = agent.start([AGENT_PROGRAM, "status"])
+        out, _ = process.communicate(timeout=60)
+        return process.returncode, " ".join(line.rpartition(": ")[2] for line in out.decode().splitlines())
+
+    assert agent.run([*ENTRY, "--dry-run"]) == 0
+    assert status() == (3, "waiting waiting waiting waiting waiting")
+    assert agent.run(ENTRY) == 1
+    assert status() == (1, "failed done done failed waiting")
+    agent.boot()
+    agent.path("/fixed").touch()
+    assert status() == (3, "waiting done done waiting waiting")
+    assert agent.run(ENTRY) == 0
+    assert status() == (0, "complete done done done done")
