@@ -35,9 +35,10 @@ type command func(arguments []string, out, err io.Writer) int
 
 func commands() map[string]command {
 	all := map[string]command{
-		"run":     run,
-		"status":  status,
-		"version": tellVersion,
+		"preflight": checkMachine,
+		"run":       run,
+		"status":    status,
+		"version":   tellVersion,
 	}
 	maps.Copy(all, systemCommands())
 	return all
