@@ -35,10 +35,11 @@ type command func(arguments []string, out, err io.Writer) int
 
 func commands() map[string]command {
 	all := map[string]command{
-		"preflight": checkMachine,
-		"run":       run,
-		"status":    status,
-		"version":   tellVersion,
+		"preflight":   checkMachine,
+		"image-check": checkImage,
+		"run":         run,
+		"status":      status,
+		"version":     tellVersion,
 	}
 	maps.Copy(all, systemCommands())
 	return all
