@@ -147,6 +147,17 @@ def test_power_cut_in_mid_step_runs_that_step_again_and_no_other(machine: LinuxM
     assert ran(machine) == ["a", "b", "b", "c"]
 
 
+def test_a_step_is_on_the_disk_before_its_mark(machine: LinuxMachine) -> None:
+    """The disk is told to write before a step is marked as done, and again behind it: no mark outlives its step."""
+    if machine.agent is not None:
+        pytest.skip("machineadm asks the kernel itself; its Go tests show the order")
+    if machine.shell == "busybox":
+        pytest.skip("the shell of busybox has its own sync, of which there is no fake")
+    machine.fake("sync", f'echo "$(echo $(cat /ran)): $(echo $(ls {STATE}))" >>/synced')
+    assert machine.run(install(machine, lowered([note("a"), note("b")]))) == 0
+    assert machine.path("/synced").read_text().splitlines() == ["a: ", "a: a", "a b: a", "a b: a b"]
+
+
 def test_another_bundle_starts_from_the_beginning(machine: LinuxMachine) -> None:
     """State belongs to a bundle: an image made of a bootstrapped machine does not count as bootstrapped."""
     assert machine.run(install(machine, lowered([note("a")]))) == 0
