@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from slipway.bootstrapper.lowering.runners.lower_steps import lower_steps
+from slipway.bootstrapper.lowering.runners.windows_file import PLAN
+from slipway.contract.content import SecretIndex, content_bytes
+from tests.bootstrapper.lowering.runners.plans import POST, PRE, program, windows
 from tools.oracles import machineadm
 
 pytestmark = pytest.mark.timeout(600)
@@ -18,7 +22,7 @@ def _go(engine: Callable[..., None]) -> None:
 
 
 def test_its_own_tests_pass() -> None:
-    """`go test` passes; the kernel's own tools are its fakes."""
+    """`go test` passes."""
     machineadm.go(machineadm.SOURCE, "test", "./...")
 
 
@@ -41,6 +45,25 @@ def test_it_is_built_for_every_platform(platform: str, tmp_path: Path) -> None:
     assert 0 < len(built) <= machineadm.MOST_BYTES
     assert b"/lib64/ld-linux" not in built
     assert str(machineadm.SOURCE).encode() not in built
+
+
+def test_it_reads_the_step_data_of_windows(tmp_path: Path) -> None:
+    """What the bootstrapper writes for the runner of Windows is read whole: order, flags, retries and timeouts."""
+    steps = [
+        program("a", "cmd.exe", "/c", "a b", phase=PRE, retries=2, redact_output=True),
+        program("b", "b.exe", reboot=True),
+        program("c", "c.exe", phase=POST, retry_on_boot=True),
+    ]
+    steps[1].command.timeout.FromSeconds(70)
+    lowered = lower_steps(steps, bundle_id="bundle-1", target=windows())
+    (document,) = [file for file in lowered.files if file.path == PLAN]
+    (tmp_path / "plan.json").write_bytes(content_bytes(document.content, SecretIndex([])))
+    expected = "bundle-1|slipway-resume prepare  0 0s|a pre x 2 0s|b bootstrap r 0 1m10s|c post b 0 0s|-"
+    environment = {"SLIPWAY_LOWERED_PLAN": str(tmp_path / "plan.json"), "SLIPWAY_LOWERED_STEPS": expected}
+    told = machineadm.go(
+        machineadm.SOURCE, "test", "-v", "-count=1", "-run", "WasLowered", "./internal/plan", environment=environment
+    )
+    assert "--- PASS: TestDocumentThatWasLowered" in told
 
 
 def test_it_uses_few_modules() -> None:

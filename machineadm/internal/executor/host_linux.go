@@ -112,15 +112,21 @@ func (h *linuxHost) Execute(step plan.Step) int {
 	defer output.Close()
 	command := exec.Command("sh", filepath.Join(h.places.Steps, step.ID))
 	if step.Timeout > 0 {
-		self, err := os.Executable()
-		if err != nil {
-			return exitCannotStart
-		}
 		seconds := strconv.Itoa(int(step.Timeout / time.Second))
-		command = exec.Command(self, append([]string{"supervise", seconds}, command.Args...)...)
+		supervised := append([]string{"machineadm", "supervise", seconds}, command.Args...)
+		command = &exec.Cmd{Path: self(), Args: supervised}
 	}
 	command.Stdout, command.Stderr = output, output
 	return ExitCode(command.Run())
+}
+
+// self gives this very program, also after a step has put another version in its place.
+func self() string {
+	const running = "/proc/self/exe"
+	if path, err := os.Executable(); err == nil && !exists(running) {
+		return path
+	}
+	return running
 }
 
 // ExitCode gives the exit code of a command as a shell tells it.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -57,5 +59,36 @@ func TestDocumentOfWindows(t *testing.T) {
 		if _, err := ParseDocument([]byte(text)); err == nil {
 			t.Errorf("%q was taken", text)
 		}
+	}
+}
+
+// TestDocumentThatWasLowered reads what the bootstrapper has made of a plan for Windows; its own tests name the file.
+func TestDocumentThatWasLowered(t *testing.T) {
+	path := os.Getenv("SLIPWAY_LOWERED_PLAN")
+	if path == "" {
+		t.Skip("no document was named")
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseDocument(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := got.Bundle
+	for _, item := range got.Items {
+		step := item.Step
+		if item.Sentinel {
+			told += "|-"
+			continue
+		}
+		told += fmt.Sprintf("|%s %s %s %d %s", step.ID, step.Phase, step.Flags.Letters(), step.Retries, step.Timeout)
+		if step.Program == "" {
+			t.Error(step.ID)
+		}
+	}
+	if told != os.Getenv("SLIPWAY_LOWERED_STEPS") {
+		t.Error(told)
 	}
 }

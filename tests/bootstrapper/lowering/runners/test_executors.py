@@ -214,17 +214,20 @@ def agent(tmp_path: Path, engine: Callable[..., None]) -> Iterator[LinuxMachine]
         yield machine
 
 
-@pytest.mark.parametrize(
-    "start",
-    ["read x </forever", "(read x </forever) & wait", "setsid sh -c 'read x </forever' & wait"],
-    ids=["a child", "a grandchild", "a session of its own"],
-)
-@pytest.mark.parametrize("deaf", [False, True], ids=["hears", "ignores the first signal"])
-def test_a_timeout_ends_the_whole_tree(agent: LinuxMachine, start: str, *, deaf: bool) -> None:
+TREES = {
+    "a child": "read x </forever",
+    "a grandchild": "(read x </forever) & wait",
+    "a session of its own": "setsid sh -c 'read x </forever' & wait",
+    "an orphan in a session of its own": "(setsid sh -c 'read x </forever' &); read x </forever",
+    "one that ignores the first signal": "trap '' TERM; setsid sh -c 'read x </forever' & read x </forever",
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_timeout_ends_the_whole_tree(agent: LinuxMachine, name: str) -> None:
     """Nothing that the step has started lives on: all have closed what they held open."""
     os.mkfifo(agent.path("/forever"))
-    trap = "trap '' TERM; " if deaf else ""
-    step = script("m", f"exec 8<>/forever 7>>/held; {trap}{start}", BOOTSTRAP)
+    step = script("m", f"exec 8<>/forever 7>>/held; {TREES[name]}", BOOTSTRAP)
     step.command.timeout.FromSeconds(1)
     agent.write(lowered([step]).files)
     process = agent.start(ENTRY)
@@ -252,6 +255,16 @@ def test_what_a_step_leaves_behind_in_time_goes_on(agent: LinuxMachine) -> None:
     assert agent.run(ENTRY) == 0
     agent.path("/forever").write_text("alive\n")
     assert agent.path("/told").read_text() == "alive\n"
+
+
+def test_a_step_may_replace_the_program_itself(agent: LinuxMachine) -> None:
+    """An update of machineadm in mid-run ends nothing: the version that runs goes on to the end."""
+    limited = note("b")
+    limited.command.timeout.FromSeconds(30)
+    replace = f"rm {AGENT_PROGRAM} && echo no program >{AGENT_PROGRAM}"
+    agent.write(lowered([script("a", replace, PRE), limited]).files)
+    assert agent.run(ENTRY) == 0
+    assert agent.path("/ran").read_text() == "b\n"
 
 
 def test_the_runner_can_hand_over_in_mid_run(agent: LinuxMachine) -> None:
