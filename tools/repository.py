@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # What is made in the tree, as .gitignore has it.
 MADE = {
-    ".git", "go.work", "go.work.sum", ".hypothesis", ".import_linter_cache", ".kube", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".venv",
-    "__pycache__", "build", "dist", "out", "secrets", "userdata",
+    ".git", "go.work", "go.work.sum", ".hypothesis", ".import_linter_cache", ".kube", ".mypy_cache", ".pytest_cache",
+    ".ruff_cache", ".venv", "__pycache__", "build", "dist", "out", "secrets", "userdata",
 }  # fmt: skip
 
 
