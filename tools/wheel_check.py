@@ -15,6 +15,8 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tools import repository
+
 ROOT = Path(__file__).resolve().parents[1]
 TOP = "slipway"
 """The only name that an installation puts on the path."""
@@ -34,15 +36,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def in_tree(root: Path) -> dict[str, bytes]:
-    """Give every file that git knows below the source roots, by its path in an installation."""
-    files: dict[str, bytes] = {}
-    for source_root in SOURCE_ROOTS:
-        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", f"{source_root}/{TOP}"]
-        listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
-        for path in filter(None, listed.split("\0")):
-            if (root / path).is_file():
-                files[path.removeprefix(f"{source_root}/")] = (root / path).read_bytes()
-    return files
+    """Give every file of the project below the source roots, by its path in an installation."""
+    return {
+        path.removeprefix(f"{source_root}/"): (root / path).read_bytes()
+        for path in repository.files(root)
+        for source_root in SOURCE_ROOTS
+        if path.startswith(f"{source_root}/{TOP}/")
+    }
 
 
 def generated(root: Path, folder: Path) -> dict[str, bytes]:

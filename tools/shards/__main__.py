@@ -10,10 +10,10 @@ python -m tools.shards gate [OPTION]  what .ci/run runs: affected, always, one i
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Collection, Iterable, Sequence
 
+from tools import repository
 from tools.shards import check, lock, run, selection, shard_map, tree
 from tools.shards.shard_map import ROOT, ShardMap
 
@@ -51,8 +51,8 @@ def _check(the_map: ShardMap) -> int:
 
 
 def _gate(the_map: ShardMap, options: Sequence[str]) -> int:
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    due = selection.due(the_map, check.digests_by_shard(the_map, ROOT), lock.read(ROOT / tree.LOCK), commit.strip())
+    digests, records = check.digests_by_shard(the_map, ROOT), lock.read(ROOT / tree.LOCK)
+    due = selection.due(the_map, digests, records, repository.commit(ROOT))
     for name in the_map.shards:
         print(f"{name:20} {due.get(name, 'not affected: not run')}")
     sys.stdout.flush()

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from tools import repository
 from tools.shards.shard_map import FILE, Shard, is_test, within
 
 LOCK = "tests/shards.lock"
 # The map changes a digest by what it lets in, so that a new shard affects no other one.
-_LEFT_OUT = {"", FILE, LOCK}
+_LEFT_OUT = {FILE, LOCK}
 
 
 def files(root: Path) -> dict[str, str]:
-    """Give the digest of each file by its path: what git tracks or would track, as it is on the disk now."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
-    paths = sorted(set(listed.split("\0")) - _LEFT_OUT)
-    return {path: _digest(root / path) for path in paths if (root / path).is_symlink() or (root / path).is_file()}
+    """Give the digest of each file of the project by its path, as it is on the disk now."""
+    return {path: _digest(root / path) for path in repository.files(root) if path not in _LEFT_OUT}
 
 
 def inputs(shard: Shard, digests: Mapping[str, str], tests: Iterable[str]) -> str:

@@ -1,5 +1,6 @@
 """A shard is affected by everything that the map does not leave out, and by nothing else."""
 
+import shutil
 import subprocess
 
 import pytest
@@ -45,6 +46,7 @@ def test_a_test_that_another_one_imports(root, write):
     assert {name for name, digest in digests(root).items() if before[name] != digest} == {"machines"}
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git on this machine")
 def test_files_that_git_ignores_and_files_that_are_gone(root, write):
     """What is generated is no input, what was deleted is none any more, and both need no commit."""
     write(".gitignore", "build/\n")
