@@ -4,7 +4,6 @@ import asyncio
 from typing import Any
 
 import pytest
-import yaml
 
 from slipway.contract.errors import PermissionDenied, Unauthenticated
 from slipway.controller.kubernetes.api import Api
@@ -102,14 +101,16 @@ async def _is_asked_for_user_data(site: Site, secret: str) -> None:
             )
         with pytest.raises(Unauthenticated):
             await readers.check(None, "Bearer invented", namespace=site.namespace, secret=secret)
+        own = site.environment.token_of_account(manifests.NAMESPACE, manifests.ACCOUNT)
+        with pytest.raises(Unauthenticated, match="audience"):
+            await readers.check(None, f"Bearer {own}", namespace=site.namespace, secret=secret)
     finally:
         await connection.close()
 
 
 def _bearer(site: Site, account: str) -> str:
-    path = site.environment.kubeconfig_of_account(manifests.NAMESPACE, account)
-    token = yaml.safe_load(path.read_text(encoding="utf-8"))["users"][0]["user"]["token"]
-    return f"Bearer {token}"
+    site.environment.kubeconfig_of_account(manifests.NAMESPACE, account)
+    return f"Bearer {site.environment.token_of_account(manifests.NAMESPACE, account, audience='slipway')}"
 
 
 def _role() -> set[tuple[str, str]]:

@@ -83,15 +83,19 @@ class Administration:
         self.ensure({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": namespace}}
         self.ensure(account)
+        user = f"system:serviceaccount:{namespace}:{name}"
+        return Access(self.server, self.authority.certificate, user, token=self.token(namespace, name))
+
+    def token(self, namespace: str, account: str, *, audience: str = "") -> str:
+        """A token of a service account that is there, for a day; without an audience it is the API server's."""
         request: Object = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
-            "spec": {"expirationSeconds": 24 * 3600},
+            "spec": {"expirationSeconds": 24 * 3600, **({"audiences": [audience]} if audience else {})},
         }
-        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
         answer = self.client.request("POST", path, request)
-        user = f"system:serviceaccount:{namespace}:{name}"
-        return Access(self.server, self.authority.certificate, user, token=answer["status"]["token"])
+        return str(answer["status"]["token"])
 
     def authority_secret(self, cluster: str, *, namespace: str = "default") -> Object:
         """The Secret by which a management cluster knows this server's authority as that of a cluster."""

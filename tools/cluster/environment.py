@@ -96,6 +96,10 @@ class Environment:
         access = self.administration.service_account(namespace, name)
         return access.write(self.directory / "accounts" / f"{namespace}.{name}.kubeconfig")
 
+    def token_of_account(self, namespace: str, name: str, *, audience: str = "") -> str:
+        """A token of a service account that is there; without an audience it is the API server's."""
+        return self.administration.token(namespace, name, audience=audience)
+
     def kubeconfig_of_user(self, name: str, *, groups: Sequence[str] = ()) -> Path:
         """The kubeconfig of a user by certificate; it may do what roles are bound to it."""
         access = self.administration.access(name, groups=groups)

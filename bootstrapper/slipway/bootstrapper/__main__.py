@@ -42,7 +42,7 @@ _NAME = "slipway-bootstrapper"
     "--callers",
     metavar="IDS",
     help="SPIFFE ids that may call. ID=NAMESPACE holds one to the clusters of a namespace, ID=* is as ID. "
-    "Default: all but services; with --credentials-dir and TLS nobody.",
+    "Default: the roles client, controller, infrastructure; with --credentials-dir and TLS nobody.",
 )
 @click.option("--render-timeout-seconds", type=float, help="Deadline of one call to a provisioner. Default: 10.")
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:

@@ -1,8 +1,9 @@
 """Who may call the bootstrapper, and about whose clusters.
 
 A provisioner has a certificate of the same authority, and a bootstrapper that keeps credentials would hand it the keys
-of any cluster. So an identity in the role of a service is never a caller, and the operator can name the callers; where
-credentials are kept, the operator must (settings.py). A caller can be held to the clusters of its namespaces.
+of any cluster. So an identity in the role of a service is never a caller. Others call in one of three roles, unless the
+operator names the callers; where credentials are kept, the operator must (settings.py). A caller can be held to the
+clusters of its namespaces.
 """
 
 from collections.abc import Iterable
@@ -16,6 +17,9 @@ ALL = "*"
 """Stands for every namespace, and for clusters that have none."""
 
 _SERVICES = ("/provisioner/", "/registry/", "/bootstrapper/")
+
+_CALLERS = frozenset({"client", "controller", "infrastructure"})
+"""Roles of who may call although nobody has named them: people, controllers, and infrastructure providers."""
 
 
 def namespaces_by_caller(entries: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -40,7 +44,7 @@ class Callers:
     """The policy of the bootstrapper's server."""
 
     def __init__(self, allowed: Iterable[str] | None) -> None:
-        """Allow these entries (see namespaces_by_caller); None means every identity but a service's.
+        """Allow these entries (see namespaces_by_caller); None means every one of a role that calls.
 
         Raises:
             ValueError: an entry can not be read.
@@ -61,7 +65,13 @@ class Callers:
             raise Unauthenticated("the caller's certificate has no SPIFFE id: it needs a URI spiffe://...")
         if any(service in one for one in identity.spiffe_ids for service in _SERVICES):
             raise PermissionDenied("a service may not call the bootstrapper")
-        if self._allowed is not None and not any(one in self._allowed for one in identity.spiffe_ids):
+        if self._allowed is None:
+            if not any(_role(one) in _CALLERS for one in identity.spiffe_ids):
+                raise PermissionDenied(
+                    f"this identity has none of the roles that call ({', '.join(sorted(_CALLERS))}), and there is no "
+                    "operator's list of callers (--callers)"
+                )
+        elif not any(one in self._allowed for one in identity.spiffe_ids):
             raise PermissionDenied("this identity is not on the operator's list of callers (--callers)")
 
     def check_cluster(self, identity: Identity | None, namespace: str) -> None:
@@ -78,6 +88,12 @@ class Callers:
                 "this identity may not ask about clusters of that namespace (--callers)",
                 violations=[Violation("cluster.namespace", "is none of those that the operator gave this caller")],
             )
+
+
+def _role(spiffe_id: str) -> str:
+    """Give the first part of the path: spiffe://DOMAIN/ROLE/NAME."""
+    _, _, path = spiffe_id.removeprefix("spiffe://").partition("/")
+    return path.partition("/")[0]
 
 
 EVERYBODY = Callers(None)

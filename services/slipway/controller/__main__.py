@@ -32,6 +32,11 @@ from slipway.rpc.lifecycle import run
     help="SPIFFE ids that may read user data by Machine without a token, each alone, or ID=NAMESPACE.",
 )
 @click.option(
+    "--token-audiences",
+    metavar="NAMES",
+    help="For one of these a token must be issued that a caller shows. Default: slipway.",
+)
+@click.option(
     "--workload-servers",
     metavar="NAMES",
     help="Servers that kubeconfigs may name although they are on this machine or in the management cluster: networks, "
@@ -46,7 +51,9 @@ from slipway.rpc.lifecycle import run
 @click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
 @click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')
 @click.option("--bundle-secrets-for", metavar="IDS", help="SPIFFE ids that may ask for bundles with secrets.")
-@click.option("--callers", metavar="IDS", help="SPIFFE ids that may call. Default: all but services.")
+@click.option(
+    "--callers", metavar="IDS", help="SPIFFE ids that may call. Default: clients, controllers, infrastructure."
+)
 @click.option("--render-timeout-seconds", type=float, help="Deadline of one call to a provisioner. Default: 10.")
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
     """Serve the controller: data Secrets for the Machines of Cluster API."""

@@ -16,18 +16,28 @@ from slipway.rpc.identity import Identity
 
 _BEARER = "bearer "
 
+AUDIENCE = "slipway"
+"""For which tokens of callers are issued, unless the operator says otherwise."""
+
 
 class Readers:
     """Decides who may read."""
 
-    def __init__(self, objects: Objects, allowed: Iterable[str]) -> None:
+    def __init__(self, objects: Objects, allowed: Iterable[str], audiences: Iterable[str] = (AUDIENCE,)) -> None:
         """Ask the management cluster, unless the list has the caller's SPIFFE id for the namespace.
+
+        Args:
+            objects: the management cluster.
+            allowed: the list.
+            audiences: for one of these a token must have been issued: one that is meant for the API server could be
+                shown to it by whoever got it here.
 
         Raises:
             ValueError: an entry of the list can not be read (see namespaces_by_caller).
         """
         self._objects = objects
         self._allowed = namespaces_by_caller(allowed)
+        self._audiences = sorted(audiences)
 
     async def check(self, identity: Identity | None, authorization: str, *, namespace: str, secret: str) -> None:
         """Return when the caller may read that Secret.
@@ -41,7 +51,10 @@ class Readers:
         ):
             return
         if not authorization.lower().startswith(_BEARER):
-            raise Unauthenticated("show a token of the management cluster: authorization: Bearer TOKEN")
+            raise Unauthenticated(
+                "show a token of the management cluster for the audience "
+                f"{' or '.join(self._audiences)}: authorization: Bearer TOKEN"
+            )
         user = await self._user(authorization[len(_BEARER) :].strip())
         if not await self._may_get(user, namespace=namespace, secret=secret):
             raise PermissionDenied("the management cluster does not let this user get the data Secret")
@@ -50,11 +63,14 @@ class Readers:
         body = {
             "apiVersion": TOKEN_REVIEWS.api_version,
             "kind": TOKEN_REVIEWS.kind,
-            "spec": {"token": token},
+            "spec": {"token": token, "audiences": self._audiences},
         }
         status = await self._review(body, token_review=True)
-        if not status.get("authenticated"):
-            raise Unauthenticated("the management cluster does not accept the token")
+        # An authenticator that knows nothing of audiences names none, and its token is the API server's own.
+        if not status.get("authenticated") or not {*self._audiences} & {*(status.get("audiences") or ())}:
+            raise Unauthenticated(
+                f"the management cluster does not accept the token for the audience {' or '.join(self._audiences)}"
+            )
         user: Json = status.get("user") or {}
         return user
 

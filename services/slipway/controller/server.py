@@ -188,5 +188,10 @@ def _service(
     return Service.of(
         bootstrappb.DESCRIPTOR.services_by_name["BootstrapService"],
         add_BootstrapServiceServicer_to_server,
-        ManagementServicer(bootstrapper, callers, data=data, readers=Readers(objects, settings.machine_readers)),
+        ManagementServicer(
+            bootstrapper,
+            callers,
+            data=data,
+            readers=Readers(objects, settings.machine_readers, settings.token_audiences),
+        ),
     )

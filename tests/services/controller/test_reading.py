@@ -31,7 +31,10 @@ class Reviewing(MemoryApi):
         self.asked.append(body["spec"])
         if resource.kind == "TokenReview":
             good = body["spec"]["token"] == "good"
-            return {"status": {"authenticated": good, "user": {"username": "u", "groups": ["g"]}}}
+            audiences = [one for one in body["spec"]["audiences"] if one == "slipway"] if good else []
+            return {
+                "status": {"authenticated": good, "user": {"username": "u", "groups": ["g"]}, "audiences": audiences}
+            }
         wanted = body["spec"]["resourceAttributes"]
         allowed = (wanted["namespace"], wanted["name"], wanted["verb"]) == ("default", "w", "get")
         return {"status": {"allowed": allowed and body["spec"]["user"] == "u"}}
@@ -65,6 +68,13 @@ async def test_who_may_read(
         with pytest.raises(refused):
             await checked
     assert not (identity is KNOWN and api.asked), reason
+
+
+async def test_a_token_for_another_audience_is_refused() -> None:
+    """What was issued for the API server could be shown to it by whoever sees it here."""
+    reading = Readers(Reviewing(), (), audiences=["another"])
+    with pytest.raises(Unauthenticated, match="for the audience another"):
+        await reading.check(None, "Bearer good", namespace="default", secret="w")
 
 
 async def test_a_cluster_that_does_not_answer_opens_nothing() -> None:
