@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster engines image image-check docs cluster cluster-real cluster-down constraints clean
+.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster engines image image-check docs cluster cluster-real cluster-down machineadm constraints clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | column -ts $$'\t'
@@ -40,6 +40,9 @@ test: .venv/ready ## Run the tests, with the engines that are already built, wit
 
 engines: .venv/ready ## Build the real engines (Debian packages, Go)
 	@$(BIN)/python -m tools.oracles.build
+
+machineadm: .venv/ready ## Build the node agent for every platform into dist/machineadm; needs Go
+	@$(BIN)/python -m tools.oracles.machineadm dist/machineadm
 
 image: .venv/ready ## Build the image of all services with podman, and the real docker compose
 	@$(BIN)/python -m tools.image build

@@ -17,9 +17,10 @@ import yaml
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.cli.embedded import embedded_bootstrapper
-from slipway.controller.assembly import Assembled, assemble, connect
+from slipway.controller.assembly import Assembled, assemble, connect_to
 from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.objects import Objects
 from slipway.controller.reconciler import Terms
 from slipway.controller.workload import Connect
@@ -59,7 +60,7 @@ class Site:
         wrap: Callable[[Api], Objects] | None = None,
         terms: Terms | None = None,
         opt_in: bool = False,
-        dial: Connect = connect,
+        dial: Connect | None = None,
     ) -> AsyncIterator[Assembled]:
         """Run a controller for the namespace; `wrap` puts something between it and its calls."""
         connection = await Connection.of_process(self.kubeconfig)
@@ -71,7 +72,7 @@ class Site:
             objects=wrap(api) if wrap else None,
             terms=terms or Terms(token_ttl=timedelta(minutes=15), quiet_seconds=0.5),
             opt_in=opt_in,
-            dial=dial,
+            dial=dial or connect_to(Destinations(["127.0.0.0/8"])),  # where the API servers of tests listen
         )
         parts.controller.follow()
         work = asyncio.ensure_future(parts.controller.lead(None))

@@ -22,7 +22,7 @@ def test_the_image_holds_what_it_needs(image: str) -> None:
     """No pip, no build tools, nothing that only developers use, no settings of the build; and it is not large."""
     script = (
         "import importlib.util as u, os; "
-        "print([m for m in ('pip', 'tools.oracles', 'grpc_tools', 'pytest') if u.find_spec(m)], "
+        "print([m for m in ('pip', 'tools', 'tests', 'grpc_tools', 'pytest') if u.find_spec(m)], "
         "[n for n in os.environ if n.startswith(('PIP', 'SSL'))])"
     )
     assert podman("run", "--rm", image, "/opt/slipway/bin/python3", "-I", "-c", script) == "[] []\n"

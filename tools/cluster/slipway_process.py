@@ -13,9 +13,10 @@ import datetime as dt
 from pathlib import Path
 
 from slipway.cli.embedded import embedded_bootstrapper
-from slipway.controller.assembly import assemble
+from slipway.controller.assembly import assemble, connect_to
 from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.opt_in.webhook import Webhook
 from slipway.controller.reconciler import Terms
 
@@ -35,7 +36,8 @@ def main() -> None:
 
 async def _run(kubeconfig: Path, webhook: Webhook, terms: Terms) -> None:
     api = Api(await Connection.of_process(kubeconfig))
-    parts = assemble(api, embedded_bootstrapper(store=None), terms=terms, opt_in=True)
+    dial = connect_to(Destinations(["127.0.0.0/8"]))  # where the API servers of this machine listen
+    parts = assemble(api, embedded_bootstrapper(store=None), terms=terms, opt_in=True, dial=dial)
     await webhook.start()
     parts.controller.follow()
     await parts.controller.lead(None)

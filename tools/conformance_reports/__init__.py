@@ -31,8 +31,8 @@ INTRODUCTION = """\
 What the [contract](../reference/contract.md) asks for, tried clause by clause on the provisioners that come with
 Slipway and on those of others. Each report is the unmodified output of the suite.
 
-| Provisioner | Version | Profiles | Passed | Failed | Warned | Unverified | Not run | Report |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| Provisioner | Version | Profiles | Verdict | Passed | Failed | Warned | Unverified | Not run | Report |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 """
 REPRODUCE = """
 *Unverified* means that something was rendered, and that the suite has no parser that sees it in the user data.
@@ -73,6 +73,7 @@ def readme(reports: Mapping[str, reportpb.Report]) -> str:
             name,
             one.implementation.version,
             ", ".join(one.profiles),
+            reportpb.Verdict.Name(one.verdict).removeprefix("VERDICT_").replace("_", " ").lower(),
             *map(str, numbers),
             f"[{name}]({name}.yaml)",
         ]

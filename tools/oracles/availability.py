@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.node.flavours import FLAVOURS
-from tools.oracles import cluster_api, go_programs, qemu_image, roots
+from tools.oracles import cluster_api, go_programs, machineadm, qemu_image, roots
 from tools.oracles.failures import EngineMissing
 from tools.oracles.go_examples import EXAMPLES
 
@@ -26,7 +26,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         ),
     ),
     **{f"node-{name}": flavour.parts for name, flavour in FLAVOURS.items()},
-    "go": (*go_programs.PROGRAMS, *EXAMPLES),
+    "go": (*go_programs.PROGRAMS, *EXAMPLES, machineadm.NAME),
 }
 
 _MANIFESTS = {manifests.name: manifests for manifests in cluster_api.MANIFESTS.values()}
@@ -49,6 +49,8 @@ def require(name: str) -> None:
             go_programs.PROGRAMS[part].require()
         elif part in EXAMPLES:
             EXAMPLES[part].require()
+        elif part == machineadm.NAME:
+            machineadm.require()
         elif part == qemu_image.NAME:
             qemu_image.require()
         elif part in _MANIFESTS:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tools.node import store
 from tools.node.flavours import FLAVOURS
-from tools.oracles import cluster_api, go_programs, qemu_image, roots
+from tools.oracles import cluster_api, go_programs, machineadm, qemu_image, roots
 from tools.oracles.availability import GROUPS
 from tools.oracles.go_examples import EXAMPLES, build_example
 
@@ -29,6 +29,7 @@ _PACKAGES: Builders = {
 _COMPILED: Builders = {
     **{name: functools.partial(go_programs.build, program) for name, program in go_programs.PROGRAMS.items()},
     **{name: functools.partial(build_example, example) for name, example in EXAMPLES.items()},
+    machineadm.NAME: machineadm.build,
     **{one.name: functools.partial(cluster_api.build, one) for one in cluster_api.MANIFESTS.values()},
 }
 _FROM_BOTH: Builders = {

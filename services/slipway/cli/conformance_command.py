@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from slipway.cli.addresses import address
-from slipway.cli.exit_codes import FAILED
+from slipway.cli.exit_codes import FAILED, UNVERIFIED
 from slipway.cli.failures import reported
 from slipway.cli.options import output_option
 from slipway.cli.output import note, say
@@ -94,6 +94,7 @@ def run(**values: Any) -> None:
       0  it keeps the contract (with --only: those checks), or breaks only what --known-failures lists, and all of that
       1  it breaks another clause that binds it, keeps one that is listed, or can not be reached
       2  the command line is wrong
+      3  it breaks nothing, but what every user data must hold could not all be read
     """  # noqa: D301  # click's mark for lines that stay
     # The suite brings grpc and cryptography, which no other command needs to wait for.
     from slipway.conformance import figures, junit, known_failures, report, run, session, verdict  # noqa: PLC0415
@@ -129,8 +130,16 @@ def run(**values: Any) -> None:
     texts = {"json": report.as_json, "yaml": report.as_yaml}
     found = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made, partial=partial)
     say(found.rstrip("\n"))
+    sys.exit(_exit_code(made, partial=partial))
+
+
+def _exit_code(made: Any, *, partial: bool) -> int:
+    from slipway.conformance import report  # noqa: PLC0415  # as above
+    from slipway.conformance.v1alpha1 import report_pb2 as reportpb  # noqa: PLC0415
+
     if not report.as_expected(made, partial=partial):
-        sys.exit(FAILED)
+        return FAILED
+    return UNVERIFIED if made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED else 0
 
 
 def _known(path: Path | None, ids: Any, known_failures: Any) -> frozenset[str]:

@@ -1,7 +1,11 @@
 """Canaries: words that occur nowhere else, in every place of a bundle from where something could leak."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
 
 from slipway.conformance import material, requests
 from slipway.conformance.session import Session
@@ -80,6 +84,51 @@ def _no_text(bundle: bundlepb.BootstrapBundle) -> None:
         for segment in file.content.segments:
             if segment.HasField("secret_ref"):
                 segment.encoding = contentpb.SPLICE_ENCODING_JSON_STRING
+
+
+def each_field_broken(
+    request: provisionerpb.RenderRequest,
+) -> Iterator[tuple[str, provisionerpb.RenderRequest, bytes]]:
+    """Give for every text of the bundle a request in which that text is one that nobody can use, and its canary.
+
+    Lists give one field for all of their entries: the first entry's.
+    """
+    for path, keys in _texts(request.bundle, ""):
+        sent = provisionerpb.RenderRequest()
+        sent.CopyFrom(request)
+        word = material.canary()
+        *above, (name, index) = keys
+        holder: Any = sent.bundle
+        for step, number in above:
+            value = getattr(holder, step)
+            holder = value if number is None else value[number]
+        # A NUL, a line break and what no name holds: something of it is refused wherever anything is looked at.
+        text = f"{word} \x00\n/../"
+        if index is None:
+            setattr(holder, name, text)
+        else:
+            getattr(holder, name)[index] = text
+        compute_features(sent.bundle)
+        yield path, sent, word.encode()
+
+
+_NOT_ITS_OWN = frozenset({"id", "required_features", "secrets", "provenance", "origin"})
+"""Fields of a bundle that no person writes."""
+
+_Keys = tuple[tuple[str, int | None], ...]
+
+
+def _texts(message: Message, path: str, keys: _Keys = ()) -> Iterator[tuple[str, _Keys]]:
+    for field, value in message.ListFields():
+        if field.name in _NOT_ITS_OWN:
+            continue
+        where = f"{path}.{field.name}".lstrip(".")
+        if field.message_type is not None:
+            for number, entry in enumerate(value if field.is_repeated else [value]):
+                inner = (*keys, (field.name, number if field.is_repeated else None))
+                yield from _texts(entry, f"{where}[{number}]" if field.is_repeated else where, inner)
+        elif field.type == FieldDescriptor.TYPE_STRING:
+            yield where, (*keys, (field.name, 0 if field.is_repeated else None))
 
 
 def broken(request: provisionerpb.RenderRequest) -> list[provisionerpb.RenderRequest]:

@@ -22,6 +22,9 @@ _STATES = {
     Ending.UNVERIFIED: reportpb.FINDING_STATE_UNVERIFIED,
 }
 
+_CORE = frozenset({"EXE-001", "RND-015", "RND-016", "RND-018"})
+"""Clauses about what every provisioner's user data must hold."""
+
 
 def report(session: Session, results: Sequence[Result], *, known: Collection[str] = ()) -> reportpb.Report:
     """Give the report of a run; `known` are the checks that must fail."""
@@ -48,12 +51,21 @@ def report(session: Session, results: Sequence[Result], *, known: Collection[str
     made.summary.not_run = states.count(reportpb.FINDING_STATE_NOT_RUN)
     made.summary.unverified = states.count(reportpb.FINDING_STATE_UNVERIFIED)
     made.summary.known_failures = states.count(reportpb.FINDING_STATE_KNOWN_FAILURE)
-    made.conformant = bool(made.profiles)
+    made.verdict = _verdict(made, results)
+    made.conformant = made.verdict == reportpb.VERDICT_CONFORMANT
     return made
 
 
+def _verdict(made: reportpb.Report, results: Sequence[Result]) -> reportpb.Verdict.ValueType:
+    if not made.profiles:
+        return reportpb.VERDICT_NOT_CONFORMANT
+    if any(one.ending is Ending.UNVERIFIED and one.check.clause in _CORE for one in results):
+        return reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
+    return reportpb.VERDICT_CONFORMANT
+
+
 def as_expected(made: reportpb.Report, *, partial: bool = False) -> bool:
-    """Whether a run ended as its caller said: conformant, or breaking what is known to be broken, and nothing else.
+    """Whether a run ended as its caller said: no MUST broken, or what is known to be broken, and nothing else.
 
     A partial run is one of some checks, of which nothing may be broken; it is never conformant.
 
@@ -62,7 +74,9 @@ def as_expected(made: reportpb.Report, *, partial: bool = False) -> bool:
     states = [one.state for one in made.findings]
     if {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_FIXED} & set(states):
         return False
-    return made.conformant or partial or reportpb.FINDING_STATE_KNOWN_FAILURE in states
+    if made.verdict in {reportpb.VERDICT_CONFORMANT, reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED}:
+        return True
+    return partial or reportpb.FINDING_STATE_KNOWN_FAILURE in states
 
 
 def as_yaml(made: reportpb.Report) -> str:

@@ -58,6 +58,7 @@ async def conformance(
     if wanted.only:
         # Some checks that pass are no word about the others.
         made.conformant = False
+        made.verdict = reportpb.VERDICT_UNSPECIFIED
         made.ClearField("profiles")
     return made
 

@@ -55,8 +55,12 @@ def _verdict(made: reportpb.Report, *, partial: bool) -> Iterator[str]:
     if partial and not made.summary.failed:
         yield "These were some checks of many: only a run of all of them tells whether it keeps the contract."
         return
-    word = "keeps" if made.conformant else "does not keep"
     profiles = f" (profile {', '.join(made.profiles)})" if made.profiles else ""
+    if made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED:
+        yield f"It keeps the contract {made.contract_version}{profiles} as far as it could be checked."
+        yield "Not all of the profile could be read in the user data: see UNVERIFIED above, and --decode-cmd."
+        return
+    word = "keeps" if made.conformant else "does not keep"
     yield f"It {word} the contract {made.contract_version}{profiles}."
     if not made.conformant and as_expected(made):
         yield "It breaks what it is known to break, and nothing else."

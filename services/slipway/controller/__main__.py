@@ -32,6 +32,12 @@ from slipway.rpc.lifecycle import run
     help="SPIFFE ids that may read user data by Machine without a token, each alone, or ID=NAMESPACE.",
 )
 @click.option(
+    "--workload-servers",
+    metavar="NAMES",
+    help="Servers that kubeconfigs may name although they are on this machine or in the management cluster: networks, "
+    'addresses, names, or endings such as ".svc".',
+)
+@click.option(
     "--webhook-address",
     metavar="HOST:PORT",
     help="Serve the webhook for opted-in KubeadmConfigs there, and bootstrap them. Default: they are left alone.",

@@ -9,6 +9,7 @@ from slipway.controller.controller import Controller
 from slipway.controller.init_lock import InitLock
 from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.kubernetes.kubeconfig import ClusterAccess
 from slipway.controller.objects import Objects
 from slipway.controller.opt_in.decision import decide_opted_in
@@ -39,9 +40,13 @@ class WorkloadApi(Api):
         await self.connection.close()
 
 
-def connect(access: ClusterAccess) -> Connected:
-    """Connect to a workload cluster; one that does not answer costs its own machines ten seconds, nobody else."""
-    return WorkloadApi(Connection.to(access, seconds=_WORKLOAD_SECONDS))
+def connect_to(destinations: Destinations) -> Connect:
+    """Give what connects to a workload cluster; one that does not answer costs its own machines ten seconds."""
+
+    def connect(access: ClusterAccess) -> Connected:
+        return WorkloadApi(Connection.to(access, destinations, seconds=_WORKLOAD_SECONDS))
+
+    return connect
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     workers: int = 32,
     objects: Objects | None = None,
     opt_in: bool = False,
-    dial: Connect = connect,
+    dial: Connect | None = None,
 ) -> Assembled:
     """Put a controller together.
 
@@ -83,13 +88,14 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         workers: how many configs are worked on at a time.
         objects: for calls that are not watches, where that is not the same as `api`.
         opt_in: opted-in KubeadmConfigs are worked on as well.
-        dial: connects to workload clusters.
+        dial: connects to workload clusters; by default to none on this machine or in the management cluster.
     """
     calls = objects or api
     watches = Watches.of(api, namespace=namespace, watch_filter=watch_filter)
     reader = SecretReader(calls, watches.secrets)
     watches.secret_gone = lambda key: reader.forget(*key)
-    native = _reconciler(calls, bootstrapper, watches, Workloads(reader, dial), terms or Terms())
+    workloads = Workloads(reader, dial or connect_to(Destinations()))
+    native = _reconciler(calls, bootstrapper, watches, workloads, terms or Terms())
     if not opt_in:
         return Assembled(Controller(watches, native, workers=workers), watches, reader, native.tally)
     theirs = watches.of_kubeadm_configs(api, namespace=namespace, watch_filter=watch_filter)

@@ -180,7 +180,8 @@ MEANINGS: dict[Reason, Meaning] = {
         "Refer to a Secret of your own. What a machine needs of its cluster's secrets it gets by itself.",
     ),
     Reason.KUBECONFIG_REFUSED: Meaning(
-        "The kubeconfig of the workload cluster would run a program or read a file of the controller, or can not be "
+        "The kubeconfig of the workload cluster would run a program or read a file of the controller, names a "
+        "server that only the controller reaches, or cannot be "
         "read. The message says which part.",
         "Write credentials into the Secret CLUSTER-kubeconfig itself.",
     ),

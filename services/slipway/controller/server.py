@@ -21,10 +21,11 @@ from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
 from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
 from slipway.bootstrapper.provisioning_service import provisioning_service
 from slipway.contract.version import VERSION
-from slipway.controller.assembly import Assembled, assemble
+from slipway.controller.assembly import Assembled, assemble, connect_to
 from slipway.controller.controller import Controller
 from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.kubernetes.election import Election, LostLeadership
 from slipway.controller.kubernetes.pace import Pace
 from slipway.controller.machine_data import MachineData
@@ -78,6 +79,7 @@ async def serve_controller(settings: ControllerSettings, registry: str) -> None:
         workers=settings.workers,
         objects=Api(connection),
         opt_in=settings.webhook is not None,
+        dial=connect_to(Destinations(settings.workload_servers)),
     )
     controller = assembled.controller
     directory.listen(lambda: controller.provisioners_told(directory.instances()))

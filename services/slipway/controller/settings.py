@@ -9,6 +9,7 @@ from pydantic_settings import NoDecode
 
 from slipway.bootstrapper.callers import namespaces_by_caller
 from slipway.bootstrapper.settings import BootstrapperSettings
+from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.reconciler import Terms
 
 
@@ -25,9 +26,10 @@ class ControllerSettings(BootstrapperSettings):
     kube_api_burst: int = Field(default=200, ge=0, le=20_000)
     bootstrap_token_ttl_seconds: float = Field(default=900.0, ge=60, le=86_400)
     machine_readers: Annotated[frozenset[str], NoDecode] = frozenset()
+    workload_servers: Annotated[frozenset[str], NoDecode] = frozenset()
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
-    @field_validator("machine_readers", mode="before")
+    @field_validator("machine_readers", "workload_servers", mode="before")
     @classmethod
     def _split_readers(cls, value: object) -> object:
         return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -36,6 +38,12 @@ class ControllerSettings(BootstrapperSettings):
     @classmethod
     def _check_readers(cls, value: frozenset[str]) -> frozenset[str]:
         namespaces_by_caller(value)
+        return value
+
+    @field_validator("workload_servers")
+    @classmethod
+    def _check_servers(cls, value: frozenset[str]) -> frozenset[str]:
+        Destinations(value)
         return value
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ import pytest
 from slipway.controller import marks
 from slipway.controller.assembly import WorkloadApi
 from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.kubernetes.failures import AlreadyExists, Conflict
 from slipway.controller.kubernetes.kubeconfig import ClusterAccess
 from slipway.controller.resources import Json, Resource
@@ -41,7 +42,7 @@ class ToInMemory(WorkloadApi):
 
 
 def _dial(access: ClusterAccess) -> ToInMemory:
-    return ToInMemory(Connection.to(access))
+    return ToInMemory(Connection.to(access, Destinations(["127.0.0.0/8"])))
 
 
 @pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])

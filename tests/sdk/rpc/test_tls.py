@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from slipway.contract.errors import ForeignStatus
+from slipway.contract.errors import ForeignStatus, VersionSkew
 from slipway.rpc.call import Call
 from slipway.rpc.channel import ChannelPool, InsecureTargetError
 from slipway.rpc.client import invoke, is_foreign_identity
@@ -163,7 +163,7 @@ async def test_health_alone_is_plain_for_the_kubelet(running: Running, tmp_path:
         stub = health_pb2_grpc.HealthStub(channel)
         answer = await invoke(stub.Check, health_pb2.HealthCheckRequest(), timeout=5)
         assert answer.status == health_pb2.HealthCheckResponse.SERVING
-        with pytest.raises(ForeignStatus) as caught:
+        with pytest.raises(VersionSkew) as caught:
             await invoke(unary(channel, "Echo"), b"", timeout=5)
         assert caught.value.code is Code.UNIMPLEMENTED
         await plain.close()

@@ -51,8 +51,9 @@ def import_config(config: ForeignConfig, surroundings: Surroundings | None = Non
             was found is in it.
     """
     known = surroundings or Surroundings()
-    result = _Import(config, known).result()
-    if known.whole and mixed(result.spec):
+    importing = _Import(config, known)
+    result = importing.result()
+    if importing.findings.needs_jinja or (known.whole and mixed(result.spec)):
         return _Import(config, replace(known, facts=False)).result()
     return result
 

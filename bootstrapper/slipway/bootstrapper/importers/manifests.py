@@ -110,7 +110,7 @@ class _Reader:
         )
 
     def _target(self, each: MachineSet) -> clusterpb.Target:
-        where = target(self.objects, each.infrastructure, near=each.config)
+        where = target(self.objects, each.infrastructure, near=each.config, made_from=each.made_from)
         if not where.infrastructure and (each.cluster.infrastructure or self.infrastructure):
             where.infrastructure = each.cluster.infrastructure or self.infrastructure
         return where

@@ -1,26 +1,37 @@
 """The stage that refuses work: too much of it at once, or any when the server is about to end.
 
 gRPC's own cap answers RESOURCE_EXHAUSTED without a reason, which a caller cannot tell from a message that is too
-large, and it counts health checks and streams. So the cap is here, and gRPC's stands far behind it.
+large, and it counts health checks and streams. So the caps are here, and gRPC's stands far behind them. No caller can
+take all places: a quarter of them is for others, and streams, which may stay for ever, have places of their own.
 """
 
 import asyncio
+import math
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from slipway.contract.errors import Draining, Overloaded
 from slipway.rpc import ServicerContext
 from slipway.rpc.call import Call, Proceed
+from slipway.rpc.presence import RETRY_AFTER, caller_of
 
-RETRY_AFTER = 1.0
-"""Seconds that a refused caller is asked to wait."""
+MAX_STREAMS = 256
+"""Streams that a server has open at most."""
+
+MAX_STREAMS_OF_CALLER = 32
+"""Streams that one caller has open at most."""
 
 
 class Admission:
-    """Lets at most ``limit`` unary calls in; ends streams when the server closes."""
+    """Lets at most ``limit`` unary calls in, and ``streams`` streams; ends streams when the server closes."""
 
-    def __init__(self, *, limit: int) -> None:
-        self._limit = limit
+    def __init__(
+        self, *, limit: int, streams: int = MAX_STREAMS, streams_of_caller: int = MAX_STREAMS_OF_CALLER
+    ) -> None:
+        self._calls = _Places(total=limit, each=math.ceil(limit * 3 / 4))
+        self._streams = _Places(total=streams, each=streams_of_caller)
         self._closing = asyncio.Event()
-        self.in_flight = 0
 
     def close(self) -> None:
         """Let nobody in any more and end the streams; unary calls in flight go on."""
@@ -31,26 +42,17 @@ class Admission:
 
         Raises:
             Draining: the server is closing.
-            Overloaded: as many calls as allowed are in flight.
+            Overloaded: as many calls or streams as allowed are open, of this caller or of all.
         """
-        del context
         if self._closing.is_set():
             raise _draining()
         if call.streaming:
-            return await self._until_closing(proceed)
+            with self._streams.taken(caller_of(context)):
+                return await self._until_closing(proceed)
         if call.is_infrastructure:
             return await proceed()
-        if self.in_flight >= self._limit:
-            raise Overloaded(
-                "the server has as many calls in flight as it takes; retry with back-off",
-                metadata={"limit": str(self._limit)},
-                retry_after=RETRY_AFTER,
-            )
-        self.in_flight += 1
-        try:
+        with self._calls.taken(caller_of(context)):
             return await proceed()
-        finally:
-            self.in_flight -= 1
 
     async def _until_closing(self, proceed: Proceed) -> object:
         work = asyncio.ensure_future(proceed())
@@ -65,6 +67,37 @@ class Admission:
             if not work.done():
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)
+
+
+class _Places:
+    """Places for calls: so many in total, and so many for each caller."""
+
+    def __init__(self, *, total: int, each: int) -> None:
+        self._total = total
+        self._each = each
+        self._taken: Counter[str] = Counter()
+
+    @contextmanager
+    def taken(self, caller: str) -> Iterator[None]:
+        """Take a place, and give it back.
+
+        Raises:
+            Overloaded: there is none.
+        """
+        for limit, count in ((self._total, self._taken.total()), (self._each, self._taken[caller])):
+            if count >= limit:
+                raise Overloaded(
+                    "the server has as many calls in flight as it takes, of this caller or of all; retry with back-off",
+                    metadata={"limit": str(limit)},
+                    retry_after=RETRY_AFTER,
+                )
+        self._taken[caller] += 1
+        try:
+            yield
+        finally:
+            self._taken[caller] -= 1
+            if not self._taken[caller]:
+                del self._taken[caller]
 
 
 def _draining() -> Draining:

@@ -2,19 +2,25 @@
 
 gRPC's own interceptors surround the choice of a handler, not its run, and each costs a coroutine a call. So there
 is one of them, and the stages are plain coroutines around the run.
+
+gRPC reads the request of a unary call before it runs anything of ours, and waits for it for ever. So every method is
+served as one that reads its requests itself: the first stages run before anything was read, and a request has so many
+seconds to arrive.
 """
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, TypeAlias
 
 import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError
 
-from slipway.contract.errors import VersionSkew
+from slipway.contract.errors import BundleInvalid, DeadlineExceeded, VersionSkew
 from slipway.rpc import ServicerContext
 from slipway.rpc.call import UNKNOWN, Call, Proceed, Stage
 
@@ -24,9 +30,20 @@ Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 class Chain(grpc.aio.ServerInterceptor):
     """Surrounds every handler with the stages, the first one outermost."""
 
-    def __init__(self, stages: Sequence[Stage], *, served_services: Sequence[str]) -> None:
-        """Make the chain; ``served_services`` is what a caller of an unknown method is told."""
-        self._stages = tuple(stages)
+    def __init__(
+        self, outer: Sequence[Stage], inner: Sequence[Stage], *, served_services: Sequence[str], arrival: float
+    ) -> None:
+        """Make the chain.
+
+        Args:
+            outer: stages before the request is read.
+            inner: stages after it, around the handler.
+            served_services: what a caller of an unknown method is told.
+            arrival: seconds in which the request must have come.
+        """
+        self._outer = tuple(outer)
+        self._inner = tuple(inner)
+        self._arrival = arrival
         self._served = ",".join(sorted(served_services))
         self._wrapped: dict[str, Handler] = {}
 
@@ -49,41 +66,68 @@ class Chain(grpc.aio.ServerInterceptor):
     def _wrap(self, handler: Handler, *, service: str, method: str) -> Handler:
         inner: Any = handler.unary_unary or handler.stream_unary or handler.unary_stream or handler.stream_stream
 
-        async def run(request: Any, context: ServicerContext) -> Any:
-            call = Call(service=service, method=method, streaming=handler.response_streaming)
-            return await self._run(call, context, lambda: _outcome(inner, request, context))
+        async def run(requests: AsyncIterator[Any], context: ServicerContext) -> Any:
+            async def request() -> Any:
+                return requests if handler.request_streaming else await self._arrived(requests)
 
-        make = _FACTORIES[bool(handler.request_streaming), bool(handler.response_streaming)]
+            call = Call(service=service, method=method, streaming=handler.response_streaming)
+            return await self._run(call, context, request, lambda given: _outcome(inner, given, context))
+
+        make: Callable[..., Handler] = grpc.stream_unary_rpc_method_handler
+        if handler.response_streaming:
+            make = grpc.stream_stream_rpc_method_handler
         return make(run, handler.request_deserializer, handler.response_serializer)
 
     def _unimplemented(self) -> Handler:
-        async def refuse() -> Any:
+        async def nothing() -> None:
+            """What the call would send is not read."""
+
+        async def refuse(nothing: None) -> Any:
+            del nothing
             raise VersionSkew(
                 "this server does not serve the called method; compare the versions of both sides",
                 metadata={"served_services": self._served},
             )
 
-        async def run(request: Any, context: ServicerContext) -> Any:
-            del request
-            return await self._run(Call(service=UNKNOWN, method=UNKNOWN, streaming=False), context, refuse)
+        async def run(requests: Any, context: ServicerContext) -> Any:
+            del requests
+            return await self._run(Call(service=UNKNOWN, method=UNKNOWN, streaming=False), context, nothing, refuse)
 
         return grpc.stream_stream_rpc_method_handler(run)
 
-    async def _run(self, call: Call, context: ServicerContext, innermost: Proceed) -> Any:
-        async def enter(index: int) -> Any:
-            if index == len(self._stages):
-                return await innermost()
-            return await self._stages[index](call, context, lambda: enter(index + 1))
+    async def _arrived(self, requests: AsyncIterator[Any]) -> Any:
+        timer = asyncio.timeout(self._arrival)
+        try:
+            async with timer:
+                return await anext(requests)
+        except TimeoutError:
+            raise DeadlineExceeded("the request did not arrive in time; send it when the call is opened") from None
+        except StopAsyncIteration:
+            raise BundleInvalid("the call has no request: send one message") from None
+        except DecodeError:
+            raise BundleInvalid("the request is not a message of the called method's type") from None
 
-        return await enter(0)
+    async def _run(
+        self,
+        call: Call,
+        context: ServicerContext,
+        request: Callable[[], Awaitable[Any]],
+        handle: Callable[[Any], Awaitable[Any]],
+    ) -> Any:
+        async def read_and_handle() -> Any:
+            given = await request()
+            return await _through(self._inner, call, context, lambda: handle(given))
+
+        return await _through(self._outer, call, context, read_and_handle)
 
 
-_FACTORIES: dict[tuple[bool, bool], Callable[..., Handler]] = {
-    (False, False): grpc.unary_unary_rpc_method_handler,
-    (False, True): grpc.unary_stream_rpc_method_handler,
-    (True, False): grpc.stream_unary_rpc_method_handler,
-    (True, True): grpc.stream_stream_rpc_method_handler,
-}
+async def _through(stages: Sequence[Stage], call: Call, context: ServicerContext, innermost: Proceed) -> Any:
+    async def enter(index: int) -> Any:
+        if index == len(stages):
+            return await innermost()
+        return await stages[index](call, context, lambda: enter(index + 1))
+
+    return await enter(0)
 
 
 async def _outcome(inner: Callable[..., Any], request: Any, context: ServicerContext) -> Any:

@@ -1,16 +1,15 @@
 """Metrics as Prometheus text over HTTP. Imported only when a metrics address is configured."""
 
-import threading
 from collections.abc import Mapping, Sequence
-from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from slipway.rpc.addresses import host_of
 from slipway.rpc.call import Call
+from slipway.rpc.metrics_port import MetricsPort
 
 _BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
@@ -26,7 +25,7 @@ class PrometheusRecorder:
             registry=registry,
             buckets=_BUCKETS,
         )
-        self._http: tuple[WSGIServer, threading.Thread] | None = None
+        self._http: MetricsPort | None = None
 
     @classmethod
     def serving(cls, address: str, collectors: Sequence[Collector] = ()) -> "PrometheusRecorder":
@@ -38,13 +37,13 @@ class PrometheusRecorder:
             registry.register(collector)
         recorder = cls(registry)
         port = int(address.rpartition(":")[2])
-        recorder._http = start_http_server(port, host_of(address) or "0.0.0.0", registry)  # noqa: S104  # as asked
+        recorder._http = MetricsPort(registry, host=host_of(address) or "0.0.0.0", port=port)  # noqa: S104  # as asked
         return recorder
 
     @property
     def port(self) -> int | None:
         """The port that it is served at."""
-        return self._http[0].server_port if self._http else None
+        return self._http.port if self._http else None
 
     def started(self, call: Call, metadata: Mapping[str, str]) -> object:
         """Nothing to do: the duration is known at the end."""
@@ -59,7 +58,4 @@ class PrometheusRecorder:
     def close(self) -> None:
         """Stop serving."""
         if self._http is not None:
-            server, thread = self._http
-            server.shutdown()
-            server.server_close()
-            thread.join()
+            self._http.close()

@@ -17,6 +17,7 @@ from slipway.rpc.deadline import Deadline
 from slipway.rpc.error_mapping import map_errors
 from slipway.rpc.health import SERVICE as HEALTH
 from slipway.rpc.health import Health
+from slipway.rpc.presence import Presence
 from slipway.rpc.request_scope import request_scope
 from slipway.rpc.settings import ServerSettings
 from slipway.rpc.telemetry import Recorder, Telemetry
@@ -30,14 +31,35 @@ _OPTIONS = (
     ("grpc.so_reuseport", 0),
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
-    # Clients behind one address come back and find new instances.
-    ("grpc.max_connection_age_ms", 300_000),
-    ("grpc.max_connection_age_grace_ms", 30_000),
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
+    # What does not get through TLS and the greeting of HTTP/2 in this time has no place.
+    ("grpc.server_handshake_timeout_ms", 10_000),
 )
-_STREAM_ALLOWANCE = 1024
+_CALLERS = (
+    # Clients behind one address come back and find new instances.
+    ("grpc.max_connection_age_ms", 300_000),
+    ("grpc.max_connection_age_grace_ms", 30_000),
+)
+_PROBES = (
+    # Anybody may connect here, without a certificate, so nothing stays long.
+    ("grpc.max_connection_idle_ms", 10_000),
+    ("grpc.max_connection_age_ms", 60_000),
+    ("grpc.max_connection_age_grace_ms", 5_000),
+    ("grpc.max_concurrent_streams", 8),
+)
+_PROBE_SECONDS = 2.0
+_PROBES_OF_HOST = 16
+_ALLOWANCE = 1024
+"""Calls beside the unary ones that the server takes: streams, questions of health, and what is about to be refused."""
+
+_OPEN_BESIDE = 64
+"""Calls that a caller may have open beside twice its unary ones."""
+
+_ARRIVAL_SECONDS = 10.0
+"""In this time a request must have come, 4 MiB at most."""
+
 _log = structlog.get_logger("slipway.rpc")
 
 
@@ -82,14 +104,14 @@ class RpcServer:
         self._services = tuple(services)
         self._recorders = tuple(recorders)
         self._admission = Admission(limit=settings.max_concurrent_calls)
-        self._stages: tuple[Stage, ...] = (
+        self._outer: tuple[Stage, ...] = (
             request_scope,
             Telemetry(self._recorders),
             map_errors,
-            self._admission,
+            Presence(limit=settings.max_concurrent_calls * 2 + _OPEN_BESIDE),
             Authorisation(policy),
-            Deadline(limit=settings.max_call_seconds),
         )
+        self._inner: tuple[Stage, ...] = (self._admission, Deadline(limit=settings.max_call_seconds))
         self._servers: list[grpc.aio.Server] = []
 
     @property
@@ -109,8 +131,8 @@ class RpcServer:
         self.port = self._bind(server, self.settings.listen_address, plain=self.settings.insecure)
         self._servers.append(server)
         if self.settings.health_address is not None:
-            probe = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=_STREAM_ALLOWANCE)
-            self.health.add_to(probe)
+            probe = _probe_server()
+            self.health.add_checks_to(probe)
             self._bind(probe, self.settings.health_address, plain=True)
             self._servers.append(probe)
         for each in self._servers:
@@ -129,9 +151,16 @@ class RpcServer:
     def _main_server(self) -> grpc.aio.Server:
         names = [*(service.name for service in self._services), HEALTH]
         server = grpc.aio.server(
-            interceptors=[Chain(self._stages, served_services=names)],
-            options=_OPTIONS,
-            maximum_concurrent_rpcs=self.settings.max_concurrent_calls * 4 + _STREAM_ALLOWANCE,
+            interceptors=[
+                Chain(
+                    self._outer,
+                    self._inner,
+                    served_services=names,
+                    arrival=min(_ARRIVAL_SECONDS, self.settings.max_call_seconds),
+                )
+            ],
+            options=(*_OPTIONS, *_CALLERS),
+            maximum_concurrent_rpcs=self.settings.max_concurrent_calls * 4 + _ALLOWANCE,
         )
         for service in self._services:
             service.add(server)
@@ -150,3 +179,10 @@ class RpcServer:
             return server.add_secure_port(address, server_credentials(files))
         except RuntimeError:
             raise ServerStartError(f"cannot listen on {address}: it is in use or not an address of this host") from None
+
+
+def _probe_server() -> grpc.aio.Server:
+    # No line of the log for a call: whoever has no certificate would write it.
+    outer = (map_errors, Presence(limit=_PROBES_OF_HOST))
+    chain = Chain(outer, (Deadline(limit=_PROBE_SECONDS),), served_services=[HEALTH], arrival=_PROBE_SECONDS)
+    return grpc.aio.server(interceptors=[chain], options=(*_OPTIONS, *_PROBES), maximum_concurrent_rpcs=_ALLOWANCE)

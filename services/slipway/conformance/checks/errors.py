@@ -37,7 +37,7 @@ async def reasons(session: Session, info: provisionerpb.FormatInfo) -> None:
     problems = []
     for name, got in await _refusals(session, info):
         said = got.info
-        if said.domain and said.domain != DOMAIN and "." in said.domain:
+        if said.domain != DOMAIN and "." in said.domain and said.reason not in set(Reason):
             continue
         if said.domain != DOMAIN or said.reason not in set(Reason):
             problems.append(f"{name}: {got.code} without an ErrorInfo of {DOMAIN} and a reason of the table")
@@ -83,6 +83,34 @@ async def field_paths(session: Session, info: provisionerpb.FormatInfo) -> None:
             if not _PATH.fullmatch(path) or first not in _OWN_FIELDS | _BUNDLE_FIELDS:
                 problems.append(f"{name}: a violation has no path in the bundle")
     all_hold(problems)
+
+
+@CHECKS.check_format("ERR-004")
+async def right_item(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Of many items the one that is to blame is named, by its own number."""
+    request = await session.base(info)
+    paths = [f"os.unheard_of[{number}]" for number in (2, 11)]
+    for path in paths:
+        request.bundle.required_features.add(id="ext.conformance.example.com/unheard-of", paths=[path], count=1)
+    got = await session.subject.render(request)
+    named = sorted(got.fields)
+    expect(named == sorted(paths), f"features at two paths are not declared, and it names {len(named)} other fields")
+    if "os.files" in {support.id for support in info.features}:
+        all_hold(await _missing_secret(session, info))
+
+
+async def _missing_secret(session: Session, info: provisionerpb.FormatInfo) -> list[str]:
+    """Have the fourth of some files refer to a secret that is not there."""
+    base = await session.base(info)
+    of = requests.files(*(requests.file(f"item-{number}", b"x") for number in range(6)))
+    segment = of.os.files[3].content.segments.add()
+    segment.secret_ref.name, segment.secret_ref.key = "conformance", "not-there"
+    got = await session.subject.render(requests.merged(base, of, info))
+    right = f"os.files[{len(base.bundle.os.files) + 3}]"
+    if got.ok or not got.fields:
+        return []  # RND-017 tells
+    wrong = [path for path in got.fields if path != right and not path.startswith(f"{right}.")]
+    return [f"{right} refers to a secret that is not there, and another item is named"] if wrong else []
 
 
 @CHECKS.check_format("ERR-005")

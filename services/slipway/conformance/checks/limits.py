@@ -6,7 +6,8 @@ from functools import cache
 
 from slipway.conformance import requests
 from slipway.conformance.check import Checks
-from slipway.conformance.outcome import NotRun, all_hold, expect
+from slipway.conformance.checks.meaning import compared
+from slipway.conformance.outcome import NotRun, Unverified, all_hold, expect
 from slipway.conformance.session import Session
 from slipway.conformance.subject import Answer
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -86,9 +87,25 @@ async def many_files(session: Session, info: provisionerpb.FormatInfo) -> None:
     base = await session.base(info)
     more = MOST_FILES - len(base.bundle.os.files)
     of = requests.files(*(requests.file(f"many/{number}", b"x\n") for number in range(more)))
-    got = await session.subject.render(requests.merged(base, of, info))
+    request = requests.merged(base, of, info)
+    got = await session.subject.render(request)
     right = got.ok or (got.code, got.info.reason) == _TOO_LARGE
     expect(right, f"with {MOST_FILES} files it ended with {got.described()}")
+    if got.ok:
+        await _all_there(session, info, request)
+
+
+async def _all_there(session: Session, info: provisionerpb.FormatInfo, request: provisionerpb.RenderRequest) -> None:
+    """See that the user data have every file of a request.
+
+    Raises:
+        Broken: one is lacking, or another one.
+        Unverified: nobody can read the user data.
+    """
+    found = await compared(session, info, request)
+    all_hold(found.problems)
+    if "os.files" in found.unverified:
+        raise Unverified("the decoder does not see os.files")
 
 
 @CHECKS.check_format("LIM-006")

@@ -89,6 +89,20 @@ async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
         raise Unverified("the decoder does not see plan.entrypoint")
 
 
+@CHECKS.check_format("EXE-001", form=requests.PLAN)
+async def lines_in_arguments(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """An argument with a line break arrives as it is, or is refused; it never becomes two lines of something else."""
+    request = await session.base(info)
+    request.bundle.plan.entrypoint.argv.append("one\nExecStart=/bin/true\r\ntwo")
+    got = await session.subject.render(request)
+    if got.code in ("INVALID_ARGUMENT", "FAILED_PRECONDITION"):
+        return
+    found = await compared(session, info, request)
+    all_hold([*[text for text in found.problems if text.startswith("plan.")], *found.surplus])
+    if "plan.entrypoint" in found.unverified:
+        raise Unverified("the decoder does not see plan.entrypoint")
+
+
 async def _nothing_started(session: Session, info: provisionerpb.FormatInfo) -> None:
     """See that a bundle without an entry point starts nothing. It uses no feature, so there is nothing to refuse.
 

@@ -7,12 +7,17 @@ from slipway.conformance.check import Checks
 from slipway.conformance.checks.meaning import compared
 from slipway.conformance.outcome import Unverified, all_hold
 from slipway.conformance.session import Session
+from slipway.contract.features import compute_features
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 CHECKS = Checks()
 FILES, LABELS, LARGE = 60, 40, 100_000
 _MODES = (0o644, 0o600, 0o755, 0o440, 0o400)
+_FOLDERS = ("/etc", "/opt", "/root", "/srv", "/usr/local/bin", "/var/lib")
+_KINDS = ({"architecture": "arm64"}, {"infrastructure": "aws"}, {"infrastructure": "azure", "architecture": "arm64"})
+"""Targets that say something else of the machine than the default one."""
 _EFFECTS = (
     kubernetespb.TAINT_EFFECT_NO_SCHEDULE,
     kubernetespb.TAINT_EFFECT_PREFER_NO_SCHEDULE,
@@ -44,6 +49,48 @@ async def many_items(session: Session, info: provisionerpb.FormatInfo) -> None:
     unseen = found_here.unverified & {"os.files", "kubernetes.node.labels", "kubernetes.node.taints"}
     if unseen:
         raise Unverified(f"the decoder does not see {', '.join(sorted(unseen))}")
+
+
+@CHECKS.check_format("RND-018", features=("os.files",))
+async def wherever_it_is(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Files arrive in every folder, and on machines of another kind, as they do in the suite's own."""
+    base = await session.base(info)
+    problems = []
+    if not requests.is_windows(info):
+        found = [requests.file(f"{number}", b"here\n") for number in range(len(_FOLDERS))]
+        for one, folder in zip(found, _FOLDERS, strict=True):
+            one.path = f"{folder}/conformance/a-name-that-is-{'very-' * 40}long"
+        of = bundlepb.BootstrapBundle()
+        of.os.files.extend(found)
+        problems += await _in_it(session, info, requests.merged(base, bundlepb.BootstrapBundle(), info), of)
+    for change in _KINDS:
+        request = requests.merged(base, requests.files(requests.file("kind", b"of it\n")), info)
+        for name, value in change.items():
+            setattr(request.target, name, value)
+        got = await session.subject.render(request)
+        if got.ok:
+            kind = ", ".join(f"{name} {value}" for name, value in change.items())
+            there = await compared(session, info, request)
+            problems += [f"{kind}: {text}" for text in (*there.problems, *there.surplus)]
+    all_hold(problems)
+
+
+async def _in_it(
+    session: Session,
+    info: provisionerpb.FormatInfo,
+    request: provisionerpb.RenderRequest,
+    of: bundlepb.BootstrapBundle,
+) -> list[str]:
+    """Compare a request with these files in it, as they stand; what the format takes only elsewhere is left out."""
+    prefixes = [prefix for one in info.features if one.id == "os.files" for prefix in one.path_prefixes]
+    taken = [one for one in of.os.files if not prefixes or any(one.path.startswith(prefix) for prefix in prefixes)]
+    request.bundle.os.files.extend(taken)
+    compute_features(request.bundle)
+    got = await session.subject.render(request)
+    if got.info.reason == "UNSUPPORTED_FEATURE":
+        return []
+    found = await compared(session, info, request)
+    return [*found.problems, *found.surplus]
 
 
 def _text(size: int) -> bytes:

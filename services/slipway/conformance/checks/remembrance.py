@@ -5,7 +5,7 @@ import string
 from slipway.conformance import requests
 from slipway.conformance.check import Checks
 from slipway.conformance.checks.meaning import compared
-from slipway.conformance.outcome import Unverified, all_hold
+from slipway.conformance.outcome import Unverified, all_hold, expect
 from slipway.conformance.session import Session
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
@@ -27,6 +27,24 @@ async def in_turn(session: Session, info: provisionerpb.FormatInfo) -> None:
         if unseen and not problems:
             raise Unverified(f"the decoder does not see {', '.join(sorted(unseen))}")
     all_hold(list(dict.fromkeys(problems)))
+
+
+@CHECKS.check_format("RND-017")
+async def secret_of_another(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """A secret that one bundle held is missing in the next one that only refers to it."""
+    request = await _one_of_two(session, info, 1)
+    await session.subject.rendered(request)
+    if info.kubernetes_input == requests.INTENT:
+        lacking = [one for one in request.bundle.secrets.secrets if one.key != "token"]
+    else:
+        lacking = [one for one in request.bundle.secrets.secrets if one.key != "turn"]
+    del request.bundle.secrets.secrets[:]
+    request.bundle.secrets.secrets.extend(lacking)
+    got = await session.subject.render(request)
+    expect(
+        got.info.reason in {"BUNDLE_INVALID", "SECRET_MISSING", "CREDENTIALS_MISSING"},
+        f"a secret is missing that an earlier bundle held, and it ended with {got.described()}",
+    )
 
 
 async def _one_of_two(session: Session, info: provisionerpb.FormatInfo, number: int) -> provisionerpb.RenderRequest:

@@ -1,12 +1,12 @@
 """SEC: canaries in every secret of a bundle, hunted through everything else that comes out."""
 
-import base64
-import urllib.parse
+from collections.abc import Iterable
 
 from google.protobuf.message import Message
 
 from slipway.conformance import canaries
 from slipway.conformance.check import Checks, Need
+from slipway.conformance.encodings import forms
 from slipway.conformance.outcome import NotRun, all_hold
 from slipway.conformance.session import Session
 from slipway.conformance.subject import Answer
@@ -25,6 +25,18 @@ async def secrets_in_errors(session: Session, info: provisionerpb.FormatInfo) ->
 async def values_in_errors(session: Session, info: provisionerpb.FormatInfo) -> None:
     """No other value of the request is in an error."""
     all_hold(await _leaks(session, info, secret=False))
+
+
+@CHECKS.check_format("SEC-002")
+async def each_field_in_errors(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Whatever field is wrong, its value is not in the error that says so."""
+    request, _ = await canaries.bundle(session, info)
+    problems = set()
+    for path, sent, word in canaries.each_field_broken(request):
+        got = await session.subject.render(sent)
+        for form in [] if got.ok else forms(_said(got), word):
+            problems.add(f"the value of {path} stands in an error, {got.described()} ({form})")
+    all_hold(sorted(problems))
 
 
 @CHECKS.check_format("SEC-003")
@@ -79,19 +91,6 @@ def _said(got: Answer) -> bytes:
     return got.message.encode() + (status.SerializeToString() if status is not None else b"")
 
 
-def _found(text: bytes, words: tuple[bytes, ...] | list[bytes]) -> list[str]:
+def _found(text: bytes, words: Iterable[bytes]) -> list[str]:
     """Give the forms in which a word stands in a text."""
-    forms = set()
-    for word in words:
-        if word in text:
-            forms.add("as it is")
-        if word.hex().encode() in text.lower():
-            forms.add("hexadecimal")
-        if urllib.parse.quote(word, safe="").encode() in text and word not in text:
-            forms.add("percent-encoded")
-        # Wherever a word begins in base64, two of three alignments lose a character at its edges.
-        for shift in range(3):
-            encoded = base64.b64encode(b"\0" * shift + word)[4 if shift else 0 : -4]
-            if encoded in text:
-                forms.add("base64")
-    return sorted(forms)
+    return sorted({form for word in words for form in forms(text, word)})

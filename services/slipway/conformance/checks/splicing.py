@@ -28,6 +28,7 @@ BYTES = (
     (b"<a>&amp;</a> ]]>", "XML"),
     (bytes(range(256)), "every byte"),
     (b"\x1f\x8b\x08\x00not gzip", "what looks compressed"),
+    ("\ufeffa byte order mark\n".encode(), "a byte order mark in front"),
 )
 SECRETS = (
     b"plain", b'quote " backslash \\ tab \t', "ü \u2028 \x85".encode(), b"line\nline\n", b"", b"long " * 200,
@@ -41,6 +42,7 @@ ESCAPES = (
     (b"</script> <!-- & 'a' = +", "what encoders for web pages escape"),
 )
 _FILES = ("os.files",)
+_SEGMENTS = 1000
 _ORDINARY = frozenset(b"\t\n" + bytes(range(0x20, 0x7F)))
 """Bytes that every text can hold."""
 
@@ -67,7 +69,26 @@ async def joined_segments(session: Session, info: provisionerpb.FormatInfo) -> N
     of = requests.files(requests.file("segments", b""))
     for part in (b"one", b"\n", b"", b" two", b"three\n"):
         of.os.files[0].content.segments.add(data=part)
-    all_hold(await _arrives(session, info, of, refusable=False))
+    many = requests.files(requests.file("many-segments", b""))
+    for number in range(_SEGMENTS):
+        many.os.files[0].content.segments.add(data=b"part %d\n" % number)
+    problems = await _arrives(session, info, of, refusable=False)
+    problems += [f"{_SEGMENTS} segments: {text}" for text in await _arrives(session, info, many, refusable=False)]
+    all_hold(problems)
+
+
+@CHECKS.check_format("RND-016", features=_FILES)
+async def binary_secrets(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """A secret of any bytes, and a long one, arrives as it is, or is refused."""
+    problems = []
+    for value, what in ((bytes(range(256)), "a binary secret"), (b"4 kB of it, " * 342, "a long secret")):
+        held = requests.secret("conformance", "value", value)
+        of = requests.files(requests.file("secret", b"before "), secrets=[held])
+        segment = of.os.files[0].content.segments.add()
+        segment.secret_ref.name, segment.secret_ref.key = held.name, held.key
+        refusable = not set(value) <= _ORDINARY
+        problems += [f"{what}: {text}" for text in await _arrives(session, info, of, refusable=refusable)]
+    all_hold(problems)
 
 
 @CHECKS.check_format("RND-016", features=_FILES)

@@ -14,7 +14,7 @@ import yaml
 from slipway.conformance.decoders import units
 from slipway.conformance.decoders.sight import sees
 from slipway.conformance.decoders.unreadable import UnreadableError
-from slipway.conformance.decoders.words import shell_words
+from slipway.conformance.decoders.words import shell_lines, shell_words
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import os_pb2 as ospb
 
@@ -209,8 +209,8 @@ def _programs(document: dict[str, Any], system: ospb.OperatingSystem) -> Iterato
         folder, _, name = file.path.rpartition("/")
         text = file.content.data.decode(errors="replace")
         if folder in _SCRIPTS and file.mode & 0o111:
-            for line in text.removesuffix("\n").split("\n"):
-                words = None if line.startswith("#") else shell_words(line)
+            for line in shell_lines(text):
+                words = shell_words(line)
                 if words:
                     yield statepb.Program(argv=words[1:] if words[0] == "exec" else words, start=_SCRIPTS[folder])
         elif folder == _UNITS and name.endswith(".service"):

@@ -3,6 +3,8 @@
 Where a shell or systemd would put something else in a word's place, the line is no list of words, and None is given.
 """
 
+from collections.abc import Iterator
+
 _SHELL_SPECIAL = set("|&;<>()$`*?[]{}~#!\n")
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "s": " "}
 
@@ -36,6 +38,34 @@ def shell_words(line: str) -> list[str] | None:
         else:
             word = (word or "") + char
     return words if word is None else [*words, word]
+
+
+def shell_lines(text: str) -> Iterator[str]:
+    """Give the command lines of a script, comments left out; a line break between quotes does not end one."""
+    held = ""
+    for line in text.removesuffix("\n").split("\n"):
+        held = f"{held}\n{line}" if held else line
+        if not held.startswith("#") and _quotes_open(held):
+            continue
+        if not held.startswith("#"):
+            yield held
+        held = ""
+    if held:
+        yield held
+
+
+def _quotes_open(line: str) -> bool:
+    quote, at = "", 0
+    while at < len(line):
+        char = line[at]
+        if char == "\\" and quote != "'":
+            at += 1
+        elif quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        at += 1
+    return bool(quote)
 
 
 def starts(argv: list[str], wanted: list[str]) -> bool:

@@ -19,6 +19,7 @@ from kubernetes.aio.client.rest import RESTClientObject
 from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
 from yaml import YAMLError
 
+from slipway.controller.kubernetes.destinations import CheckedResolver, Destinations
 from slipway.controller.kubernetes.failures import ApiFailure, Unreachable, failure
 from slipway.controller.kubernetes.kubeconfig import ClusterAccess
 from slipway.controller.kubernetes.pace import Pace
@@ -40,6 +41,22 @@ class KubeconfigUnusable(Exception):  # noqa: N818  # reads as what it is
     """A kubeconfig file can not be used."""
 
 
+class _Checked(RESTClientObject):  # type: ignore[misc]  # the client has no types
+    """A client that looks at each address before it is called."""
+
+    def __init__(self, configuration: Any, destinations: Destinations) -> None:
+        super().__init__(configuration)
+        self._destinations = destinations
+
+    def _create_connector(self) -> aiohttp.TCPConnector:
+        if self.proxy:  # it is the operator's, and finds the server by itself
+            connector: aiohttp.TCPConnector = super()._create_connector()
+            return connector
+        return aiohttp.TCPConnector(
+            limit=self.maxsize, ssl=self.ssl_context, resolver=CheckedResolver(self._destinations), use_dns_cache=False
+        )
+
+
 class Connection:
     """Calls one API server."""
 
@@ -50,14 +67,16 @@ class Connection:
         pace: Pace | None = None,
         seconds: float = 30.0,
         most_bytes: int = _MANAGEMENT_BYTES,
-        is_trusted: bool = True,
+        destinations: Destinations | None = None,
     ) -> None:
         """Use a configuration of the client; each call has so many `seconds`, and its answer at most so many bytes.
 
         Redirects are not followed: they would take credentials and bodies to an address that nobody has checked.
-        The longest line of a watch is the client's own limit, 4 MiB. A server that is not trusted is asked for answers
-        that are not compressed, and a compressed one is not expanded.
+        The longest line of a watch is the client's own limit, 4 MiB. A server that somebody's kubeconfig names is
+        called at certain `destinations` only; it is asked for answers that are not compressed, and a compressed one is
+        not expanded.
         """
+        is_trusted = destinations is None
         configuration.trace_configs = [_unredirected()]
         # Else the client would look into the environment and the .netrc file in a thread before each call, and wait for
         # a free one; passwords of a .netrc file are nothing for an API server.
@@ -65,7 +84,7 @@ class Connection:
         configuration.proxy = configuration.proxy or _proxy_of_environment(configuration.host)
         configuration.connection_pool_maxsize = _IDLE_CONNECTIONS
         self._configuration = configuration
-        self._rest = RESTClientObject(configuration)
+        self._rest = RESTClientObject(configuration) if destinations is None else _Checked(configuration, destinations)
         self._pace = pace or Pace.unlimited()
         self._seconds = seconds
         self._most_bytes = most_bytes
@@ -100,8 +119,15 @@ class Connection:
             raise KubeconfigUnusable("no usable kubeconfig") from None
 
     @classmethod
-    def to(cls, access: ClusterAccess, *, pace: Pace | None = None, seconds: float = 10.0) -> Self:
-        """Connect to a cluster by what a checked kubeconfig holds."""
+    def to(
+        cls, access: ClusterAccess, destinations: Destinations, *, pace: Pace | None = None, seconds: float = 10.0
+    ) -> Self:
+        """Connect to a cluster by what a checked kubeconfig holds.
+
+        Raises:
+            KubeconfigRefused: its server is none of the destinations.
+        """
+        destinations.check(urlsplit(access.server).hostname or "")
         configuration = Configuration(host=access.server)
         configuration.ca_cert_data = access.authority or None
         configuration.tls_server_name = access.tls_server_name or None
@@ -113,7 +139,7 @@ class Connection:
             if access.certificate:
                 configuration.cert_file = _write(folder, "tls.crt", access.certificate)
                 configuration.key_file = _write(folder, "tls.key", access.key)
-            return cls(configuration, pace=pace, seconds=seconds, most_bytes=_WORKLOAD_BYTES, is_trusted=False)
+            return cls(configuration, pace=pace, seconds=seconds, most_bytes=_WORKLOAD_BYTES, destinations=destinations)
 
     async def call(  # noqa: PLR0913  # keyword-only parts of a request
         self,

@@ -12,11 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from slipway.bootstrapper.lowering.runners.linux_file import RUN_PROGRAM
 from slipway.contract.content import SecretIndex, content_bytes
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _HOST_FOLDERS = ("usr", "bin", "sbin", "lib", "lib64")
 _FAKES = ("reboot", "sleep", "sync", "restorecon", "systemctl")
+AGENT = "/fake/machineadm"
 _NEVER = ("busybox", "flock", "reboot", "halt", "poweroff", "init", "linuxrc")
 _ENTER = """
 root=$1
@@ -28,6 +30,7 @@ for file in $MOUNTED; do
   mount --bind "$root$file" "$root$file"
 done
 mount --bind /dev/null "$root/dev/null"
+[ -z "$PROC" ] || mount --bind /proc "$root/proc"
 hostname "$NAME"
 exec chroot "$root" "$@"
 """
@@ -43,16 +46,18 @@ class LinuxMachine:
             Its shell has some programs built in, of which there can be no fakes.
         host_name: its host name.
         mounted: files that are bind mounts, as a container has some.
+        agent: the binary of machineadm, which then runs in place of the runner; it may change between two starts.
     """
 
     root: Path
     shell: str
     host_name: str = "node-1.example"
     mounted: list[str] = field(default_factory=list)
+    agent: Path | None = None
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for name in ("dev", "etc", "run", "tmp", "var/lib", "fake", "root", "home", "sys/class/dmi/id"):
+        for name in ("dev", "etc", "run", "tmp", "var/lib", "fake", "root", "home", "proc", "sys/class/dmi/id"):
             (self.root / name).mkdir(parents=True)
         (self.root / "dev/null").touch()
         (self.root / "dev/console").touch()
@@ -115,6 +120,11 @@ class LinuxMachine:
         folders = "" if self.shell == "busybox" else " ".join(_HOST_FOLDERS)
         # What a real machine has as /bin/sh is first in the search path of this one.
         words = ["sh" if word == "/bin/sh" else word for word in argv]
+        if self.agent is not None and RUN_PROGRAM in words:
+            if not self.path(AGENT).exists():
+                shutil.copy(self.agent, self.path(AGENT))
+            at = words.index(RUN_PROGRAM)
+            words[at - 1 : at + 1] = [AGENT, "run", "--retry-pause", "0s"]
         process = subprocess.Popen(
             [
                 "/usr/bin/unshare",
@@ -134,6 +144,8 @@ class LinuxMachine:
                 "FOLDERS": folders,
                 "MOUNTED": " ".join(self.mounted),
                 "NAME": self.host_name,
+                # With it, the shell of busybox prefers its own programs to fakes.
+                "PROC": "" if self.agent is None else "/proc",
                 **(environment or {}),
             },
             stdin=subprocess.DEVNULL,

@@ -55,6 +55,16 @@ def test_files_get_content_mode_and_owner(machine: LinuxMachine) -> None:
     assert access(machine.path("/opt/tool")) == (0o4755, 0, 0)
 
 
+def test_a_wave_is_on_the_disk_before_its_mark(machine: LinuxMachine) -> None:
+    """A power cut never leaves a mark that says that files are there which are not."""
+    if machine.shell == "busybox":
+        pytest.skip("the shell of busybox has its own sync, of which there is no fake")
+    machine.fake("sync", f'echo "$(cat /etc/here): $(echo $(ls {STATE}))" >>/synced')
+    assert install(machine, Wave(id="w", files=(file("/etc/here", b"here"),))) == 0
+    expected = ["here: ", "here: w.installed", "here: w w.installed"]
+    assert machine.path("/synced").read_text().splitlines() == expected
+
+
 def test_missing_parents_are_made_and_existing_ones_left_alone(machine: LinuxMachine) -> None:
     """New parents are root's with mode 0755, even those of a private file of a user."""
     machine.path("/etc/tight").mkdir(mode=0o700)

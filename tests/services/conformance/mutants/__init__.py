@@ -19,6 +19,7 @@ from tests.services.conformance.mutants import (
     limits,
     meaning,
     others,
+    overlooked,
     process,
     render,
     secrets,
@@ -54,6 +55,7 @@ _MODULES = (
     added,
     others,
     defaults,
+    overlooked,
 )
 
 

@@ -15,6 +15,7 @@ from kubernetes.aio.client.configuration import Configuration
 
 from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.connection import Connection
+from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.kubernetes.failures import Invalid, Unreachable
 from slipway.controller.kubernetes.kubeconfig import ClusterAccess
 from slipway.controller.resources import SECRETS, TOKEN_REVIEWS, Json
@@ -128,7 +129,7 @@ async def test_a_workload_clusters_answer_is_never_expanded() -> None:
     body = gzip.compress(b'{"metadata": {"name": "' + b"a" * (64 * 2**20) + b'"}}')
     seen: list[bytes] = []
     async with _answering(_http(body, head="content-encoding: gzip\r\n"), seen) as address:
-        connection = Connection.to(ClusterAccess(server=address))
+        connection = Connection.to(ClusterAccess(server=address), Destinations(["127.0.0.0/8"]))
         tracemalloc.start()
         try:
             with pytest.raises(Unreachable):

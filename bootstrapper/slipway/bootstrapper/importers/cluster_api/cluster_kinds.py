@@ -1,6 +1,6 @@
 """Cluster, with a topology or without, and ClusterClass, as far as machines depend on them.
 
-Of a class's variables and patches nothing is read: its templates are taken as they stand.
+The variables and patches of a class have a module of their own.
 """
 
 # ruff: noqa: RUF012  # pydantic copies defaults
@@ -35,10 +35,24 @@ class ClassReference(Opaque):
     namespace: str = ""
 
 
+class Variable(Opaque):
+    """A value of a variable."""
+
+    name: str
+    value: Annotated[Any, Field(repr=False)] = None
+
+
+class Overrides(Opaque):
+    """Values of variables for some machines only."""
+
+    overrides: list[Variable] = []
+
+
 class TopologyControlPlane(Opaque):
     """Control-plane machines of a topology."""
 
     replicas: int | None = None
+    variables: Overrides = Overrides()
 
 
 class TopologyMachines(Opaque):
@@ -47,6 +61,7 @@ class TopologyMachines(Opaque):
     class_: Annotated[str, Field(alias="class")] = ""
     name: str = ""
     replicas: int | None = None
+    variables: Overrides = Overrides()
 
 
 class TopologyWorkers(Opaque):
@@ -65,6 +80,7 @@ class Topology(Opaque):
     control_plane: TopologyControlPlane = TopologyControlPlane()
     version: Version = ""
     workers: TopologyWorkers = TopologyWorkers()
+    variables: list[Variable] = []
 
 
 class ClusterSpec(Foreign):

@@ -1,12 +1,14 @@
 """What the machines of a cluster have in common, collected from Cluster, infrastructure cluster and control plane."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from slipway.bootstrapper.importers.cluster_api.class_patches import ClassPatches, Holder
 from slipway.bootstrapper.importers.cluster_api.cluster_kinds import ClusterClassSpec, ClusterSpec
 from slipway.bootstrapper.importers.cluster_api.infrastructure import endpoint_of, infrastructure_of
 from slipway.bootstrapper.importers.cluster_api.kinds import ControlPlaneSpec, Reference
 from slipway.bootstrapper.importers.cluster_api.objects import ManifestObject, ManifestObjects
 from slipway.bootstrapper.importers.placeholders import ADDRESS, KUBERNETES_VERSION
+from slipway.contract.source_position import SourceError
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -114,10 +116,27 @@ class Clusters:
             given = spec.control_plane_endpoint
             facts.endpoint.CopyFrom(clusterpb.Endpoint(host=given.host, port=given.port or None))
             return
-        infrastructure = self.objects.referred(spec.infrastructure_ref, near=each)
+        infrastructure = self.objects.referred(spec.infrastructure_ref, near=each) or self._made(each, spec)
         found = endpoint_of(infrastructure) if infrastructure else None
         if found is not None:
             facts.endpoint.CopyFrom(found)
+
+    def _made(self, each: ManifestObject, spec: ClusterSpec) -> ManifestObject | None:
+        """Give what a topology makes the infrastructure's cluster of, if its class and patches tell."""
+        class_ = self.objects.class_of(each, spec.topology) if spec.topology else None
+        if spec.topology is None or class_ is None:
+            return None
+        reference = class_.read(ClusterClassSpec, "spec").infrastructure.to
+        template = self.objects.referred(reference, near=class_)
+        if template is None:
+            return None
+        patches = ClassPatches(class_, each, spec, set_missing=self.set_missing)
+        try:
+            made = patches.apply(template, reference, Holder("infrastructureCluster"))
+        except SourceError as error:
+            self.objects.note(template, f"no endpoint is taken from it: {error.problems[0]}")
+            return None
+        return replace(made, tree=made.part("spec", "template"))
 
     def _set_control_plane(self, each: ManifestObject, spec: ClusterSpec, facts: clusterpb.Cluster) -> None:
         reference = spec.control_plane_ref or self._of_class(each, spec) or Reference()

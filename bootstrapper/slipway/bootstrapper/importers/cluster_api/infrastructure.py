@@ -39,15 +39,21 @@ def infrastructure_of(kind: str) -> str:
     return next((name for prefix, name in _PREFIXES.items() if re.match(rf"{prefix}[A-Z]", kind)), "")
 
 
-def target(objects: ManifestObjects, reference: Reference | None, *, near: ManifestObject) -> clusterpb.Target:
-    """Give what is known of a machine from the infrastructure object that it refers to."""
+def target(
+    objects: ManifestObjects,
+    reference: Reference | None,
+    *,
+    near: ManifestObject,
+    made_from: ManifestObject | None = None,
+) -> clusterpb.Target:
+    """Give what is known of a machine from the infrastructure object that it refers to, or that `made_from` is."""
     found = clusterpb.Target()
     if reference is None:
         return found
     name = infrastructure_of(reference.kind)
     if name:
         found.infrastructure = name
-    machine = objects.referred(reference, near=near)
+    machine = made_from or objects.referred(reference, near=near)
     if machine is not None:
         _set_system(machine, found)
     return found

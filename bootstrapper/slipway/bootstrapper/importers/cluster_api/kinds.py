@@ -18,6 +18,7 @@ Version = Annotated[str, AfterValidator(lambda text: f"v{text}" if text[:1].isdi
 class Reference(Opaque):
     """A reference to an object: with apiVersion in v1beta1, with apiGroup in v1beta2."""
 
+    api_version: str = ""
     kind: str = ""
     name: str = ""
 

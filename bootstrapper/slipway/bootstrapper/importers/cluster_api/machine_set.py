@@ -37,6 +37,7 @@ class MachineSet:
         infrastructure: what the machines are made from, if known.
         cluster: their cluster.
         replicas: how many there are, if known.
+        made_from: what `infrastructure` names, where it is not what the documents hold.
     """
 
     name: str
@@ -47,6 +48,7 @@ class MachineSet:
     infrastructure: Reference | None
     cluster: KnownCluster
     replicas: int | None = None
+    made_from: ManifestObject | None = None
 
 
 def control_plane(

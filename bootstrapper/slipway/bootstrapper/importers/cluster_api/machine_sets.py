@@ -102,12 +102,12 @@ class MachineSets:
         topology = cluster.spec.topology
         if topology is None:
             return
-        sets = TopologyMachineSets(self.objects, cluster, each, topology)
+        sets = TopologyMachineSets(self.objects, cluster, each, topology, set_missing=self.clusters.set_missing)
         for one in sets.all():
-            self.taken.add(id(one.config))
             if one.role == clusterpb.ROLE_INIT:
                 self.roles.begin(cluster)
             yield one
+        self.taken |= sets.used
         self.of_classes += sets.templates()
 
     def _pool(self, each: ManifestObject) -> Iterator[MachineSet]:

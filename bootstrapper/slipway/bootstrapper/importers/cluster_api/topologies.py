@@ -1,7 +1,11 @@
-"""The machines of a Cluster with a topology: what its class says, without the class's patches."""
+"""The machines of a Cluster with a topology: the templates of its class, with the patches of the class."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from slipway.bootstrapper.importers.cluster_api.class_kinds import PatchesSpec
+from slipway.bootstrapper.importers.cluster_api.class_patches import ClassPatches, Holder, unmatched
+from slipway.bootstrapper.importers.cluster_api.class_variables import of_control_plane, of_workers
 from slipway.bootstrapper.importers.cluster_api.cluster_kinds import (
     ClassMachines,
     ClusterClassSpec,
@@ -9,7 +13,7 @@ from slipway.bootstrapper.importers.cluster_api.cluster_kinds import (
     TopologyMachines,
 )
 from slipway.bootstrapper.importers.cluster_api.clusters import CLUSTER_LABEL, KnownCluster
-from slipway.bootstrapper.importers.cluster_api.kinds import ControlPlaneTemplateSpec
+from slipway.bootstrapper.importers.cluster_api.kinds import ControlPlaneTemplateSpec, Reference
 from slipway.bootstrapper.importers.cluster_api.machine_set import (
     FOREIGN_CONFIGS,
     NATIVE_CONFIGS,
@@ -17,10 +21,10 @@ from slipway.bootstrapper.importers.cluster_api.machine_set import (
     control_plane,
 )
 from slipway.bootstrapper.importers.cluster_api.objects import ManifestObject, ManifestObjects
-from slipway.contract.source_position import FieldPath
+from slipway.contract.source_position import FieldPath, SourceError, SourceProblem
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
-_UNPATCHED = "a ClusterClass names it: it is taken as it stands, without the patches of the class"
+_UNREAD = "what it says about machines is not taken, since a patch of the ClusterClass cannot be applied to it: "
 _OWNED = "topology.cluster.x-k8s.io/owned"
 _NAMES = ("topology.cluster.x-k8s.io/deployment-name", "topology.cluster.x-k8s.io/pool-name")
 _MADE = "what was made of its topology is among the documents, and is taken in its place"
@@ -30,14 +34,30 @@ class TopologyMachineSets:
     """The machine sets of one topology."""
 
     def __init__(
-        self, objects: ManifestObjects, cluster: KnownCluster, each: ManifestObject, topology: Topology
+        self,
+        objects: ManifestObjects,
+        cluster: KnownCluster,
+        each: ManifestObject,
+        topology: Topology,
+        *,
+        set_missing: bool,
     ) -> None:
-        """Prepare; `each` is the Cluster's object."""
+        """Prepare.
+
+        Args:
+            objects: the set.
+            cluster: the cluster.
+            each: its object.
+            topology: its topology.
+            set_missing: use placeholders for what only a management cluster knows.
+        """
         self.objects = objects
         self.cluster = cluster
         self.each = each
         self.topology = topology
         self.found = objects.class_of(each, topology)
+        self.set_missing = set_missing
+        self.used: set[int] = set()
 
     def all(self) -> Iterator[MachineSet]:
         """Give those that no other document tells of; problems and notes go to the objects."""
@@ -53,15 +73,7 @@ class TopologyMachineSets:
             for name in left:
                 self.objects.note(self.each, f"{name} is left out: neither it nor the ClusterClass is there", path)
         else:
-            yield from self._noted(self._of_class(self.found, self.found.read(ClusterClassSpec, "spec")))
-
-    def _noted(self, items: Iterator[MachineSet]) -> Iterator[MachineSet]:
-        seen: set[int] = set()
-        for item in items:
-            if id(item.config) not in seen:
-                self.objects.note(item.config, _UNPATCHED)
-            seen.add(id(item.config))
-            yield item
+            yield from self._of_class(self.found, self.found.read(ClusterClassSpec, "spec"))
 
     def _has_plane(self) -> bool:
         """Whether the control plane that was made of the topology is among the documents."""
@@ -93,12 +105,11 @@ class TopologyMachineSets:
                 yield template
 
     def _of_class(self, found: ManifestObject, spec: ClusterClassSpec) -> Iterator[MachineSet]:
+        self.objects.problems.extend(self._unmatched(found, spec))
+        patches = ClassPatches(found, self.each, self.cluster.spec, set_missing=self.set_missing)
         plane = self.objects.referred(spec.control_plane.to, near=found)
         if plane is not None and plane.kind == "KubeadmControlPlaneTemplate" and not self._has_plane():
-            template = plane.read(ControlPlaneTemplateSpec, "spec").template.spec
-            given = {"version": self.topology.version, "replicas": self.topology.control_plane.replicas}
-            infrastructure = spec.control_plane.machine_infrastructure.to
-            yield from control_plane(self.each, plane, template.model_copy(update=given), self.cluster, infrastructure)
+            yield from self._control_plane(patches, spec, plane)
         topology = self.topology.workers
         kinds = (
             (topology.machine_deployments, spec.workers.machine_deployments, "machineDeployments"),
@@ -109,11 +120,44 @@ class TopologyMachineSets:
                 if self._made(worker):
                     continue
                 path = ("spec", "topology", "workers", field, index)
-                yield from self._workers(found, worker, classes, path)
+                yield from self._workers(patches, worker, classes, path)
+
+    def _unmatched(self, found: ManifestObject, spec: ClusterClassSpec) -> Iterator[SourceProblem]:
+        workers = [one.templates for one in (*spec.workers.machine_deployments, *spec.workers.machine_pools)]
+        named = [spec.infrastructure.to, spec.control_plane.to, spec.control_plane.machine_infrastructure.to]
+        named += [reference.to for one in workers for reference in (one.bootstrap, one.infrastructure)]
+        kinds: set[tuple[str, str]] = set()
+        for reference in named:
+            template = self.objects.referred(reference, near=found)
+            version = reference.api_version if reference else ""
+            version = version or (template.header.api_version if template else "")
+            if reference is not None and not version:
+                return
+            if reference is not None:
+                kinds.add((version, reference.kind))
+        yield from unmatched(found.read(PatchesSpec, "spec"), found, kinds)
+
+    def _control_plane(
+        self, patches: ClassPatches, spec: ClusterClassSpec, plane: ManifestObject
+    ) -> Iterator[MachineSet]:
+        given = self.topology.control_plane
+        path: FieldPath = ("spec", "topology", "controlPlane")
+        overrides = given.variables.overrides
+        holder = Holder("controlPlane", "", of_control_plane(self.topology), overrides, path)
+        config = self._patched(patches, plane, spec.control_plane.to, holder)
+        if config is None:
+            return
+        template = config.read(ControlPlaneTemplateSpec, "spec").template.spec
+        template = template.model_copy(update={"version": self.topology.version, "replicas": given.replicas})
+        infrastructure = spec.control_plane.machine_infrastructure.to
+        made_from = self._infrastructure(patches, infrastructure, holder)
+        for one in control_plane(self.each, config, template, self.cluster, infrastructure):
+            yield replace(one, made_from=made_from)
 
     def _workers(
-        self, found: ManifestObject, worker: TopologyMachines, classes: list[ClassMachines], path: FieldPath
+        self, patches: ClassPatches, worker: TopologyMachines, classes: list[ClassMachines], path: FieldPath
     ) -> Iterator[MachineSet]:
+        found = patches.class_
         templates = next((item.templates for item in classes if item.class_ == worker.class_), None)
         config = self.objects.referred(templates.bootstrap.to, near=found) if templates else None
         if templates is None or config is None or config.kind not in (*FOREIGN_CONFIGS, *NATIVE_CONFIGS):
@@ -122,6 +166,42 @@ class TopologyMachineSets:
             return
         name, version = f"{self.each.name}-{worker.name}", self.cluster.facts.kubernetes_version
         infrastructure = templates.infrastructure.to
+        kind = str(path[-2]).removesuffix("s")
+        builtin = of_workers(kind, self.topology.version, worker.class_, worker.name, worker.replicas)
+        holder = Holder(f"{kind}Class", worker.class_, builtin, worker.variables.overrides, path)
+        patched = self._patched(patches, config, templates.bootstrap.to, holder)
+        if patched is None:
+            return
+        made_from, role = self._infrastructure(patches, infrastructure, holder), clusterpb.ROLE_WORKER
         yield MachineSet(
-            name, clusterpb.ROLE_WORKER, version, config, self.each, infrastructure, self.cluster, worker.replicas
+            name, role, version, patched, self.each, infrastructure, self.cluster, worker.replicas, made_from
         )
+
+    def _patched(
+        self, patches: ClassPatches, config: ManifestObject, reference: Reference | None, holder: Holder
+    ) -> ManifestObject | None:
+        """Give a config as the patches leave it; None, and problems, if they cannot be applied."""
+        self.used.add(id(config))
+        if config.kind in NATIVE_CONFIGS:
+            return config
+        try:
+            return patches.apply(config, reference, holder)
+        except SourceError as error:
+            self.objects.problems.extend(error.problems)
+            return None
+
+    def _infrastructure(
+        self, patches: ClassPatches, reference: Reference | None, holder: Holder
+    ) -> ManifestObject | None:
+        """Give what machines are made from, as the patches leave it.
+
+        Of it only a field or two matter here; so a patch that is not understood costs these, and a note tells.
+        """
+        template = self.objects.referred(reference, near=patches.class_)
+        if template is None:
+            return None
+        try:
+            return patches.apply(template, reference, holder)
+        except SourceError as error:
+            self.objects.note(template, _UNREAD + str(error.problems[0]))
+            return replace(template, tree={})

@@ -1,7 +1,9 @@
-"""The commands around kubeadm. Today those of one phase run in one shell, so that an export lasts; that is kept.
+"""The commands around kubeadm. Today those of all phases are lines of one script that one shell runs; that is kept.
 
-Commands that leave something behind in the shell are put together into one script with those after them; all
-others stay apart, so that a failure names its line.
+In the kubeadm provider's layout one shell runs them still. Where the runner starts each command in a shell of its
+own, on other formats, commands that leave something behind in the shell are put together into one script with those
+after them. So are, everywhere, commands that begin what a later one ends, such as a loop. All others stay apart, so
+that a failure names its line.
 """
 
 import re
@@ -10,14 +12,17 @@ from collections.abc import Collection, Sequence
 from slipway.bootstrapper.importers import layout_paths
 from slipway.bootstrapper.importers.mapping.context import IGNITION, Context
 from slipway.bootstrapper.importers.mapping.place import Place
+from slipway.bootstrapper.importers.shell_construct import is_whole
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 
 _LEAVES_SOMETHING = re.compile(
-    r"(?:^|[;&|\n]\s*)(?:(?:export|cd|set|source|alias|umask|shopt|declare|readonly|unset|ulimit|pushd|trap)\b|\.\s"
-    r"|[A-Za-z_]\w*=[^\s;&|]*\s*(?:$|[;&\n])|[A-Za-z_]\w*=[\"'$(`]|(?:function\s+)?[A-Za-z_]\w*\s*\(\)\s*\{)"
+    r"\$\{\w+:?=|(?:^|[;&|\n{]|\b(?:then|do|else)[ \t])[ \t]*"
+    r"(?:(?:(?:command|builtin)[ \t]+)?(?:export|cd|set|source|eval|exec|alias|unalias|umask|shopt|declare|typeset"
+    r"|readonly|unset|ulimit|pushd|popd|trap|read|hash|shift|wait|getopts|printf[ \t]+-v|mapfile|readarray|let|local"
+    r"|enable|disown)\b|\.[ \t]|[\w.-]+[ \t]*\([ \t]*\)|function[ \t]|\(\("
+    r"|[A-Za-z_]\w*(?:\[[^\]\n]{0,64}\])?\+?=(?:[^\s;&|\"'$(`]*[ \t]*(?:$|[;&|\n}])|[\"'$(`]))"
 )
-_OPENS = re.compile(r"(?:^|[;&|\s])(?:then|do|else|\{)\s*$|\\$")
 
 
 def set_commands(
@@ -42,6 +47,28 @@ def set_commands(
             if layout_paths.binds(text, context.format):
                 context.findings.bind(place.at(name, index))
         getattr(commands, phase).extend(_commands(context, place.at(name), kept, first_boot=phase == "pre"))
+    if not context.windows:
+        _check_spans(context, place, lists, commands)
+
+
+def _check_spans(context: Context, place: Place, lists: dict[str, list[str]], commands: planpb.Commands) -> None:
+    """Keep what begins before kubeadm and ends after it: no part of it can be a file of its own."""
+    facts = [
+        any(segment.HasField("fact") for one in phase for segment in one.script.segments)
+        for phase in (commands.pre, commands.post)
+    ]
+    texts = [text for text in lists["preKubeadmCommands"] if text.strip()]
+    if not any(facts) or all(map(is_whole, texts)) or is_whole("\n".join(texts)):
+        return
+    if context.whole:
+        context.findings.needs_jinja = True
+        return
+    message = (
+        "what begins here must end in the same list, since commands of this config hold values that only the machine"
+        " knows; write what belongs together as one item"
+    )
+    first = next(index for index, text in enumerate(lists["preKubeadmCommands"]) if text.strip() and not is_whole(text))
+    context.findings.refuse(place.at("preKubeadmCommands", first), message)
 
 
 def _commands(
@@ -63,7 +90,7 @@ def _commands(
 
 
 def _lasts(text: str) -> bool:
-    return bool(_LEAVES_SOMETHING.search(text) or _OPENS.search(text))
+    return bool(_LEAVES_SOMETHING.search(text)) or not is_whole(text)
 
 
 def _together(context: Context, place: Place, texts: Sequence[tuple[int, str]]) -> planpb.Command:

@@ -71,11 +71,13 @@ class Findings:
         problems: what keeps the config from being carried over.
         diagnostics: what is understood differently, or not carried over since it has no effect today either.
         bound_by: what binds the config to its own format.
+        needs_jinja: commands only work where cloud-init fills in their values, as it does today.
     """
 
     problems: list[SourceProblem] = field(default_factory=list)
     diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
     bound_by: list[diagnosticpb.Origin] = field(default_factory=list)
+    needs_jinja: bool = False
 
     def refuse(self, place: Place, message: str) -> None:
         """Note what cannot be carried over."""

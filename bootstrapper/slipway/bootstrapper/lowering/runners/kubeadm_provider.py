@@ -5,6 +5,10 @@ unit's name and for the paths. They know two forms: command lines for cloud-init
 not stop the next; and one bash script that stops at the first failure, run by a unit on every boot until the
 bootstrap has taken its configuration away. A plan that says anything which a form can not express is not
 given that form: it gets the runner, with the same unit name.
+
+In both forms one shell runs all, so that what a command leaves behind in it (variables, working directory, umask,
+functions) reaches kubeadm and the commands after it. A script that holds machine facts is therefore put together
+while the machine is prepared, and read by that shell where it stands.
 """
 
 import shlex
@@ -19,10 +23,16 @@ from slipway.bootstrapper.lowering.runners.linux_file import (
     made_by_runner,
     root_file,
 )
-from slipway.bootstrapper.lowering.runners.linux_stage import install_step, stage_files
+from slipway.bootstrapper.lowering.runners.linux_stage import install_argv, install_step, stage_files
 from slipway.bootstrapper.lowering.runners.program import program
 from slipway.bootstrapper.lowering.runners.run_order import FailureRules, in_order, timeout_seconds
-from slipway.bootstrapper.lowering.runners.step_script import needs_assembly, step_files, step_path
+from slipway.bootstrapper.lowering.runners.step_script import (
+    assembled_path,
+    needs_assembly,
+    sourced_files,
+    step_files,
+    step_path,
+)
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.content import literal, normal_segments
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -55,13 +65,17 @@ def as_commands(
     bootstrap = [step for step in steps if step.phase == planpb.PHASE_BOOTSTRAP]
     if prepare:
         files += [file for step in prepare for file in step_files(step)]
-        started = " && ".join(_call(step) for step in prepare)
+        installed = [shlex.join(install_argv(step.id)) for step in steps if _sourced(step)]
+        started = " && ".join([*map(_call, prepare), *installed])
         _add_line(result, _text(f"mkdir -p {RUN}; {{ {started}; }} || : > {_NOT_PREPARED}"), prepare[0])
     guard = [f"[ ! -e {_NOT_PREPARED} ]"] if prepare else []
     for step in steps:
         if step.phase in (planpb.PHASE_PRE, planpb.PHASE_POST):
             segments = _command_line(step)
-            if segments is None:
+            if _sourced(step):
+                files += sourced_files(step)
+                segments = _text(_source(step))
+            elif segments is None:
                 files += step_files(step)
                 segments = _text(_call(step))
             _add_line(result, segments, step)
@@ -87,8 +101,16 @@ def as_script(
     files = list(_prepare_files(items, bundle_id))
     segments = [contentpb.Segment(data=b"#!/bin/bash\nset -e\n")]
     before, after = rules.split(steps)
+    # What the runner is to read must be whole before the first of the user's commands runs.
     for step in before:
-        segments += _script_lines(step, files)
+        if step.phase == planpb.PHASE_PREPARE:
+            segments += _script_lines(step, files)
+    for step in steps:
+        if _sourced(step):
+            segments.append(contentpb.Segment(data=f"{shlex.join(install_argv(step.id))}\n".encode()))
+    for step in before:
+        if step.phase != planpb.PHASE_PREPARE:
+            segments += _script_lines(step, files)
     segments.append(contentpb.Segment(data=f"mkdir -p {SENTINEL_DIRECTORY} && echo success > {SENTINEL}\n".encode()))
     result = _copy(entrypoint)
     config = _config_path(steps)
@@ -147,6 +169,18 @@ def _plain_command(step: planpb.Step) -> bool:
     return not step.command.HasField("timeout") and not step.command.redact_output
 
 
+def _sourced(step: planpb.Step) -> bool:
+    """Say whether the one shell reads the step's script as its own, which is known only on the machine."""
+    facts = needs_assembly(step.command.script) and not any(
+        segment.HasField("template") for segment in step.command.script.segments
+    )
+    return facts and _plain_command(step) and step.phase in (planpb.PHASE_PRE, planpb.PHASE_POST)
+
+
+def _source(step: planpb.Step) -> str:
+    return f". {assembled_path(step.id)}"
+
+
 def _command_line(step: planpb.Step) -> list[contentpb.TextSegment] | None:
     """Give a user's command as the line that the user wrote, or None where it has to be a file."""
     if not _plain_command(step):
@@ -184,6 +218,9 @@ def _script_lines(step: planpb.Step, files: list[ospb.File]) -> list[contentpb.S
         return [contentpb.Segment(data=f"{shlex.join(command.argv)}\n".encode())]
     if own_lines and not needs_assembly(command.script):
         return [*normal_segments(command.script), contentpb.Segment(data=b"\n")]
+    if _sourced(step):
+        files += sourced_files(step)
+        return [contentpb.Segment(data=f"{_source(step)}\n".encode())]
     files += step_files(step)
     return [contentpb.Segment(data=f"{_call(step)}\n".encode())]
 

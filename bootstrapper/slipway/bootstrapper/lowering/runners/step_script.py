@@ -37,9 +37,31 @@ def step_files(step: planpb.Step) -> Iterator[ospb.File]:
     if not needs_assembly(command.script):
         yield root_file(path, contentpb.Content(segments=normal_segments(command.script)), command.origin)
         return
-    whole = f"{ROOT}/scripts/{step.id}"
-    yield from stage_files(Wave(id=step.id, files=(root_file(whole, command.script, command.origin),)))
-    yield root_file(path, _lines(install_argv(step.id), ["sh", whole]), command.origin)
+    yield from _staged(step)
+    yield root_file(path, _lines(install_argv(step.id), ["sh", assembled_path(step.id)]), command.origin)
+
+
+def assembled_path(step_id: str) -> str:
+    """Give the path of a step's script that is put together on the machine."""
+    return f"{ROOT}/scripts/{step_id}"
+
+
+def sourced_files(step: planpb.Step) -> Iterator[ospb.File]:
+    """Give the files of a step that a shell reads as its own: `install_argv` puts its script together.
+
+    The script is there from the start, empty: a shell ends when it is to read a file that does not exist.
+
+    Raises:
+        UnsupportedFeature: the script is not for a POSIX shell, or holds imported template text.
+    """
+    interpreter(step.command, default=planpb.INTERPRETER_SH, known=[planpb.INTERPRETER_SH])
+    yield from _staged(step)
+    yield root_file(assembled_path(step.id), literal(b""), step.command.origin)
+
+
+def _staged(step: planpb.Step) -> Iterator[ospb.File]:
+    whole = root_file(assembled_path(step.id), step.command.script, step.command.origin)
+    yield from stage_files(Wave(id=step.id, files=(whole,)))
 
 
 def needs_assembly(script: contentpb.Content) -> bool:

@@ -158,6 +158,8 @@ while IFS= read -r line; do
       ;;
   esac
 done <list
+# All is on the disk before the mark that says so.
+sync
 : >"$e"
 cd /
 rm -rf "$w"

@@ -14,7 +14,7 @@ cd /
 PATH=$PATH:/usr/sbin:/sbin:/opt/bin
 d=/var/lib/slipway
 r=/run/slipway
-mkdir -pm 700 $r $d/state
+mkdir -pm700 $r $d/state
 exec 9>$r/lock
 # A lock dies with its holder. Steps do not inherit it: a daemon that a step leaves behind can not hold it.
 if command -v flock >&9; then
@@ -65,13 +65,15 @@ k=1
       while
         x=0
         ${t:+timeout -k 9 $t} sh $d/steps/$i >$l 2>&1 </dev/null 9>&- || x=$?
-        [ $((x * n)) != 0 ]
+        [ $((x*n)) != 0 ]
       do
         n=$((n-1))
         sleep 10
         up
       done
+      # What the step wrote is on the disk before the mark that says so: a power cut in between takes the mark, too.
       # On a full disk no step is done; the line is sent all the same, since the record may not find room.
+      sync
       [ $x != 0 ] || true >$s || x=74
       sync
       up
@@ -85,7 +87,7 @@ k=1
       umask 077
       printf '{"slipway":"failed","run":"%s","phase":"%s","step":"%s","exit":%s}\n' $b $p $i $x >$r/f
       [ -w /dev/console ] && cat $r/f >/dev/console || :
-      tail -c 4096 $l >>$r/f
+      tail -c4096 $l >>$r/f
       cp $r/f $s.failed || :
       true >$m.stop || :
     fi

@@ -1,0 +1,5 @@
+module slipway.dev/machineadm
+
+go 1.25.0
+
+require golang.org/x/sys v0.47.0
