@@ -11,7 +11,12 @@ from slipway.fake_provisioner.server import DEATH
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.integration.site import BACK_SECONDS, RENDER_SECONDS, START_SECONDS, Site, request, until
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(400)]
+# One process has all tests, and starts the services once.
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.timeout(400),
+    pytest.mark.xdist_group("faults"),
+]
 
 
 async def test_a_killed_provisioner_is_replaced_by_the_next_instance(site: Site) -> None:

@@ -12,7 +12,12 @@ from slipway.contract.errors import SlipwayError
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tests.integration.site import BACK_SECONDS, START_SECONDS, Site, until
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(400)]
+# One process has all tests, and starts the services once.
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.timeout(400),
+    pytest.mark.xdist_group("registrations"),
+]
 
 
 async def test_two_versions_stand_side_by_side(site: Site) -> None:

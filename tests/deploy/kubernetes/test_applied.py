@@ -10,7 +10,8 @@ from tests.deploy.kubernetes import rendered
 from tools.cluster.environment import Environment
 from tools.cluster.management import ManagementCluster
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
+# One process has all tests, and starts their API server once.
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(400), pytest.mark.xdist_group("applied")]
 
 
 @pytest.fixture(scope="module")

@@ -77,7 +77,9 @@ def _bundle() -> bundlepb.BootstrapBundle:
     return of
 
 
-@pytest.fixture(scope="module", params=ROOTS)
+@pytest.fixture(
+    scope="module", params=[pytest.param(root, marks=pytest.mark.xdist_group(f"cloud-init-{root}")) for root in ROOTS]
+)
 def booted(request: pytest.FixtureRequest, engine: Callable[..., None]) -> MachineState:
     """A machine that the whole bundle was given to."""
     engine(f"root-{request.param}")

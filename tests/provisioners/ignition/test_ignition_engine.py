@@ -132,7 +132,10 @@ def test_ignitions_own_parser_takes_disks(spec: str, engine: Callable[..., None]
     assert [found for found in ignition.validate(rendered) if found.severity is Severity.ERROR] == []
 
 
-@pytest.fixture(scope="module", params=ENGINE_SPECS)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(spec, marks=pytest.mark.xdist_group(f"ignition-{spec}")) for spec in ENGINE_SPECS],
+)
 def set_up(request: pytest.FixtureRequest, engine: Callable[..., None]) -> MachineState:
     """A machine that the whole bundle was given to, its entry point started."""
     engine("ignition")

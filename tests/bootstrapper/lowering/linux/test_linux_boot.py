@@ -12,7 +12,8 @@ from tests.bootstrapper.lowering.lowered_systems import SUPPORTS, LowerSystem
 from tools.oracles import fakes, roots, sandbox, systemd_boot
 from tools.oracles.sandbox import File
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
+# One process has all tests, and boots their machine once.
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(400), pytest.mark.xdist_group("linux-boot")]
 
 FAKES = fakes.command("modprobe") | fakes.command("swapon") | fakes.command("sysctl")
 STARTS_RUNNER = b"""\

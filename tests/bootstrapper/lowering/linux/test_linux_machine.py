@@ -46,7 +46,10 @@ class Machine:
         return outcome.output.decode().strip()
 
 
-@pytest.fixture(scope="module", params=["trixie", "bookworm"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(root, marks=pytest.mark.xdist_group(f"linux-{root}")) for root in ("trixie", "bookworm")],
+)
 def machine(request: pytest.FixtureRequest, lower: LowerSystem, engine: Callable[..., None]) -> Iterator[Machine]:
     """A machine with the full spec, prepared by the runner."""
     engine(f"root-{request.param}")
