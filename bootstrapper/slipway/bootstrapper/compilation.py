@@ -13,6 +13,7 @@ from slipway.bootstrapper.engines.engine import Engine
 from slipway.bootstrapper.engines.result import EngineRefusal
 from slipway.bootstrapper.error_refusals import of_engine, of_error
 from slipway.bootstrapper.field_index import item_index
+from slipway.bootstrapper.file_precedence import settle_files
 from slipway.bootstrapper.lowering.draft import Draft, Elsewhere, Refusal
 from slipway.bootstrapper.lowering.finish import RUNNER, finish
 from slipway.bootstrapper.lowering.legalise import legalise
@@ -186,7 +187,8 @@ class Compiler:
         surround(bundle)
         bundle.provenance.engine = f"{self.engine.name}/{self.engine.version}"
         result.diagnostics += placed
-        _user_files_win(result)
+        if bundle.HasField("execution"):
+            result.diagnostics += settle_files(bundle.os, made.last_written)
         return True
 
     def _without_plan(self, result: Compiled, info: provisionerpb.FormatInfo) -> Compiled:
@@ -250,28 +252,6 @@ def _placed(
         if item is not None and not one.HasField("origin"):
             placed.origin.CopyFrom(item.message.origin)
         yield placed
-
-
-def _user_files_win(result: Compiled) -> None:
-    """An imported user file takes the place of an engine's file of the same path, as it does today, with a warning."""
-    bundle = result.bundle
-    for earlier, later in list(paths.collisions(bundle.os)):
-        if later.origin.made_by and not earlier.origin.made_by and bundle.HasField("execution"):
-            index = next(
-                number
-                for number, file in enumerate(bundle.os.files)
-                if paths.comparable(file.path) == later.path and file.origin.made_by
-            )
-            del bundle.os.files[index]
-            result.diagnostics.append(
-                diagnosticpb.Diagnostic(
-                    severity=diagnosticpb.SEVERITY_WARNING,
-                    code="ENGINE_FILE_REPLACED",
-                    message="a file of the spec takes the place of one that the bootstrap engine writes",
-                    field_path=earlier.where,
-                    origin=earlier.origin,
-                )
-            )
 
 
 def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Refusal]:

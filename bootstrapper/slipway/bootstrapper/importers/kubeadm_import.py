@@ -18,7 +18,7 @@ from slipway.bootstrapper.importers.mapping.commands import set_commands
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from slipway.bootstrapper.importers.mapping.control_plane import set_cluster_configuration
 from slipway.bootstrapper.importers.mapping.disks import set_disks, set_mounts
-from slipway.bootstrapper.importers.mapping.files import file_item
+from slipway.bootstrapper.importers.mapping.files import file_item, normal_path
 from slipway.bootstrapper.importers.mapping.node import set_init, set_join
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
 from slipway.bootstrapper.importers.mapping.rules import check_rules
@@ -144,7 +144,12 @@ class _Import:
 
     def set_os(self) -> None:
         foreign, place, context, os = self.foreign, self.place, self.context, self.spec.os
-        os.files.extend(file_item(context, place.at("files", index), file) for index, file in enumerate(foreign.files))
+        for index, file in enumerate(foreign.files):
+            if normal_path(file.path) in self.overwritten():
+                message = "has no effect today either: the kubeadm provider writes this file after it"
+                self.findings.warn(place.at("files", index), "NO_EFFECT", message)
+            else:
+                os.files.append(file_item(context, place.at("files", index), file))
         optional = set_accounts(context, place.at("users"), foreign.users, os)
         self.spec.optional_features.extend(optional)
         if foreign.disk_setup is not None:
@@ -165,6 +170,13 @@ class _Import:
         set_commands(context, place, lists, commands, skipped=context.filled.commands)
         if commands.ByteSize():
             self.spec.commands.CopyFrom(commands)
+
+    def overwritten(self) -> set[str]:
+        """Give the paths that today's provider writes after the config's own files, on every machine."""
+        if self.context.format != IGNITION:
+            return {"/run/cluster-api/placeholder"}
+        ntp = self.foreign.ntp
+        return {"/etc/kubeadm.sh"} | ({"/etc/ntp.conf"} if ntp and ntp.enabled and ntp.servers else set())
 
     def set_ntp(self) -> None:
         ntp, here = self.foreign.ntp, self.place.at("ntp")

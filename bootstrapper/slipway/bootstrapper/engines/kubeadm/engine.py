@@ -69,6 +69,7 @@ class KubeadmEngine:
         config = _config_file(request, of_components)
         if request.remarks.refusals:
             return _refused(request)
+        discovery = () if request.creates_cluster else discovery_files(request)
         return EngineResult(
             engine=NAME,
             files=(
@@ -76,9 +77,10 @@ class KubeadmEngine:
                 *of_components.files,
                 *_static_pods(request),
                 *patch_files(request),
-                *(() if request.creates_cluster else discovery_files(request)),
+                *discovery,
                 config,
             ),
+            last_written=frozenset(file.path for file in (*discovery, config)),
             steps=tuple(steps(request, provider=_uses_provider_layout(bundle))),
             diagnostics=tuple(request.remarks.diagnostics),
         )

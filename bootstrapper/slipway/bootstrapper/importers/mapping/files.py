@@ -44,12 +44,15 @@ def file_item(context: Context, place: Place, file: File) -> ospb.File:
 def _path(context: Context, place: Place, text: str) -> str:
     """Give the path without repeated and trailing slashes, which mean nothing to the engines of today."""
     path = context.plain(place, text)
-    if not path.startswith("/"):
-        return path
-    plain = re.sub(r"/{2,}", "/", path).rstrip("/") or "/"
+    plain = normal_path(path)
     if plain != path:
         context.findings.inform(place, "PATH_SIMPLIFIED", "repeated and trailing slashes are left out of the path")
     return plain
+
+
+def normal_path(path: str) -> str:
+    """Give a path of Linux without repeated and trailing slashes."""
+    return (re.sub(r"/{2,}", "/", path).rstrip("/") or "/") if path.startswith("/") else path
 
 
 def set_owner(item: ospb.File | ospb.Directory | ospb.Link, text: str) -> None:
