@@ -23,7 +23,7 @@ WORKLOAD = "workload"
 PROVISIONERS = ("cloud-init", "ignition", "talos", "windows")
 SERVICES = ("controller", "registry", *PROVISIONERS)
 ON_IPV6 = {"slipway-ignition", "slipway-windows"}
-GRPC, METRICS = 9443, 8080
+GRPC, METRICS, PROBES = 9443, 8080, 8081
 _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 
 

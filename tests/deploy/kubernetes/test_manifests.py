@@ -225,6 +225,26 @@ def test_api_servers_are_reached(name: str, address: str, port: int, reason: str
     assert policies.allow("egress", _template(name)["metadata"]["labels"], Peer(address), port), reason
 
 
+@pytest.mark.parametrize("overlay", rendered.OVERLAYS)
+def test_every_way_in_names_its_sources(overlay: str) -> None:
+    """A rule without a source opens a port to every pod of the cluster."""
+    for name, policy in rendered.of_kind(overlay, "NetworkPolicy").items():
+        for rule in policy["spec"].get("ingress") or ():
+            assert rule["ports"], name
+            assert rule["from"], name
+            assert all(any(selector for selector in source.values()) for source in rule["from"]), name
+
+
+@pytest.mark.parametrize("name", PODS)
+@pytest.mark.parametrize("labels", [None, {"app": "any"}])
+def test_nobody_else_gets_in(name: str, labels: dict[str, str] | None) -> None:
+    """A pod without a role, and an address outside of the cluster, reach neither calls nor metrics nor health."""
+    policies = Policies(rendered.of_kind(OWN, "NetworkPolicy").values())
+    own = _template(name)["metadata"]["labels"]
+    peer = Peer("10.0.0.9", labels)
+    assert not [port for port in (8080, 8081, 9443, 9444) if policies.allow("ingress", own, peer, port)]
+
+
 def test_a_provisioner_calls_nobody_but_the_registry() -> None:
     """What knows the secrets of machines has no way out."""
     policies = Policies(rendered.of_kind(OWN, "NetworkPolicy").values())
