@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-import yaml
 
 from slipway.cli.processes import LOOPBACK, free_port
 from slipway.contract.errors import Unauthenticated
@@ -81,6 +80,7 @@ async def test_a_killed_leader_is_followed(site: Site, processes: Processes) -> 
             f"--kubeconfig={site.kubeconfig}",
             f"--namespace={site.namespace}",
             f"--lease-namespace={manifests.NAMESPACE}",
+            f"--workload-servers={LOOPBACK}/8",
         )
     await site.cluster()
     await site.workers("pool", {"provisioner": {"name": "cloud-init"}})
@@ -152,5 +152,4 @@ def _with_token(call: Callable[..., object], token: str) -> Callable[..., object
 
 
 def _token(site: Site) -> str:
-    tree = yaml.safe_load(site.kubeconfig.read_text(encoding="utf-8"))
-    return f"Bearer {tree['users'][0]['user']['token']}"
+    return f"Bearer {site.environment.token_of_account(manifests.NAMESPACE, manifests.ACCOUNT, audience='slipway')}"

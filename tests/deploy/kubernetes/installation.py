@@ -90,6 +90,10 @@ def installed() -> Iterator[Installation]:
         pods = {}
         for name in (f"slipway-{one}" for one in SERVICES):
             tunnels = [workload.endpoint] if name == "slipway-controller" else []
+            if tunnels:
+                # Its workload cluster listens on loopback here, which the operator has to allow.
+                container = found[name]["spec"]["template"]["spec"]["containers"][0]
+                container.setdefault("env", []).append({"name": "SLIPWAY_WORKLOAD_SERVERS", "value": "127.0.0.0/8"})
             pods[name] = kubelet.run(found[name], family=6 if name in ON_IPV6 else 4, tunnels=tunnels)
         kubelet.lead("slipway-registry")
         made = Installation(cluster, kubelet, str(refused.value), job, pods, workload.administration)

@@ -89,6 +89,16 @@ def test_paths_that_scrapers_ask(port: MetricsPort, path: str, reason: str) -> N
     assert "slipway_try 1.0" in _fetch(port, path), reason
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has one family of addresses only")
+def test_every_address_of_either_family(registry: CollectorRegistry) -> None:
+    """Pods have addresses of one family or the other, and their manifests say "::"."""
+    served = MetricsPort(registry, host="::", port=0)
+    for address in ("127.0.0.1", "[::1]"):
+        with urllib.request.urlopen(f"http://{address}:{served.port}/metrics", timeout=10) as answer:
+            assert b"slipway_try 1.0" in answer.read()
+    served.close()
+
+
 def test_nothing_is_left_after_the_end(registry: CollectorRegistry) -> None:
     """The port is free again, also with a connection that was open."""
     served = MetricsPort(registry, host="127.0.0.1", port=0)

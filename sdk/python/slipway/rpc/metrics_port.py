@@ -37,7 +37,9 @@ class MetricsPort:
         self._seconds = seconds
         self._connected: Counter[str] = Counter()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._socket = socket.create_server((host, port), family=family, backlog=MAX_CONNECTIONS)
+        # "::" is every address of either family, as it is to gRPC.
+        both = host == "::" and socket.has_dualstack_ipv6()
+        self._socket = socket.create_server((host, port), family=family, backlog=MAX_CONNECTIONS, dualstack_ipv6=both)
         self.port: int = self._socket.getsockname()[1]
         self._loop = asyncio.new_event_loop()
         self._ending = asyncio.Event()
