@@ -69,7 +69,8 @@ def _controller(installation: Installation, readers: str) -> Pod:
 
 
 async def _token(site: Site, account: str, *, may: bool) -> str:
-    access = await asyncio.to_thread(site.environment.administration.service_account, site.namespace, account)
+    administration = site.environment.administration
+    await asyncio.to_thread(administration.service_account, site.namespace, account)
     metadata = {"name": account, "namespace": site.namespace}
     role: dict[str, Any] = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -85,7 +86,7 @@ async def _token(site: Site, account: str, *, may: bool) -> str:
         "subjects": [{"kind": "ServiceAccount", **metadata}],
     }
     await site.apply(role, binding)
-    return access.token
+    return await asyncio.to_thread(lambda: administration.token(site.namespace, account, audience="slipway"))
 
 
 async def _ask(  # noqa: PLR0913  # the parts of a question
