@@ -3,6 +3,7 @@
 import base64
 import copy
 import gzip
+import json
 from typing import Any
 
 import pytest
@@ -93,6 +94,15 @@ async def test_the_same_request_serves_each_provisioner_of_plans(name: str) -> N
     assert answer.user_data[:1] in {b"#", b"{"}
     assert b"kubeadm" not in answer.user_data
     assert not [one for one in answer.diagnostics if "CREDENTIAL" in one.code]
+
+
+async def test_what_is_left_unsaid_of_a_file_is_as_everywhere() -> None:
+    """A provisioner defaults nothing, so the bundle says owner, group and mode: 0644, root."""
+    bare = {"path": "/etc/motd", "content": {"text": "hello\n"}}
+    answer = await provision(service(), request(changed(os={"files": [bare]}, provisioner={"name": "ignition"})))
+    (file,) = [one for one in json.loads(answer.user_data)["storage"]["files"] if one["path"] == "/etc/motd"]
+    assert file["mode"] == 0o644
+    assert (file.get("user", {}).get("name", "root"), file.get("group", {}).get("name", "root")) == ("root", "root")
 
 
 async def test_steps_stand_between_the_commands() -> None:

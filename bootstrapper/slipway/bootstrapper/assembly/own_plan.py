@@ -7,6 +7,7 @@ from dataclasses import replace
 from slipway.bootstrapper.assembly import alternatives, characters, paths, structure
 from slipway.bootstrapper.assembly.layers import Layers
 from slipway.bootstrapper.assembly.origins import with_origins
+from slipway.bootstrapper.assembly.overrides import fill_defaults
 from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, path_violations
 from slipway.bootstrapper.field_index import item_index
 from slipway.contract import validation
@@ -66,6 +67,8 @@ def _named(spec: provisioningpb.ProvisioningSpec) -> specpb.MachineBootstrapSpec
     for field, value in spec.ListFields():
         if field.name in _SHARED:
             getattr(shared, field.name).CopyFrom(value)
+    if shared.HasField("os"):
+        fill_defaults(shared.os)
     return with_origins(shared)
 
 
