@@ -49,7 +49,7 @@ def _processes(cluster: RunningCluster, limits: Limits, run: str) -> Sequence[Pr
         "provisioner": ("slipway.provisioners.cloud_init", registry),
         "controller": (
             "slipway.controller", registry, f"--kubeconfig={cluster.kubeconfig_of_account(*_ACCOUNT)}",
-            f"--lease-namespace={_ACCOUNT[0]}", *flags,
+            f"--lease-namespace={_ACCOUNT[0]}", "--workload-servers=127.0.0.0/8", *flags,
         ),
     }  # fmt: skip
     return [
