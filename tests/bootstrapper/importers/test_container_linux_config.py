@@ -55,8 +55,18 @@ def test_an_empty_snippet_says_nothing() -> None:
 
 
 REFUSED = [
-    ("storage:\n  disks: []\n", 4, "storage.disks", "not understood here"),
-    ("networkd:\n  units: []\n", 3, "networkd", "not understood here"),
+    ("storage:\n  raid: []\n", 4, "storage.raid", "not understood here"),
+    ("etcd:\n  version: 3\n", 3, "etcd", "not understood here"),
+    ("locksmith:\n  reboot_strategy: never\n", 4, "locksmith.reboot_strategy", "must be one of reboot"),
+    ("locksmith:\n  window_start: 25:00\n  window_length: 1h\n", 4, "locksmith.window_start", "must be a time"),
+    ("locksmith:\n  window_start: 01:00\n  window_length: long\n", 5, "locksmith.window_length", "must be a duration"),
+    ("locksmith:\n  window_start: 01:00\n", 3, "locksmith", "window_start and window_length must both"),
+    (
+        "storage: {disks: [{device: /dev/sdb, partitions: [{size: 1000KiB}]}]}",
+        3,
+        "storage.disks[0].partitions[0].size",
+        "must be a size in whole MiB",
+    ),
     (
         "systemd:\n  units:\n  - name: a\n    enabld: true\n",
         6,

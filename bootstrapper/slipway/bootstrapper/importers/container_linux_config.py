@@ -1,8 +1,9 @@
 """ignition.containerLinuxConfig.additionalConfig holds a document of its own: a Container Linux Config, in YAML.
 
-A listed subset of it becomes neutral items: files (also remote ones), directories, links, units with drop-ins and
-mask, users and groups. The rest of the language is refused with its path; there is no transpiler here. Source:
-the configuration page of flatcar/container-linux-config-transpiler v0.9.4.
+A listed subset of it becomes neutral items: files (also remote ones), directories, links, disks, filesystems, units
+with drop-ins and mask, units of networkd, users and groups, and the settings of updates and reboots. The rest of the
+language is refused with its path; there is no transpiler here. Source: flatcar/container-linux-config-transpiler
+v0.9.4.
 """
 
 # ruff: noqa: RUF012  # pydantic copies defaults
@@ -11,11 +12,14 @@ import base64
 import binascii
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
+from slipway.bootstrapper.importers.container_linux_disks import Disk, Filesystem
+from slipway.bootstrapper.importers.container_linux_settings import Locksmith, Networkd, Update
+from slipway.bootstrapper.importers.container_linux_types import Boolean, Integer, Mode, Text
 from slipway.bootstrapper.importers.foreign import Foreign, read
 from slipway.contract.source_position import FieldPath, Position, SourceError, SourceProblem, path_text
-from slipway.contract.yaml_scalars import TAG_PREFIX, go_integer, plain_value
+from slipway.contract.yaml_scalars import TAG_PREFIX, plain_value
 from slipway.contract.yaml_source import Document, Source, load_documents
 
 
@@ -27,20 +31,6 @@ def _go_text(text: str, tag: str | None, plain: bool) -> str | bytes | None:  # 
         except binascii.Error:
             raise ValueError("!!binary needs base64") from None
     return None if plain and tag is None and plain_value(text) is None else text
-
-
-def _integer(value: object) -> object:
-    return number if isinstance(value, str) and (number := go_integer(value)) is not None else value
-
-
-def _boolean(value: object) -> object:
-    return known if isinstance(value, str) and isinstance(known := plain_value(value), bool) else value
-
-
-Integer = Annotated[int, BeforeValidator(_integer)]
-Boolean = Annotated[bool, BeforeValidator(_boolean)]
-Mode = Annotated[Integer, Field(ge=0, le=0o7777)]
-Text = Annotated[str, Field(max_length=32768)]
 
 
 class Account(Foreign):
@@ -109,11 +99,13 @@ class Link(Node):
 
 
 class Storage(Foreign):
-    """Files, directories and links."""
+    """Files, directories, links, disks and filesystems."""
 
     files: list[File] = []
     directories: list[Directory] = []
     links: list[Link] = []
+    disks: list[Disk] = []
+    filesystems: list[Filesystem] = []
 
 
 class DropIn(Foreign):
@@ -177,9 +169,15 @@ class ContainerLinuxConfig(Foreign):
     storage: Storage = Storage()
     systemd: Systemd = Systemd()
     passwd: Passwd = Passwd()
+    networkd: Networkd = Networkd()
+    update: Update | None = None
+    locksmith: Locksmith | None = None
 
 
-_UNDERSTOOD = "not understood here: only files, directories, links, units, users and groups are carried over"
+_UNDERSTOOD = (
+    "not understood here: only files, directories, links, disks, filesystems, units, networkd units, users, groups, "
+    "update and locksmith are carried over"
+)
 
 
 def read_container_linux_config(text: str, *, source: Source, path: FieldPath) -> ContainerLinuxConfig:

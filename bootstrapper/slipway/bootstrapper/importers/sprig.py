@@ -61,7 +61,7 @@ def _len(value: Any) -> int:
     return len(value.encode()) if isinstance(value, str) else len(value)
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
     """Quote a text as Go's %q does."""
     names = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v"}
     names |= {'"': r"\"", "\\": r"\\"}
@@ -88,7 +88,7 @@ def _formatted(verb: str, value: Any) -> str:
         case "s":
             return _text(value)
         case "q":
-            return _quoted(_text(value))
+            return quoted(_text(value))
         case "d" if type(value) is int:
             return str(value)
     raise TypeError
@@ -264,7 +264,7 @@ SPRIG: dict[str, Callable[..., Any]] = {
     "trunc": lambda count, value: _trunc(count, _text(value)),
     "indent": lambda spaces, value: _indent(spaces, _text(value)),
     "nindent": lambda spaces, value: "\n" + _indent(spaces, _text(value)),
-    "quote": lambda *values: " ".join(_quoted(_strval(value)) for value in values if value is not None),
+    "quote": lambda *values: " ".join(quoted(_strval(value)) for value in values if value is not None),
     "squote": lambda *values: " ".join(f"'{_strval(value)}'" for value in values if value is not None),
     "toString": _strval,
     "b64enc": lambda value: base64.b64encode(_text(value).encode()).decode(),

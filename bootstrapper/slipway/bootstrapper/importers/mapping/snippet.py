@@ -1,15 +1,24 @@
 """ignition.containerLinuxConfig.additionalConfig: its items join those of the config, as Ignition appends them."""
 
 from slipway.bootstrapper.importers import container_linux_config as clc
+from slipway.bootstrapper.importers.container_linux_settings import UPDATE_CONF, NetworkdUnit, update_conf
 from slipway.bootstrapper.importers.mapping.context import Context
 from slipway.bootstrapper.importers.mapping.place import Place
+from slipway.bootstrapper.importers.mapping.snippet_disks import add_disk, add_filesystem
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
+_NETWORK = "/etc/systemd/network"
+_MODE = 0o644
+
 
 def set_snippet(context: Context, place: Place, snippet: clc.ContainerLinuxConfig, os: ospb.OperatingSystem) -> None:
     """Carry over a snippet. An account that the config has too gets the snippet's keys and groups as well."""
+    for index, disk in enumerate(snippet.storage.disks):
+        add_disk(context, place.within(f"storage.disks[{index}]"), disk, os)
+    for index, filesystem in enumerate(snippet.storage.filesystems):
+        add_filesystem(context, place.within(f"storage.filesystems[{index}]"), filesystem, os)
     for index, file in enumerate(snippet.storage.files):
         _add_file(os, _file(context, place.within(f"storage.files[{index}]"), file))
     for index, directory in enumerate(snippet.storage.directories):
@@ -22,6 +31,30 @@ def set_snippet(context: Context, place: Place, snippet: clc.ContainerLinuxConfi
         os.groups.append(_group(place.within(f"passwd.groups[{index}]"), group))
     for index, user in enumerate(snippet.passwd.users):
         _add_user(os, _user(place.within(f"passwd.users[{index}]"), user))
+
+    _set_settings(place, snippet, os)
+
+
+def _set_settings(place: Place, snippet: clc.ContainerLinuxConfig, os: ospb.OperatingSystem) -> None:
+    """Add the files that settings of networks, updates and reboots mean."""
+    for index, network in enumerate(snippet.networkd.units):
+        for name, text in _networkd_files(network).items():
+            item = ospb.File(path=f"{_NETWORK}/{name}", mode=_MODE)
+            item.origin.CopyFrom(place.within(f"networkd.units[{index}]").origin())
+            item.content.text = text
+            _add_file(os, item)
+    text = update_conf(snippet.update, snippet.locksmith)
+    if text:
+        here = place.within("update" if snippet.update is not None else "locksmith")
+        item = ospb.File(path=UPDATE_CONF, mode=_MODE, origin=here.origin())
+        item.content.text = text
+        _add_file(os, item)
+
+
+def _networkd_files(unit: NetworkdUnit) -> dict[str, str]:
+    """Give the texts of a unit of networkd and its drop-ins by file name; Ignition leaves out what is empty."""
+    files = {f"{unit.name}.d/{drop_in.name}": drop_in.contents for drop_in in unit.dropins}
+    return {name: text for name, text in {**files, unit.name: unit.contents}.items() if text}
 
 
 def _add_file(os: ospb.OperatingSystem, item: ospb.File) -> None:

@@ -1,0 +1,121 @@
+"""Disks, filesystems and settings of a Container Linux Config become what the transpiler makes of them."""
+
+from textwrap import indent
+
+import pytest
+from google.protobuf import text_format
+
+from slipway.contract.source_position import SourceError
+from slipway.v1alpha1 import os_pb2 as ospb
+from tests.bootstrapper.importers.carrying import carried, without_origins
+
+DISK = "/dev/disk/azure/scsi1/lun0"
+SETUP = f"""
+diskSetup:
+  partitions: [{{device: {DISK}, tableType: gpt, layout: true, overwrite: false}}]
+  filesystems: [{{device: {DISK}-part1, filesystem: ext4, label: etcd_disk}}]
+mounts: [[etcd_disk, /var/lib/etcddisk]]
+"""
+
+
+def imported(snippet: str, config: str = "") -> ospb.OperatingSystem:
+    """Import a config with a snippet."""
+    head = "format: ignition\nignition:\n  containerLinuxConfig:\n    additionalConfig: |\n"
+    return carried(head + indent(snippet.strip("\n"), " " * 6) + "\n" + config).spec.os
+
+
+def texts(snippet: str) -> dict[str, str]:
+    """Give the texts of the files by path; all have the mode that Ignition or the transpiler gives them."""
+    files = imported(snippet).files
+    assert all(file.mode == 0o644 for file in files)
+    return {file.path: file.content.text for file in files}
+
+
+def test_settings_of_updates_and_reboots_are_one_file() -> None:
+    """Names, order, quotes and the line feeds between are those of the transpiler."""
+    snippet = """
+update: {group: Beta, server: "https://example.com/update", machine_alias: m}
+locksmith: {reboot_strategy: "off", window_start: Sun 01:00, window_length: 1h30m, etcd_cafile: ""}
+"""
+    assert texts(snippet) == {
+        "/etc/coreos/update.conf": "GROUP=beta\nSERVER=https://example.com/update\nMACHINE_ALIAS=m"
+        '\nREBOOT_STRATEGY="off"\nLOCKSMITHD_REBOOT_WINDOW_START="Sun 01:00"'
+        '\nLOCKSMITHD_REBOOT_WINDOW_LENGTH="1h30m"\nLOCKSMITHD_ETCD_CAFILE=""'
+    }
+    assert texts('locksmith: {reboot_strategy: "off"}') == {"/etc/coreos/update.conf": '\nREBOOT_STRATEGY="off"'}
+    assert texts("update: {}") == {}
+
+
+def test_units_of_networkd_are_files() -> None:
+    """Where Ignition writes them; what is empty is not written."""
+    snippet = """
+networkd:
+  units:
+  - {name: 00-eth.network, contents: "[Match]", dropins: [{name: a.conf, contents: "[Network]"}, {name: b.conf}]}
+  - {name: 10-none.network}
+"""
+    assert texts(snippet) == {
+        "/etc/systemd/network/00-eth.network.d/a.conf": "[Network]",
+        "/etc/systemd/network/00-eth.network": "[Match]",
+    }
+
+
+def test_disks_and_filesystems_have_sizes_kinds_and_labels() -> None:
+    """Sizes count in MiB; the words for kinds of partitions are the transpiler's."""
+    snippet = """
+storage:
+  disks:
+  - device: /dev/sdb
+    wipe_table: true
+    partitions:
+    - {number: 1, size: 1GiB512MiB, type_guid: swap_partition, label: swap}
+    - {size: 2GB, type_guid: raid_containing_root}
+    - {label: data}
+  filesystems:
+  - {name: data, mount: {device: /dev/sdb3, format: ext4, wipe_filesystem: true, label: DATA, options: ["-m", "1"]}}
+  - {name: old, mount: {device: /dev/sdc, format: xfs, create: {force: true, options: [-q]}}}
+"""
+    assert without_origins(imported(snippet)) == text_format.Parse(
+        """
+        disks {
+          device: "/dev/sdb" table_type: PARTITION_TABLE_TYPE_GPT overwrite: true
+          partitions { size_mib: 1536 type: "swap" label: "swap" }
+          partitions { size_mib: 2048 type: "be9067b9-ea49-4f15-b4f6-f36f8c9e1818" }
+          partitions { label: "data" }
+        }
+        filesystems { device: "/dev/sdb3" format: "ext4" label: "DATA" overwrite: true options: "-m" options: "1" }
+        filesystems { device: "/dev/sdc" format: "xfs" overwrite: true options: "-q" }
+        """,
+        ospb.OperatingSystem(),
+    )
+
+
+def test_the_number_of_a_partition_that_disk_setup_makes_may_stand_in_the_snippet() -> None:
+    """So do the templates of a provider: there is one disk with one partition, and its mount stays."""
+    got = imported(f"storage: {{disks: [{{device: {DISK}, partitions: [{{number: 1}}]}}]}}", SETUP)
+    assert [(disk.device, len(disk.partitions)) for disk in got.disks] == [(DISK, 1)]
+    assert got.mounts[0].source == f"{DISK}-part1"
+    got = imported(f"storage: {{disks: [{{device: {DISK}, wipe_table: true, partitions: [{{size: 1GiB}}]}}]}}", SETUP)
+    assert [(disk.overwrite, disk.partitions[0].size_mib) for disk in got.disks] == [(True, 1024)]
+
+
+@pytest.mark.parametrize(
+    ("storage", "inner"),
+    [
+        ("disks: [{device: /dev/sdb, partitions: [{number: 4}]}]", "storage.disks[0].partitions[0].number"),
+        ("disks: [{device: /dev/sdb, partitions: [{start: 1MiB}]}]", "storage.disks[0].partitions[0].start"),
+        ("disks: [{device: /dev/sdb, partitions: [{guid: a}]}]", "storage.disks[0].partitions[0].guid"),
+        ("filesystems: [{name: oem, path: /usr/share/oem}]", "storage.filesystems[0]"),
+        ("filesystems: [{name: root, mount: {device: /dev/sda9, format: ext4}}]", "storage.filesystems[0]"),
+        ("filesystems: [{mount: {device: /dev/sdb, format: ext4, uuid: u}}]", "storage.filesystems[0].mount.uuid"),
+        (
+            "disks: [{device: /dev/sdb, partitions: [{size: 1GiB}]}, {device: /dev/sdb, partitions: [{}, {}]}]",
+            "storage.disks[1]",
+        ),
+    ],
+)
+def test_what_no_neutral_item_says_is_refused_with_its_place(storage: str, inner: str) -> None:
+    """Nothing is dropped, and nothing is guessed."""
+    with pytest.raises(SourceError) as caught:
+        imported(f"storage: {{{storage}}}")
+    assert [each.path.rpartition(": ")[2] for each in caught.value.problems] == [inner]
