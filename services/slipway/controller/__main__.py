@@ -47,6 +47,12 @@ from slipway.rpc.lifecycle import run
     metavar="HOST:PORT",
     help="Serve the webhook for opted-in KubeadmConfigs there, and bootstrap them. Default: they are left alone.",
 )
+@click.option(
+    "--embedded-provisioners",
+    metavar="NAMES",
+    help="Provisioners in this process: cloud-init, ignition, talos, windows; comma-separated. A registry cannot "
+    "replace them.",
+)
 @click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
 @click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
 @click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')
@@ -58,9 +64,7 @@ from slipway.rpc.lifecycle import run
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
     """Serve the controller: data Secrets for the Machines of Cluster API."""
     settings = ControllerSettings.load(server_flags, **own_flags)
-    if settings.registry_address is None:
-        raise click.UsageError("--registry-address is needed: the controller learns of provisioners there")
-    run(serve_controller(settings, settings.registry_address))
+    run(serve_controller(settings))
 
 
 if __name__ == "__main__":
