@@ -23,8 +23,12 @@ from slipway.rpc.lifecycle import run
 @click.option("--leader-elect/--no-leader-elect", default=None, help="Only the leader writes. Default: it does.")
 @click.option("--lease-namespace", help="Namespace of the leader's Lease. Default: this process's own.")
 @click.option("--workers", type=int, help="Configs that are worked on at a time. Default: 32.")
-@click.option("--kube-api-qps", type=float, help="Calls of the management cluster a second; 0: no limit. Default: 100.")
-@click.option("--kube-api-burst", type=int, help="Calls that may be made at once. Default: 200.")
+@click.option(
+    "--kube-api-qps",
+    type=float,
+    help="Calls of the management cluster a second. Default: 0, no limit: API Priority and Fairness decides.",
+)
+@click.option("--kube-api-burst", type=int, help="Calls that may be made at once under --kube-api-qps. Default: 200.")
 @click.option("--bootstrap-token-ttl-seconds", type=float, help="How long a bootstrap token is accepted. Default: 900.")
 @click.option(
     "--machine-readers",

@@ -26,7 +26,7 @@ class ControllerSettings(BootstrapperSettings):
     lease_namespace: str | None = None
     leader_elect: bool = True
     workers: int = Field(default=32, ge=1, le=1000)
-    kube_api_qps: float = Field(default=100.0, ge=0, le=10_000)
+    kube_api_qps: float = Field(default=0.0, ge=0, le=10_000)
     kube_api_burst: int = Field(default=200, ge=0, le=20_000)
     bootstrap_token_ttl_seconds: float = Field(default=900.0, ge=60, le=86_400)
     machine_readers: Annotated[frozenset[str], NoDecode] = frozenset()

@@ -20,7 +20,7 @@ DEFAULTS = {
     "SLIPWAY_ALLOWED_PROVISIONERS": "cloud-init,ignition,talos,windows",
     "SLIPWAY_BOOTSTRAP_TOKEN_TTL_SECONDS": "900",
     "SLIPWAY_KUBE_API_BURST": "200",
-    "SLIPWAY_KUBE_API_QPS": "100",
+    "SLIPWAY_KUBE_API_QPS": "0",
     "SLIPWAY_LOG_LEVEL": "info",
     "SLIPWAY_WORKERS": "32",
 }
