@@ -62,11 +62,30 @@ func (files *certificates) server() credentials.TransportCredentials {
 	})
 }
 
-// client gives the newest files for one connection.
+// client gives the newest files for one connection, on which the other side must show the certificate of a registry.
 func (files *certificates) client() credentials.TransportCredentials {
 	config, err := files.current()
 	if err != nil {
 		config = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	return credentials.NewTLS(config.Clone())
+	config = config.Clone()
+	// gRPC takes the name of the handshake from here, whatever address it calls.
+	config.ServerName = "registry." + trustDomain(config)
+	return credentials.NewTLS(config)
+}
+
+// trustDomain returns the trust domain of the own certificate, spiffe://DOMAIN/provisioner/NAME.
+func trustDomain(config *tls.Config) string {
+	for _, pair := range config.Certificates {
+		leaf, err := x509.ParseCertificate(pair.Certificate[0])
+		if err != nil {
+			continue
+		}
+		for _, id := range leaf.URIs {
+			if id.Scheme == "spiffe" {
+				return id.Host
+			}
+		}
+	}
+	return "slipway"
 }

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import structlog
 
 from slipway.contract.errors import SlipwayError
+from slipway.contract.roles import REGISTRY
 from slipway.rpc.backoff import Backoff
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import stream
@@ -75,7 +76,7 @@ class ProvisionerDirectory:
         backoff = Backoff()
         while True:
             try:
-                stub = RegistryServiceStub(self._channels.get(self._registry, retries=False))
+                stub = RegistryServiceStub(self._channels.get(self._registry, role=REGISTRY, retries=False))
                 async for answer in stream(stub.WatchProvisioners, registrypb.WatchProvisionersRequest()):
                     backoff.reset()
                     self._take(answer)

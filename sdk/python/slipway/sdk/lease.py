@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from slipway.contract.errors import LeaseNotFound, SlipwayError
+from slipway.contract.roles import REGISTRY
 from slipway.rpc.backoff import Backoff
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
@@ -126,4 +127,4 @@ class LeaseKeeper:
             pause = answer.renew_after.ToMilliseconds() / 1000
 
     def _stub(self) -> "RegistryServiceAsyncStub":
-        return RegistryServiceStub(self._channels.get(self._registry, retries=False))
+        return RegistryServiceStub(self._channels.get(self._registry, role=REGISTRY, retries=False))
