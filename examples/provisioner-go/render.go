@@ -110,7 +110,7 @@ func (r *rendering) join(intent *pb.Intent) {
 	r.say(table, "cluster-name", cluster.GetName())
 	r.say(table, "cluster-domain", cluster.GetServiceDomain())
 	r.refuse(cluster.GetControlPlane() != "" && cluster.GetControlPlane() != "kubeadm", "intent.cluster.control_plane",
-		"kubernetes.cluster.control_plane", "is one that Bottlerocket can not join")
+		"kubernetes.cluster.control_plane", "is one that Bottlerocket cannot join")
 	if networks := cluster.GetServiceCidrs(); len(networks) == 0 {
 		r.Remark(pb.Severity_SEVERITY_WARNING, "CLUSTER_DNS_UNKNOWN",
 			"The image guesses where the cluster's DNS is: the cluster does not say its service networks.", "intent.cluster")
@@ -124,7 +124,7 @@ func (r *rendering) join(intent *pb.Intent) {
 		r.set(table, "cluster-dns-ip", address.String())
 	}
 	r.Remark(pb.Severity_SEVERITY_INFO, "KUBERNETES_VERSION_IN_IMAGE",
-		"User data can not choose the version of Kubernetes: boot the image of its variant.", "intent.kubernetes_version")
+		"User data cannot choose the version of Kubernetes: boot the image of its variant.", "intent.kubernetes_version")
 }
 
 func (r *rendering) node(one *pb.NodeRegistration) {
@@ -176,7 +176,7 @@ func (r *rendering) system(system *pb.OperatingSystem) {
 	}
 	r.name(system.GetHostname().GetName(), "network", "hostname", "os.hostname", "os.hostname")
 	if clock := system.GetNtp(); clock != nil {
-		r.refuse(clock.Enabled != nil && !clock.GetEnabled(), "os.ntp.enabled", "os.ntp.enabled", "can not be turned off")
+		r.refuse(clock.Enabled != nil && !clock.GetEnabled(), "os.ntp.enabled", "os.ntp.enabled", "cannot be turned off")
 		if len(clock.Servers) > 0 {
 			r.set("ntp", "time-servers", clock.Servers)
 		}

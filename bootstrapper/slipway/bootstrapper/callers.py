@@ -47,7 +47,7 @@ class Callers:
         """Allow these entries (see namespaces_by_caller); None means every one of a role that calls.
 
         Raises:
-            ValueError: an entry can not be read.
+            ValueError: an entry cannot be read.
         """
         self._allowed = None if allowed is None else namespaces_by_caller(allowed)
 

@@ -36,7 +36,7 @@ _ONE_OF: Mapping[str, str] = {
     "kubernetes.etcd.external": "put local in its place, or leave out etcd as a whole",
     "os.files.remote": "put content in its place",
 }
-"""What to do about a field that can not be left out by itself: what holds it must have one of several."""
+"""What to do about a field that cannot be left out by itself: what holds it must have one of several."""
 
 
 CORRECT = "correct it there"
@@ -82,9 +82,9 @@ def by_id(supports: Iterable[provisionerpb.FeatureSupport]) -> Supports:
 
 
 def reason_of(one: Unsupported) -> str:
-    """Say why a use can not be honoured, beginning with its feature."""
+    """Say why a use cannot be honoured, beginning with its feature."""
     if one.use.id == _CONTROL_PLANE:
-        return "the control plane of the cluster is made by something else, and this format's machines can not join it"
+        return "the control plane of the cluster is made by something else, and this format's machines cannot join it"
     return f"{one.use.id} {one.why}"
 
 

@@ -63,11 +63,11 @@ func invalid(path, why string) error {
 
 // UnsupportedTarget says that the machine is none that can be served.
 func UnsupportedTarget(path, why string) error {
-	return failure(codes.FailedPrecondition, "UNSUPPORTED_TARGET", "the machine can not be served", nil,
+	return failure(codes.FailedPrecondition, "UNSUPPORTED_TARGET", "the machine cannot be served", nil,
 		violation{path: path, why: why})
 }
 
-// unsupported says what can not be honoured. The bootstrapper lowers those items, or tells the user.
+// unsupported says what cannot be honoured. The bootstrapper lowers those items, or tells the user.
 func unsupported(format string, violations []violation) error {
 	slices.SortStableFunc(violations, func(a, b violation) int { return cmp.Compare(a.path, b.path) })
 	var ids []string
@@ -75,7 +75,7 @@ func unsupported(format string, violations []violation) error {
 		ids = append(ids, one.feature)
 	}
 	slices.Sort(ids)
-	return failure(codes.FailedPrecondition, "UNSUPPORTED_FEATURE", format+" can not honour all that the bundle asks for",
+	return failure(codes.FailedPrecondition, "UNSUPPORTED_FEATURE", format+" cannot honour all that the bundle asks for",
 		map[string]string{"features": strings.Join(slices.Compact(ids), ",")}, violations...)
 }
 

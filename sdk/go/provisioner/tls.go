@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// certificates is the directory with tls.crt, tls.key and ca.crt. It is read again when it changes; a change that can not
+// certificates is the directory with tls.crt, tls.key and ca.crt. It is read again when it changes; a change that cannot
 // be used leaves the last good one in force.
 type certificates struct {
 	folder string

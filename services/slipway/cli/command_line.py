@@ -25,7 +25,7 @@ def cli() -> None:
     """One neutral bootstrap bundle, any provisioner.
 
     slipway turns "this machine shall become a Kubernetes node" into the first-boot user data for cloud-init, Ignition,
-    Talos and Windows, and says before the machine exists what can not be honoured.
+    Talos and Windows, and says before the machine exists what cannot be honoured.
 
     \b
     A first look at any Cluster API template:

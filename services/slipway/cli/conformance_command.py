@@ -47,7 +47,7 @@ def conformance() -> None:
 )  # fmt: skip
 @click.option(
     "--decode-cmd", default="", callback=_words, metavar="COMMAND",
-    help="Turns user data on standard input into a MachineState in JSON, for a format that the suite can not read.",
+    help="Turns user data on standard input into a MachineState in JSON, for a format that the suite cannot read.",
 )  # fmt: skip
 @click.option(
     "--profile", type=click.Choice(["core", "extended"]), default="extended", show_default=True,
@@ -92,7 +92,7 @@ def run(**values: Any) -> None:
     \b
     Exit codes:
       0  it keeps the contract (with --only: those checks), or breaks only what --known-failures lists, and all of that
-      1  it breaks another clause that binds it, keeps one that is listed, or can not be reached
+      1  it breaks another clause that binds it, keeps one that is listed, or cannot be reached
       2  the command line is wrong
       3  it breaks nothing, but what every user data must hold could not all be read
     """  # noqa: D301  # click's mark for lines that stay

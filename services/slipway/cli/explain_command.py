@@ -43,7 +43,7 @@ def explain(formats: tuple[str, ...], output: str, **values: Any) -> None:
     """Say for every field of every machine what each provisioner and format would make of it.
 
     native: taken as it is. lowered: rewritten into something that the provisioner takes. omitted: left out, as
-    spec.optionalFeatures, or the importer of a template, allows. refused: can not be honoured; why and what to do stand
+    spec.optionalFeatures, or the importer of a template, allows. refused: cannot be honoured; why and what to do stand
     below the matrix. Formats that agree in everything share a column. Nothing is created and no secret is needed.
 
     \b

@@ -71,7 +71,7 @@ def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FB
     \b
     Exit codes:
       0  everything was carried over, with remarks
-      1  something can not be carried over; it is named with file, line, column and field path
+      1  something cannot be carried over; it is named with file, line, column and field path
       2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
     inputs = inputs_from(values)

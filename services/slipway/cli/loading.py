@@ -45,7 +45,7 @@ def load(inputs: Inputs) -> Loaded:
     Raises:
         SourceError: undefined variables, or anything that is wrong with a document, with file, line and column; or
             there is no machine in the files.
-        click.UsageError: a file can not be read, or no machine has the wanted name.
+        click.UsageError: a file cannot be read, or no machine has the wanted name.
     """
     texts = _texts(inputs.files)
     variables = {**os.environ, **inputs.variables}
@@ -85,7 +85,7 @@ def _texts(files: Sequence[Path]) -> dict[str, str]:
 
     Raises:
         SourceError: one is not text in UTF-8.
-        click.UsageError: one can not be read.
+        click.UsageError: one cannot be read.
     """
     return {_name(path): _text(path) for path in dict.fromkeys(files)}
 
@@ -111,7 +111,7 @@ def _text(path: Path) -> str:
     except IsADirectoryError:
         raise click.UsageError(f"{path} is a directory: name its files, as in -f {path}/*.yaml") from None
     except OSError as error:
-        raise click.UsageError(f"{_name(path)}: {error.strerror or 'can not be read'}") from None
+        raise click.UsageError(f"{_name(path)}: {error.strerror or 'cannot be read'}") from None
     except AttributeError:
         raise click.UsageError("standard input is closed") from None
     try:

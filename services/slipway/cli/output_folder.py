@@ -31,11 +31,11 @@ class OutputFolder:
     def write(self, results: Sequence[Rendered]) -> None:
         """Write user data and attachments of all, put the files' names into the entries, and write the account of them.
 
-        The first format of a provisioner is PROVISIONER.EXT, further ones PROVISIONER-FORMAT.EXT. Where one can not be
+        The first format of a provisioner is PROVISIONER.EXT, further ones PROVISIONER-FORMAT.EXT. Where one cannot be
         written nothing stays of any, nor the account of an earlier call: nobody boots the half of a cluster.
 
         Raises:
-            OSError: a file can not be written, or a folder for it is a link.
+            OSError: a file cannot be written, or a folder for it is a link.
             ProvisionerFailed: a name that the provisioner gave is none of a file.
         """
         for one in results:

@@ -24,7 +24,7 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 
 class CannotStartError(Exception):
-    """The suite can not begin; the text says why."""
+    """The suite cannot begin; the text says why."""
 
 
 @dataclass(slots=True)
@@ -183,7 +183,7 @@ async def opened(options: Options, *, launcher: Launcher | None = None) -> Async
     """Reach the provisioner, starting it if a command is given, and ask it who it is.
 
     Raises:
-        CannotStartError: it can not be reached, or does not say who it is.
+        CannotStartError: it cannot be reached, or does not say who it is.
     """
     if launcher is None and options.start_cmd:
         launcher = ProcessLauncher(options.start_cmd)

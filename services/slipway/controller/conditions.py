@@ -238,7 +238,7 @@ def ready(*, paused_known: bool = True) -> list[Condition]:
 
 
 def halted(reason: str, message: str, *, type_: Type, known: Iterable[Type] = ()) -> list[Condition]:
-    """Give the conditions of a config that can not go on.
+    """Give the conditions of a config that cannot go on.
 
     Args:
         reason: the reason, ours or the contract's.

@@ -1,4 +1,4 @@
-"""Why a config can not go on, raised from anywhere between its facts and its Secret."""
+"""Why a config cannot go on, raised from anywhere between its facts and its Secret."""
 
 from slipway.contract.errors import (
     AmbiguousProvisioner,
@@ -30,7 +30,7 @@ _PROVISIONER = (
 
 
 class Halt(Exception):  # noqa: N818  # reads as what it is
-    """The config can not go on.
+    """The config cannot go on.
 
     Attributes:
         reason: the reason for the condition, ours or the contract's.

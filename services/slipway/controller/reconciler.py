@@ -53,7 +53,7 @@ class Terms:
 class Next:
     """When to look again: after so many seconds, after a pause that grows (`failed`), or when something changes.
 
-    `reason` is why the config can not go on, "" where it could.
+    `reason` is why the config cannot go on, "" where it could.
     """
 
     after: float | None = None

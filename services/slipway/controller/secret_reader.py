@@ -35,7 +35,7 @@ class SecretReader:
         """Give the values of a Secret of a cluster, or None when it is not there.
 
         Raises:
-            ApiFailure: it can not be read. Those who waited while somebody tried fail with them: each trying in turn
+            ApiFailure: it cannot be read. Those who waited while somebody tried fail with them: each trying in turn
                 would take as long as all of them together.
         """
         before = self._failed.get((namespace, name))

@@ -83,7 +83,7 @@ class Workloads:
         looked for before it is made.
 
         Raises:
-            Halt: the cluster can not be reached, or its kubeconfig can not be used.
+            Halt: the cluster cannot be reached, or its kubeconfig cannot be used.
         """
 
         async def work(objects: Objects) -> datetime:
@@ -95,7 +95,7 @@ class Workloads:
         """Give until when a cluster accepts a token; None when it does not at all, or knows its id with another secret.
 
         Raises:
-            Halt: the cluster can not be reached, or its kubeconfig can not be used.
+            Halt: the cluster cannot be reached, or its kubeconfig cannot be used.
         """
 
         async def work(objects: Objects) -> datetime | None:

@@ -70,9 +70,9 @@ async def test_the_owner_can_not_be_changed(site: Site) -> None:
         assert await attempt(site, "create", config("other", namespace=site.namespace, labels={"x": "y"})) == ""
         other, ours = (config(name, namespace=site.namespace) for name in ("other", "w"))
         tried: list[tuple[Object, Object, str]] = [
-            (other, {"labels": {marks.OWNER: marks.SLIPWAY}}, "can not be added"),
-            (ours, {"labels": {marks.OWNER: None}}, "can not be added"),
-            (ours, {"labels": {marks.OWNER: "me"}}, "can not be added"),
+            (other, {"labels": {marks.OWNER: marks.SLIPWAY}}, "cannot be added"),
+            (ours, {"labels": {marks.OWNER: None}}, "cannot be added"),
+            (ours, {"labels": {marks.OWNER: "me"}}, "cannot be added"),
             (ours, {"annotations": {marks.PAUSED: None}}, "slipway release"),
             (ours, {"annotations": {marks.PAUSED: ""}}, "slipway release"),
         ]
@@ -80,10 +80,10 @@ async def test_the_owner_can_not_be_changed(site: Site) -> None:
             assert said in await attempt(site, "patch", item, {"metadata": change}), change
         # Whoever copies labels from a template may take back what came from there.
         assert await attempt(site, "patch", ours, {"metadata": {"labels": {marks.MANAGED: None}}}) == ""
-        assert "can not be added" in await _replace(site, {**ours, "metadata": {**ours["metadata"], "labels": {}}})
+        assert "cannot be added" in await _replace(site, {**ours, "metadata": {**ours["metadata"], "labels": {}}})
         released = {"metadata": {"annotations": {marks.RELEASED: "now", marks.PAUSED: None}}}
         assert await attempt(site, "patch", ours, released) == ""
-        assert "can not be removed" in await attempt(
+        assert "cannot be removed" in await attempt(
             site, "patch", ours, {"metadata": {"annotations": {marks.RELEASED: None}}}
         )
 

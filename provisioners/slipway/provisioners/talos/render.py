@@ -32,7 +32,7 @@ def render(bundle: bundlepb.BootstrapBundle, target: clusterpb.Target, ctx: Rend
     """Give the machine configuration, and for the first machine the operator's talosconfig beside it.
 
     Raises:
-        SlipwayError: the bundle can not be honoured, or lacks a secret.
+        SlipwayError: the bundle cannot be honoured, or lacks a secret.
     """
     version = BY_FORMAT[ctx.format.format]
     _check_target(target, version)

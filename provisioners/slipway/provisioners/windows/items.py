@@ -69,7 +69,7 @@ def _authorities(root: ospb.TrustedCertificate, path: str, ctx: RenderContext) -
         found = x509.load_pem_x509_certificates(ctx.content(root.certificate, path))
     except ValueError:
         raise BundleInvalid(
-            "a certificate can not be read", violations=[Violation(path, "must be certificates in PEM")]
+            "a certificate cannot be read", violations=[Violation(path, "must be certificates in PEM")]
         ) from None
     return (call("Add-Authority", encoded(certificate.public_bytes(Encoding.DER))) for certificate in found)
 

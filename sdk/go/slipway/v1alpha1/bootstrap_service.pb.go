@@ -34,7 +34,7 @@ const (
 	Verdict_VERDICT_NATIVE Verdict = 1
 	// It is rewritten into something that the provisioner takes.
 	Verdict_VERDICT_LOWERED Verdict = 2
-	// It can not be honoured.
+	// It cannot be honoured.
 	Verdict_VERDICT_REFUSED Verdict = 3
 	// It is left out, since the spec says that it may be.
 	Verdict_VERDICT_OMITTED Verdict = 4

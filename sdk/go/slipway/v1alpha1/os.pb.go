@@ -1594,7 +1594,7 @@ type SystemdUnit struct {
 	Contents *string `protobuf:"bytes,2,opt,name=contents,proto3,oneof" json:"contents,omitempty"`
 	// Whether it starts at boot, this boot included. Unset: as the image has it.
 	Enabled *bool `protobuf:"varint,3,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// The unit can not be started at all.
+	// The unit cannot be started at all.
 	Masked *bool `protobuf:"varint,4,opt,name=masked,proto3,oneof" json:"masked,omitempty"`
 	// Drop-ins.
 	DropIns []*SystemdDropIn `protobuf:"bytes,5,rep,name=drop_ins,json=dropIns,proto3" json:"drop_ins,omitempty"`

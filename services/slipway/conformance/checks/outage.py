@@ -80,7 +80,7 @@ async def registry_away(session: Session) -> None:
 
 @CHECKS.check("REG-008", Need.PROCESS, slow=True)
 async def renews_on(session: Session) -> None:
-    """A lease that it can not renew it goes on to renew, past its end, and neither storms nor registers again."""
+    """A lease that it cannot renew it goes on to renew, past its end, and neither storms nor registers again."""
     busy = session.options.patience.busy
     async with registered(session) as one:
         registry = one.registry

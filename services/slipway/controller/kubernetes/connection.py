@@ -38,7 +38,7 @@ counted as it arrives, and never expanded: a compressed answer of this size coul
 
 
 class KubeconfigUnusable(Exception):  # noqa: N818  # reads as what it is
-    """A kubeconfig file can not be used."""
+    """A kubeconfig file cannot be used."""
 
 
 class _Checked(RESTClientObject):  # type: ignore[misc]  # the client has no types

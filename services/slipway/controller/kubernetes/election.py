@@ -101,7 +101,7 @@ class Election:
             # Somebody else was quicker: what is held is not known to be ours any more until it is read again.
             return False
         except ApiFailure as error:
-            _log.warning("the lease of the leader can not be reached", failure=type(error).__name__)
+            _log.warning("the lease of the leader cannot be reached", failure=type(error).__name__)
             return False
 
     async def _acquire(self) -> bool:

@@ -80,7 +80,7 @@ class OptedInReporter(Reporter):
         self._done.discard(uid)
 
     async def _warn_of_upkeep(self, facts: Facts, conditions: Sequence[Condition]) -> bool:
-        """Tell by an event what the status of an object that is not held any more can not tell."""
+        """Tell by an event what the status of an object that is not held any more cannot tell."""
         for one in conditions:
             if one.type is Type.READY and one.reason == Reason.TOKEN_GIVEN_UP:
                 await self.warn(facts, one.reason, one.message)

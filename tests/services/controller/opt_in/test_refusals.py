@@ -158,7 +158,7 @@ async def test_an_older_worker_is_refused_unless_its_kubeadm_is_named(scene: Opt
 
 
 async def test_a_failing_api_leaves_the_object_held(scene: OptedIn) -> None:
-    """The status can not be written: the pause stays, since core must not be woken by half of it."""
+    """The status cannot be written: the pause stays, since core must not be woken by half of it."""
     scene.config()
 
     def fail(call: Call) -> None:

@@ -46,7 +46,7 @@ async def test_data_that_nobody_was_told_of_goes(scene: OptedIn) -> None:
 
 
 async def test_data_that_is_in_use_stays(scene: OptedIn) -> None:
-    """What was rendered can not be handed back, and is not touched."""
+    """What was rendered cannot be handed back, and is not touched."""
     scene.config()
     await scene.reconcile()
     before, secret = scene.found(), scene.api.find("Secret", "w")
