@@ -41,7 +41,7 @@ _LARGEST = """
 ## The largest questions
 
 A worker with 1000 commands in each of boot, pre and post, as many as the contract allows; asked once. Health is asked
-for meanwhile: its slowest answer tells how long one such request holds the others up. An answer of 0 bytes is a
+for meanwhile: its slowest answer shows how long one such request delays the others. An answer of 0 bytes is a
 refusal.
 """
 _MEMORY = """

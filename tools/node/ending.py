@@ -52,7 +52,7 @@ def circumstances(folder: Path, *, kills_before: int) -> str:
 
 def _ended(status: int | None) -> str:
     if status is None:
-        return "nobody here knows how it ended"
+        return "how it ended is unknown"
     if status < 0:
         return f"its launcher was killed by signal {-status}"
     return f"it ended by itself, with {status}" if status else "it has powered itself off"

@@ -193,7 +193,7 @@ class Machine:
     def power_off(self, *, timeout: float = 60.0) -> None:
         """Shuts down in order."""
         self.run(["systemctl", "poweroff"])
-        self._asked = "it was told to power off"
+        self._asked = "it was asked to power off"
         self._wait(lambda: not self.on, "the machine did not power off", timeout=timeout)
 
     def cut_power(self) -> None:

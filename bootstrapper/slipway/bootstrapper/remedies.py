@@ -28,7 +28,7 @@ _OF_EVERY_MACHINE = frozenset(
     {"kubernetes.cluster", "kubernetes.cluster.endpoint", "kubernetes.cluster.name"}
     | {"kubernetes.credentials", "kubernetes.role", "kubernetes.version"}
 )
-"""Facts that nobody can leave out."""
+"""Facts that cannot be left out."""
 
 _CONTROL_PLANE = "kubernetes.cluster.control_plane"
 
@@ -63,9 +63,9 @@ _OF_REASONS: Mapping[str, str] = {
     Reason.UNSUPPORTED_TARGET: "choose another target or provisioner",
     Reason.USER_DATA_TOO_LARGE: "move the largest parts to remote files, or into the image",
 }
-"""What to do where whoever raised an error has not said it, by the error's reason; as far as a spec can cause it."""
+"""The remedy of an error that has none of its own, by its reason; as far as a spec can cause it."""
 
-_LAST = "try again; if it stays so, tell the operator of this server"
+_LAST = "try again; if the error persists, contact the operator of this server"
 
 
 class _Part(Enum):

@@ -49,7 +49,7 @@ func (files *certificates) current() (*tls.Config, error) {
 	if files.last == nil {
 		return nil, errors.New("--tls-cert-dir must hold tls.crt, tls.key and ca.crt, PEM, the key that of the certificate")
 	}
-	slog.Warn("new certificates cannot be used; the last good ones stay")
+	slog.Warn("new certificates unusable, last valid ones kept")
 	return files.last, nil
 }
 

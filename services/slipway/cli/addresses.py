@@ -6,7 +6,7 @@ from slipway.rpc.addresses import is_endpoint
 
 _HIGHEST_PORT = 65535
 _WHY = (
-    ("Connection refused", "nobody listens there"),
+    ("Connection refused", "nothing listens there"),
     ("Domain name not found", "no such host is known"),
     ("WRONG_VERSION_NUMBER", "it speaks no TLS; --insecure asks it without, on this machine"),
     ("CERTIFICATE_VERIFY_FAILED", "its certificate is not of the authority in ca.crt of --tls-cert-dir"),

@@ -42,7 +42,7 @@ def conformance() -> None:
 @click.option("--insecure", is_flag=True, help="Call it without TLS, on this machine.")
 @click.option(
     "--start-cmd", default="", callback=_words, metavar="COMMAND",
-    help="Start it by this command, told by SLIPWAY_* where to listen. Without --tls-cert-dir and --insecure the suite "
+    help="Start it by this command; SLIPWAY_* variables say where to listen. Without --tls-cert-dir and --insecure the suite "
     "makes the certificates.",
 )  # fmt: skip
 @click.option(
@@ -51,7 +51,7 @@ def conformance() -> None:
 )  # fmt: skip
 @click.option(
     "--profile", type=click.Choice(["core", "extended"]), default="extended", show_default=True,
-    help="core: what binds everybody; extended: every declared feature too.",
+    help="core: what every provisioner must keep; extended: every declared feature too.",
 )  # fmt: skip
 @click.option(
     "--only", multiple=True, metavar="ID", help="Only this group, clause or check (TRN, RND-003, RND-003.at-once)."

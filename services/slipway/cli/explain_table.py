@@ -88,7 +88,7 @@ def reasons(answer: bootstrappb.ExplainResponse, shown: Sequence[int]) -> Iterat
 def _of_the_whole(answer: bootstrappb.ExplainResponse) -> Iterator[str]:
     for one in answer.diagnostics:
         if one.code in NOT_CHOSEN:
-            yield f"refused as the spec stands, whoever else could: {describe(one.origin)}: {one.message}"
+            yield f"refused, although another provisioner may support it: {describe(one.origin)}: {one.message}"
         elif not one.field_path:
             yield one.message
 

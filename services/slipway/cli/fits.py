@@ -63,6 +63,6 @@ def _fit(
     if raw <= row.limit_bytes:
         return Fit(row.limit_bytes, raw, squeezed, YES)
     if squeezed is not None and squeezed <= row.limit_bytes:
-        guess = "if the format takes gzip, which a registry tells: give --registry HOST:PORT too"
+        guess = "if the format takes gzip, which only a registry knows: add --registry HOST:PORT"
         return Fit(row.limit_bytes, raw, squeezed, GZIP, guess if info is None else "")
     return Fit(limit, raw, squeezed, YES if raw <= limit else NO, row.assumption())

@@ -32,7 +32,7 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 _SUBSTITUTED = re.compile(r"\$(?=[${])")
-"""A dollar sign that whoever fills in variables would not take for text; doubled it is one."""
+"""A dollar sign that a program which replaces variables would not take for text; doubled, it is text."""
 
 _LONE_KINDS = frozenset({"KubeadmConfig", "KubeadmConfigTemplate"})
 

@@ -134,5 +134,5 @@ def _refuse_link(folder: Path) -> None:
 
 def _file_name(name: str) -> str:
     if not _FILE_NAME.fullmatch(name):
-        raise ProvisionerFailed("the name of a file that the provisioner gave is none of a file")
+        raise ProvisionerFailed("the provisioner gave an invalid file name")
     return name

@@ -96,7 +96,7 @@ def _to_stdout(results: list[Rendered]) -> None:
     answers = [one.answer for one in results if one.answer is not None]
     if len(answers) > 1:
         raise click.UsageError(
-            f"{len(answers)} user data cannot go to one standard output: choose --machine and --provisioner"
+            f"{len(answers)} user data do not fit on one standard output: choose --machine and --provisioner"
         )
     for answer in answers:
         if answer.encoding == "gzip":

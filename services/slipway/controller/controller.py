@@ -115,7 +115,7 @@ class Controller:
                 await asyncio.shield(look)
             except Exception as error:  # noqa: BLE001  # one config's defect must not stop the others
                 self.queue.add_failed(key)
-                _log.error("a config could not be worked on", config="/".join(key), **describe_exception(error))
+                _log.error("reconcile failed", config="/".join(key), **describe_exception(error))
             finally:
                 self.queue.done(key)
 

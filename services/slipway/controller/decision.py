@@ -91,7 +91,7 @@ def decide(facts: Facts) -> Decision:
 
 def _make(owner: Owner, cluster: ClusterObject, *, replaces: Record | None) -> Make:
     if not cluster.infrastructure_provisioned:
-        raise Halt(Reason.WAITING_FOR_INFRASTRUCTURE)
+        raise Halt(Reason.WAITING_FOR_CLUSTER_INFRASTRUCTURE)
     if cluster.endpoint is None:
         raise Halt(Reason.WAITING_FOR_ENDPOINT)
     if not owner.version:
@@ -123,7 +123,7 @@ def _kept(facts: Facts) -> Keep | None:
         return Keep(record)
     own_kind = controller is not None and controller.get("kind") == facts.resource.kind
     if record is None or (controller is not None and not own_kind):
-        raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} is there and belongs to somebody else")
+        raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} exists and has another owner")
     if facts.owner is not None and facts.owner.data_secret_name == facts.name:
         return Keep(record, adopt=True)
     raise Halt(Reason.WAITING_FOR_PREDECESSOR, after=1.0)

@@ -85,8 +85,8 @@ def of_api(error: ApiFailure) -> Halt:
     """Give the halt of a failed call of the management cluster."""
     if isinstance(error, Forbidden):
         return Halt(
-            Reason.ROLE_TOO_SMALL,
-            f"the controller's role lacks the verb {_VERBS.get(error.verb, error.verb)} for {error.kind}",
+            Reason.FORBIDDEN,
+            f"RBAC does not allow the controller to {_VERBS.get(error.verb, error.verb)} {error.kind}",
             retry=True,
         )
     if isinstance(error, Conflict):

@@ -11,7 +11,7 @@ MANAGED = f"{GROUP}/managed"
 """Label of who opts in; its value is "true"."""
 
 OWNER = f"{GROUP}/owner"
-"""Label that the webhook sets at creation. Nobody can add it later, or take it away."""
+"""Label that the webhook sets at creation. It cannot be added later, nor removed."""
 
 SLIPWAY = "slipway"
 """Value of OWNER, and of PAUSED."""

@@ -159,9 +159,7 @@ class Reconciler:
             found = await self.objects.get(SECRETS, facts.namespace, facts.name)
             controller = next((one for one in _owners(found) if one.get("controller")), {})
             if controller.get("uid") != facts.uid:
-                raise Halt(
-                    Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} is there and belongs to somebody else"
-                ) from None
+                raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} exists and has another owner") from None
 
     async def _keep(self, facts: Facts, keep: Keep) -> Next:
         owner, cluster = facts.owner, facts.cluster
@@ -247,7 +245,7 @@ class Reconciler:
         try:
             wrote = await self.reporter.write(facts, found)
         except ApiFailure as error:
-            _log.warning("a status could not be written", failure=type(error).__name__, reason=halt.reason)
+            _log.warning("status not written", failure=type(error).__name__, reason=halt.reason)
             return
         if halt.refused:
             await self.reporter.warn(facts, halt.reason, halt.message)
@@ -257,7 +255,7 @@ class Reconciler:
 
 _INIT = "INIT"
 _PATIENCE = {Reason.WAITING_FOR_OWNER.value: 6, Reason.WAITING_FOR_CLUSTER.value: 6}
-"""What Cluster API's core does by itself in a moment is told much later: each status is a call."""
+"""Delay of a status for what Cluster API's core does by itself in a moment: each status is a call."""
 
 
 def _known(halt: Halt) -> tuple[Type, ...]:

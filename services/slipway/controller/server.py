@@ -151,11 +151,11 @@ class _Work:
             await self._controller.lead(self._election)
         except LostLeadership:
             self._failed = True
-            _log.error("leadership is lost; the process ends")
+            _log.error("leader election lost, process ends")
             os.kill(os.getpid(), signal.SIGTERM)
         except Exception as error:  # noqa: BLE001  # a process without its work must not go on
             self._failed = True
-            _log.error("the work has ended by a defect; the process ends", **describe_exception(error))
+            _log.error("controller failed with an internal error, process ends", **describe_exception(error))
             os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -11,7 +11,7 @@ Reason = Annotated[str, StringConstraints(pattern=r"^([A-Z][a-z0-9]+)+$")]
 Pattern = Annotated[str, StringConstraints(min_length=3, max_length=600)]
 PAGE = "docs/reference/reasons.md"
 SYMPTOM = 80
-"""From this precedence on a rule names an effect; it is told only where no cause is found."""
+"""From this precedence on a rule names an effect; it is reported only where no cause is found."""
 
 
 class _Model(BaseModel):

@@ -33,9 +33,9 @@ def refuse(bundle: bundlepb.BootstrapBundle, feature: str) -> None:
     Raises:
         UnsupportedFeature: the bundle uses it.
     """
-    found = [Violation(use.path, "is declared and not honoured", feature) for use in uses(bundle) if use.id == feature]
+    found = [Violation(use.path, "is declared and not supported", feature) for use in uses(bundle) if use.id == feature]
     if found:
-        raise UnsupportedFeature(f"{feature} cannot be honoured", violations=found, metadata={"features": feature})
+        raise UnsupportedFeature(f"{feature} is not supported", violations=found, metadata={"features": feature})
 
 
 def without(bundle: bundlepb.BootstrapBundle, feature: str) -> bundlepb.BootstrapBundle:

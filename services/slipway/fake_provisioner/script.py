@@ -211,7 +211,7 @@ class Script(_Part):
 
 
 SOUND = Step()
-"""What becomes of a call that no step covers."""
+"""The result of a call that no step covers."""
 
 
 def step_for(steps: Sequence[Step], number: int) -> Step:

@@ -71,7 +71,7 @@ def _ours(**more: str) -> Json:
         (_of_another_uid(), Reason.WAITING_FOR_OWNER, "a Machine of the same name that was made anew"),
         (
             _facts(cluster={**cluster_object(), "status": {}}),
-            Reason.WAITING_FOR_INFRASTRUCTURE,
+            Reason.WAITING_FOR_CLUSTER_INFRASTRUCTURE,
             "the infrastructure is not provisioned",
         ),
         (_facts(cluster=cluster_object(controlPlaneEndpoint={})), Reason.WAITING_FOR_ENDPOINT, "no endpoint"),

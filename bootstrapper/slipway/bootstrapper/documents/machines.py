@@ -114,7 +114,7 @@ def native_questions(
             continue
         possible = [one for one in known if one[0].namespace == config.namespace] or known
         if len(possible) != 1:
-            problem = f"which cluster it belongs to cannot be told: add it to the machines of a {CLUSTER}"
+            problem = f"its cluster is unknown: add it to the machines of a {CLUSTER}"
             problems.append(config.document.source.problem(("metadata", "name"), problem))
             continue
         yield _alone(config, *possible[0])

@@ -46,7 +46,7 @@ class Elsewhere(Enum):
     """Who else may take what is refused."""
 
     NOWHERE = "nowhere"
-    """It cannot be honoured as it stands."""
+    """It is not supported as it stands."""
     FORMATS = "formats"
     """The format lacks it, or its provisioner refuses it: any other may have it."""
 

@@ -52,7 +52,7 @@ class Work:
 
     def in_vain(self, reason: str) -> str:
         """Give a reason, and where things are lowered at all, that this one cannot be."""
-        return f"{reason}, and nothing simpler can stand for it" if self.draft.known_profile is not None else reason
+        return f"{reason}, and no lowering exists" if self.draft.known_profile is not None else reason
 
     def refuse(self, refusal: Refusal) -> None:
         """Note a refusal, or what was left out where its feature is optional."""

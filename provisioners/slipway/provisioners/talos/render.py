@@ -129,7 +129,7 @@ def _check_install(documents: list[Any], target: clusterpb.Target, ctx: RenderCo
     install = machine.get("install") or {}
     if not install.get("disk") and not install.get("diskSelector"):
         raise UnsupportedTarget(
-            "on metal Talos installs itself and must be told which disk it may overwrite",
+            "on metal Talos installs itself and needs the disk that it may overwrite",
             violations=[
                 Violation(
                     "extensions",

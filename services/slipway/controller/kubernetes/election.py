@@ -61,7 +61,7 @@ class Election:
         """Return when this process leads."""
         while not await self._try():
             await self._sleep(self._terms.retry)
-        _log.info("leading", lease=f"{self._namespace}/{self._name}")
+        _log.info("leader election won", lease=f"{self._namespace}/{self._name}")
 
     async def keep(self) -> None:
         """Renew until that fails for too long.
@@ -92,7 +92,7 @@ class Election:
         try:
             await self._api.replace(LEASES, self._namespace, body)
         except ApiFailure:
-            _log.info("the lease could not be given back; it runs out by itself")
+            _log.info("leader election lease not released, it expires")
 
     async def _try(self) -> bool:
         try:
@@ -101,7 +101,7 @@ class Election:
             # Somebody else was quicker: what is held is not known to be ours any more until it is read again.
             return False
         except ApiFailure as error:
-            _log.warning("the lease of the leader cannot be reached", failure=type(error).__name__)
+            _log.warning("leader election lease unreachable", failure=type(error).__name__)
             return False
 
     async def _acquire(self) -> bool:

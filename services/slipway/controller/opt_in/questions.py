@@ -86,7 +86,7 @@ class KubeadmQuestions:
         allowed = self.bootstrapper.policy.allowed_provisioners
         candidate = choose(self.bootstrapper.provisioners.instances(), wish, allowed=allowed)
         if not candidate.takes_plan or clusterpb.OS_FAMILY_LINUX not in candidate.format.os_families:
-            message = f"KubeadmControlPlane cannot look after machines of provisioner {candidate.name}"
+            message = f"KubeadmControlPlane does not support machines of provisioner {candidate.name}"
             raise Halt(Reason.CONTROL_PLANE_NEEDS_KUBEADM, message)
 
     async def _values(self, cluster: ClusterObject, wanted: list[tuple[str, str]]) -> Values:

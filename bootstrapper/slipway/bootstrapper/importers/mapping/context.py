@@ -106,7 +106,7 @@ class Context:
             infrastructure = self.target.infrastructure
             return jinja.pieces(text, infrastructure=infrastructure, indent=indent, takes=self._takes)
         except jinja.NotJinja:
-            message = "looks like Jinja but is none, and cloud-init would give up on it: taken as it stands"
+            message = "looks like Jinja but is invalid, and cloud-init would skip it: kept as it is"
             self.findings.warn(place, "NOT_JINJA", message)
             return [Piece(text=text)]
 
