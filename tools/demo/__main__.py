@@ -91,8 +91,8 @@ def main() -> None:
     if findings.wrong:
         sys.exit(FAILED)
     screen.print(
-        f"\n[green]All as expected[/green], in {findings.observed['seconds']} s. User data is in {OUT}/, the account in "
-        f"{OUT}/{ACCOUNT}. Now with a template of your own:\n"
+        f"\n[green]All as expected[/green], in {findings.observed['seconds']} s. User data is in {OUT}/, the account "
+        f"in {OUT}/{ACCOUNT}. Now with a template of your own:\n"
         "  .venv/bin/slipway render -f cluster.yaml --set-missing --provisioner all"
     )
 

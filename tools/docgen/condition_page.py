@@ -9,8 +9,8 @@ _INTRODUCTION = """\
 `clusterctl describe cluster` shows the same beside the Machine. A message names fields as they were written, and never
 holds a value of a spec or Secret.
 
-What the controller waits for by itself is not reported in the first five seconds: most machines never wait for longer, and
-each status is a call of the API server. A refusal is told at once, also by a Warning event."""
+What the controller waits for by itself is not reported in the first five seconds: most machines never wait longer, and
+each status is a call of the API server. A refusal is reported at once, also by a Warning event."""
 
 _OPTED_IN = """\
 An opted-in `KubeadmConfig` ([how-to](../how-to/opt-in.md)) has the types and reasons of Cluster API's kubeadm provider:

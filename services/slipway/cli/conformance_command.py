@@ -42,8 +42,8 @@ def conformance() -> None:
 @click.option("--insecure", is_flag=True, help="Call it without TLS, on this machine.")
 @click.option(
     "--start-cmd", default="", callback=_words, metavar="COMMAND",
-    help="Start it by this command; SLIPWAY_* variables say where to listen. Without --tls-cert-dir and --insecure the suite "
-    "makes the certificates.",
+    help="Start it by this command; SLIPWAY_* variables say where to listen. Without --tls-cert-dir and --insecure the "
+    "suite makes the certificates.",
 )  # fmt: skip
 @click.option(
     "--decode-cmd", default="", callback=_words, metavar="COMMAND",

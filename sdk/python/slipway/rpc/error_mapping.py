@@ -68,7 +68,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 def _unforeseen(error: Exception) -> Internal:
     error_id = uuid.uuid4().hex
     _log.error("call failed with an internal error", error_id=error_id, **describe_exception(error))
-    return Internal("the server failed by a defect; report the error id", metadata={"error_id": error_id})
+    return Internal("the server failed with an internal error; report the error id", metadata={"error_id": error_id})
 
 
 async def _abort(call: Call, context: ServicerContext, failure: SlipwayError) -> None:

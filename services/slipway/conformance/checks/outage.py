@@ -14,7 +14,7 @@ CHECKS = Checks()
 _AGAIN_SECONDS, _BACKOFF_SECONDS, _GROWTH_SECONDS = 2.0, 3.0, 1.0
 _MOST_ATTEMPTS = 10
 _ENOUGH, _GROWTH = 5, 1.5
-"""Pauses after which the suite can judge whether they grow: by more than jitter, or a busy machine, makes some longer."""
+"""Pauses after which it is clear whether they grow: by more than jitter, or a busy machine, makes some longer."""
 
 
 @CHECKS.check("REG-006", Need.PROCESS, slow=True)
