@@ -131,7 +131,9 @@ async def test_the_kubeadm_provider_may_not_write_over_our_secrets(site: Site) -
     theirs = {**secret, "metadata": {"name": "theirs", "namespace": site.namespace}}
     await site.apply(secret, theirs)
     change = {"data": {"value": "eA=="}}
-    await site.eventually(lambda: _as(provider, "patch", secret, change), lambda said: "no other client may write it" in said)
+    await site.eventually(
+        lambda: _as(provider, "patch", secret, change), lambda said: "no other client may write it" in said
+    )
     assert "no other client may write it" in await _as(provider, "delete", secret)
     assert await _as(provider, "patch", theirs, change) == ""
 

@@ -466,7 +466,7 @@ func (x *FeatureSupport) GetMaxBytes() uint64 {
 	return 0
 }
 
-// RenderRequest is a bundle and what shall become of it.
+// RenderRequest is a bundle and how to render it.
 type RenderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The caller's tag. It must be echoed, and not be looked into.
