@@ -1,4 +1,4 @@
-"""HOST:PORT as a person gives it, and why nobody useful answers there, in words for a person."""
+"""HOST:PORT as a person gives it, and why no usable server answers there, in words for a person."""
 
 import click
 
@@ -31,5 +31,5 @@ def address(_context: click.Context, _parameter: click.Parameter, value: str) ->
 
 
 def silence(message: str) -> str:
-    """Say why nobody useful answers: what gRPC's message means, else the message."""
+    """Say why no usable server answers: what gRPC's message means, else the message."""
     return next((told for part, told in _WHY if part in message), message)

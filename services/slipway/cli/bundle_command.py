@@ -50,7 +50,7 @@ def bundle(lowered_for: str, show_secrets: bool, output: str, **values: Any) -> 
     Exit codes:
       0  a bundle was shown for every machine
       1  a machine is refused, or a file is invalid
-      2  the command line is wrong
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     loaded = load(inputs_from(values))
     note_files(loaded)

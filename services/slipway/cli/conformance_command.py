@@ -22,12 +22,12 @@ def _words(_context: click.Context, _parameter: click.Parameter, value: str) -> 
         raise click.BadParameter("its quotes do not match") from None
 
 
-@click.group("conformance", short_help="See whether a provisioner keeps the contract.")
+@click.group("conformance", short_help="Check that a provisioner keeps the contract.")
 def conformance() -> None:
     """See whether a provisioner keeps the contract: docs/reference/contract.md, clause by clause."""
 
 
-@conformance.command("run", short_help="Try every clause on a provisioner.")
+@conformance.command("run", short_help="Check every clause on a provisioner.")
 @click.option(
     "--endpoint",
     default="",
@@ -79,7 +79,7 @@ def conformance() -> None:
 @output_option("How to print the verdict; json and yaml give the whole report.")
 @reported
 def run(**values: Any) -> None:
-    """Try every clause of the contract on a provisioner, and tell which hold.
+    """Check every clause of the contract on a provisioner, and report which hold.
 
     Progress, and how quick it was, go to standard error, the verdict to standard output.
 
@@ -93,7 +93,7 @@ def run(**values: Any) -> None:
     Exit codes:
       0  it keeps the contract (with --only: those checks), or breaks only what --known-failures lists, and all of that
       1  it breaks another clause that binds it, keeps one that is listed, or cannot be reached
-      2  the command line is wrong
+      2  usage error
       3  it breaks nothing, but what every user data must hold could not all be read
     """  # noqa: D301  # click's mark for lines that stay
     # The suite brings grpc and cryptography, which no other command needs to wait for.

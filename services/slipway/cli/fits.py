@@ -41,7 +41,7 @@ def all_fits(
 
     Args:
         answer: the user data, not compressed.
-        info: what its provisioner declares of the format; None where nobody could be asked, and gzip is a guess then.
+        info: what its provisioner declares of the format; None where no registry is known, and gzip is a guess then.
         unchanged: the machine's target says that its provider passes user data on unchanged.
     """
     return {

@@ -1,6 +1,6 @@
 """Makes two bundles comparable by the values of their secrets: a reference becomes the digest of what it refers to.
 
-The values and their digests stay in this process: only names of items and fields are ever told.
+The values and their digests stay in this process: only names of items and fields are ever shown.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ def digested(
     Args:
         old: the machine before.
         new: the machine after.
-        by_value: tell two values apart; else all that are known look the same.
+        by_value: distinguish two values; else all that are known look the same.
     """
     unknown = old.unknown() | new.unknown()
     return _digested(old, unknown, by_value=by_value), _digested(new, unknown, by_value=by_value)

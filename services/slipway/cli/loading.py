@@ -66,7 +66,7 @@ def load(inputs: Inputs) -> Loaded:
 
 
 def _unused(inputs: Inputs, texts: Iterable[str]) -> dict[str, str]:
-    """Give a warning for each variable that was set on the command line for nothing; its value is not told."""
+    """Give a warning for each variable that was set on the command line for nothing; its value is not shown."""
     if not inputs.substitute:
         told = "has no effect: with --no-substitution no variable is filled in"
         return {name: f"--set {name} {told}" for name in inputs.variables}

@@ -32,11 +32,11 @@ class OutputFolder:
         """Write user data and attachments of all, put the files' names into the entries, and write the account of them.
 
         The first format of a provisioner is PROVISIONER.EXT, further ones PROVISIONER-FORMAT.EXT. Where one cannot be
-        written nothing stays of any, nor the account of an earlier call: nobody boots the half of a cluster.
+        written nothing stays of any, nor the account of an earlier call: half of a cluster must not be booted.
 
         Raises:
             OSError: a file cannot be written, or a folder for it is a link.
-            ProvisionerFailed: a name that the provisioner gave is none of a file.
+            ProvisionerFailed: the provisioner gave an invalid file name.
         """
         for one in results:
             _refuse_link(self._folder / one.entry.machine)

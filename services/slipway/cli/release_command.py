@@ -44,7 +44,7 @@ def release(names: tuple[str, ...], every: bool, namespace: str, kubeconfig: Pat
     Exit codes:
       0  what was named, or everything, is handed back or was never to be
       1  an object that was named is not Slipway's or has its data already, or the cluster does not answer
-      2  the command line is wrong
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     if bool(names) == every:
         raise click.UsageError("name KubeadmConfigs, or give --all")

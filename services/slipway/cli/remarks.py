@@ -20,7 +20,7 @@ _SEVERITIES = {"info": "note", "warning": "warning", "error": "warning"}
 
 
 def note_files(loaded: Loaded) -> None:
-    """Tell what was noticed while the files were read."""
+    """Report what was noticed while the files were read."""
     for text in dict.fromkeys(loaded.notes):
         note(text, "note")
     for text in (*loaded.doubts, *loaded.unused.values()):
@@ -28,7 +28,7 @@ def note_files(loaded: Loaded) -> None:
 
 
 def note_questions(loaded: Loaded) -> None:
-    """Tell what was noticed while the machines of the files were read."""
+    """Report what was noticed while the machines of the files were read."""
     for kind, line in question_lines(loaded):
         note(line, kind)
 
@@ -56,7 +56,7 @@ def together_lines(loaded: Loaded) -> Mapping[str, Sequence[str]]:
 
 
 def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
-    """Tell why something was refused, and what provisioners and the bootstrapper remarked."""
+    """Report why something was refused, and what provisioners and the bootstrapper remarked."""
     questions = {one.name: one for one in loaded.questions}
     told: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
@@ -79,13 +79,13 @@ def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
 def note_error(
     loaded: Loaded, question: MachineQuestion, error: SlipwayError, *, kind: str = "refused", whose: str = ""
 ) -> None:
-    """Tell why a machine was refused, a line for each field; by whom, where several were asked."""
+    """Report why a machine was refused, a line for each field; by whom, where several were asked."""
     for line in error_lines(loaded.places, question, error):
         note(f"{whose}: {line}" if whose else line, kind)
 
 
 def note_answer(loaded: Loaded, question: MachineQuestion, diagnostics: Iterable[diagnosticpb.Diagnostic]) -> None:
-    """Tell what an answer remarks about fields; what it says of the whole is a part of the result."""
+    """Report what an answer says about fields; what it says of the whole is a part of the result."""
     for one in diagnostics:
         tree = diagnostic_tree(one)
         if tree["field"]:
@@ -131,5 +131,5 @@ def _found(places: Places, question: MachineQuestion, field: str) -> SourceProbl
 
 
 def _at(file: str, position: Position | None) -> str:
-    """Give a place as lines begin with it; "" where there is none."""
+    """Give a place as lines begin with it; "" where there is no place."""
     return f"{file}:{position.line}:{position.column}: " if position else ""
