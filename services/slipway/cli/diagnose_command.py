@@ -26,8 +26,8 @@ def diagnose(files: tuple[Path, ...], output: str) -> None:
 
     FILE is any log, console dump, or log bundle (tar, gzip) of any cluster, with or without Slipway; - is standard
     input. Several files are read as logs of one machine. The cause is first. Problems that ended before the
-    machine joined are not reported, and effects are reported only where no cause is found. Secrets are removed from the lines shown.
-    Nothing is sent anywhere.
+    machine joined are not reported, and effects are reported only where no cause is found. Secrets are removed from the
+    lines shown. Nothing is sent anywhere.
 
     \b
     Examples:

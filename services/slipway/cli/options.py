@@ -63,7 +63,7 @@ def variable_options(command: F) -> F:
         ),
         click.option(
             "--set-missing", is_flag=True,
-            help="Fill undefined variables, a missing endpoint, version or Secret with plausible placeholders, for a dry run.",
+            help="Fill undefined variables, a missing endpoint, version or Secret with placeholders, for a dry run.",
         ),
         click.option(
             "--no-substitution", is_flag=True,

@@ -48,13 +48,14 @@ _MOST_FIELDS = 12
 def size(provisioner: str, output: str, **values: Any) -> None:
     """Show how large the user data of every machine is, which items make it so, and where it fits.
 
-    The first table shows which items of the bundle are large, the second whether the user data fits each infrastructure,
-    by the rules of slipway render: "gzip" means that it fits only compressed. Where an infrastructure has a higher limit
-    for a format, since it keeps it in an object store, that limit applies, and a line below says so.
+    The first table shows which items of the bundle are large, the second whether the user data fits each
+    infrastructure, by the rules of slipway render: "gzip" means that it fits only compressed. Where an infrastructure
+    has a higher limit for a format, since it keeps it in an object store, that limit applies, and a line below says
+    so.
 
-    Without --server, secrets are generated for this call and discarded: keys have real sizes, and nothing is stored. A
-    server counts with the cluster's own secrets, which it creates if none exist. Where a Secret that a spec refers to is
-    not in the files, a short placeholder is counted.
+    Without --server, secrets are generated for this call and discarded: keys have real sizes, and nothing is stored.
+    A server counts with the cluster's own secrets, which it creates if none exist. Where a Secret that a spec refers
+    to is not in the files, a short placeholder is counted.
 
     \b
     Examples:
