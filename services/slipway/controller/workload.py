@@ -153,7 +153,7 @@ class Workloads:
         if not kubeconfig:
             raise Halt(Reason.WAITING_FOR_KUBECONFIG, f"the Secret {name} is not there")
         # Many machines ask at once, and one of them reads it for all.
-        async with self.reader.turn(namespace, name):
+        async with self.reader.lock(namespace, name):
             line = self._lines.get((namespace, cluster))
             if line is not None and line.kubeconfig == kubeconfig:
                 return line
