@@ -376,8 +376,8 @@ def _first_process(pid: int) -> int | None:
             known = numbers(int(child))
             if len(known) >= _DEPTH and known[-1] == 1:
                 return int(child)
-            if (found := _first_process(int(child))) is not None:
-                return found
+            if (process := _first_process(int(child))) is not None:
+                return process
     except (FileNotFoundError, ProcessLookupError):
         pass
     return None

@@ -32,4 +32,4 @@ def address(_context: click.Context, _parameter: click.Parameter, value: str) ->
 
 def silence(message: str) -> str:
     """Say why no usable server answers: what gRPC's message means, else the message."""
-    return next((told for part, told in _WHY if part in message), message)
+    return next((explanation for part, explanation in _WHY if part in message), message)

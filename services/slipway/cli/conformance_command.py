@@ -128,8 +128,8 @@ def run(**values: Any) -> None:
         note(f"load: {load}")
     partial = bool(values["only"])
     texts = {"json": report.as_json, "yaml": report.as_yaml}
-    found = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made, partial=partial)
-    say(found.rstrip("\n"))
+    text = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made, partial=partial)
+    say(text.rstrip("\n"))
     sys.exit(_exit_code(made, partial=partial))
 
 
@@ -146,7 +146,7 @@ def _known(path: Path | None, ids: Any, known_failures: Any) -> frozenset[str]:
     if path is None:
         return frozenset()
     try:
-        found: frozenset[str] = known_failures.read(path, ids)
+        known: frozenset[str] = known_failures.read(path, ids)
     except known_failures.KnownFailuresError as error:
         raise click.UsageError(str(error)) from None
-    return found
+    return known

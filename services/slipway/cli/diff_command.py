@@ -87,7 +87,7 @@ async def _machines(loaded: Loaded, invented: bytes | None) -> dict[str, Compara
     """
     note_files(loaded)
     bootstrapper = embedded_bootstrapper(store=PlaceholderStore())
-    found: dict[str, Comparable] = {}
+    machines: dict[str, Comparable] = {}
     refused = False
     for question in loaded.questions:
         secrets = user_placeholders(question.subject.spec)
@@ -99,10 +99,10 @@ async def _machines(loaded: Loaded, invented: bytes | None) -> dict[str, Compara
             continue
         inline = (one for one in available if one.name == INLINE)
         written = (one for one in question.secrets.secrets if one.value != invented)
-        found[question.name] = Comparable(bundle, known_values([*inline, *written]))
+        machines[question.name] = Comparable(bundle, known_values([*inline, *written]))
     if refused:
         sys.exit(FAILED)
-    return found
+    return machines
 
 
 def compare(old: dict[str, Comparable], new: dict[str, Comparable]) -> Iterator[tuple[str, str, str, list[str]]]:

@@ -140,14 +140,14 @@ def _documents(
         if machine.target.ListFields():
             entry.target.CopyFrom(machine.target)
     own = {(namespace, spec.cluster.name) for (namespace, _), spec in clusters.items()}
-    given: set[tuple[str, str]] = set()
+    heads_seen: set[tuple[str, str]] = set()
     heads: list[dict[str, Any]] = []
     for (namespace, _), spec in clusters.items() if with_clusters else ():
         name = spec.cluster.name
-        if (namespace, name) in given:
+        if (namespace, name) in heads_seen:
             further = (f"{name}-{number}" for number in count(2))
-            name = next(one for one in further if (namespace, one) not in own | given)
-        given.add((namespace, name))
+            name = next(one for one in further if (namespace, one) not in own | heads_seen)
+        heads_seen.add((namespace, name))
         head = metadata(name, namespace)
         heads.append({"apiVersion": API_VERSION, "kind": CLUSTER, "metadata": head, "spec": encode(spec)})
     bodies: list[dict[str, Any]] = []

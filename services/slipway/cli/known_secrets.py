@@ -58,8 +58,8 @@ def digested(
 def one_sided(old: Mapping[str, Comparable], new: Mapping[str, Comparable]) -> Iterator[Place]:
     """Give the secrets whose value is at hand on one side only, while both sides refer to them."""
     both = [(old[name], new[name]) for name in sorted(old.keys() & new.keys())]
-    found = {place for one, two in both for place in one.unknown() ^ two.unknown() if _refer_both(one, two, place)}
-    yield from sorted(found)
+    places = {place for one, two in both for place in one.unknown() ^ two.unknown() if _refer_both(one, two, place)}
+    yield from sorted(places)
 
 
 def _refer_both(one: Comparable, two: Comparable, place: Place) -> bool:

@@ -44,13 +44,13 @@ class Connection:
 
 
 def _variables(_context: click.Context, _parameter: click.Parameter, values: Iterable[str]) -> dict[str, str]:
-    found = {}
+    variables = {}
     for text in values:
         name, separator, value = text.partition("=")
         if not separator or not name:
             raise click.BadParameter("it takes VAR=VALUE")
-        found[name] = value
-    return found
+        variables[name] = value
+    return variables
 
 
 def variable_options(command: F) -> F:

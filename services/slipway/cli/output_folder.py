@@ -100,14 +100,14 @@ class OutputFolder:
         """Give the files that the account of an earlier call names, as far as they lie in its machines' folders."""
         try:
             entries = json.loads((self._folder / SUMMARY).read_text(encoding="utf-8"))
-            found: dict[tuple[str, str], list[Path]] = {}
+            paths: dict[tuple[str, str], list[Path]] = {}
             for one in entries:
                 machine, _, name = one["file"].partition("/")
                 if machine == one["machine"] and all(_FILE_NAME.fullmatch(part) for part in (machine, name)):
-                    found.setdefault((machine, one["provisioner"]), []).append(self._folder / machine / name)
+                    paths.setdefault((machine, one["provisioner"]), []).append(self._folder / machine / name)
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return {}
-        return found
+        return paths
 
 
 def _fill(path: Path, content: bytes) -> None:

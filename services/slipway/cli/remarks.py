@@ -58,20 +58,20 @@ def together_lines(loaded: Loaded) -> Mapping[str, Sequence[str]]:
 def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
     """Report why something was refused, and what provisioners and the bootstrapper remarked."""
     questions = {one.name: one for one in loaded.questions}
-    told: dict[tuple[str, str], list[str]] = {}
+    messages: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         for one in entry.refusals:
             reason = _told(one["reason"], one["remedy"])
             field = one["field"] or ("" if entry.provisioner else entry.machine)
             line = _sentence(loaded.places, questions[entry.machine], field, reason)
-            told.setdefault((entry.status, line), []).append(entry.provisioner)
+            messages.setdefault((entry.status, line), []).append(entry.provisioner)
     for entry in entries:
         for one in entry.diagnostics:
             line = _sentence(loaded.places, questions[entry.machine], one["field"], one["message"])
-            told.setdefault((_SEVERITIES.get(one["severity"], "warning"), line), []).append(entry.provisioner)
+            messages.setdefault((_SEVERITIES.get(one["severity"], "warning"), line), []).append(entry.provisioner)
     everybody = {entry.provisioner for entry in entries}
     several = len(entries) > len({entry.machine for entry in entries})
-    for (kind, line), names in told.items():
+    for (kind, line), names in messages.items():
         whose = f"{', '.join(dict.fromkeys(names))}: " if several and set(names) != everybody else ""
         note(f"{whose}{line}", kind)
 
@@ -104,8 +104,8 @@ def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) 
     """Give the lines of an error about a machine."""
     lines = []
     for one in error.violations:
-        told = _told(one.description, what_to_do(error, one))
-        lines.append(_sentence(places, question, one.path, told))
+        text = _told(one.description, what_to_do(error, one))
+        lines.append(_sentence(places, question, one.path, text))
     return lines or [_sentence(places, question, question.name, with_remedy(error.message, what_to_do(error)))]
 
 
@@ -119,11 +119,11 @@ def _sentence(places: Places, question: MachineQuestion, field: str, message: st
     if field in {"", "Slipway"}:
         return message
     field = question.as_written(field)
-    found = _found(places, question, field)
-    if found is None:
+    place = _found(places, question, field)
+    if place is None:
         of = "" if field == question.name else f"{question.name}: "
         return f"{_at(question.standing.file, question.standing.position)}{of}{field}: {message}"
-    return f"{_at(found.file, found.position)}{field}: {message}"
+    return f"{_at(place.file, place.position)}{field}: {message}"
 
 
 def _found(places: Places, question: MachineQuestion, field: str) -> SourceProblem | None:

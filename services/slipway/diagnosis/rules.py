@@ -89,13 +89,13 @@ class RuleSet(_Model):
 def known_rules() -> RuleSet:
     """Give the rules that are shipped."""
     text = resources.files(__package__).joinpath("rules.yaml").read_text(encoding="utf-8")
-    found = RuleSet.model_validate(yaml.safe_load(text))
+    rule_set = RuleSet.model_validate(yaml.safe_load(text))
     for field in ("id", "reason"):
-        names = [getattr(rule, field) for rule in found.rules]
+        names = [getattr(rule, field) for rule in rule_set.rules]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"rules.yaml: {field} is there twice: {', '.join(twice)}")
-    return found
+    return rule_set
 
 
 def expression(pattern: str) -> str:
