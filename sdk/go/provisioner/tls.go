@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// certificates is the directory with tls.crt, tls.key and ca.crt. It is read again when it changes; a change that can not
+// certificates is the directory with tls.crt, tls.key and ca.crt. It is read again when it changes; a change that cannot
 // be used leaves the last good one in force.
 type certificates struct {
 	folder string
@@ -49,7 +49,7 @@ func (files *certificates) current() (*tls.Config, error) {
 	if files.last == nil {
 		return nil, errors.New("--tls-cert-dir must hold tls.crt, tls.key and ca.crt, PEM, the key that of the certificate")
 	}
-	slog.Warn("new certificates cannot be used; the last good ones stay")
+	slog.Warn("new certificates unusable, last valid ones kept")
 	return files.last, nil
 }
 

@@ -60,7 +60,7 @@ class Authority:
         Nothing that it signs outlives it.
 
         Raises:
-            ValueError: what was kept can not be read, is no authority, or its key is another one's.
+            ValueError: what was kept cannot be read, is no authority, or its key is another one's.
         """
         self.trust_domain = trust_domain
         self._now, self._validity = now, validity

@@ -109,7 +109,7 @@ def _trust_domain(files: CertificateFiles | None) -> str:
 
 @contextmanager
 def _right_address(address: str) -> Iterator[None]:
-    """Tell a person who named a wrong address, or a directory without certificates."""
+    """Report to a person who named a wrong address, or a directory without certificates."""
     try:
         yield
     except InsecureTargetError:

@@ -82,7 +82,9 @@ class ProvisionerDirectory:
                     self._take(answer)
             except (SlipwayError, TlsFilesError) as error:
                 reason = error.reason if isinstance(error, SlipwayError) else type(error).__name__
-                _log.warning("the registry is away; its last list serves", reason=reason, count=len(self._instances))
+                _log.warning(
+                    "registry unavailable, last list of instances kept", reason=reason, count=len(self._instances)
+                )
             await self._sleep(backoff.next(urgent=True))
 
     def _take(self, answer: registrypb.WatchProvisionersResponse) -> None:

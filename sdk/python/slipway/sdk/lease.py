@@ -82,7 +82,7 @@ class LeaseKeeper:
             except (SlipwayError, TlsFilesError) as error:
                 seconds = backoff.next(urgent=not isinstance(error, SlipwayError) or error.retryable)
                 _log.warning(
-                    "not registered; trying again",
+                    "not registered, retrying",
                     code=error.code.name if isinstance(error, SlipwayError) else None,
                     reason=error.reason if isinstance(error, SlipwayError) else type(error).__name__,
                     seconds=round(seconds, 1),
