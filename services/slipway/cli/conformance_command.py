@@ -50,9 +50,10 @@ def conformance() -> None:
     help="Turns user data on standard input into a MachineState in JSON, for a format that the suite can not read.",
 )  # fmt: skip
 @click.option(
-    "--profile", type=click.Choice(["core", "extended"]), default="extended", show_default=True,
-    help="core: what binds everybody; extended: every declared feature too.",
+    "--profile", "profiles", multiple=True, type=click.Choice(["render", "process", "registration"]),
+    help="Only this chapter of the contract; may be given more than once. Default: all three.",
 )  # fmt: skip
+@click.option("--core-only", is_flag=True, help="Only the core features of each form, and not every declared one.")
 @click.option(
     "--only", multiple=True, metavar="ID", help="Only this group, clause or check (TRN, RND-003, RND-003.at-once)."
 )
@@ -86,12 +87,13 @@ def run(**values: Any) -> None:
     \b
     Examples:
       slipway conformance run --start-cmd './my-provisioner' --report report.yaml
-      slipway conformance run --endpoint 127.0.0.1:9443 --insecure
+      slipway conformance run --endpoint 127.0.0.1:9443 --insecure --profile render
       slipway conformance run --endpoint bottlerocket.example.com:9443 --tls-cert-dir certificates --junit out.xml
 
     \b
     Exit codes:
-      0  it keeps the contract (with --only: those checks), or breaks only what --known-failures lists, and all of that
+      0  it keeps the contract (with --profile: those chapters; with --only: those checks), or breaks only what
+         --known-failures lists, and all of that
       1  it breaks another clause that binds it, keeps one that is listed, or can not be reached
       2  the command line is wrong
       3  it breaks nothing, but what every user data must hold could not all be read
@@ -110,7 +112,7 @@ def run(**values: Any) -> None:
     unknown = [one for one in values["only"] if not run.names(one)]
     if unknown:
         raise click.UsageError(f"there is no group, clause or check {', '.join(unknown)}")
-    names = ("endpoint", "tls_cert_dir", "insecure", "start_cmd", "decode_cmd", "profile", "trust_domain")
+    names = ("endpoint", "tls_cert_dir", "insecure", "start_cmd", "decode_cmd", "profiles", "core_only", "trust_domain")
     wanted = run.Wanted(only=values["only"], known=known)
     progress = None if values["quiet"] else lambda one, number, of: note(verdict.progress(one, number, of))
     measured = figures.Figures()
