@@ -61,6 +61,14 @@ def conformance() -> None:
     "--known-failures", type=click.Path(path_type=Path, dir_okay=False, exists=True), default=None,
     help="Checks that are known to fail, an id a line. One that passes is a failure then.",
 )  # fmt: skip
+@click.option(
+    "--time", "seconds", type=click.FloatRange(1), default=None, metavar="SECONDS",
+    help="Time for all checks; those that it does not suffice for are not run, and there is no verdict.",
+)  # fmt: skip
+@click.option(
+    "--keep", type=click.Path(path_type=Path, file_okay=False), default=None,
+    help="Write here what was asked and answered in each check that fails.",
+)  # fmt: skip
 @click.option("--trust-domain", default="slipway", show_default=True, help="Trust domain of its certificate.")
 @click.option(
     "--report",
@@ -96,7 +104,7 @@ def run(**values: Any) -> None:
          --known-failures lists, and all of that
       1  it breaks another clause that binds it, keeps one that is listed, or can not be reached
       2  the command line is wrong
-      3  it breaks nothing, but what every user data must hold could not all be read
+      3  it breaks nothing, but what every user data must hold could not all be read, or the time was over
     """  # noqa: D301  # click's mark for lines that stay
     # The suite brings grpc and cryptography, which no other command needs to wait for.
     from slipway.conformance import figures, junit, known_failures, report, run, session, verdict  # noqa: PLC0415
@@ -112,11 +120,14 @@ def run(**values: Any) -> None:
     unknown = [one for one in values["only"] if not run.names(one)]
     if unknown:
         raise click.UsageError(f"there is no group, clause or check {', '.join(unknown)}")
-    names = ("endpoint", "tls_cert_dir", "insecure", "start_cmd", "decode_cmd", "profiles", "core_only", "trust_domain")
+    names = (
+        *("endpoint", "tls_cert_dir", "insecure", "start_cmd", "decode_cmd", "profiles", "core_only", "trust_domain"),
+        "keep",
+    )
     wanted = run.Wanted(only=values["only"], known=known)
     progress = None if values["quiet"] else lambda one, number, of: note(verdict.progress(one, number, of))
     measured = figures.Figures()
-    options = Options(**{name: values[name] for name in names})
+    options = Options(**{name: values[name] for name in names}, seconds=values["seconds"] or 0.0)
     try:
         made = asyncio.run(run.conformance(options, wanted=wanted, progress=progress, figures=measured))
     except session.CannotStartError as error:
@@ -128,20 +139,21 @@ def run(**values: Any) -> None:
         values["junit_file"].write_bytes(junit.as_junit(made, measured))
     for load in [] if values["quiet"] else measured:
         note(f"load: {load}")
-    partial = bool(values["only"])
     texts = {"json": report.as_json, "yaml": report.as_yaml}
-    found = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made, partial=partial)
+    found = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made)
     say(found.rstrip("\n"))
-    sys.exit(_exit_code(made, partial=partial))
+    sys.exit(_exit_code(made, some=bool(values["only"])))
 
 
-def _exit_code(made: Any, *, partial: bool) -> int:
+def _exit_code(made: Any, *, some: bool) -> int:
     from slipway.conformance import report  # noqa: PLC0415  # as above
     from slipway.conformance.v1alpha1 import report_pb2 as reportpb  # noqa: PLC0415
 
-    if not report.as_expected(made, partial=partial):
+    if not report.as_expected(made):
         return FAILED
-    return UNVERIFIED if made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED else 0
+    unseen = made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
+    cut_short = made.verdict == reportpb.VERDICT_UNSPECIFIED and not some
+    return UNVERIFIED if unseen or cut_short else 0
 
 
 def _known(path: Path | None, ids: Any, known_failures: Any) -> frozenset[str]:

@@ -43,6 +43,8 @@ class Options:
         core_only: only the core features of each form, and not every declared one.
         trust_domain: trust domain of the certificates.
         renders: how many renders the load check makes.
+        seconds: time for all checks; those that it does not suffice for are not run. 0 for no limit.
+        keep: folder for what was asked and answered in checks that fail; None to keep nothing.
         patience: how long to wait for what.
     """
 
@@ -55,4 +57,6 @@ class Options:
     core_only: bool = False
     trust_domain: str = "slipway"
     renders: int = 300
+    seconds: float = 0.0
+    keep: Path | None = None
     patience: Patience = Patience()

@@ -69,10 +69,10 @@ def _verdict(made: reportpb.Report, results: Sequence[Result]) -> reportpb.Verdi
     return reportpb.VERDICT_CONFORMANT
 
 
-def as_expected(made: reportpb.Report, *, partial: bool = False) -> bool:
+def as_expected(made: reportpb.Report) -> bool:
     """Whether a run ended as its caller said: no MUST broken, or what is known to be broken, and nothing else.
 
-    A partial run is one of some checks, of which nothing may be broken; it is never conformant.
+    Of a run of some checks, which has no verdict, nothing may be broken.
 
     That is for the exit code of a job that shall notice changes. It says nothing about the contract.
     """
@@ -81,7 +81,7 @@ def as_expected(made: reportpb.Report, *, partial: bool = False) -> bool:
         return False
     if made.verdict in {reportpb.VERDICT_CONFORMANT, reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED}:
         return True
-    return partial or reportpb.FINDING_STATE_KNOWN_FAILURE in states
+    return made.verdict == reportpb.VERDICT_UNSPECIFIED or reportpb.FINDING_STATE_KNOWN_FAILURE in states
 
 
 def as_yaml(made: reportpb.Report) -> str:

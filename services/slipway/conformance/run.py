@@ -9,7 +9,7 @@ from slipway.conformance.figures import Figures
 from slipway.conformance.launcher import Launcher
 from slipway.conformance.options import Options
 from slipway.conformance.report import report
-from slipway.conformance.runner import Progress, run
+from slipway.conformance.runner import TIME_IS_OVER, Progress, run
 from slipway.conformance.session import opened
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 
@@ -55,7 +55,8 @@ async def conformance(
         session.figures = session.figures if figures is None else figures
         results = await run(session, checks, progress=progress)
         made = report(session, results, known=wanted.known)
-    if wanted.only:
+    over = any(result.found == (TIME_IS_OVER,) for result in results) and not made.summary.failed
+    if wanted.only or over:
         # Some checks that pass are no word about the others.
         made.conformant = False
         made.verdict = reportpb.VERDICT_UNSPECIFIED

@@ -29,9 +29,9 @@ def progress(one: Result, number: int, of: int) -> str:
     return f"[{number:3}/{of}] {one.check.id}: {one.ending}{found}"
 
 
-def as_text(made: reportpb.Report, *, partial: bool = False) -> str:
-    """Give the whole verdict; of a partial run there is none."""
-    return "\n".join([*_lines(made), *_verdict(made, partial=partial)])
+def as_text(made: reportpb.Report) -> str:
+    """Give the whole verdict; of a run of some checks there is none."""
+    return "\n".join([*_lines(made), *_verdict(made)])
 
 
 def _lines(made: reportpb.Report) -> Iterator[str]:
@@ -52,8 +52,8 @@ def _lines(made: reportpb.Report) -> Iterator[str]:
     )
 
 
-def _verdict(made: reportpb.Report, *, partial: bool) -> Iterator[str]:
-    if partial and not made.summary.failed:
+def _verdict(made: reportpb.Report) -> Iterator[str]:
+    if made.verdict == reportpb.VERDICT_UNSPECIFIED and not made.summary.failed:
         yield "These were some checks of many: only a run of all of them tells whether it keeps the contract."
         return
     profiles = f" (profile {', '.join(made.profiles)})" if made.profiles else ""
