@@ -12,7 +12,7 @@ from slipway.cli.addresses import address
 from slipway.cli.exit_codes import FAILED, UNVERIFIED
 from slipway.cli.failures import reported
 from slipway.cli.options import output_option
-from slipway.cli.output import note, say
+from slipway.cli.output import emit, note, say
 
 
 def _words(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
@@ -25,6 +25,25 @@ def _words(_context: click.Context, _parameter: click.Parameter, value: str) -> 
 @click.group("conformance", short_help="See whether a provisioner keeps the contract.")
 def conformance() -> None:
     """See whether a provisioner keeps the contract: docs/reference/contract.md, clause by clause."""
+
+
+@conformance.command("schema", short_help="Print the JSON schema of reports.")
+@output_option("How to print it; table is JSON, too.")
+@reported
+def schema(output: str) -> None:
+    """Print the JSON schema of the reports that `run --report` writes.
+
+    \b
+    Examples:
+      slipway conformance schema > report.schema.json
+
+    \b
+    Exit codes:
+      0  it was printed
+    """  # noqa: D301  # click's mark for lines that stay
+    from slipway.conformance import publishing  # noqa: PLC0415  # as below
+
+    emit(publishing.schema(), "yaml" if output == "yaml" else "json")
 
 
 @conformance.command("run", short_help="Try every clause on a provisioner.")
@@ -84,6 +103,13 @@ def conformance() -> None:
     default=None,
     help="Write it here as JUnit XML.",
 )
+@click.option(
+    "--badge",
+    "badge_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Write the text of a badge here, as JSON for an endpoint of shields.io.",
+)
 @click.option("--quiet", is_flag=True, help="No progress, only the verdict.")
 @output_option("How to print the verdict; json and yaml give the whole report.")
 @reported
@@ -107,7 +133,16 @@ def run(**values: Any) -> None:
       3  it breaks nothing, but what every user data must hold could not all be read, or the time was over
     """  # noqa: D301  # click's mark for lines that stay
     # The suite brings grpc and cryptography, which no other command needs to wait for.
-    from slipway.conformance import figures, junit, known_failures, report, run, session, verdict  # noqa: PLC0415
+    from slipway.conformance import (  # noqa: PLC0415
+        figures,
+        junit,
+        known_failures,
+        publishing,
+        report,
+        run,
+        session,
+        verdict,
+    )
     from slipway.conformance.options import Options  # noqa: PLC0415
 
     if values["insecure"] and values["tls_cert_dir"]:
@@ -137,6 +172,8 @@ def run(**values: Any) -> None:
         values["report_file"].write_text(report.as_yaml(made), encoding="utf-8")
     if values["junit_file"]:
         values["junit_file"].write_bytes(junit.as_junit(made, measured))
+    if values["badge_file"]:
+        values["badge_file"].write_text(publishing.as_badge(made), encoding="utf-8")
     for load in [] if values["quiet"] else measured:
         note(f"load: {load}")
     texts = {"json": report.as_json, "yaml": report.as_yaml}
