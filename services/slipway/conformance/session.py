@@ -45,6 +45,7 @@ class Session:
         heartbeat: tells by how much this machine makes the suite itself late.
         trials: cases that were tried already, by format, clause and name.
         gone: why nothing more can be asked of the subject; empty while it answers.
+        until: when the run has to end, by the clock of time.monotonic.
     """
 
     options: Options
@@ -60,6 +61,7 @@ class Session:
     heartbeat: Heartbeat = field(default_factory=Heartbeat)
     trials: dict[tuple[str, str, str], Any] = field(default_factory=dict)
     gone: str = ""
+    until: float = float("inf")
     _versions: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -104,7 +106,7 @@ class Session:
         await self.end()
         endpoint = self.subject.endpoint
         self.main = await self.launcher.start(self.setup(listen=endpoint))
-        self.subject = Subject(endpoint, self.credentials)
+        self.subject = self.subject.reopened()
         if not await self.answers(self.main, self.subject, self.options.patience.start):
             self.gone = "it no longer answered, and did not start again"
             return self.gone
@@ -198,7 +200,7 @@ async def opened(options: Options, *, launcher: Launcher | None = None) -> Async
             main = await launcher.start(setup)
             opening.push_async_callback(main.kill)
         reached = await _reach(endpoint, credentials, main=main, options=options, heartbeat=heartbeat)
-        subject = Subject(endpoint, reached)
+        subject = Subject(endpoint, reached, heartbeat=heartbeat)
         opening.push_async_callback(subject.close)
         got = await _told(subject, heartbeat)
         if not isinstance(got.response, provisionerpb.GetProvisionerInfoResponse):

@@ -213,7 +213,7 @@ type Diagnostic struct {
 	Severity Severity `protobuf:"varint,1,opt,name=severity,proto3,enum=slipway.v1alpha1.Severity" json:"severity,omitempty"`
 	// A stable code in UPPER_SNAKE_CASE, e.g. "POST_BOOT_ACTION", for programs.
 	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
-	// One sentence for people. It never holds a value of the request.
+	// One sentence for people. It never holds a value of the request, secret or not: `field_path` says what it is about.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	// The bundle field path it is about; empty when it is about the whole.
 	FieldPath string `protobuf:"bytes,4,opt,name=field_path,json=fieldPath,proto3" json:"field_path,omitempty"`

@@ -847,7 +847,8 @@ type User struct {
 	Shell *string `protobuf:"bytes,5,opt,name=shell,proto3,oneof" json:"shell,omitempty"`
 	// Primary group, which must exist or be in the bundle. Unset: a group of the user's own name.
 	PrimaryGroup *string `protobuf:"bytes,6,opt,name=primary_group,json=primaryGroup,proto3,oneof" json:"primary_group,omitempty"`
-	// Further groups, which must exist or be in the bundle.
+	// Further groups, which must exist or be in the bundle. They are added: an account that the image has already is in them
+	// afterwards; whether it stays in others of its own, is the system's choice.
 	Groups []string `protobuf:"bytes,7,rep,name=groups,proto3" json:"groups,omitempty"`
 	// Number. Unset: the system chooses.
 	Uid *uint32 `protobuf:"varint,8,opt,name=uid,proto3,oneof" json:"uid,omitempty"`
@@ -859,7 +860,7 @@ type User struct {
 	LockPassword *bool `protobuf:"varint,11,opt,name=lock_password,json=lockPassword,proto3,oneof" json:"lock_password,omitempty"`
 	// Rules for sudo, each as it stands behind the user's name in sudoers, e.g. "ALL=(ALL) NOPASSWD:ALL".
 	Sudo []string `protobuf:"bytes,12,rep,name=sudo,proto3" json:"sudo,omitempty"`
-	// Keys for login by SSH, each a line of authorized_keys.
+	// Keys for login by SSH, each a line of authorized_keys. They are added to those that the account has already.
 	SshAuthorizedKeys []string `protobuf:"bytes,13,rep,name=ssh_authorized_keys,json=sshAuthorizedKeys,proto3" json:"ssh_authorized_keys,omitempty"`
 	// The account is disabled: its password and the account itself are expired.
 	Inactive *bool `protobuf:"varint,14,opt,name=inactive,proto3,oneof" json:"inactive,omitempty"`

@@ -36,6 +36,7 @@ async def serve(  # noqa: PLR0913  # keyword-only knobs of a process
     on_drain: Sequence[OnDrain] = (),
     stop: asyncio.Event | None = None,
     collectors: Sequence[Any] = (),
+    log_keys: Sequence[str] = (),
 ) -> None:
     """Serve until SIGTERM or SIGINT, then drain and return. Sets up the process's logging.
 
@@ -53,12 +54,13 @@ async def serve(  # noqa: PLR0913  # keyword-only knobs of a process
         on_drain: run when it is about to end, in order.
         stop: ends it in place of signals.
         collectors: metrics of the service's own, in the shape of prometheus_client's.
+        log_keys: keys that its log may have besides those of every server.
 
     Raises:
         ServerStartError, TlsFilesError: it could not start.
     """
     if stop is None:
-        configure_logging(log_format=settings.log_format, level=settings.log_level)
+        configure_logging(log_format=settings.log_format, level=settings.log_level, extra_keys=log_keys)
     stopping = _signalled() if stop is None else stop
     if api_implementation.Type() != "upb":
         _log.warning("protobuf C library not loaded, calls are many times slower")

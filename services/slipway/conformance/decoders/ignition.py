@@ -180,6 +180,7 @@ def _unit(entry: dict[str, Any], state: statepb.MachineState) -> None:
     sections = units.sections(unit.contents)
     for program in units.programs(sections) if unit.enabled else ():
         program.drop_ins.extend(unit.drop_ins)
+        program.unit_name = unit.name
         state.programs.append(program)
     if unit.name.endswith(".mount"):
         _mount(sections, state.os)
