@@ -93,3 +93,13 @@ def test_what_needs_to_know_it_is_refused_with_the_way_to_state_it() -> None:
     (refusal,) = lowered(ospb.OperatingSystem(time_zone=ospb.TimeZone(name="Etc/UTC")))[1]
     assert refusal[0] == "os.time_zone"
     assert "by the annotation bootstrap.slipway.dev/distribution" in refusal[1]
+
+
+def test_disks_need_no_distribution() -> None:
+    """The step stops where the program is not there; Ignition sets up such a machine today."""
+    filesystem = ospb.Filesystem(device="/dev/sdb1", format="ext4", label="etcd")
+    draft, refusals = lowered(ospb.OperatingSystem(filesystems=[filesystem]))
+    assert not refusals
+    (step,) = prepared_items(draft)
+    assert isinstance(step, planpb.Step)
+    assert b"mkfs.ext4" in content_bytes(step.command.script, SecretIndex([]))
