@@ -7,7 +7,7 @@ try() {
 on() {
   r=/etc/os-release
   [ -e "$r" ] || r=/usr/lib/os-release
-  d=$(. "$r" && echo "${ID:-} ${ID_LIKE:-}")
+  d=$(sed -n 's/^ID=//p; s/^ID_LIKE=//p' "$r" | tr '\n"'"'" '   ')
   for n in $1; do
     case " $d " in
     *" $n "*)
