@@ -89,7 +89,10 @@ REFUSED = [
     ("cloud-init", "{os: {kernelArguments: [{argument: a}]}}", "or choose ignition, which takes it", "who takes it"),
     (
         "ignition",
-        "{os: {filesystems: [{device: /dev/b1, format: ext4, cloudInit: {search: any}}]}}",
+        (
+            "{target: {distribution: flatcar}, "
+            "os: {filesystems: [{device: /dev/b1, format: ext4, cloudInit: {search: any}}]}}"
+        ),
         "name the partition, and leave out cloudInit",
         "a part",
     ),
@@ -113,7 +116,7 @@ REFUSED = [
     ("talos", "{kubernetes: {node: {labels: [{name: a.k8s.io/b, value: c}]}}}", "choose a label outside", "a render's"),
     (
         "cloud-init",
-        "{os: {disks: [{device: ephemeral0}]}}",
+        "{target: {distribution: flatcar}, os: {disks: [{device: ephemeral0}]}}",
         "name the device by its path in /dev",
         "a render's, which nobody else takes either",
     ),

@@ -92,7 +92,7 @@ class Compiler:
         takes_intent = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_INTENT
         target = bundle.machine.target
         profile = None if takes_intent else self._profile(target)
-        draft = Draft(bundle=bundle, known_profile=profile, target=target)
+        draft = Draft(bundle=bundle, known_profile=profile, target=target, ntp_clients=self.profiles.ntp_clients())
         lowered = self._lower(draft, result, info, optional_features, rejected={})
         lowered.refusals = list(at_their_causes(lowered.refusals, neutral))
         return lowered

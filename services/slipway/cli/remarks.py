@@ -8,6 +8,7 @@ from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.documents.places import Places
 from slipway.bootstrapper.explanation import NOT_CHOSEN
 from slipway.bootstrapper.remedies import CORRECT
+from slipway.cli.folding import folded
 from slipway.cli.loading import Loaded
 from slipway.cli.output import note
 from slipway.cli.remedies import what_to_do
@@ -21,7 +22,7 @@ _SEVERITIES = {"info": "note", "warning": "warning", "error": "warning"}
 
 def note_files(loaded: Loaded) -> None:
     """Report what was noticed while the files were read."""
-    for text in dict.fromkeys(loaded.notes):
+    for text in folded(dict.fromkeys(loaded.notes)):
         note(text, "note")
     for text in (*loaded.doubts, *loaded.unused.values()):
         note(text, "warning")
@@ -71,16 +72,20 @@ def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
             messages.setdefault((_SEVERITIES.get(one["severity"], "warning"), line), []).append(entry.provisioner)
     everybody = {entry.provisioner for entry in entries}
     several = len(entries) > len({entry.machine for entry in entries})
+    lines: dict[str, list[str]] = {}
     for (kind, line), names in messages.items():
         whose = f"{', '.join(dict.fromkeys(names))}: " if several and set(names) != everybody else ""
-        note(f"{whose}{line}", kind)
+        lines.setdefault(kind, []).append(f"{whose}{line}")
+    for kind, of_kind in lines.items():
+        for line in folded(of_kind):
+            note(line, kind)
 
 
 def note_error(
     loaded: Loaded, question: MachineQuestion, error: SlipwayError, *, kind: str = "refused", whose: str = ""
 ) -> None:
     """Report why a machine was refused, a line for each field; by whom, where several were asked."""
-    for line in error_lines(loaded.places, question, error):
+    for line in folded(error_lines(loaded.places, question, error)):
         note(f"{whose}: {line}" if whose else line, kind)
 
 

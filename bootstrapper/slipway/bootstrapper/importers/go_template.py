@@ -52,7 +52,7 @@ class Dialect:
         data: the value that the template is over.
         functions: functions beside those of text/template.
         fields: the only fields that there are, or None if every name may be one.
-        missing: message when a value is printed that there is none of.
+        missing: message when a value is printed that there is none of; "" prints what Go prints.
     """
 
     data: Mapping[str, Any] = field(repr=False)
@@ -324,6 +324,8 @@ def printed(value: Any, missing: str = Dialect.missing) -> str:
         GoTemplateError: there is none, or it is not one of JSON.
     """
     if value is None:
+        if not missing:
+            return "<no value>"
         raise GoTemplateError(missing)
     if missing == _NO_VERSION and isinstance(value, Mapping):
         raise GoTemplateError("only .controlPlane.version can be printed")

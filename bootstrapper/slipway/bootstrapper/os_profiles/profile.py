@@ -21,6 +21,7 @@ class PackageManager(StrEnum):
     YUM = "yum"
     TDNF = "tdnf"
     ZYPPER = "zypper"
+    APK = "apk"
 
 
 class NtpProgram(StrEnum):

@@ -57,6 +57,7 @@ _MANAGERS: Mapping[PackageManager, _Manager] = {
     PackageManager.DNF: _dnf_like("dnf"),
     PackageManager.YUM: _dnf_like("yum"),
     PackageManager.TDNF: _dnf_like("tdnf"),
+    PackageManager.APK: _Manager(("apk", "update"), ("apk", "upgrade"), ("apk", "add"), _with_equals),
     PackageManager.ZYPPER: _Manager((*_ZYPPER, "refresh"), (*_ZYPPER, "update"), (*_ZYPPER, "install"), _with_equals),
 }
 
