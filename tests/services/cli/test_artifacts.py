@@ -14,9 +14,7 @@ def test_a_release_is_verified_added_and_listed(slipway: Slipway, tmp_path: Path
     release_folder(tmp_path / "release", KEY)
     keys = f"--keys={public_file(tmp_path / 'a.pub', KEY)}"
     assert "verified" in slipway("artifacts", "verify", tmp_path / "release", keys).stdout
-    assert (
-        "added" in slipway("artifacts", "add", tmp_path / "release", tmp_path / "store", keys).stdout
-    )
+    assert "added" in slipway("artifacts", "add", tmp_path / "release", tmp_path / "store", keys).stdout
     rows = json.loads(slipway("artifacts", "list", tmp_path / "store", keys, "-o", "json").stdout)
     assert [(row["platform"], row["sha256"], row["state"]) for row in rows] == [
         ("linux/amd64", DIGEST, "trusted"),
