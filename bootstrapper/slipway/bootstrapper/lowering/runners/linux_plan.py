@@ -16,6 +16,7 @@ from slipway.bootstrapper.lowering.runners.run_order import (
     survives_boot,
     timeout_seconds,
 )
+from slipway.bootstrapper.lowering.runners.step_data import HANDOVER, is_handover
 from slipway.bootstrapper.lowering.runners.step_script import needs_assembly, step_files
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.content import literal
@@ -47,7 +48,8 @@ def linux_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules: F
     if survives_boot(steps):
         steps = in_order([resume_step(), *steps])
         yield root_file(f"/etc/systemd/system/{RESUME_UNIT}", literal(program("resume.service")), mode=0o644)
-    yield root_file(RUN_PROGRAM, literal(program("run.sh")))
+    part = HANDOVER if any(is_handover(step) for step in steps) else ""
+    yield root_file(RUN_PROGRAM, literal(program("run.sh", part=part)))
     yield root_file(PLAN, literal(_manifest(bundle_id, steps, rules).encode()))
     if waves or any(needs_assembly(step.command.script) for step in steps):
         yield root_file(INSTALL_PROGRAM, literal(program("install.sh")))

@@ -5,4 +5,14 @@ It changes when an older machineadm would execute new step data wrongly. `plan.F
 
 from typing import Final
 
+from slipway.v1alpha1 import plan_pb2 as planpb
+
 STEP_DATA: Final = 1
+
+HANDOVER: Final = "agent"
+"""Name in the origin of the command behind which the runner hands over to machineadm."""
+
+
+def is_handover(step: planpb.Step) -> bool:
+    """Whether the runner may have to hand over behind a step."""
+    return HANDOVER in step.command.origin.made_by
