@@ -258,9 +258,12 @@ def test_remote_content_that_no_url_gives_fails_the_phase(machine: LinuxMachine)
     for client in ("curl", "wget"):
         machine.fake(client, 'while [ "$1" != -o ] && [ "$1" != -O ]; do shift; done; echo evil >"$2"')
     remote = ospb.File(path="/opt/tool", owner="root", group="root", mode=0o755)
-    remote.remote.CopyFrom(ospb.RemoteContent(urls=["https://a.example/"], sha512="0" * 128))
+    remote.remote.CopyFrom(ospb.RemoteContent(urls=["https://me:secret@a.example/?key=secret"], sha512="0" * 128))
     assert install(machine, Wave(id="files", files=(remote,))) != 0
     assert not machine.path("/opt/tool").exists()
+    assert "a.example: no answer, or another content\nno URL gave" in machine.path("/run/slipway/log").read_text()
+    (call,) = [one for one in machine.calls if one.startswith(("curl", "wget"))]
+    assert "-y 30 -Y 1" in call or "-T 30" in call
 
 
 def test_a_download_stays_with_https(machine: LinuxMachine) -> None:
