@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from slipway.bootstrapper.lowering.runners.linux_plan import DOWNLOAD_RETRIES
 from slipway.bootstrapper.lowering.runners.linux_stage import stage_files
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.content import SecretIndex, literal
@@ -262,8 +263,9 @@ def test_remote_content_that_no_url_gives_fails_the_phase(machine: LinuxMachine)
     assert install(machine, Wave(id="files", files=(remote,))) != 0
     assert not machine.path("/opt/tool").exists()
     assert "a.example: no answer, or another content\nno URL gave" in machine.path("/run/slipway/log").read_text()
-    (call,) = [one for one in machine.calls if one.startswith(("curl", "wget"))]
-    assert "-y 30 -Y 1" in call or "-T 30" in call
+    calls = [one for one in machine.calls if one.startswith(("curl", "wget"))]
+    assert len(calls) == 1 + DOWNLOAD_RETRIES
+    assert all("-y 30 -Y 1" in call or "-T 30" in call for call in calls)
 
 
 def test_a_download_stays_with_https(machine: LinuxMachine) -> None:
