@@ -54,7 +54,7 @@ def _lines(made: reportpb.Report) -> Iterator[str]:
 
 def _verdict(made: reportpb.Report) -> Iterator[str]:
     if made.verdict == reportpb.VERDICT_UNSPECIFIED and not made.summary.failed:
-        yield "These were some checks of many: only a run of all of them tells whether it keeps the contract."
+        yield "These were some checks of many: only a run of all of them shows whether it keeps the contract."
         return
     profiles = f" (profile {', '.join(made.profiles)})" if made.profiles else ""
     what = f"{_chapters(made)}the contract {made.contract_version}{profiles}"

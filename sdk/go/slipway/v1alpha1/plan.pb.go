@@ -358,7 +358,7 @@ func (Execution) EnumDescriptor() ([]byte, []int) {
 // Command is something to run. Exactly one of `argv` and `script` is set.
 type Command struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Program and arguments; no shell sees them. They may hold what nobody else should see.
+	// Program and arguments; no shell sees them. They may hold confidential values.
 	Argv []string `protobuf:"bytes,1,rep,name=argv,proto3" json:"argv,omitempty"`
 	// A script for the interpreter.
 	Script *Content `protobuf:"bytes,2,opt,name=script,proto3" json:"script,omitempty"`
@@ -699,8 +699,8 @@ func (x *ExecutionPolicy) GetLayout() Layout {
 type EntryPoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Program and arguments; no shell sees them. The program is an absolute path, or a name without a slash, which is looked
-	// up in the system's own search path. None holds a NUL character: whoever gets one refuses it with BUNDLE_INVALID. Unset
-	// with EXECUTION_COMMANDS.
+	// up in the system's own search path. None holds a NUL character: a provisioner that gets one refuses it with
+	// BUNDLE_INVALID. Unset with EXECUTION_COMMANDS.
 	//
 	// The program relies on nothing else of how it is started: it sets working directory, umask and variables itself, and
 	// reads nothing from standard input.
