@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tools.docgen.markdown import table
 
+_ROOT = Path(__file__).resolve().parents[2]
 PAGE = Path("docs/explanation/architecture.md")
 _BEGIN, _END = "<!-- made by `make docs`: begin -->\n", "\n<!-- made by `make docs`: end -->"
 _ENGINES = Path("bootstrapper/slipway/bootstrapper/engines")
@@ -16,25 +17,25 @@ _EXAMPLES = {
 _HUNDRED = 100
 
 
-def filled(root: Path) -> str:
+def filled(page: str) -> str:
     """Give the page with its tables between the marks.
 
     Raises:
         ValueError: the marks are not there.
     """
-    before, begin, rest = (root / PAGE).read_text(encoding="utf-8").partition(_BEGIN)
+    before, begin, rest = page.partition(_BEGIN)
     _, end, after = rest.partition(_END)
     if not begin or not end:
         raise ValueError(f"{PAGE} has no place for its numbers")
-    return before + begin + _numbers(root) + end + after
+    return before + begin + _numbers() + end + after
 
 
-def _numbers(root: Path) -> str:
+def _numbers() -> str:
     foreign, stranger = _EXAMPLES
-    examples = {name: _rounded((root / "examples" / name).glob("*.go")) for name in _EXAMPLES}
-    bootstraps = [[f"engine `{one.name}`", _python(one)] for one in _folders(root / _ENGINES)]
+    examples = {name: _rounded((_ROOT / "examples" / name).glob("*.go")) for name in _EXAMPLES}
+    bootstraps = [[f"engine `{one.name}`", _python(one)] for one in _folders(_ROOT / _ENGINES)]
     bootstraps.append([f"[{foreign}](../../examples/{foreign}): {_EXAMPLES[foreign]}", examples[foreign]])
-    systems = [[f"provisioner `{one.name}`", _python(one)] for one in _folders(root / _PROVISIONERS)]
+    systems = [[f"provisioner `{one.name}`", _python(one)] for one in _folders(_ROOT / _PROVISIONERS)]
     systems.append([f"[{stranger}](../../examples/{stranger}): {_EXAMPLES[stranger]}", examples[stranger]])
     ways, forms = len(bootstraps), len(systems)
     return "\n\n".join(

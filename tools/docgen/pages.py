@@ -37,7 +37,9 @@ def texts(root: Path) -> dict[Path, str]:
     made = {REFERENCE / name: page() for name, page in PAGES.items()}
     made[errorgen.PAGE] = errorgen.page(errorgen.load(root))
     made[README] = filled((root / README).read_text(encoding="utf-8"))
-    made[architecture_tables.PAGE] = architecture_tables.filled(root)
+    made[architecture_tables.PAGE] = architecture_tables.filled(
+        (root / architecture_tables.PAGE).read_text(encoding="utf-8")
+    )
     return made
 
 
