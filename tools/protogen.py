@@ -4,10 +4,14 @@ Used by the build hook and by ``make proto``. It stands alone (no import from th
 environment holds nothing but the generators.
 """
 
+import importlib.util
 import runpy
 import shutil
 import sys
 from pathlib import Path
+
+STATUS_DETAILS = ("google/rpc/error_details.proto", "google/rpc/status.proto")
+"""What a status of the contract carries. No file of the contract imports it, for it travels inside `Any`."""
 
 
 def generate(*, root: Path, out: Path) -> list[Path]:
@@ -25,21 +29,30 @@ def generate(*, root: Path, out: Path) -> list[Path]:
     out.mkdir(parents=True, exist_ok=True)
     sources = sorted(str(path.relative_to(root / "proto")) for path in (root / "proto").rglob("*.proto"))
     plugins = Path(sys.executable).parent
+    folders = [f"-I{root / 'proto'}", f"-I{Path(grpc_tools.__file__).parent / '_proto'}"]
     status = protoc.main(
         [
             "protoc",
-            f"-I{root / 'proto'}",
-            f"-I{Path(grpc_tools.__file__).parent / '_proto'}",
+            *folders,
             f"--plugin=protoc-gen-mypy={_plugin('protoc-gen-mypy', plugins)}",
             f"--plugin=protoc-gen-mypy_grpc={_plugin('protoc-gen-mypy_grpc', plugins)}",
             f"--python_out={out}",
             f"--grpc_python_out={out}",
             f"--mypy_out={out}",
             f"--mypy_grpc_out={out}",
+            *sources,
+        ]
+    )
+    status = status or protoc.main(
+        [
+            "protoc",
+            *folders,
+            f"-I{_root_of('google.rpc.status_pb2')}",
             f"--descriptor_set_out={out / 'slipway.binpb'}",
             "--include_imports",
             "--include_source_info",
             *sources,
+            *STATUS_DETAILS,
         ]
     )
     if status != 0:
@@ -52,6 +65,14 @@ def generate(*, root: Path, out: Path) -> list[Path]:
     # By path, because neither the build hook nor a script has this folder as a package.
     runpy.run_path(str(root / "tools" / "errorgen.py"))["generate"](root=root, out=out)
     return sorted(path for path in (out / "slipway").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+def _root_of(module: str) -> Path:
+    """Give the folder of the installed package that a module is in; its proto files lie beside it."""
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise RuntimeError(f"{module} is not installed: pip install googleapis-common-protos")
+    return Path(spec.origin).parents[module.count(".")]
 
 
 def _plugin(name: str, folder: Path) -> str:

@@ -27,7 +27,7 @@ from tools.docgen.feature_ids import places
 
 @pytest.mark.parametrize("make", [Refusal, EngineRefusal], ids=lambda one: one.__name__)
 def test_there_is_no_refusal_without_a_remedy(make: Any) -> None:
-    """It can not be made: not by leaving it out, nor by an empty one."""
+    """It cannot be made: not by leaving it out, nor by an empty one."""
     parts: dict[str, Any] = {"feature": "os.users", "path": "os.users[0]", "reason": "is not supported"}
     if make is Refusal:
         parts["origin"] = diagnosticpb.Origin()
@@ -89,7 +89,10 @@ REFUSED = [
     ("cloud-init", "{os: {kernelArguments: [{argument: a}]}}", "or choose ignition, which takes it", "who takes it"),
     (
         "ignition",
-        "{os: {filesystems: [{device: /dev/b1, format: ext4, cloudInit: {search: any}}]}}",
+        (
+            "{target: {distribution: flatcar}, "
+            "os: {filesystems: [{device: /dev/b1, format: ext4, cloudInit: {search: any}}]}}"
+        ),
         "name the partition, and leave out cloudInit",
         "a part",
     ),
@@ -113,7 +116,7 @@ REFUSED = [
     ("talos", "{kubernetes: {node: {labels: [{name: a.k8s.io/b, value: c}]}}}", "choose a label outside", "a render's"),
     (
         "cloud-init",
-        "{os: {disks: [{device: ephemeral0}]}}",
+        "{target: {distribution: flatcar}, os: {disks: [{device: ephemeral0}]}}",
         "name the device by its path in /dev",
         "a render's, which nobody else takes either",
     ),

@@ -110,7 +110,7 @@ async def test_formats_share_the_neutral_bundle() -> None:
     assert first.SerializeToString(deterministic=True) == before
 
 
-REFUSED = "{os: {kernelArguments: [{argument: a}], containerd: %s}}"
+REFUSED = "{target: {distribution: debian}, os: {kernelArguments: [{argument: a}], containerd: %s}}"
 REGISTRY = "{registries: [{host: r.example.com, credentials: {username: u, password: {value: canary-inline-7}}}]}"
 
 

@@ -157,6 +157,8 @@ def _of_machine(found: ManifestMachine, document: Mapping[str, Any], secrets: se
     spec: Any = document
     for part in found.origin.path.split("."):
         spec = spec.get(part) or {}
+    if (spec.get("clusterConfiguration") or {}).get("controlPlaneEndpoint"):
+        _set_own_endpoint(subject, found.cluster)
     return Config(
         name=found.machine.name,
         kind=document["kind"],

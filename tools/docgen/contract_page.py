@@ -39,7 +39,7 @@ def contract_page() -> str:
         "services/slipway/conformance/contract_text, proto/slipway/v1alpha1/errors.yaml and proto/slipway/v1alpha1",
         clauses.introduction().strip(),
         _groups(),
-        *map(_group, clauses.groups()),
+        *map(_chapter, clauses.chapters()),
         _situations(),
         MESSAGES,
         contents,
@@ -49,14 +49,43 @@ def contract_page() -> str:
 
 def _groups() -> str:
     rows = [
-        [code(group.id), f"[{group.title}](#{anchor(group.title)})", str(len(group.clauses))]
-        for group in clauses.groups()
+        [
+            code(group.id),
+            f"[{title}](#{anchor(title)})",
+            chapter.title.partition(": ")[2],
+            str(len(_of_chapter(group, chapter))),
+        ]
+        for chapter in clauses.chapters()
+        for group in _groups_of(chapter)
+        for title in [_title(group, chapter)]
     ]
-    return table(["Group", "", "Clauses"], rows)
+    return table(["Group", "", "Chapter", "Clauses"], rows)
 
 
-def _group(group: clauses.Group) -> str:
-    parts = [f"## {group.title}", group.introduction, *map(_clause, group.clauses)]
+def _chapter(chapter: clauses.Chapter) -> str:
+    parts = [_group(group, chapter) for group in _groups_of(chapter)]
+    return "\n\n".join([f"## {chapter.title}", chapter.introduction, *parts])
+
+
+def _groups_of(chapter: clauses.Chapter) -> list[clauses.Group]:
+    """Give the groups that have clauses in a chapter, those first that are in it as a whole."""
+    found = [group for group in clauses.groups() if _of_chapter(group, chapter)]
+    return sorted(found, key=lambda group: group.chapter != chapter.id)
+
+
+def _of_chapter(group: clauses.Group, chapter: clauses.Chapter) -> list[clauses.Clause]:
+    return [clause for clause in group.clauses if clause.chapter == chapter.id]
+
+
+def _title(group: clauses.Group, chapter: clauses.Chapter) -> str:
+    return group.title if group.chapter == chapter.id else group.elsewhere[chapter.id]
+
+
+def _group(group: clauses.Group, chapter: clauses.Chapter) -> str:
+    parts = [f"### {_title(group, chapter)}"]
+    if group.chapter == chapter.id:
+        parts.append(group.introduction)
+    parts += map(_clause, _of_chapter(group, chapter))
     return "\n\n".join([*parts, _reasons()] if group.id == "ERR" else parts)
 
 
@@ -82,7 +111,7 @@ def _reasons() -> str:
     ]
     heads = ["Reason", "Code", "Retry", "Meaning", "What the caller does"]
     return (
-        "### Reasons\n\nAll reasons of the domain `slipway.dev`, with their metadata in [errors](errors.md).\n\n"
+        "#### Reasons\n\nAll reasons of the domain `slipway.dev`, with their metadata in [errors](errors.md).\n\n"
         + table(heads, rows)
     )
 

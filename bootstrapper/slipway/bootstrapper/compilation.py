@@ -48,7 +48,7 @@ class Compiled:
     Attributes:
         bundle: the lowered bundle, features computed; its SecretMaterial is not collected yet.
         lowered: what was lowered.
-        refusals: what can not be honoured; with any of them the bundle must not be rendered.
+        refusals: what cannot be honoured; with any of them the bundle must not be rendered.
         omitted: what was left out because the spec allows it.
         diagnostics: remarks.
         draft: the state before the execution was lowered, to go on from when the provisioner refuses items.
@@ -92,7 +92,7 @@ class Compiler:
         takes_intent = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_INTENT
         target = bundle.machine.target
         profile = None if takes_intent else self._profile(target)
-        draft = Draft(bundle=bundle, known_profile=profile, target=target)
+        draft = Draft(bundle=bundle, known_profile=profile, target=target, ntp_clients=self.profiles.ntp_clients())
         lowered = self._lower(draft, result, info, optional_features, rejected={})
         lowered.refusals = list(at_their_causes(lowered.refusals, neutral))
         return lowered

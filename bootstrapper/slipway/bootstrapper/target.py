@@ -6,6 +6,11 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 DEFAULT_ARCHITECTURE = "amd64"
+# Systems that take no plan by cloud-init or Ignition, with what they take: a provisioner of their own must name them.
+_OWN_FORMATS = {
+    "bottlerocket": "takes settings in TOML, and has no shell for steps",
+    "kairos": "takes a cloud-config of its own, of which cloud-init's modules are not a part",
+}
 _SYSTEM_FIELDS = ("os_family", "distribution", "os_version")
 
 
@@ -32,12 +37,13 @@ def resolve(
             violations=[
                 Violation(
                     "target.osFamily",
-                    f"is none that format {info.format} is for: {', '.join(families)}",
+                    f"is not supported by format {info.format}, which is for {', '.join(families)}",
                     remedy="choose a format for the machine's operating system, or another machine",
                 )
             ],
             metadata={"supported": ",".join(families)},
         )
+    _check_own_format(said, info)
     target = clusterpb.Target()
     target.CopyFrom(said)
     assumed = []
@@ -61,3 +67,21 @@ def resolve(
         field_path="machine.target",
     )
     return target, [note]
+
+
+def _check_own_format(said: clusterpb.Target, info: provisionerpb.FormatInfo) -> None:
+    """Refuse a system that the format's user data would reach for nothing."""
+    why = _OWN_FORMATS.get(said.distribution)
+    if why is None or info.default_target.distribution == said.distribution:
+        return
+    raise UnsupportedTarget(
+        f"format {info.format} is not for {said.distribution}",
+        violations=[
+            Violation(
+                "target.distribution",
+                f"is a system that {why}: format {info.format} does not set it up",
+                remedy="register a provisioner whose default target is this distribution, or choose another system",
+            )
+        ],
+        metadata={"supported": ""},
+    )

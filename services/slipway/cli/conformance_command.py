@@ -12,7 +12,7 @@ from slipway.cli.addresses import address
 from slipway.cli.exit_codes import FAILED, UNVERIFIED
 from slipway.cli.failures import reported
 from slipway.cli.options import output_option
-from slipway.cli.output import note, say
+from slipway.cli.output import emit, note, say
 
 
 def _words(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
@@ -22,12 +22,31 @@ def _words(_context: click.Context, _parameter: click.Parameter, value: str) -> 
         raise click.BadParameter("its quotes do not match") from None
 
 
-@click.group("conformance", short_help="See whether a provisioner keeps the contract.")
+@click.group("conformance", short_help="Check that a provisioner keeps the contract.")
 def conformance() -> None:
     """See whether a provisioner keeps the contract: docs/reference/contract.md, clause by clause."""
 
 
-@conformance.command("run", short_help="Try every clause on a provisioner.")
+@conformance.command("schema", short_help="Print the JSON schema of reports.")
+@output_option("How to print it; table is JSON, too.")
+@reported
+def schema(output: str) -> None:
+    """Print the JSON schema of the reports that `run --report` writes.
+
+    \b
+    Examples:
+      slipway conformance schema > report.schema.json
+
+    \b
+    Exit codes:
+      0  it was printed
+    """  # noqa: D301  # click's mark for lines that stay
+    from slipway.conformance import publishing  # noqa: PLC0415  # as below
+
+    emit(publishing.schema(), "yaml" if output == "yaml" else "json")
+
+
+@conformance.command("run", short_help="Check every clause on a provisioner.")
 @click.option(
     "--endpoint",
     default="",
@@ -42,23 +61,32 @@ def conformance() -> None:
 @click.option("--insecure", is_flag=True, help="Call it without TLS, on this machine.")
 @click.option(
     "--start-cmd", default="", callback=_words, metavar="COMMAND",
-    help="Start it by this command, told by SLIPWAY_* where to listen. Without --tls-cert-dir and --insecure the suite "
-    "makes the certificates.",
+    help="Start it by this command; SLIPWAY_* variables say where to listen. Without --tls-cert-dir and --insecure the "
+    "suite makes the certificates.",
 )  # fmt: skip
 @click.option(
     "--decode-cmd", default="", callback=_words, metavar="COMMAND",
-    help="Turns user data on standard input into a MachineState in JSON, for a format that the suite can not read.",
+    help="Turns user data on standard input into a MachineState in JSON, for a format that the suite cannot read.",
 )  # fmt: skip
 @click.option(
-    "--profile", type=click.Choice(["core", "extended"]), default="extended", show_default=True,
-    help="core: what binds everybody; extended: every declared feature too.",
+    "--profile", "profiles", multiple=True, type=click.Choice(["render", "process", "registration"]),
+    help="Only this chapter of the contract; may be given more than once. Default: all three.",
 )  # fmt: skip
+@click.option("--core-only", is_flag=True, help="Only the core features of each form, and not every declared one.")
 @click.option(
     "--only", multiple=True, metavar="ID", help="Only this group, clause or check (TRN, RND-003, RND-003.at-once)."
 )
 @click.option(
     "--known-failures", type=click.Path(path_type=Path, dir_okay=False, exists=True), default=None,
     help="Checks that are known to fail, an id a line. One that passes is a failure then.",
+)  # fmt: skip
+@click.option(
+    "--time", "seconds", type=click.FloatRange(1), default=None, metavar="SECONDS",
+    help="Time for all checks; those that it does not suffice for are not run, and there is no verdict.",
+)  # fmt: skip
+@click.option(
+    "--keep", type=click.Path(path_type=Path, file_okay=False), default=None,
+    help="Write here what was asked and answered in each check that fails.",
 )  # fmt: skip
 @click.option("--trust-domain", default="slipway", show_default=True, help="Trust domain of its certificate.")
 @click.option(
@@ -75,29 +103,46 @@ def conformance() -> None:
     default=None,
     help="Write it here as JUnit XML.",
 )
+@click.option(
+    "--badge",
+    "badge_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Write the text of a badge here, as JSON for an endpoint of shields.io.",
+)
 @click.option("--quiet", is_flag=True, help="No progress, only the verdict.")
 @output_option("How to print the verdict; json and yaml give the whole report.")
 @reported
 def run(**values: Any) -> None:
-    """Try every clause of the contract on a provisioner, and tell which hold.
+    """Check every clause of the contract on a provisioner, and report which hold.
 
     Progress, and how quick it was, go to standard error, the verdict to standard output.
 
     \b
     Examples:
       slipway conformance run --start-cmd './my-provisioner' --report report.yaml
-      slipway conformance run --endpoint 127.0.0.1:9443 --insecure
+      slipway conformance run --endpoint 127.0.0.1:9443 --insecure --profile render
       slipway conformance run --endpoint bottlerocket.example.com:9443 --tls-cert-dir certificates --junit out.xml
 
     \b
     Exit codes:
-      0  it keeps the contract (with --only: those checks), or breaks only what --known-failures lists, and all of that
-      1  it breaks another clause that binds it, keeps one that is listed, or can not be reached
-      2  the command line is wrong
-      3  it breaks nothing, but what every user data must hold could not all be read
+      0  it keeps the contract (with --profile: those chapters; with --only: those checks), or breaks only what
+         --known-failures lists, and all of that
+      1  it breaks another clause that binds it, keeps one that is listed, or cannot be reached
+      2  usage error
+      3  it breaks nothing, but what every user data must hold could not all be read, or the time was over
     """  # noqa: D301  # click's mark for lines that stay
     # The suite brings grpc and cryptography, which no other command needs to wait for.
-    from slipway.conformance import figures, junit, known_failures, report, run, session, verdict  # noqa: PLC0415
+    from slipway.conformance import (  # noqa: PLC0415
+        figures,
+        junit,
+        known_failures,
+        publishing,
+        report,
+        run,
+        session,
+        verdict,
+    )
     from slipway.conformance.options import Options  # noqa: PLC0415
 
     if values["insecure"] and values["tls_cert_dir"]:
@@ -110,11 +155,14 @@ def run(**values: Any) -> None:
     unknown = [one for one in values["only"] if not run.names(one)]
     if unknown:
         raise click.UsageError(f"there is no group, clause or check {', '.join(unknown)}")
-    names = ("endpoint", "tls_cert_dir", "insecure", "start_cmd", "decode_cmd", "profile", "trust_domain")
+    names = (
+        *("endpoint", "tls_cert_dir", "insecure", "start_cmd", "decode_cmd", "profiles", "core_only", "trust_domain"),
+        "keep",
+    )
     wanted = run.Wanted(only=values["only"], known=known)
     progress = None if values["quiet"] else lambda one, number, of: note(verdict.progress(one, number, of))
     measured = figures.Figures()
-    options = Options(**{name: values[name] for name in names})
+    options = Options(**{name: values[name] for name in names}, seconds=values["seconds"] or 0.0)
     try:
         made = asyncio.run(run.conformance(options, wanted=wanted, progress=progress, figures=measured))
     except session.CannotStartError as error:
@@ -124,29 +172,32 @@ def run(**values: Any) -> None:
         values["report_file"].write_text(report.as_yaml(made), encoding="utf-8")
     if values["junit_file"]:
         values["junit_file"].write_bytes(junit.as_junit(made, measured))
+    if values["badge_file"]:
+        values["badge_file"].write_text(publishing.as_badge(made), encoding="utf-8")
     for load in [] if values["quiet"] else measured:
         note(f"load: {load}")
-    partial = bool(values["only"])
     texts = {"json": report.as_json, "yaml": report.as_yaml}
-    found = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made, partial=partial)
-    say(found.rstrip("\n"))
-    sys.exit(_exit_code(made, partial=partial))
+    text = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made)
+    say(text.rstrip("\n"))
+    sys.exit(_exit_code(made, some=bool(values["only"])))
 
 
-def _exit_code(made: Any, *, partial: bool) -> int:
+def _exit_code(made: Any, *, some: bool) -> int:
     from slipway.conformance import report  # noqa: PLC0415  # as above
     from slipway.conformance.v1alpha1 import report_pb2 as reportpb  # noqa: PLC0415
 
-    if not report.as_expected(made, partial=partial):
+    if not report.as_expected(made):
         return FAILED
-    return UNVERIFIED if made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED else 0
+    unseen = made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
+    cut_short = made.verdict == reportpb.VERDICT_UNSPECIFIED and not some
+    return UNVERIFIED if unseen or cut_short else 0
 
 
 def _known(path: Path | None, ids: Any, known_failures: Any) -> frozenset[str]:
     if path is None:
         return frozenset()
     try:
-        found: frozenset[str] = known_failures.read(path, ids)
+        known: frozenset[str] = known_failures.read(path, ids)
     except known_failures.KnownFailuresError as error:
         raise click.UsageError(str(error)) from None
-    return found
+    return known

@@ -1,4 +1,4 @@
-"""Every way in which a command can end without success, told in words and an exit code, never a traceback."""
+"""Every way in which a command can end without success, as a message and an exit code, never a traceback."""
 
 import sys
 from collections.abc import Callable
@@ -9,6 +9,7 @@ import click
 
 from slipway.bootstrapper.importers.substitution import VariablesUnset
 from slipway.cli.exit_codes import FAILED, INTERRUPTED
+from slipway.cli.folding import folded
 from slipway.cli.output import note
 from slipway.contract.errors import SlipwayError
 from slipway.contract.source_position import SourceError, with_remedy
@@ -35,7 +36,7 @@ def reported(command: F) -> F:
             note(str(error))
             note(_HOW_TO_SET, "note")
         except SourceError as error:
-            note(str(error))
+            note("\n".join(folded(str(one) for one in error.problems)))
         except ConnectionError as error:
             note(str(error))
         except OSError as error:

@@ -10,24 +10,33 @@ from slipway.cli.scaffold import label_of, package_of, scaffold
 
 
 class _Group(click.Group):
-    """Loads the fake where it is asked for: it is a server, and brings all of gRPC along."""
+    """Loads a server where it is asked for: it brings all of gRPC along."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Give all names."""
-        return sorted([*super().list_commands(ctx), "fake"])
+        return sorted([*super().list_commands(ctx), "fake", "serve"])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Give a command."""
-        if cmd_name != "fake":
-            return super().get_command(ctx, cmd_name)
-        from slipway.fake_provisioner.command import fake  # noqa: PLC0415  # see above
+        if cmd_name == "fake":
+            from slipway.fake_provisioner.command import fake  # noqa: PLC0415  # see above
 
-        return fake
+            return fake
+        if cmd_name == "serve":
+            from slipway.program_provisioner.command import serve  # noqa: PLC0415  # see above
+
+            return serve
+        return super().get_command(ctx, cmd_name)
 
 
-@click.group("provisioner", cls=_Group, short_help="Write a provisioner of your own, or fake one.")
+@click.group(
+    "provisioner", cls=_Group, short_help="Write a provisioner of your own, serve a program as one, or fake one."
+)
 def provisioner() -> None:
-    """Write a provisioner of your own, for a first-boot system that Slipway does not know yet; or fake one."""
+    """Write a provisioner of your own, for a first-boot system that Slipway does not know yet; or fake one.
+
+    `new` starts one in Python, `serve` makes one of a program in any language.
+    """
 
 
 @provisioner.command("new", short_help="Start a provisioner: a package that works, with a test.")
@@ -51,7 +60,7 @@ def new(name: str, folder: Path | None) -> None:
     Exit codes:
       0  it was written
       1  it could not be written
-      2  the name can not be used, or there is something in the directory
+      2  the name cannot be used, or there is something in the directory
     """  # noqa: D301  # click's mark for lines that stay
     place = folder or Path(label_of(name))
     try:

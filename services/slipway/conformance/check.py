@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from slipway.conformance.clauses import clauses
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Check:
         return f"{self.clause}.{self.name}"
 
     def unfit(self, info: provisionerpb.FormatInfo) -> str:
-        """Give why it can not be made on a format; nothing when it can."""
+        """Give why it cannot be made on a format; nothing when it can."""
         if self.form not in (provisionerpb.KUBERNETES_INPUT_UNSPECIFIED, info.kubernetes_input):
             plan = self.form == provisionerpb.KUBERNETES_INPUT_PLAN
             return "an intent has no entry point" if plan else "a plan has no intent"
@@ -63,6 +64,11 @@ class Check:
     def group(self) -> str:
         """Id of its group, e.g. "RND"."""
         return self.clause.partition("-")[0]
+
+    @property
+    def chapter(self) -> str:
+        """Id of the chapter that its clause is in."""
+        return clauses()[self.clause].chapter
 
 
 class Checks:

@@ -25,6 +25,7 @@ class Clause:
     Attributes:
         id: its stable id, e.g. "RND-004".
         level: how binding it is.
+        chapter: id of the chapter that it is in.
         binds: "provisioner", or who else: "caller", "registry", "machine".
         text: the clause itself, Markdown.
         untestable: why no check of the suite can show that it holds; empty when there is one.
@@ -32,6 +33,7 @@ class Clause:
 
     id: str
     level: Level
+    chapter: str
     binds: str
     text: str
     untestable: str = ""
@@ -44,24 +46,45 @@ class Group:
     Attributes:
         id: three letters that begin the ids of its clauses.
         title: what it is about.
+        chapter: id of the chapter that most of its clauses are in.
         introduction: Markdown before the clauses.
         clauses: the clauses, by id.
+        elsewhere: titles of the parts that are in other chapters, by the chapter's id.
+    """
+
+    id: str
+    title: str
+    chapter: str
+    introduction: str
+    clauses: tuple[Clause, ...]
+    elsewhere: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """What a provisioner can keep for itself: a profile of the suite.
+
+    Attributes:
+        id: the profile's name, e.g. "render".
+        title: its heading.
+        introduction: Markdown before its groups.
     """
 
     id: str
     title: str
     introduction: str
-    clauses: tuple[Clause, ...]
+
+
+@cache
+def chapters() -> tuple[Chapter, ...]:
+    """Give all chapters in the order of the page."""
+    return tuple(Chapter(**{**data, "introduction": data["introduction"].strip()}) for data in _index()["chapters"])
 
 
 @cache
 def groups() -> tuple[Group, ...]:
     """Give all groups in the order of the page."""
-    folder = files(__package__) / "contract_text"
-    index = yaml.safe_load(folder.joinpath("index.yaml").read_text(encoding="utf-8"))
-    return tuple(
-        _group(yaml.safe_load(folder.joinpath(f"{name}.yaml").read_text(encoding="utf-8"))) for name in index["groups"]
-    )
+    return tuple(_group(_read(name)) for name in _index()["groups"])
 
 
 @cache
@@ -81,19 +104,32 @@ class Situation:
 
 def situations() -> list[Situation]:
     """Give the questions in the order of the page."""
-    text = (files(__package__) / "contract_text" / "situations.yaml").read_text(encoding="utf-8")
-    return [Situation(one["when"], one["answer"], tuple(one["clauses"])) for one in yaml.safe_load(text)]
+    return [Situation(one["when"], one["answer"], tuple(one["clauses"])) for one in _read("situations")]
 
 
 def introduction() -> str:
     """Give what stands before all groups."""
-    text = (files(__package__) / "contract_text" / "index.yaml").read_text(encoding="utf-8")
-    return str(yaml.safe_load(text)["introduction"])
+    return str(_index()["introduction"])
+
+
+def _read(name: str) -> Any:
+    return yaml.safe_load((files(__package__) / "contract_text" / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+@cache
+def _index() -> Mapping[str, Any]:
+    index: Mapping[str, Any] = _read("index")
+    return index
 
 
 def _group(data: dict[str, Any]) -> Group:
     return Group(
-        id=data["id"], title=data["title"], introduction=data["introduction"].strip(), clauses=tuple(_clauses(data))
+        id=data["id"],
+        title=data["title"],
+        chapter=data["chapter"],
+        introduction=data["introduction"].strip(),
+        clauses=tuple(_clauses(data)),
+        elsewhere=data.get("elsewhere", {}),
     )
 
 
@@ -102,6 +138,7 @@ def _clauses(data: dict[str, Any]) -> Iterator[Clause]:
         yield Clause(
             id=id_,
             level=Level(one["level"]),
+            chapter=one.get("chapter", data["chapter"]),
             binds=one.get("binds", "provisioner"),
             text=one["text"].strip(),
             untestable=one.get("untestable", ""),

@@ -39,9 +39,12 @@ class Options:
         insecure: no TLS.
         start_cmd: program and arguments that start the provisioner; empty when it runs already.
         decode_cmd: program and arguments that turn user data into a MachineState in JSON; empty for the suite's own.
-        profile: "core" for the core profiles and what binds every provisioner, "extended" for every feature too.
+        profiles: ids of the chapters that are tried; empty for all.
+        core_only: only the core features of each form, and not every declared one.
         trust_domain: trust domain of the certificates.
         renders: how many renders the load check makes.
+        seconds: time for all checks; those that it does not suffice for are not run. 0 for no limit.
+        keep: folder for what was asked and answered in checks that fail; None to keep nothing.
         patience: how long to wait for what.
     """
 
@@ -50,7 +53,10 @@ class Options:
     insecure: bool = False
     start_cmd: tuple[str, ...] = ()
     decode_cmd: tuple[str, ...] = ()
-    profile: str = "extended"
+    profiles: tuple[str, ...] = ()
+    core_only: bool = False
     trust_domain: str = "slipway"
     renders: int = 300
+    seconds: float = 0.0
+    keep: Path | None = None
     patience: Patience = Patience()

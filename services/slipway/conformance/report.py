@@ -8,7 +8,7 @@ import yaml
 from google.protobuf.json_format import MessageToDict
 
 from slipway.conformance import profiles
-from slipway.conformance.clauses import clauses
+from slipway.conformance.clauses import chapters, clauses
 from slipway.conformance.runner import Ending, Result
 from slipway.conformance.session import Session
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
@@ -21,6 +21,8 @@ _STATES = {
     Ending.NOT_RUN: reportpb.FINDING_STATE_NOT_RUN,
     Ending.UNVERIFIED: reportpb.FINDING_STATE_UNVERIFIED,
 }
+
+_RENDER = "render"
 
 _CORE = frozenset({"EXE-001", "RND-015", "RND-016", "RND-018"})
 """Clauses about what every provisioner's user data must hold."""
@@ -43,7 +45,10 @@ def report(session: Session, results: Sequence[Result], *, known: Collection[str
         findings=[_finding(one, known) for one in results if one.ending is not Ending.PASSED or one.check.id in known],
         passed=[one.check.id for one in results if one.ending is Ending.PASSED and one.check.id not in known],
     )
-    made.profiles.extend(profiles.fulfilled(session.info, results))
+    tried = {one.check.chapter for one in results}
+    made.chapters.extend(chapter.id for chapter in chapters() if chapter.id in tried)
+    if _RENDER in made.chapters:
+        made.profiles.extend(profiles.fulfilled(session.info, results))
     states = [one.state for one in made.findings]
     made.summary.passed = len(made.passed)
     made.summary.failed = states.count(reportpb.FINDING_STATE_FAILED)
@@ -57,17 +62,17 @@ def report(session: Session, results: Sequence[Result], *, known: Collection[str
 
 
 def _verdict(made: reportpb.Report, results: Sequence[Result]) -> reportpb.Verdict.ValueType:
-    if not made.profiles:
+    if any(one.ending is Ending.FAILED for one in results) or (_RENDER in made.chapters and not made.profiles):
         return reportpb.VERDICT_NOT_CONFORMANT
     if any(one.ending is Ending.UNVERIFIED and one.check.clause in _CORE for one in results):
         return reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
     return reportpb.VERDICT_CONFORMANT
 
 
-def as_expected(made: reportpb.Report, *, partial: bool = False) -> bool:
+def as_expected(made: reportpb.Report) -> bool:
     """Whether a run ended as its caller said: no MUST broken, or what is known to be broken, and nothing else.
 
-    A partial run is one of some checks, of which nothing may be broken; it is never conformant.
+    Of a run of some checks, which has no verdict, nothing may be broken.
 
     That is for the exit code of a job that shall notice changes. It says nothing about the contract.
     """
@@ -76,7 +81,7 @@ def as_expected(made: reportpb.Report, *, partial: bool = False) -> bool:
         return False
     if made.verdict in {reportpb.VERDICT_CONFORMANT, reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED}:
         return True
-    return partial or reportpb.FINDING_STATE_KNOWN_FAILURE in states
+    return made.verdict == reportpb.VERDICT_UNSPECIFIED or reportpb.FINDING_STATE_KNOWN_FAILURE in states
 
 
 def as_yaml(made: reportpb.Report) -> str:
@@ -95,7 +100,7 @@ def _finding(one: Result, known: Collection[str]) -> reportpb.Finding:
     if one.check.id in known and one.ending in (Ending.FAILED, Ending.WARNED):
         state = reportpb.FINDING_STATE_KNOWN_FAILURE
     elif one.check.id in known:
-        # What is not run can not be shown to fail: the list is for another kind of run.
+        # What is not run cannot be shown to fail: the list is for another kind of run.
         state = reportpb.FINDING_STATE_FIXED
     found = one.found or ("it is on the list of known failures, and it passes: remove it from the list",)
     return reportpb.Finding(

@@ -9,12 +9,12 @@ from slipway.conformance.figures import Figures
 from slipway.conformance.launcher import Launcher
 from slipway.conformance.options import Options
 from slipway.conformance.report import report
-from slipway.conformance.runner import Progress, run
+from slipway.conformance.runner import TIME_IS_OVER, Progress, run
 from slipway.conformance.session import opened
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 
 EXTENDED = frozenset({"FEA-009.extended-features", "RND-019.extended-items"})
-"""Checks that look beyond the core profiles."""
+"""Checks that look beyond the core features."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +44,24 @@ async def conformance(
 ) -> reportpb.Report:
     """Make a run and give its report; what is measured in passing goes to `figures`.
 
-    Only a run of all checks can end with the verdict that the contract is kept.
+    Only a run of all checks of a chapter can end with the verdict that it is kept.
 
     Raises:
-        CannotStartError: the provisioner can not be reached.
+        CannotStartError: the provisioner cannot be reached.
     """
     wanted = wanted or Wanted()
-    checks = [check for check in all_checks() if check in wanted and _in_profile(check, options)]
+    checks = [check for check in all_checks() if check in wanted and in_profile(check, options)]
     async with opened(options, launcher=launcher) as session:
         session.figures = session.figures if figures is None else figures
         results = await run(session, checks, progress=progress)
         made = report(session, results, known=wanted.known)
-    if wanted.only:
+    over = any(result.found == (TIME_IS_OVER,) for result in results) and not made.summary.failed
+    if wanted.only or over:
         # Some checks that pass are no word about the others.
         made.conformant = False
         made.verdict = reportpb.VERDICT_UNSPECIFIED
         made.ClearField("profiles")
+        made.ClearField("chapters")
     return made
 
 
@@ -73,5 +75,7 @@ def names(text: str) -> bool:
     return any(text in (check.id, check.clause, check.group) for check in all_checks())
 
 
-def _in_profile(check: Check, options: Options) -> bool:
-    return options.profile != "core" or check.id not in EXTENDED
+def in_profile(check: Check, options: Options) -> bool:
+    """Whether a check is of what the options ask for."""
+    tried = not options.profiles or check.chapter in options.profiles
+    return tried and not (options.core_only and check.id in EXTENDED)

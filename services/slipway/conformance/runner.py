@@ -8,8 +8,12 @@ from enum import StrEnum
 
 from slipway.conformance.check import Check, Need
 from slipway.conformance.clauses import Level, clauses
+from slipway.conformance.exchanges import Exchange
 from slipway.conformance.outcome import Broken, CheckEnd, Crashed, NotRun, Unverified
 from slipway.conformance.session import Session
+from slipway.conformance.subject import HANGS
+
+TIME_IS_OVER = "the time that --time gives was over"
 
 CHECK_SECONDS = 90.0
 """Most time for one check; on an idle machine the longest needs a tenth of it."""
@@ -51,6 +55,8 @@ async def run(session: Session, checks: Iterable[Check], *, progress: Progress |
     Those that mostly wait run together, after the others; the load check comes last and alone.
     """
     wanted = list(checks)
+    if session.options.seconds:
+        session.until = time.monotonic() + session.options.seconds
     done: dict[str, Result] = {}
 
     async def one(check: Check) -> None:
@@ -80,17 +86,39 @@ async def result(session: Session, check: Check) -> Result:
     if lacking:
         return Result(check, Ending.NOT_RUN, (f"it needs {', '.join(sorted(lacking))}",))
     since = time.monotonic()
+    remaining = session.until - since
+    if remaining <= 0:
+        return Result(check, Ending.NOT_RUN, (TIME_IS_OVER,))
+    session.subject.exchanges.begin()
     work = asyncio.ensure_future(_ends(session, check))
     try:
-        ended = await session.heartbeat.within(CHECK_SECONDS, lambda seconds: _done(work, seconds))
-        ends = work.result() if ended else [Broken(f"it did not end within {CHECK_SECONDS:.0f} seconds")]
+        late: CheckEnd = NotRun(TIME_IS_OVER)
+        if remaining < CHECK_SECONDS:
+            ended = await _done(work, remaining)
+        else:
+            ended = await session.heartbeat.within(CHECK_SECONDS, lambda seconds: _done(work, seconds))
+            late = Broken(f"it did not end within {CHECK_SECONDS:.0f} seconds")
+        ends = work.result() if ended else [late]
     finally:
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
+    if session.subject.hangs and not session.gone:
+        # That binds, whichever check comes upon it.
+        session.gone = HANGS
+        ends = [*ends, Crashed(HANGS)]
     said = [session.heartbeat.said(since)]
     if not check.slow and any(isinstance(end, Broken) for end in ends):
         said.append(await session.revived())
-    return _result(check, ends, said=tuple(filter(None, said)))
+    found = _result(check, ends, said=tuple(filter(None, said)))
+    if session.options.keep is not None and found.ending in (Ending.FAILED, Ending.WARNED):
+        session.subject.exchanges.write(session.options.keep / check.id, more=_of_cases(session, found))
+    return found
+
+
+def _of_cases(session: Session, found: Result) -> list[Exchange]:
+    """Give the renders of the cases that a result names: they may have been tried by an earlier check."""
+    names = {word.strip(":") for text in found.found for word in text.split() if word.endswith(":")}
+    return [(trial.request, trial.answer) for (_, _, name), trial in session.trials.items() if name in names]
 
 
 async def _done(work: "asyncio.Future[list[CheckEnd | None]]", seconds: float) -> bool:

@@ -14,6 +14,8 @@ from google.rpc.status_pb2 import Status
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from slipway.conformance.certificates import Credentials
+from slipway.conformance.exchanges import Exchanges
+from slipway.conformance.heartbeat import Heartbeat
 from slipway.conformance.outcome import Broken
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.provisioner_service_pb2_grpc import ProvisionerServiceStub
@@ -23,6 +25,9 @@ DETAILS = "grpc-status-details-bin"
 INFO_SECONDS, RENDER_SECONDS = 2.0, 10.0
 PATIENCE = 3.0
 """How much longer than its deadline a call may take on a busy machine before that counts."""
+
+MOST_HUNG = 3
+HANGS = f"{MOST_HUNG} renders did not end within {RENDER_SECONDS:.0f} seconds, so no more are asked for"
 
 _OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
 _Detail = TypeVar("_Detail", ErrorInfo, BadRequest, RetryInfo)
@@ -85,14 +90,33 @@ class Answer:
 
 
 class Subject:
-    """One endpoint."""
+    """One endpoint.
 
-    def __init__(self, endpoint: str, credentials: Credentials | None) -> None:
-        """Call the endpoint; without credentials in plain text."""
+    Attributes:
+        endpoint: where it is.
+        credentials: what is shown to it.
+        hung: how many renders did not end in the time that the contract gives them.
+        exchanges: the last renders.
+    """
+
+    def __init__(self, endpoint: str, credentials: Credentials | None, *, heartbeat: Heartbeat | None = None) -> None:
+        """Call the endpoint; without credentials in plain text.
+
+        With a heartbeat, a render that does not end counts only while this machine is not busy.
+        """
+        self.hung = 0
+        self.exchanges = Exchanges()
+        self._heartbeat = heartbeat or Heartbeat()
         self.endpoint = endpoint
         self.credentials = credentials
         self._channel = open_channel(endpoint, credentials)
         self._stub = ProvisionerServiceStub(self._channel)
+
+    def reopened(self) -> "Subject":
+        """Give the same endpoint by a new connection, with what is remembered of it."""
+        again = Subject(self.endpoint, self.credentials, heartbeat=self._heartbeat)
+        again.hung, again.exchanges = self.hung, self.exchanges
+        return again
 
     async def close(self) -> None:
         """End the connection."""
@@ -103,9 +127,26 @@ class Subject:
         request = provisionerpb.GetProvisionerInfoRequest(contract_version=contract_version)
         return await answer(self._stub.GetProvisionerInfo, request, seconds=INFO_SECONDS + PATIENCE)
 
-    async def render(self, request: provisionerpb.RenderRequest, *, seconds: float = RENDER_SECONDS) -> Answer:
-        """Call Render."""
-        return await answer(self._stub.Render, request, seconds=seconds)
+    async def render(self, request: provisionerpb.RenderRequest, *, seconds: float | None = None) -> Answer:
+        """Call Render, by the contract's deadline unless said otherwise.
+
+        Raises:
+            Broken: several have not ended already, and each one more would cost as much time.
+        """
+        if self.hangs:
+            raise Broken(HANGS)
+        since = time.monotonic()
+        deadline = RENDER_SECONDS if seconds is None else seconds
+        got = await answer(self._stub.Render, request, seconds=deadline)
+        if got.code == "DEADLINE_EXCEEDED" and deadline >= RENDER_SECONDS and not self._heartbeat.said(since):
+            self.hung += 1
+        self.exchanges.add(request, got)
+        return got
+
+    @property
+    def hangs(self) -> bool:
+        """Whether so many renders did not end that no more are asked for."""
+        return self.hung >= MOST_HUNG
 
     async def rendered(self, request: provisionerpb.RenderRequest) -> provisionerpb.RenderResponse:
         """Call Render and give the response.

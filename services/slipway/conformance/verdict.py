@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from slipway.conformance.clauses import chapters
 from slipway.conformance.report import as_expected
 from slipway.conformance.runner import Result
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
@@ -28,9 +29,9 @@ def progress(one: Result, number: int, of: int) -> str:
     return f"[{number:3}/{of}] {one.check.id}: {one.ending}{found}"
 
 
-def as_text(made: reportpb.Report, *, partial: bool = False) -> str:
-    """Give the whole verdict; of a partial run there is none."""
-    return "\n".join([*_lines(made), *_verdict(made, partial=partial)])
+def as_text(made: reportpb.Report) -> str:
+    """Give the whole verdict; of a run of some checks there is none."""
+    return "\n".join([*_lines(made), *_verdict(made)])
 
 
 def _lines(made: reportpb.Report) -> Iterator[str]:
@@ -51,16 +52,27 @@ def _lines(made: reportpb.Report) -> Iterator[str]:
     )
 
 
-def _verdict(made: reportpb.Report, *, partial: bool) -> Iterator[str]:
-    if partial and not made.summary.failed:
-        yield "These were some checks of many: only a run of all of them tells whether it keeps the contract."
+def _verdict(made: reportpb.Report) -> Iterator[str]:
+    if made.verdict == reportpb.VERDICT_UNSPECIFIED and not made.summary.failed:
+        yield "These were some checks of many: only a run of all of them shows whether it keeps the contract."
         return
     profiles = f" (profile {', '.join(made.profiles)})" if made.profiles else ""
+    what = f"{_chapters(made)}the contract {made.contract_version}{profiles}"
     if made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED:
-        yield f"It keeps the contract {made.contract_version}{profiles} as far as it could be checked."
+        yield f"It keeps {what} as far as it could be checked."
         yield "Not all of the profile could be read in the user data: see UNVERIFIED above, and --decode-cmd."
         return
     word = "keeps" if made.conformant else "does not keep"
-    yield f"It {word} the contract {made.contract_version}{profiles}."
+    yield f"It {word} {what}."
     if not made.conformant and as_expected(made):
         yield "It breaks what it is known to break, and nothing else."
+
+
+def _chapters(made: reportpb.Report) -> str:
+    """Name the chapters that were tried; nothing when it was the whole contract."""
+    titles = {chapter.id: chapter.title.partition(": ")[2] for chapter in chapters()}
+    names = [titles[id_] for id_ in made.chapters]
+    if len(names) in (0, len(titles)):
+        # Some checks that break something break the contract, whatever else was tried.
+        return ""
+    return f"the chapter {names[0]} of " if len(names) == 1 else f"the chapters {' and '.join(names)} of "

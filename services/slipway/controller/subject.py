@@ -4,13 +4,14 @@ from typing import cast
 
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.documents.native import NativeConfig, read_native
-from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastructure_of
+from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastructure_of, set_distribution
+from slipway.bootstrapper.os_profiles.profile_table import DISTRIBUTION
 from slipway.contract.source_position import Position
 from slipway.contract.yaml_source import Document, Shape, Source
 from slipway.controller.conditions import Reason
 from slipway.controller.facts import ClusterObject, Facts, Owner
 from slipway.controller.halt import Halt
-from slipway.controller.marks import annotation
+from slipway.controller.ownership import annotation
 from slipway.controller.resources import SLIPWAY_CONFIGS, Json
 from slipway.controller.wrapping import ANNOTATION
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -63,6 +64,7 @@ def subject_of(
     _set_infrastructure(machine, spec, owner)
     if annotation(facts.config, ANNOTATION) == "true":
         machine.target.user_data_unchanged = True
+    _set_distribution(machine, annotation(facts.config, DISTRIBUTION))
     if role == clusterpb.ROLE_WORKER:
         _check_kubeadm(spec, owner, cluster, control_plane_version)
         _add_taint(spec)
@@ -107,6 +109,14 @@ def _set_infrastructure(machine: clusterpb.Machine, spec: specpb.MachineBootstra
             Reason.FACT_CONFLICT,
             f"spec.target.infrastructure: the infrastructure of {owner.kind} {owner.name} is {found}; remove the field",
         )
+
+
+def _set_distribution(machine: clusterpb.Machine, text: str) -> None:
+    if text:
+        try:
+            set_distribution(machine.target, text)
+        except ValueError as error:
+            raise Halt(Reason.FACT_CONFLICT, f"metadata.annotations[{DISTRIBUTION}]: {error}") from None
 
 
 def _check_kubeadm(

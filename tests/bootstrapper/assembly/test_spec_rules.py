@@ -69,6 +69,13 @@ def subject(text: str, role: clusterpb.Role.ValueType = clusterpb.ROLE_WORKER) -
             "os.trustedCertificates[0].certificate.text",
             "no PEM",
         ),
+        ("agent: {source: Download}", "agent.version", "a download of no version"),
+        ("agent: {source: Download, version: 1.0.0, required: false}", "agent.required", "a download nobody waits for"),
+        ("agent: {source: Image, version: 1.0.0}", "agent.version", "a version where the image decides"),
+        ("agent: {source: Image, urls: ['https://x.example']}", "agent.urls", "mirrors of an image"),
+        ("agent: {source: None, required: true}", "agent.required", "nothing, required"),
+        ("agent: {source: Download, version: 1.0.0, urls: ['ftp://x.example']}", "agent.urls[0]", "no HTTP"),
+        ("agent: {source: Download, version: 1.0.0, urls: ['https://x.example/?a']}", "agent.urls[0]", "a query"),
         ("os: {users: [{name: 'root:x'}]}", "os.users[0].name", "a user name with a colon"),
         ("os: {users: [{name: a}, {name: a}]}", "os.users[1]", "a user twice"),
         ("os: {disks: [{device: sda1/../x}]}", "os.disks[0].device", "a device outside /dev"),
@@ -215,7 +222,7 @@ def test_contents_may_hold_nul_characters() -> None:
     ("first", "second"), [("docker.io", "registry-1.docker.io"), ("r.example.com", "R.example.com")]
 )
 def test_credentials_of_one_host_are_given_once(first: str, second: str) -> None:
-    """Two registries that a runtime asks at one host can not both have credentials: the error names both places."""
+    """Two registries that a runtime asks at one host cannot both have credentials: the error names both places."""
     one, two = (f"{{host: {host}, credentials: {{username: a, password: {{value: b}}}}}}" for host in (first, second))
     with pytest.raises(SpecInvalid) as caught:
         check(subject(f"os: {{containerd: {{registries: [{one}, {two}]}}}}"))

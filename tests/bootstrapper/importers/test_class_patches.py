@@ -309,3 +309,10 @@ def test_the_templates_of_the_class_stay_as_they_are_for_another_cluster() -> No
     found = by_name(manifests(text))
     assert contents(found["c-init"]) == {"/new": "c"}
     assert contents(found["d-init"]) == {"/new": "d"}
+
+
+@pytest.mark.parametrize(("condition", "applied"), [("{{ .lost.enabled }}", False), ("{{ not .lost }}", True)])
+def test_a_condition_on_a_variable_without_value_does_not_hold(condition: str, applied: bool) -> None:
+    """Cluster API prints such a value, which is not true; the value of a patch that lacks one is refused."""
+    found = machines([patch(CONTROL_PLANE, add_file("new"), enabled_if=condition)])
+    assert ("/new" in contents(found["c-init"])) is applied

@@ -65,7 +65,7 @@ KUBERNETES = [
         clusterConfiguration:
           apiServer:
             extraArgs: [{name: a, value: b}]
-            extraVolumes: [{name: v, hostPath: /h, mountPath: /m, readOnly: true, pathType: File}]
+            extraVolumes: [{name: v, hostPath: /h//, mountPath: /m/, readOnly: true, pathType: File}]
             extraEnvs: [{name: E, value: f}]
             certSANs: [x.example.com]
           controllerManager: {extraArgs: [{name: c, value: d}]}

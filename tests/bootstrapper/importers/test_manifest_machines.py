@@ -2,6 +2,8 @@
 
 import pytest
 
+from slipway.bootstrapper.importers.manifests import read_manifests
+from slipway.contract.source_position import SourceError
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.bootstrapper.importers.manifest_texts import (
     CLUSTER,
@@ -180,3 +182,38 @@ def test_lists_and_equal_names_are_read() -> None:
     - {apiVersion: bootstrap.cluster.x-k8s.io/v1beta2, kind: KubeadmConfigTemplate, metadata: {name: a}}
     """
     assert [each.machine.name for each in manifests(text).machines] == ["a", "a-2"]
+
+
+ANNOTATION = "bootstrap.slipway.dev/distribution"
+STATED = """
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDeployment
+metadata: {name: md}
+spec:
+  clusterName: c
+  template: {spec: {bootstrap: {configRef: {kind: KubeadmConfigTemplate, name: a}}}}
+---
+apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
+kind: KubeadmConfigTemplate
+metadata: {name: a%s}
+spec: {template: {%s spec: {}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "expected"),
+    [("of", "rhel 9.4", ("rhel", "9.4")), ("within", "ol", ("ol", "")), ("within", " sles  15.6 ", ("sles", "15.6"))],
+)
+def test_an_annotation_states_the_distribution(place: str, text: str, expected: tuple[str, str]) -> None:
+    """On the object that has the config, or on the configs that are made of it."""
+    annotations = f"annotations: {{{ANNOTATION}: '{text}'}}"
+    parts = (f", {annotations}", "") if place == "of" else ("", f"metadata: {{{annotations}}},")
+    (machine,) = read_manifests({"f.yaml": STATED % parts}, set_missing=True).machines
+    assert (machine.machine.target.distribution, machine.machine.target.os_version) == expected
+
+
+def test_an_annotation_of_another_form_is_refused() -> None:
+    """With its place."""
+    text = STATED % (f", annotations: {{{ANNOTATION}: Ubuntu Noble}}", "")
+    with pytest.raises(SourceError, match=r"metadata\.annotations\[?.*distribution\]?: must be the ID of os-release"):
+        read_manifests({"f.yaml": text}, set_missing=True)

@@ -1,6 +1,9 @@
 """The Secrets of a set of manifests: each machine gets those of its config, and what the config makes of them."""
 
+import pytest
+
 from slipway.bootstrapper.importers.manifests import read_manifests
+from slipway.contract.source_position import SourceError
 
 DECODED = """
 apiVersion: cluster.x-k8s.io/v1beta2
@@ -48,3 +51,20 @@ def test_what_configs_make_of_one_secret_is_kept_apart() -> None:
     ]
     keys = [machine.spec.os.files[0].content.secret_ref.key for machine in machines]
     assert keys == ["k.base64-", "k.template", "k.base64", "k.base64-"]
+
+
+BROKEN = """---
+apiVersion: v1
+kind: Secret
+metadata: {name: broken}
+data: {k: '*'}
+"""
+
+
+def test_a_value_that_no_machine_needs_refuses_nothing() -> None:
+    """Such as the infrastructure provider's own credentials, of which a template has a placeholder."""
+    text = DECODED + WORKERS % {"name": "w", "config": "c"} + CONFIG % ("c", "", "k") + BROKEN
+    assert len(read_manifests({"f.yaml": text}).machines) == 1
+    needed = text.replace("secret: {name: s,", "secret: {name: broken,")
+    with pytest.raises(SourceError, match=r"data\.k: must be base64"):
+        read_manifests({"f.yaml": needed})

@@ -154,9 +154,15 @@ def test_the_result_is_bounded(text: str) -> None:
 
 NAMES = [
     ("KUBERNETES_VERSION", r"v1\.\d+\.\d+"),
+    ("KUBERNETES_VERSION_UPGRADE_FROM", r"v1\.\d+\.\d+"),
     ("CONTROL_PLANE_MACHINE_COUNT", "3"),
     ("WORKER_MACHINE_COUNT", "1"),
     ("DOCKER_SERVICE_CIDRS", r"10\.96\.0\.0/12"),
+    ("DOCKER_POD_IPV6_CIDRS", r"2001:db8:1::/64"),
+    ("DOCKER_SERVICE_IPV6_CIDRS", r"2001:db8:2::/112"),
+    ("CLOUDSTACK_DISK_OFFERING_DEVICE", "/dev/vdb"),
+    ("CLOUDSTACK_DISK_OFFERING_FILESYSTEM", "ext4"),
+    ("CLOUDSTACK_DISK_OFFERING_MOUNT_PATH", "/mnt/placeholder"),
     ("DOCKER_POD_CIDRS", r"192\.168\.0\.0/16"),
     ("CONTROL_PLANE_ENDPOINT_IP", r"192\.0\.2\.\d+"),
     ("CONTROL_PLANE_ENDPOINT_PORT", "6443"),

@@ -19,6 +19,11 @@ FOUND = [
     (LINUX, "photon", "5.0", "5", "so is this"),
     (LINUX, "flatcar", "4081.2.0", "", "one row for all releases"),
     (LINUX, "fedora-coreos", "", "", "and here"),
+    (LINUX, "rhcos", "4.18", "4", "by the version of OpenShift"),
+    (LINUX, "opensuse-microos", "20260801", "", "a date"),
+    (LINUX, "sle-micro", "5.5", "5.5", "its name up to 5"),
+    (LINUX, "sl-micro", "6.1", "6.1", "and from 6 on"),
+    (LINUX, "alpine", "3.22.1", "3.22", "a patch release"),
     (WINDOWS, "windows", "2025", "2025", "another family"),
 ]
 
@@ -29,6 +34,21 @@ def test_found(family: int, distribution: str, version: str, row: str, reason: s
     target = clusterpb.Target(os_family=family, distribution=distribution, os_version=version)
     found = ProfileTable.shipped().find(target)
     assert (found.distribution, found.version) == (distribution, row), reason
+
+
+LACKING = [
+    ("alpine", {"systemd_directory", "accounts", "ntp", "containerd", "kubelet"}, "no systemd, and tools of busybox"),
+    ("rhcos", {"containerd", "packages"}, "CRI-O, and an image"),
+    ("opensuse-microos", {"packages"}, "they come with a snapshot and a reboot"),
+]
+
+
+@pytest.mark.parametrize(("distribution", "parts", "reason"), LACKING)
+def test_what_a_distribution_does_not_have_has_no_entry(distribution: str, parts: set[str], reason: str) -> None:
+    """What needs it is refused there."""
+    found = ProfileTable.shipped().find(clusterpb.Target(os_family=LINUX, distribution=distribution))
+    every = ("systemd_directory", "accounts", "ntp", "containerd", "kubelet", "packages")
+    assert {part for part in every if not getattr(found, part)} == parts, reason
 
 
 REFUSED = [
@@ -119,10 +139,12 @@ def test_a_broken_file_is_named(tmp_path: Path, tree: object, reason: str) -> No
 
 
 def test_shipped_rows_are_complete() -> None:
-    """Every Linux that is shipped can be asked for all that passes ask for; only images have no package manager."""
+    """All but those above can be asked for all that passes ask for; only images have no package manager."""
     for row in ProfileTable.shipped():
+        assert (row.packages is None) == row.image_based, row.distribution
+        if row.distribution in {distribution for distribution, parts, _ in LACKING if parts != {"packages"}}:
+            continue
         parts = [row.accounts, row.certificates, row.ntp, row.containerd, row.kubelet, row.time_zones]
         assert all(parts), row.distribution
-        assert (row.packages is None) == row.image_based, row.distribution
         if row.distribution != "windows":
             assert row.systemd_directory == "/etc/systemd/system"

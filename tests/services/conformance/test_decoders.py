@@ -161,6 +161,24 @@ async def test_a_decoder_that_fails(program: str) -> None:
         await _external(program)
 
 
+@pytest.mark.parametrize(
+    ("program", "shown", "reason"),
+    [
+        (
+            "import sys\nprint('one', file=sys.stderr)\nsys.exit('no such key: run')",
+            "code 1: no such key: run",
+            "stderr",
+        ),
+        ('print(\'{"os": {"files": [{"pth": "/a"}]}}\')', '"pth"', "the field that the message does not have"),
+    ],
+)
+async def test_a_decoder_that_fails_says_why(program: str, shown: str, reason: str) -> None:
+    """Its author sees its own last words, or the field that is no MachineState's."""
+    with pytest.raises(UnreadableError) as caught:
+        await _external(program)
+    assert shown in str(caught.value), reason
+
+
 @pytest.mark.parametrize("name", ["..", ".", "", "a/b", "/a", "../a", "a/", "a\0b", "a" * 300])
 async def test_an_attachment_that_is_no_file(name: str) -> None:
     """Its name is the provisioner's fault, told as such; nothing is written, and the program is not started."""

@@ -10,13 +10,15 @@ from google.protobuf.json_format import ParseDict
 
 from slipway.conformance import cases, junit, known_failures, verdict
 from slipway.conformance.catalogue import all_checks
-from slipway.conformance.check import Check
-from slipway.conformance.clauses import Level, clauses, groups, situations
+from slipway.conformance.check import Check, Need
+from slipway.conformance.clauses import Level, chapters, clauses, groups, situations
 from slipway.conformance.contract_features import known_ids
 from slipway.conformance.decoders.sight import sees
+from slipway.conformance.options import Options
 from slipway.conformance.outcome import Broken, NotRun, Unverified
 from slipway.conformance.report import as_expected, as_yaml, report
-from slipway.conformance.runner import Ending, result, run
+from slipway.conformance.run import in_profile
+from slipway.conformance.runner import Ending, Result, result, run
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.services.conformance.bent import Bent
@@ -123,6 +125,38 @@ async def test_a_report_reads_back() -> None:
     assert {"os.files", "plan.entrypoint"} <= verified
 
 
+@pytest.mark.parametrize(
+    ("profiles", "ids", "says"),
+    [
+        (("render",), {"INF", "FEA", "RND", "ERR", "LIM", "SEC", "EXE", "VER", "TRN"}, "the chapter Render of the"),
+        (("process",), {"TRN", "LIM", "SEC"}, "the chapter Process of the"),
+        (("process", "registration"), {"TRN", "LIM", "SEC", "REG"}, "the chapters Process and Registration of the"),
+        ((), {"INF", "FEA", "RND", "ERR", "LIM", "SEC", "EXE", "VER", "TRN", "REG"}, "It keeps the contract v1alpha1"),
+    ],
+)
+async def test_a_profile_is_a_chapter(profiles: tuple[str, ...], ids: set[str], says: str) -> None:
+    """Only its checks are made, and the verdict is about it: the report names what was tried."""
+    checks = [check for check in all_checks() if in_profile(check, Options(profiles=profiles))]
+    assert {check.group for check in checks} == ids
+    results = [Result(check, Ending.PASSED) for check in checks]
+    async with session() as found:
+        made = report(found, results)
+    assert made.conformant
+    assert list(made.chapters) == list(profiles or ("render", "process", "registration"))
+    assert list(made.profiles) == (["PLAN"] if "render" in made.chapters else [])
+    assert says in verdict.as_text(made)
+
+
+def test_the_first_chapter_needs_two_calls() -> None:
+    """Nothing of it needs certificates, a registry or a certain life; each clause is in one chapter that there is."""
+    for check in all_checks():
+        if check.chapter == "render" and check.needs:
+            # Two instances answer alike: a second one has to be started for that.
+            assert check.needs == {Need.PROCESS}, check.id
+            assert check.clause in {"INF-011", "RND-004"}
+    assert {clause.chapter for clause in clauses().values()} == {chapter.id for chapter in chapters()}
+
+
 async def test_a_known_failure_must_fail() -> None:
     """One that fails is expected, and still breaks the contract; one that passes is not expected."""
     bent = Bent(info=lambda info, _: setattr(info, "name", "Not A Name"))
@@ -135,8 +169,10 @@ async def test_a_known_failure_must_fail() -> None:
     assert not known.conformant
     assert not known.profiles
     assert (known.summary.failed, known.summary.known_failures) == (0, 1)
-    assert "does not keep the contract" in verdict.as_text(known)
+    assert "does not keep the chapter Render of the contract" in verdict.as_text(known)
     assert "known to break, and nothing else" in verdict.as_text(known)
+    known.ClearField("chapters")
+    assert "It does not keep the contract" in verdict.as_text(known)
     assert not as_expected(fixed)
     assert not fixed.conformant
     assert kept.conformant

@@ -41,7 +41,7 @@ NOBODY_KNOWS = (
     "for a first look, --set-missing fills in a placeholder"
 )
 UNKNOWN = object()
-"""A value of the data that exists, but that nobody knows here: a template that uses it is refused."""
+"""A value of the data that exists, but is unknown here: a template that uses it is refused."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class Dialect:
         data: the value that the template is over.
         functions: functions beside those of text/template.
         fields: the only fields that there are, or None if every name may be one.
-        missing: message when a value is printed that there is none of.
+        missing: message when a value is printed that there is none of; "" prints what Go prints.
     """
 
     data: Mapping[str, Any] = field(repr=False)
     functions: Functions = field(default_factory=dict, repr=False)
     fields: tuple[tuple[str, ...], ...] | None = None
-    missing: str = "a value is printed that there is none of: give it, or guard it by {{ if }}"
+    missing: str = "a value is printed that does not exist: set it, or guard it by {{ if }}"
 
 
 _VERSION_ONLY = (("controlPlane",), ("controlPlane", "version"))
@@ -324,6 +324,8 @@ def printed(value: Any, missing: str = Dialect.missing) -> str:
         GoTemplateError: there is none, or it is not one of JSON.
     """
     if value is None:
+        if not missing:
+            return "<no value>"
         raise GoTemplateError(missing)
     if missing == _NO_VERSION and isinstance(value, Mapping):
         raise GoTemplateError("only .controlPlane.version can be printed")

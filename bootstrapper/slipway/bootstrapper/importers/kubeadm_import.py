@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.bootstrapper.importers.container_linux_config import read_container_linux_config
+from slipway.bootstrapper.importers.executed_template import EXECUTES, unquoted
 from slipway.bootstrapper.importers.foreign import read
 from slipway.bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
 from slipway.bootstrapper.importers.kubeadm_config import v1beta1, v1beta2
@@ -62,6 +63,8 @@ class _Import:
     def __init__(self, config: ForeignConfig, surroundings: Surroundings) -> None:
         self.config = config
         self.findings = Findings()
+        if surroundings.target.infrastructure == EXECUTES:
+            config = self.config = replace(config, tree=unquoted(config.tree))
         converted = _converted(config)
         self.foreign = converted.spec
         self.place = Place(config.document, config.source, config.path, moved=converted.moved)
@@ -191,7 +194,7 @@ class _Import:
         if ntp.enabled is not None:
             item.enabled = ntp.enabled
             if not ntp.enabled and self.context.format == IGNITION:
-                message = "enabled: false is honoured here; today's ignition output enables time synchronisation"
+                message = "enabled: false takes effect here; today's ignition output enables time synchronisation"
                 self.findings.warn(here.at("enabled"), "NTP_HONOURED", message)
         for index, server in enumerate(ntp.servers):
             item.servers.append(self.context.plain(here.at("servers", index), server))

@@ -8,7 +8,12 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping
 
 from slipway.bootstrapper.importers.cluster_api.clusters import Clusters
-from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastructure_of, target
+from slipway.bootstrapper.importers.cluster_api.infrastructure import (
+    annotated_distribution,
+    infrastructure_of,
+    set_distribution,
+    target,
+)
 from slipway.bootstrapper.importers.cluster_api.machine_set import CONFIG_PATHS, NATIVE_CONFIGS, MachineSet
 from slipway.bootstrapper.importers.cluster_api.machine_sets import MachineSets
 from slipway.bootstrapper.importers.cluster_api.objects import ManifestObjects, manifest_objects
@@ -113,6 +118,13 @@ class _Reader:
         where = target(self.objects, each.infrastructure, near=each.config, made_from=each.made_from)
         if not where.infrastructure and (each.cluster.infrastructure or self.infrastructure):
             where.infrastructure = each.cluster.infrastructure or self.infrastructure
+        annotated = annotated_distribution(each.config)
+        if annotated is not None:
+            path, text = annotated
+            try:
+                set_distribution(where, text)
+            except ValueError as error:
+                self.objects.problems.append(each.config.problem(path, str(error)))
         return where
 
     def _native(self, each: MachineSet) -> NativeMachine:

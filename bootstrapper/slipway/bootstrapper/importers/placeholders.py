@@ -15,13 +15,15 @@ ADDRESS = "192.0.2.10"
 _LONGEST_LABEL = 24
 
 _RULES = [
-    (r"KUBERNETES(?!.*_(NAME|URL)).*_VERSION", KUBERNETES_VERSION),
+    (r"KUBERNETES(?!.*_(NAME|URL)).*_VERSION(_UPGRADE_(FROM|TO))?", KUBERNETES_VERSION),
     (r".*_?(B64|BASE64)(_.*)?", "cGxhY2Vob2xkZXI="),
     (r"(ENABLE|DISABLE|USE)_.*|.*_(ENABLED?|DISABLED?)", "false"),
     (r".*SSH.*KEY.*NAME|.*KEY_PAIR.*|.*KEYPAIR.*", ""),
     (r".*(AUTHORIZED_KEY|PUBLIC_KEY|SSH_KEY|SSHKEY|SSH_PUB_KEY).*", SSH_KEY),
     (r".*(CONTROL_PLANE|CONTROLPLANE|MASTER).*(COUNT|REPLICAS)", "3"),
     (r".*(COUNT|REPLICAS)", "1"),
+    (r".*POD.*(IPV?6.*CIDR|CIDR.*IPV?6).*", "2001:db8:1::/64"),
+    (r".*(SERVICE|SVC).*(IPV?6.*CIDR|CIDR.*IPV?6).*", "2001:db8:2::/112"),
     (r".*POD.*CIDR.*", "192.168.0.0/16"),
     (r".*(SERVICE|SVC).*CIDR.*", "10.96.0.0/12"),
     (r".*CIDR.*", "10.0.0.0/16"),
@@ -35,6 +37,9 @@ _RULES = [
     (r".*REGION", "region-1"),
     (r".*(ZONE|FAILURE_DOMAIN)", "region-1a"),
     (r".*(INTERFACE|NIC)", "eth0"),
+    (r".*DISK.*_DEVICE", "/dev/vdb"),
+    (r".*DISK.*_FILESYSTEM", "ext4"),
+    (r".*MOUNT_?(PATH|POINT)", "/mnt/placeholder"),
     (r".*THUMBPRINT", ":".join(["00"] * 20)),
     (r".*(GIB|MIB|SIZE|CPUS|MEMORY|SECONDS)", "20"),
     (r".*_VERSION", "1.0.0"),

@@ -1,6 +1,6 @@
 """A bundle while it is being lowered, and the only ways in which a pass may change it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -9,6 +9,7 @@ from google.protobuf.message import Message
 
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.os_profiles import OsProfile
+from slipway.bootstrapper.os_profiles.profile import NtpClient
 from slipway.contract.content import literal
 from slipway.contract.errors import UnsupportedTarget
 from slipway.contract.grammars import is_windows_path
@@ -46,14 +47,14 @@ class Elsewhere(Enum):
     """Who else may take what is refused."""
 
     NOWHERE = "nowhere"
-    """It can not be honoured as it stands."""
+    """It is not supported as it stands."""
     FORMATS = "formats"
     """The format lacks it, or its provisioner refuses it: any other may have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What can not be honoured, why, and what the user can do about it. There is none without the last.
+    """What cannot be honoured, why, and what the user can do about it. There is none without the last.
 
     Attributes:
         feature: id of the feature that is asked for.
@@ -78,13 +79,13 @@ class Refusal:
 
 
 class CannotLower(Exception):  # noqa: N818  # it is an answer, not a fault
-    """A pass can not lower an item: the machine's profile has no entry for it, or it means nothing there.
+    """A pass cannot lower an item: the machine's profile has no entry for it, or it means nothing there.
 
     Attributes:
         item: the item.
         reason: why not.
         remedy: what the user can do.
-        fields: paths within the item of what alone can not be lowered; without them it can be. Often there are none.
+        fields: paths within the item of what alone cannot be lowered; without them it can be. Often there are none.
         others: the same of further items, or again of this one, where a pass has found several at once.
     """
 
@@ -112,6 +113,7 @@ class Draft:
         lowered: what was lowered, for the answer.
         passes: ids of the passes that ran, in order.
         gone: items that were lowered; what depends on them is lowered too.
+        ntp_clients: every client that is known, with the distributions that have it.
     """
 
     bundle: bundlepb.BootstrapBundle
@@ -122,6 +124,7 @@ class Draft:
     lowered: list[bootstrappb.Lowered] = field(default_factory=list)
     passes: list[str] = field(default_factory=list)
     gone: list[Item] = field(default_factory=list)
+    ntp_clients: Mapping[NtpClient, Sequence[str]] = field(default_factory=dict, repr=False)
     _paths: set[str] | None = field(default=None, repr=False)
     _numbers: dict[str, int] = field(default_factory=dict, repr=False)
 
@@ -151,6 +154,7 @@ class Draft:
             list(self.lowered),
             list(self.passes),
             list(self.gone),
+            self.ntp_clients,
         )
 
     def restore(self, earlier: "Draft") -> None:

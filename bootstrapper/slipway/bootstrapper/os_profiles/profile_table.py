@@ -10,11 +10,14 @@ from typing import Any, Self
 import yaml
 from pydantic import ValidationError
 
-from slipway.bootstrapper.os_profiles.profile import OsProfile
+from slipway.bootstrapper.os_profiles.profile import NtpClient, OsProfile
 from slipway.bootstrapper.os_profiles.profile_file import FAMILIES, ProfileFile
 from slipway.contract.errors import UnsupportedTarget, Violation
 from slipway.contract.source_position import did_you_mean
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+DISTRIBUTION = "bootstrap.slipway.dev/distribution"
+"""Annotation of a foreign config, which has no field for it: ID, with VERSION_ID behind a blank, of os-release."""
 
 _MOST_NAMED = 16
 _BY_NUMBER = {number: name for name, number in FAMILIES.items()}
@@ -56,7 +59,7 @@ class ProfileTable:
         """Give the shipped table, with an operator's own files (`*.yaml`, in order of name) on top.
 
         Raises:
-            OSError: the directory or a file of it can not be read.
+            OSError: the directory or a file of it cannot be read.
             ValueError: a file is no YAML, or does not describe profiles; the message names the file.
         """
         own: list[ProfileFile] = []
@@ -81,15 +84,31 @@ class ProfileTable:
         for distribution in self._distributions.values():
             yield from distribution.rows.values()
 
+    def ntp_clients(self) -> dict[NtpClient, list[str]]:
+        """Give every client of the family Linux, each with the distributions that have it, in order of preference.
+
+        For a machine of an unknown distribution, which has to look at its own os-release.
+        """
+        clients: dict[NtpClient, list[str]] = {}
+        for row in self:
+            if self._distributions[row.distribution].family == clusterpb.OS_FAMILY_LINUX:
+                for client in row.ntp:
+                    names = clients.setdefault(client, [])
+                    if row.distribution not in names:
+                        names.append(row.distribution)
+        return clients
+
     def find(self, target: clusterpb.Target) -> OsProfile:
         """Give the profile of a machine. An unset version means the distribution's default.
 
         Raises:
             UnsupportedTarget: there is no row; it names target.distribution or target.os_version.
         """
+        if not target.distribution:
+            raise self._unstated(target)
         found = self._distributions.get(target.distribution)
         if found is None or found.family != target.os_family:
-            names = sorted(name for name, one in self._distributions.items() if one.family == target.os_family)
+            names = self._names(target)
             family = _BY_NUMBER.get(target.os_family, "this")
             raise UnsupportedTarget(
                 f"target.distribution: there is no OS profile for it in the family {family}: "
@@ -118,6 +137,18 @@ class ProfileTable:
                 metadata={"supported": ",".join(sorted(found.rows))},
             )
         return row
+
+    def _names(self, target: clusterpb.Target) -> list[str]:
+        return sorted(name for name, one in self._distributions.items() if one.family == target.os_family)
+
+    def _unstated(self, target: clusterpb.Target) -> UnsupportedTarget:
+        # os-release has the words; the list of names would leave no place in a remedy for who else takes the thing.
+        remedy = f"set it by the spec's target, or by the annotation {DISTRIBUTION}, such as ubuntu 24.04"
+        return UnsupportedTarget(
+            "target.distribution: is not stated, and is never guessed: set it",
+            violations=[Violation("target.distribution", "is not stated", remedy=remedy)],
+            metadata={"supported": ",".join(self._names(target))},
+        )
 
 
 def _instead(word: str, names: Sequence[str]) -> str:

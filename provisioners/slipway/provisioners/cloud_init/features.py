@@ -44,12 +44,8 @@ def cloud_config() -> provisionerpb.FormatInfo:
         file_extension="yaml",
         kubernetes_input=provisionerpb.KUBERNETES_INPUT_PLAN,
         features=sorted(supports, key=lambda support: support.id),
-        default_target=clusterpb.Target(
-            os_family=clusterpb.OS_FAMILY_LINUX,
-            distribution="ubuntu",
-            os_version="24.04",
-            architecture="amd64",
-        ),
+        # Many distributions have cloud-init: none is assumed.
+        default_target=clusterpb.Target(os_family=clusterpb.OS_FAMILY_LINUX, architecture="amd64"),
         os_families=[clusterpb.OS_FAMILY_LINUX],
         accepts_gzip=True,
     )

@@ -53,8 +53,7 @@ def _format(spec: str) -> provisionerpb.FormatInfo:
         file_extension="ign",
         kubernetes_input=provisionerpb.KUBERNETES_INPUT_PLAN,
         features=sorted(supports, key=lambda support: support.id),
-        default_target=clusterpb.Target(
-            os_family=clusterpb.OS_FAMILY_LINUX, distribution="flatcar", architecture="amd64"
-        ),
+        # Several distributions have Ignition: none is assumed.
+        default_target=clusterpb.Target(os_family=clusterpb.OS_FAMILY_LINUX, architecture="amd64"),
         os_families=[clusterpb.OS_FAMILY_LINUX],
     )

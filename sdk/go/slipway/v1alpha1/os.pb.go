@@ -27,7 +27,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// DefaultUser says what becomes of the user that the distribution's image creates by itself.
+// DefaultUser says what to do with the user that the distribution's image creates by itself.
 type DefaultUser int32
 
 const (
@@ -199,7 +199,7 @@ type OperatingSystem struct {
 	Groups []*Group `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
 	// Users. An existing user of the same name is changed, not replaced.
 	Users []*User `protobuf:"bytes,5,rep,name=users,proto3" json:"users,omitempty"`
-	// What becomes of the user that the distribution's image creates by itself. Unset means that it stays.
+	// What to do with the user that the distribution's image creates by itself. Unset means that it stays.
 	DefaultUser *DefaultUser `protobuf:"varint,6,opt,name=default_user,json=defaultUser,proto3,enum=slipway.v1alpha1.DefaultUser,oneof" json:"default_user,omitempty"`
 	// Partition tables.
 	Disks []*Disk `protobuf:"bytes,7,rep,name=disks,proto3" json:"disks,omitempty"`
@@ -847,7 +847,8 @@ type User struct {
 	Shell *string `protobuf:"bytes,5,opt,name=shell,proto3,oneof" json:"shell,omitempty"`
 	// Primary group, which must exist or be in the bundle. Unset: a group of the user's own name.
 	PrimaryGroup *string `protobuf:"bytes,6,opt,name=primary_group,json=primaryGroup,proto3,oneof" json:"primary_group,omitempty"`
-	// Further groups, which must exist or be in the bundle.
+	// Further groups, which must exist or be in the bundle. They are added: an account that the image has already is in them
+	// afterwards; whether it stays in others of its own, is the system's choice.
 	Groups []string `protobuf:"bytes,7,rep,name=groups,proto3" json:"groups,omitempty"`
 	// Number. Unset: the system chooses.
 	Uid *uint32 `protobuf:"varint,8,opt,name=uid,proto3,oneof" json:"uid,omitempty"`
@@ -859,7 +860,7 @@ type User struct {
 	LockPassword *bool `protobuf:"varint,11,opt,name=lock_password,json=lockPassword,proto3,oneof" json:"lock_password,omitempty"`
 	// Rules for sudo, each as it stands behind the user's name in sudoers, e.g. "ALL=(ALL) NOPASSWD:ALL".
 	Sudo []string `protobuf:"bytes,12,rep,name=sudo,proto3" json:"sudo,omitempty"`
-	// Keys for login by SSH, each a line of authorized_keys.
+	// Keys for login by SSH, each a line of authorized_keys. They are added to those that the account has already.
 	SshAuthorizedKeys []string `protobuf:"bytes,13,rep,name=ssh_authorized_keys,json=sshAuthorizedKeys,proto3" json:"ssh_authorized_keys,omitempty"`
 	// The account is disabled: its password and the account itself are expired.
 	Inactive *bool `protobuf:"varint,14,opt,name=inactive,proto3,oneof" json:"inactive,omitempty"`
@@ -1168,7 +1169,7 @@ type Filesystem struct {
 	Format *string `protobuf:"bytes,2,opt,name=format,proto3,oneof" json:"format,omitempty"`
 	// Label.
 	Label *string `protobuf:"bytes,3,opt,name=label,proto3,oneof" json:"label,omitempty"`
-	// What is on the device is overwritten. Unset means that the filesystem is made only where there is none: a device
+	// What is on the device is overwritten. Unset means that the filesystem is made only where none exists: a device
 	// with any signature of a filesystem, partition table, RAID or LVM is left alone.
 	Overwrite *bool `protobuf:"varint,5,opt,name=overwrite,proto3,oneof" json:"overwrite,omitempty"`
 	// Further options of the program that makes it.
@@ -1365,7 +1366,7 @@ func (*PartitionReference_Number) isPartitionReference_Partition() {}
 
 func (*PartitionReference_Label) isPartitionReference_Partition() {}
 
-// CloudInitFilesystem is what a config that was written for cloud-init can say of a filesystem, and nobody else can.
+// CloudInitFilesystem is what only a config that was written for cloud-init can say of a filesystem.
 type CloudInitFilesystem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `device` is a disk, and cloud-init chooses the partition: "auto" or "any".
@@ -1594,7 +1595,7 @@ type SystemdUnit struct {
 	Contents *string `protobuf:"bytes,2,opt,name=contents,proto3,oneof" json:"contents,omitempty"`
 	// Whether it starts at boot, this boot included. Unset: as the image has it.
 	Enabled *bool `protobuf:"varint,3,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// The unit can not be started at all.
+	// The unit cannot be started at all.
 	Masked *bool `protobuf:"varint,4,opt,name=masked,proto3,oneof" json:"masked,omitempty"`
 	// Drop-ins.
 	DropIns []*SystemdDropIn `protobuf:"bytes,5,rep,name=drop_ins,json=dropIns,proto3" json:"drop_ins,omitempty"`

@@ -358,7 +358,7 @@ func (Execution) EnumDescriptor() ([]byte, []int) {
 // Command is something to run. Exactly one of `argv` and `script` is set.
 type Command struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Program and arguments; no shell sees them. They may hold what nobody else should see.
+	// Program and arguments; no shell sees them. They may hold confidential values.
 	Argv []string `protobuf:"bytes,1,rep,name=argv,proto3" json:"argv,omitempty"`
 	// A script for the interpreter.
 	Script *Content `protobuf:"bytes,2,opt,name=script,proto3" json:"script,omitempty"`
@@ -698,10 +698,15 @@ func (x *ExecutionPolicy) GetLayout() Layout {
 // exit code 0 when all is done.
 type EntryPoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Program and arguments; no shell sees them. None holds a NUL character: whoever gets one refuses it with
+	// Program and arguments; no shell sees them. The program is an absolute path, or a name without a slash, which is looked
+	// up in the system's own search path. None holds a NUL character: a provisioner that gets one refuses it with
 	// BUNDLE_INVALID. Unset with EXECUTION_COMMANDS.
+	//
+	// The program relies on nothing else of how it is started: it sets working directory, umask and variables itself, and
+	// reads nothing from standard input.
 	Argv []string `protobuf:"bytes,1,rep,name=argv,proto3" json:"argv,omitempty"`
-	// Name of the service, where the target runs it as one, e.g. "slipway-bootstrap.service".
+	// Name of the service, where the target runs it as one of systemd: ends in ".service", e.g. "slipway-bootstrap.service".
+	// Unset: the provisioner chooses.
 	UnitName *string `protobuf:"bytes,2,opt,name=unit_name,json=unitName,proto3,oneof" json:"unit_name,omitempty"`
 	// Who runs the steps.
 	Execution *Execution `protobuf:"varint,3,opt,name=execution,proto3,enum=slipway.v1alpha1.Execution,oneof" json:"execution,omitempty"`
@@ -1198,11 +1203,11 @@ const file_slipway_v1alpha1_plan_proto_rawDesc = "" +
 	"\x15_on_bootstrap_failureB\x12\n" +
 	"\x10_on_post_failureB\v\n" +
 	"\t_sentinelB\t\n" +
-	"\a_layout\"\x91\x03\n" +
+	"\a_layout\"\xa8\x03\n" +
 	"\n" +
 	"EntryPoint\x12\x12\n" +
-	"\x04argv\x18\x01 \x03(\tR\x04argv\x12 \n" +
-	"\tunit_name\x18\x02 \x01(\tH\x00R\bunitName\x88\x01\x01\x12>\n" +
+	"\x04argv\x18\x01 \x03(\tR\x04argv\x127\n" +
+	"\tunit_name\x18\x02 \x01(\tB\x15\x9a\xb5\x18\x11\x18\xff\x01\"\fsystemd-unitH\x00R\bunitName\x88\x01\x01\x12>\n" +
 	"\texecution\x18\x03 \x01(\x0e2\x1b.slipway.v1alpha1.ExecutionH\x01R\texecution\x88\x01\x01\x129\n" +
 	"\bcommands\x18\x04 \x03(\v2\x1d.slipway.v1alpha1.CommandLineR\bcommands\x121\n" +
 	"\vafter_units\x18\x05 \x03(\tB\x10\x8a\xb5\x18\f.after_unitsR\n" +

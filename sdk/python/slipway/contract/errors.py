@@ -15,6 +15,7 @@ SlipwayError
 │   ├── UnsupportedTarget
 │   ├── KubernetesVersionUnsupported
 │   ├── UserDataTooLarge
+│   ├── ArtifactRejected
 │   ├── AttachmentsNotAccepted
 │   ├── SecretExpired
 │   ├── SecretMissing
@@ -137,6 +138,12 @@ class UserDataTooLarge(Precondition):
     reason = Reason.USER_DATA_TOO_LARGE
 
 
+class ArtifactRejected(Precondition):
+    """The spec asks for a program whose release this server does not hand out; BadRequest names the field."""
+
+    reason = Reason.ARTIFACT_REJECTED
+
+
 class AttachmentsNotAccepted(Precondition):
     """The format needs companion files and the caller has said that it cannot place them."""
 
@@ -236,7 +243,7 @@ class LeaseNotFound(Absent):
 
 
 class Unavailable(SlipwayError):
-    """Nobody can serve it now; back off and try again."""
+    """It cannot be served now; retry with back-off."""
 
 
 class UserDataNotReady(Unavailable):

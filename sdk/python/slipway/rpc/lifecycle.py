@@ -36,6 +36,7 @@ async def serve(  # noqa: PLR0913  # keyword-only knobs of a process
     on_drain: Sequence[OnDrain] = (),
     stop: asyncio.Event | None = None,
     collectors: Sequence[Any] = (),
+    log_keys: Sequence[str] = (),
 ) -> None:
     """Serve until SIGTERM or SIGINT, then drain and return. Sets up the process's logging.
 
@@ -53,15 +54,16 @@ async def serve(  # noqa: PLR0913  # keyword-only knobs of a process
         on_drain: run when it is about to end, in order.
         stop: ends it in place of signals.
         collectors: metrics of the service's own, in the shape of prometheus_client's.
+        log_keys: keys that its log may have besides those of every server.
 
     Raises:
         ServerStartError, TlsFilesError: it could not start.
     """
     if stop is None:
-        configure_logging(log_format=settings.log_format, level=settings.log_level)
+        configure_logging(log_format=settings.log_format, level=settings.log_level, extra_keys=log_keys)
     stopping = _signalled() if stop is None else stop
     if api_implementation.Type() != "upb":
-        _log.warning("protobuf runs without its C library: calls are many times slower")
+        _log.warning("protobuf C library not loaded, calls are many times slower")
     server = RpcServer(
         settings, services, policy=policy, recorders=configured_recorders(settings, service=name, collectors=collectors)
     )
@@ -91,7 +93,7 @@ def run(main: Coroutine[Any, Any, None]) -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:  # noqa: BLE001  # the text of an unforeseen exception may quote anything
-        _log.error("process failed by a defect", **describe_exception(error))
+        _log.error("process failed with an internal error", **describe_exception(error))
         sys.exit(1)
 
 
@@ -120,7 +122,7 @@ async def _drain(steps: Sequence[OnDrain]) -> None:
             async with asyncio.timeout(_DRAIN_STEP_SECONDS):
                 await step()
         except Exception as error:  # noqa: BLE001  # the end must go on
-            _log.warning("a step of draining failed", **describe_exception(error))
+            _log.warning("draining step failed", **describe_exception(error))
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

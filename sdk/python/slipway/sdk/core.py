@@ -84,14 +84,32 @@ class ProvisionerCore:
 
     def render_now(self, request: provisionerpb.RenderRequest) -> provisionerpb.RenderResponse:
         """Answer Render without an event loop; see `render`."""
+        context = self.check(request)
+        return self.answer(request, context, self._call(request, context))
+
+    def check(self, request: provisionerpb.RenderRequest) -> RenderContext:
+        """Make every check that comes before the author's `render`; give what `render` may use.
+
+        Raises:
+            SlipwayError: the request is refused.
+        """
         info = self._format(request.format)
         check_bundle_size(request.bundle)
         _check_features(request.bundle, info.format, self._features[info.format])
         _check_target(request.target, info)
         _check_values(request.bundle)
         _check_arguments(request.bundle)
-        context = RenderContext(format_info=info, secrets=SecretIndex(request.bundle.secrets))
-        user_data = self._call(request, context)
+        return RenderContext(format_info=info, secrets=SecretIndex(request.bundle.secrets))
+
+    def answer(
+        self, request: provisionerpb.RenderRequest, context: RenderContext, user_data: UserData
+    ) -> provisionerpb.RenderResponse:
+        """Give the answer that the author's `render` leads to: all of its fields, or the refusals in the context.
+
+        Raises:
+            SlipwayError: something was refused, is too large, or needs attachments that the caller does not take.
+        """
+        info = context.format
         if context.refusals:
             raise unsupported_feature(context.refusals, format_id=info.format)
         check_user_data_size(user_data.content, limit=request.max_user_data_bytes, bundle=request.bundle)
@@ -128,12 +146,22 @@ class ProvisionerCore:
         except SlipwayError:
             raise
         except Exception:
-            # A bundle is checked by whoever builds it, and a provisioner may rely on that. Only when
-            # something went wrong is it worth the time to find out whether the bundle is to blame.
-            broken = list(violations(request.bundle))
-            if not broken:
-                raise
-            raise BundleInvalid("the bundle breaks rules of its schema", violations=broken) from None
+            blame_the_bundle(request.bundle)
+            raise
+
+
+def blame_the_bundle(bundle: bundlepb.BootstrapBundle) -> None:
+    """Say after a failure whether the bundle is the cause.
+
+    A bundle is checked by whoever builds it, and a provisioner may rely on that. Only when something went wrong is it
+    worth the time to look.
+
+    Raises:
+        BundleInvalid: it breaks rules of its schema.
+    """
+    broken = list(violations(bundle))
+    if broken:
+        raise BundleInvalid("the bundle breaks rules of its schema", violations=broken) from None
 
 
 def _check_features(bundle: bundlepb.BootstrapBundle, format_id: str, features: Supports) -> None:
@@ -185,12 +213,12 @@ def _check_values(bundle: bundlepb.BootstrapBundle) -> None:
 def _check_arguments(bundle: bundlepb.BootstrapBundle) -> None:
     """Refuse arguments with a NUL character: the program would see only what is before it."""
     broken = [
-        Violation(f"plan.entrypoint.argv[{index}]", "can not hold a NUL character")
+        Violation(f"plan.entrypoint.argv[{index}]", "cannot hold a NUL character")
         for index, word in enumerate(bundle.plan.entrypoint.argv)
         if "\0" in word
     ]
     if broken:
-        raise BundleInvalid("the entry point can not be started with these arguments", violations=broken)
+        raise BundleInvalid("the entry point cannot be started with these arguments", violations=broken)
 
 
 def _attachments(

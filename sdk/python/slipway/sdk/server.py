@@ -4,6 +4,7 @@ The core answers; this only carries its answers. Errors of the core become a gRP
 """
 
 import asyncio
+from collections.abc import Sequence
 
 from slipway.rpc import ServicerContext, lifecycle
 from slipway.rpc.channel import ChannelPool
@@ -79,13 +80,28 @@ async def serve(settings: ServerSettings, provisioner: Provisioner, *, stop: asy
     Raises:
         ServerStartError, TlsFilesError: it could not start.
     """
-    core = ProvisionerCore(provisioner)
-    announcement = Announcement(settings, name=provisioner.name)
+    await serve_core(settings, ProvisionerCore(provisioner), stop=stop)
+
+
+async def serve_core(
+    settings: ServerSettings,
+    core: ProvisionerCore,
+    *,
+    stop: asyncio.Event | None = None,
+    log_keys: Sequence[str] = (),
+) -> None:
+    """Serve a core, as `serve` does; its log may have `log_keys` besides the keys of every server.
+
+    Raises:
+        ServerStartError, TlsFilesError: it could not start.
+    """
+    announcement = Announcement(settings, name=core.info.name)
     await lifecycle.serve(
         settings,
         [service(core)],
-        name=f"provisioner-{provisioner.name}",
+        name=f"provisioner-{core.info.name}",
         on_start=[announcement.begin],
         on_drain=[announcement.end],
         stop=stop,
+        log_keys=log_keys,
     )

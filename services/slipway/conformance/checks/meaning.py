@@ -81,6 +81,8 @@ async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
             "ü ∂",
             "-",
             "#no comment",
+            " blanks around ",
+            "long " * 800,
         ]
     )
     found = await compared(session, info, request)

@@ -9,6 +9,7 @@ from slipway.conformance.outcome import Unverified, all_hold
 from slipway.conformance.session import Session
 from slipway.contract.features import compute_features
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
@@ -16,6 +17,7 @@ CHECKS = Checks()
 FILES, LABELS, LARGE = 60, 40, 100_000
 _MODES = (0o644, 0o600, 0o755, 0o440, 0o400)
 _FOLDERS = ("/etc", "/opt", "/root", "/srv", "/usr/local/bin", "/var/lib")
+_DEEP = "/".join(["a-folder-in-folders"] * 20)
 _KINDS = ({"architecture": "arm64"}, {"infrastructure": "aws"}, {"infrastructure": "azure", "architecture": "arm64"})
 """Targets that say something else of the machine than the default one."""
 _EFFECTS = (
@@ -60,9 +62,17 @@ async def wherever_it_is(session: Session, info: provisionerpb.FormatInfo) -> No
         found = [requests.file(f"{number}", b"here\n") for number in range(len(_FOLDERS))]
         for one, folder in zip(found, _FOLDERS, strict=True):
             one.path = f"{folder}/conformance/a-name-that-is-{'very-' * 40}long"
+        found.append(requests.file(f".hidden/{_DEEP}/.file", b"here\n"))
         of = bundlepb.BootstrapBundle()
         of.os.files.extend(found)
         problems += await _in_it(session, info, requests.merged(base, bundlepb.BootstrapBundle(), info), of)
+    if info.kubernetes_input == requests.PLAN:
+        # Whoever takes plans needs nothing of what the bundle says of the machine.
+        request = requests.merged(base, requests.files(requests.file("kind", b"of it\n")), info)
+        request.bundle.machine.role = clusterpb.ROLE_CONTROL_PLANE
+        if (await session.subject.render(request)).ok:
+            there = await compared(session, info, request)
+            problems += [f"a control plane: {text}" for text in (*there.problems, *there.surplus)]
     for change in _KINDS:
         request = requests.merged(base, requests.files(requests.file("kind", b"of it\n")), info)
         for name, value in change.items():

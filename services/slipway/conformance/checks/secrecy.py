@@ -55,6 +55,18 @@ async def secrets_in_answers(session: Session, info: provisionerpb.FormatInfo) -
     all_hold([f"a secret stands in the answer beside `user_data` ({form})" for form in found])
 
 
+@CHECKS.check_format("SEC-003")
+async def values_in_diagnostics(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """No value of the request is in the message of a diagnostic."""
+    request, words = await canaries.bundle(session, info)
+    got = await session.subject.render(request)
+    if not got.ok:
+        raise NotRun(f"the bundle with canaries ended with {got.described()}")
+    said = "\n".join(diagnostic.message for diagnostic in got.response.diagnostics).encode()
+    found = _found(said, (*words.secret, *words.other))
+    all_hold([f"a value of the request stands in the message of a diagnostic ({form})" for form in found])
+
+
 @CHECKS.check("SEC-004", Need.PROCESS, slow=True)
 async def secrets_in_output(session: Session) -> None:
     """No secret is in what the process writes, to its last words."""

@@ -81,7 +81,10 @@ async def joined_segments(session: Session, info: provisionerpb.FormatInfo) -> N
 async def binary_secrets(session: Session, info: provisionerpb.FormatInfo) -> None:
     """A secret of any bytes, and a long one, arrives as it is, or is refused."""
     problems = []
-    for value, what in ((bytes(range(256)), "a binary secret"), (b"4 kB of it, " * 342, "a long secret")):
+    for value, what in (
+        (bytes(range(1, 256)) + bytes(range(256)), "a binary secret"),
+        (b"4 kB of it, " * 342, "a long secret"),
+    ):
         held = requests.secret("conformance", "value", value)
         of = requests.files(requests.file("secret", b"before "), secrets=[held])
         segment = of.os.files[0].content.segments.add()

@@ -4,7 +4,7 @@ from slipway.conformance import requests
 from slipway.conformance.check import Checks
 from slipway.conformance.decoders import decoded
 from slipway.conformance.decoders.words import starts
-from slipway.conformance.outcome import NotRun, expect
+from slipway.conformance.outcome import NotRun, Unverified, expect
 from slipway.conformance.session import Session
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -27,6 +27,32 @@ async def started_again(session: Session, info: provisionerpb.FormatInfo) -> Non
     expect(later, "the entry point is started at first boot, and never again")
 
 
+@CHECKS.check_format("EXE-010", form=requests.PLAN)
+async def program_by_name(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """A program that is named without a path is started by that name."""
+    request = await session.base(info)
+    request.bundle.plan.entrypoint.argv[0] = "powershell.exe" if requests.is_windows(info) else "sh"
+    state = await decoded(session.options, info, await session.subject.rendered(request))
+    if "plan.entrypoint" not in state.features:
+        raise Unverified("the decoder does not see plan.entrypoint")
+    argv = list(request.bundle.plan.entrypoint.argv)
+    started = any(starts(list(program.argv), argv) for program in state.programs)
+    expect(started, "a program without a path is not started by its name")
+
+
+@CHECKS.check_format("EXE-012", form=requests.PLAN)
+async def name_of_the_service(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """A service that starts the program has the name that the bundle gives."""
+    request = await session.base(info)
+    request.bundle.plan.entrypoint.unit_name = "conformance-start.service"
+    state = await decoded(session.options, info, await session.subject.rendered(request))
+    argv = list(request.bundle.plan.entrypoint.argv)
+    names = {program.unit_name for program in state.programs if starts(list(program.argv), argv)} - {""}
+    if not names:
+        raise NotRun("the program is started by no service that the decoder names")
+    expect(names == {"conformance-start.service"}, "the service of the entry point has another name than `unit_name`")
+
+
 async def _starts(session: Session, info: provisionerpb.FormatInfo) -> set[statepb.Start.ValueType]:
     """Give when the program of the smallest bundle starts.
 
@@ -38,5 +64,5 @@ async def _starts(session: Session, info: provisionerpb.FormatInfo) -> set[state
     state = await decoded(session.options, info, await session.subject.rendered(request))
     found = {program.start for program in state.programs if starts(list(program.argv), argv)}
     if not found or statepb.START_UNSPECIFIED in found:
-        raise NotRun("the decoder does not tell when the program starts")
+        raise NotRun("the decoder does not report when the program starts")
     return found

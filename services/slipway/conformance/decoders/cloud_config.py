@@ -230,4 +230,5 @@ def _service(name: str, said: units.Sections, commands: list[list[str]]) -> Iter
     for program in units.programs(said):
         if not enabled:
             program.start = statepb.START_FIRST_BOOT
+        program.unit_name = name
         yield program

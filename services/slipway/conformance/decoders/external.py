@@ -15,6 +15,8 @@ from slipway.conformance.heartbeat import Heartbeat
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 
 SECONDS = 30.0
+_SHOWN = 300
+"""So many characters of a decoder's own words are shown."""
 
 
 async def decode(
@@ -35,11 +37,11 @@ async def decode(
                 env={**os.environ, "SLIPWAY_FORMAT": format_id},
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
                 start_new_session=True,
             )
         except OSError as error:
-            raise UnreadableError(f"--decode-cmd can not be started: {error.strerror}") from None
+            raise UnreadableError(f"--decode-cmd cannot be started: {error.strerror}") from None
         reading = asyncio.ensure_future(process.communicate(user_data))
         try:
             async with Heartbeat().beating() as heartbeat:
@@ -53,13 +55,21 @@ async def decode(
                 await process.wait()
         if not ended:
             raise UnreadableError(f"--decode-cmd did not end within {SECONDS:.0f} seconds")
-        written, _ = reading.result()
+        written, errors = reading.result()
     if process.returncode != 0:
-        raise UnreadableError(f"--decode-cmd ended with exit code {process.returncode}")
+        raise UnreadableError(f"--decode-cmd ended with exit code {process.returncode}{_last_words(errors)}")
     try:
         return Parse(written.decode(), statepb.MachineState())
-    except (ParseError, UnicodeDecodeError):
-        raise UnreadableError("--decode-cmd did not write a MachineState as JSON") from None
+    except (ParseError, UnicodeDecodeError) as error:
+        place = f": {str(error)[:_SHOWN]}" if isinstance(error, ParseError) else ""
+        raise UnreadableError(f"--decode-cmd did not write a MachineState as JSON{place}") from None
+
+
+def _last_words(errors: bytes) -> str:
+    """Give the last line of what the decoder wrote to standard error: it is the user's own program, on made-up data."""
+    lines = errors.decode(errors="replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f": {''.join(filter(str.isprintable, last))[:_SHOWN]}" if last else ""
 
 
 async def _done(reading: "asyncio.Future[tuple[bytes, bytes]]", seconds: float) -> bool:

@@ -39,7 +39,7 @@ def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.Machin
     try:
         document = json.loads(user_data)
         if not re.fullmatch(r"[23]\.\d+\.\d+", document["ignition"]["version"]):
-            raise UnreadableError("ignition.version is none that there is")
+            raise UnreadableError("ignition.version is not a known version")
         return _state(document)
     except (KeyError, TypeError, ValueError, AttributeError, binascii.Error, zlib.error, OSError) as error:
         raise UnreadableError(f"it is no Ignition config ({type(error).__name__})") from None
@@ -180,6 +180,7 @@ def _unit(entry: dict[str, Any], state: statepb.MachineState) -> None:
     sections = units.sections(unit.contents)
     for program in units.programs(sections) if unit.enabled else ():
         program.drop_ins.extend(unit.drop_ins)
+        program.unit_name = unit.name
         state.programs.append(program)
     if unit.name.endswith(".mount"):
         _mount(sections, state.os)

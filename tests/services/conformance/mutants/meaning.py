@@ -9,6 +9,7 @@ from slipway.provisioners.talos.provisioner import TalosProvisioner
 from tests.services.conformance.bent import Bent, Request, Response
 from tests.services.conformance.mutants.bending import answered
 from tests.services.conformance.mutants.mutant import Mutant
+from tests.services.conformance.mutants.unasked import OneIgnition
 
 
 def document(change: Callable[[dict[str, Any]], object], **more: Any) -> Bent:
@@ -67,7 +68,7 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant(
         "files without their mode", ("RND-018.core-items",),
         document(each("write_files", lambda entry: entry.pop("permissions", None) and None)),
-        ("EXE",), why="a script that can not be executed starts nothing",
+        ("EXE",), why="a script that cannot be executed starts nothing",
     )  # fmt: skip
     yield Mutant(
         "the last file is left out", ("RND-018.core-items",),
@@ -100,7 +101,23 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("a start at first boot only", ("EXE-003.started-again",), document(each("write_files", _once)))
     yield Mutant("a start as early as can be", ("EXE-002.after-the-files",), answered(_as_boot_command))
     yield Mutant("boot commands at first boot only", ("RND-019.extended-items",), document(_no_later_boot))
+    yield Mutant(
+        "a path in front of every program", ("EXE-010.program-by-name",), document(each("write_files", _placed)),
+    )  # fmt: skip
+    yield Mutant(
+        "a name of its own for the service", ("EXE-012.name-of-the-service",),
+        Bent(provisioner=OneIgnition, before=_another_name),
+    )  # fmt: skip
     yield Mutant("arguments up to their NUL", ("EXE-001.impossible-argument",), Bent(before=_cut_short))
+
+
+def _placed(entry: dict[str, Any]) -> None:
+    if "per-boot" in entry["path"]:
+        entry["content"] = entry["content"].replace("exec sh ", "exec /usr/local/bin/sh ")
+
+
+async def _another_name(request: Request, _context: Any) -> None:
+    request.bundle.plan.entrypoint.unit_name = "first-boot.service"
 
 
 async def _without_taints(request: Request, _context: Any) -> None:

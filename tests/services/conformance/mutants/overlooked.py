@@ -8,6 +8,7 @@ from typing import Any
 from google.rpc.error_details_pb2 import BadRequest
 from google.rpc.status_pb2 import Status
 
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.services.conformance.bent import Bent, Request, Response, Servicer
@@ -37,6 +38,15 @@ def mutants() -> Iterator[Mutant]:
         "no byte order mark", ("RND-015.byte-for-byte",), Bent(before=_each_segment(lambda data: data.lstrip(_MARK)))
     )
     yield Mutant("512 segments", ("RND-015.joined-segments",), Bent(before=_few_segments))
+    yield Mutant("paths of 255 bytes", ("RND-018.wherever-it-is",), Bent(before=_files(_short_paths)))
+    yield Mutant(
+        "hidden files are lost", ("RND-018.wherever-it-is",),
+        Bent(before=_files(lambda all_: [file for file in all_ if "/." not in file.path])),
+    )  # fmt: skip
+    yield Mutant("no files on control planes", ("RND-018.wherever-it-is",), Bent(before=_no_files_on_control_planes))
+    yield Mutant("secrets up to their NUL", ("RND-016.binary-secrets",), Bent(before=_each_secret(_up_to_nul)))
+    yield Mutant("arguments without blanks around", ("EXE-001.entry-point",), Bent(before=_words(str.strip)))
+    yield Mutant("arguments of 1 kB", ("EXE-001.entry-point",), Bent(before=_words(lambda word: word[:1000])))
     yield Mutant("files in /etc are for everybody", ("RND-018.wherever-it-is",), Bent(before=_files(_public)))
     yield Mutant("no files on arm64", ("RND-018.wherever-it-is",), Bent(before=_of_target("architecture", "arm64")))
     yield Mutant("no files on AWS", ("RND-018.wherever-it-is",), Bent(before=_of_target("infrastructure", "aws")))
@@ -119,6 +129,29 @@ def _of_target(name: str, value: str) -> Before:
             del request.bundle.os.files[1:]
 
     return before
+
+
+def _up_to_nul(value: bytes) -> bytes:
+    return value.partition(b"\0")[0] or value
+
+
+def _words(change: Callable[[str], str]) -> Before:
+    async def before(request: Request, _context: Any) -> None:
+        argv = request.bundle.plan.entrypoint.argv
+        argv[:] = [change(word) for word in argv]
+
+    return before
+
+
+def _short_paths(files: list[ospb.File]) -> list[ospb.File]:
+    for file in files:
+        file.path = file.path[:255]
+    return files
+
+
+async def _no_files_on_control_planes(request: Request, _context: Any) -> None:
+    if request.bundle.machine.role == clusterpb.ROLE_CONTROL_PLANE:
+        request.bundle.os.ClearField("files")
 
 
 async def _one_line(request: Request, _context: Any) -> None:

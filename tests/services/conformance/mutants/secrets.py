@@ -55,6 +55,11 @@ def mutants() -> Iterator[Mutant]:
         answered(lambda request, response: response.diagnostics.add(
             severity=1, code="HELLO", message=f"used {_a_secret(request)}")),
     )  # fmt: skip
+    yield Mutant(
+        "a path in a remark", ("SEC-003.values-in-diagnostics",),
+        answered(lambda request, response: response.diagnostics.add(
+            severity=1, code="HELLO", message=f"wrote {''.join(file.path for file in request.bundle.os.files[-1:])}")),
+    )  # fmt: skip
     yield Mutant("requests in the log", ("SEC-004.secrets-in-output",), Bent(call=_logging))
 
 

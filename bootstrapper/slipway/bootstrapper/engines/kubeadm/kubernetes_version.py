@@ -16,7 +16,7 @@ _SEMVER = re.compile(
 _LONGEST = 256
 
 NEWEST = (1, 36)
-"""Newest minor version that was there when this engine was written: of what comes later nobody knows what it takes."""
+"""Newest minor version that was there when this engine was written: what later versions accept is unknown."""
 
 _THREE_MINORS_OF_KUBELET_SINCE = (1, 28)
 

@@ -20,7 +20,7 @@ from slipway.contract.source_position import FieldPath, SourceError, SourceProbl
 from slipway.contract.yaml_source import Source, load_documents
 
 _EXTERNAL = (
-    "an external patch is made by an extension of the management cluster, so nobody knows here what it changes: "
+    "an external patch is made by an extension of the management cluster, so what it changes is unknown here: "
     "import the objects that Cluster API has made of the topology"
 )
 _VERSION = "a patch is for the version that the ClusterClass names, and the document has another: write it in that one"
@@ -118,7 +118,7 @@ class ClassPatches:
         for index, definition in enumerate(patch.definitions or []):
             if not _selects(definition.selector, kind, holder):
                 continue
-            if patch.enabled_if and self._rendered(patch.enabled_if, variables, (*path, "enabledIf")) is not True:
+            if patch.enabled_if and not self._is_enabled(patch.enabled_if, variables, (*path, "enabledIf")):
                 return
             yield (*path, "definitions", index, "jsonPatches"), definition.json_patches
 
@@ -150,12 +150,19 @@ class ClassPatches:
         except VariableError as error:
             raise SourceError([self.class_.problem((*path, "valueFrom", "variable"), str(error))]) from None
 
-    def _rendered(self, template: str, variables: dict[str, Any], path: FieldPath) -> Any:
-        """Render a template; its text is YAML."""
+    def _is_enabled(self, template: str, variables: dict[str, Any], path: FieldPath) -> bool:
+        """Report whether a condition holds; a variable without a value is printed, and is not true."""
+        return self._text(template, variables, path, missing="").strip() == "true"
+
+    def _text(self, template: str, variables: dict[str, Any], path: FieldPath, *, missing: str) -> str:
         try:
-            text = render_as(template, Dialect(class_variables.numbers_as_in_go(variables), SPRIG))
+            return render_as(template, Dialect(class_variables.numbers_as_in_go(variables), SPRIG, missing=missing))
         except GoTemplateError as error:
             raise SourceError([self.class_.problem(path, f"a Go template that cannot be rendered: {error}")]) from None
+
+    def _rendered(self, template: str, variables: dict[str, Any], path: FieldPath) -> Any:
+        """Render a template; its text is YAML."""
+        text = self._text(template, variables, path, missing=Dialect.missing)
         try:
             documents = load_documents(text, file=self.class_.source.file)
         except SourceError:

@@ -58,7 +58,7 @@ class Clusters:
             name: the cluster's name, where the object says it.
             version: Kubernetes version of the object's machines, for want of one of the control plane.
         """
-        name = name or each.header.metadata.labels.get(CLUSTER_LABEL, "")
+        name = name or each.header.metadata.labels.get(CLUSTER_LABEL) or ""
         near = [cluster for (namespace, _), cluster in self._known.items() if namespace == each.namespace]
         for cluster in near:
             reference = cluster.spec.control_plane_ref
@@ -91,7 +91,7 @@ class Clusters:
             plane
             for plane in self.objects.of("KubeadmControlPlane")
             if plane.namespace == each.namespace
-            and (plane is each or plane.header.metadata.labels.get(CLUSTER_LABEL, "") == name)
+            and (plane is each or (plane.header.metadata.labels.get(CLUSTER_LABEL) or "") == name)
         ]
         return planes[0].read(ControlPlaneSpec, "spec").version if len(planes) == 1 else ""
 

@@ -4,7 +4,8 @@ import re
 
 from slipway.bootstrapper.importers.cluster_api.kinds import InfrastructureMachine, InfrastructureSpec, Reference
 from slipway.bootstrapper.importers.cluster_api.objects import ManifestObject, ManifestObjects
-from slipway.contract.source_position import SourceError
+from slipway.bootstrapper.os_profiles.profile_table import DISTRIBUTION
+from slipway.contract.source_position import FieldPath, SourceError
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 _PREFIXES = {
@@ -29,6 +30,11 @@ _PREFIXES = {
     "Tinkerbell": "tinkerbell",
 }
 _BASE_OS = re.compile(r"(?P<distribution>[a-z][a-z-]*?)(?:-(?P<version>[0-9][0-9.]*))?(?:-(?:stable|beta|alpha|lts))?")
+_OS_RELEASE = re.compile(r"(?P<id>[a-z0-9._-]{1,64})(?: +(?P<version>[a-z0-9._-]{1,64}))?")
+# Where annotations of the configs that are made of an object stand, and those of a config itself.
+_METADATA = tuple(
+    (*path, "metadata", "annotations") for path in ((), ("spec", "template"), ("spec", "machineTemplate"))
+)
 _DISTRIBUTIONS = {"amazon": "amzn", "al": "amzn"}
 # Where the machine's own fields stand in machine templates, pools and machines of the providers.
 _MACHINES = (("spec", "template", "spec"), ("spec", "awsLaunchTemplate"), ("spec", "template"), ("spec",))
@@ -57,6 +63,30 @@ def target(
     if machine is not None:
         _set_system(machine, found)
     return found
+
+
+def set_distribution(found: clusterpb.Target, text: str) -> None:
+    """Set the distribution that an annotation states: ID of os-release, and VERSION_ID behind a blank.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    match = _OS_RELEASE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError("must be the ID of os-release, with VERSION_ID behind a blank if need be, such as rhel 9.4")
+    found.distribution = match["id"]
+    found.ClearField("os_version")
+    if match["version"]:
+        found.os_version = match["version"]
+
+
+def annotated_distribution(each: ManifestObject) -> tuple[FieldPath, str] | None:
+    """Give what an object that holds a config states of its machines' distribution, and where."""
+    for path in _METADATA:
+        annotations = each.part(*path)
+        if isinstance(annotations, dict) and isinstance(annotations.get(DISTRIBUTION), str):
+            return (*path, DISTRIBUTION), annotations[DISTRIBUTION]
+    return None
 
 
 def _set_system(machine: ManifestObject, found: clusterpb.Target) -> None:

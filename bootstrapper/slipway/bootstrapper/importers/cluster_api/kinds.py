@@ -28,7 +28,7 @@ class Metadata(Opaque):
 
     name: str = ""
     namespace: str = ""
-    labels: dict[str, str] = {}
+    labels: dict[str, str | None] = {}
     owner_references: list[Reference] = []
 
 

@@ -79,11 +79,13 @@ class ManifestObjects:
         all: the objects in their order.
         notes: what a person may want to know.
         problems: what keeps the set from being used.
+        unreadable: what is wrong with the value of a Secret or ConfigMap, by namespace, name and key.
     """
 
     all: list[ManifestObject]
     notes: list[SourceProblem] = field(default_factory=list)
     problems: list[SourceProblem] = field(default_factory=list)
+    unreadable: dict[tuple[str, str, str], SourceProblem] = field(default_factory=dict)
 
     def of(self, *kinds: str) -> Iterator[ManifestObject]:
         """Give the objects of some kinds."""

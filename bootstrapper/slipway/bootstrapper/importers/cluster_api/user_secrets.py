@@ -24,7 +24,7 @@ _Kind = TypeVar("_Kind", bound=Opaque)
 
 
 def secret_values(objects: ManifestObjects, *, set_missing: bool = False) -> Values:
-    """Give all values; what cannot be read becomes a problem of the objects, or see _read."""
+    """Give all values but those that are not base64, see _decoded; see _read for objects that cannot be read."""
     values: Values = {}
     for each in objects.of("Secret"):
         secret = _read(objects, each, SecretObject, set_missing=set_missing)
@@ -36,7 +36,7 @@ def secret_values(objects: ManifestObjects, *, set_missing: bool = False) -> Val
 
 
 def config_map_values(objects: ManifestObjects, *, set_missing: bool = False) -> Values:
-    """Give all values of ConfigMaps; what cannot be read becomes a problem of the objects, or see _read."""
+    """Give all values of ConfigMaps; see secret_values."""
     values: Values = {}
     for each in objects.of("ConfigMap"):
         config_map = _read(objects, each, ConfigMapObject, set_missing=set_missing)
@@ -66,11 +66,12 @@ def _is_placeholder(data: object) -> bool:
 def _decoded(
     objects: ManifestObjects, each: ManifestObject, name: str, data: Mapping[str, str | None]
 ) -> Iterator[tuple[tuple[str, str], bytes]]:
+    """Decode values; one that is no base64 is a problem only where a machine needs it."""
     for key, encoded in data.items():
         try:
             yield (each.name, key), base64.b64decode("".join((encoded or "").split()), validate=True)
         except (binascii.Error, ValueError):
-            objects.problems.append(each.problem((name, key), "must be base64"))
+            objects.unreadable[each.namespace, each.name, key] = each.problem((name, key), "must be base64")
 
 
 def _plain(each: ManifestObject, data: Mapping[str, str | None]) -> dict[tuple[str, str], bytes]:
@@ -97,6 +98,9 @@ def secret_material(
     material = secretpb.SecretMaterial()
     for name, key in sorted({(each.name, each.key) for each in references(spec) if "/" not in each.name}):
         value = values.get((name, key))
+        unreadable = objects.unreadable.get((config.namespace, name, key))
+        if value is None and unreadable is not None and not set_missing:
+            objects.problems.append(unreadable)
         if value is None and set_missing:
             message = "a Secret that it refers to is not among the documents: a placeholder is used"
             objects.note(config, message)

@@ -12,13 +12,20 @@ _IGNITION_LOCKS = {
     True: ("LOCK_HONOURED", "today's ignition output leaves the password usable; here it is locked"),
     False: ("SSH_LEFT_ALONE", "today's ignition output replaces sshd_config to let it in; here that is left alone"),
 }
+# The name by which cloud-init means the user that the image has.
+_IMAGES_OWN = "default"
 
 
 def set_accounts(context: Context, place: Place, users: list[User], os: ospb.OperatingSystem) -> list[str]:
     """Carry over users; give the features that may be left out where a system does not have them."""
-    os.users.extend(_user(context, place.at(index), user) for index, user in enumerate(users))
+    own = [user for user in users if user.name == _IMAGES_OWN and context.format == CLOUD_CONFIG]
+    for index, user in enumerate(users):
+        if user not in own or user.model_fields_set != {"name"}:
+            os.users.append(_user(context, place.at(index), user))
     if not users or context.format != CLOUD_CONFIG:
         return []
+    if own:
+        return _keep_own(context, place, os)
     # cloud-init takes a list of users for the whole list: the image's own user is not made.
     os.default_user = ospb.DEFAULT_USER_OMIT
     message = (
@@ -27,6 +34,17 @@ def set_accounts(context: Context, place: Place, users: list[User], os: ospb.Ope
     )
     context.findings.warn(place, "DEFAULT_USER_OMITTED", message)
     return ["os.default_user", "os.default_user.omit"]
+
+
+def _keep_own(context: Context, place: Place, os: ospb.OperatingSystem) -> list[str]:
+    """Keep the image's own user, which cloud-init means by the name; what is said of it stays with the name."""
+    os.default_user = ospb.DEFAULT_USER_KEEP
+    if any(user.name == _IMAGES_OWN for user in os.users):
+        message = (
+            "cloud-init means the image's own user by this name, as today; every other format makes one of this name"
+        )
+        context.findings.warn(place, "DEFAULT_USER_NAMED", message)
+    return ["os.default_user"]
 
 
 def _user(context: Context, place: Place, user: User) -> ospb.User:

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.importers import jinja
+from slipway.bootstrapper.importers.executed_template import EXECUTES
 from slipway.bootstrapper.importers.jinja import Piece
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
 from slipway.bootstrapper.importers.metadata_variables import FilledIn
+from slipway.bootstrapper.lowering.fact_table import cloud_init_row
 from slipway.bootstrapper.lowering.facts import has_source
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -35,7 +37,7 @@ class Context:
         control_plane_version: Kubernetes version of the control plane, or "".
         secrets: values of the user's Secrets by (name, key), as far as known.
         set_missing: those that are not known will get a placeholder.
-        whole: the target is all that will be known of the machine, so Jinja for a fact that it can not find out
+        whole: the target is all that will be known of the machine, so Jinja for a fact that it cannot find out
             stays Jinja: cloud-init renders it as it does today.
         facts: Jinja that means a machine fact becomes one; else all of it stays Jinja.
         findings: where findings go.
@@ -106,7 +108,7 @@ class Context:
             infrastructure = self.target.infrastructure
             return jinja.pieces(text, infrastructure=infrastructure, indent=indent, takes=self._takes)
         except jinja.NotJinja:
-            message = "looks like Jinja but is none, and cloud-init would give up on it: taken as it stands"
+            message = "looks like Jinja but is invalid, and cloud-init would skip it: kept as it is"
             self.findings.warn(place, "NOT_JINJA", message)
             return [Piece(text=text)]
 
@@ -116,6 +118,9 @@ class Context:
             return True
         if not self.facts:
             return False
+        if self.target.infrastructure == EXECUTES:
+            # Jinja would be executed by the provider, as a template of another language.
+            return cloud_init_row(kind, infrastructure=EXECUTES) is not None
         target = clusterpb.Target(os_family=clusterpb.OS_FAMILY_LINUX, infrastructure=self.target.infrastructure)
         return has_source(kind, target)
 

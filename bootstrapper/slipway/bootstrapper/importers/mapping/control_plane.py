@@ -5,6 +5,7 @@ from google.protobuf import duration_pb2
 from slipway.bootstrapper.importers.kubeadm_config.kubeadm_items import EnvVar, HostPathMount
 from slipway.bootstrapper.importers.kubeadm_config.v1beta2 import Arg, ClusterConfiguration, Component, Etcd
 from slipway.bootstrapper.importers.mapping.context import Context
+from slipway.bootstrapper.importers.mapping.files import normal_path
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
@@ -62,8 +63,8 @@ def arguments(context: Context, place: Place, args: list[Arg]) -> list[kubernete
 def _volume(context: Context, place: Place, volume: HostPathMount) -> kubernetespb.HostPathVolume:
     item = kubernetespb.HostPathVolume(
         name=volume.name,
-        host_path=context.plain_in_kubeadm(place.at("hostPath"), volume.host_path),
-        mount_path=context.plain_in_kubeadm(place.at("mountPath"), volume.mount_path),
+        host_path=context.plain_in_kubeadm(place.at("hostPath"), normal_path(volume.host_path)),
+        mount_path=context.plain_in_kubeadm(place.at("mountPath"), normal_path(volume.mount_path)),
     )
     if volume.read_only is not None:
         item.read_only = volume.read_only

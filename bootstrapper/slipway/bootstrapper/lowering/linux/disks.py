@@ -32,6 +32,7 @@ _TYPES = {
 _LABEL_OPTIONS = {"vfat": "-n", "f2fs": "-l"}
 # What lets a program work without a question. The device was checked before.
 _FORCE = {"ext2": "-F", "ext3": "-F", "ext4": "-F", "btrfs": "-f", "xfs": "-f", "swap": "-f", "f2fs": "-f"}
+_EVERY = ("btrfs", "ext2", "ext3", "ext4", "f2fs", "swap", "vfat", "xfs")
 
 
 def lower_disks(items: Sequence[Item], draft: Draft) -> None:
@@ -48,9 +49,17 @@ def lower_filesystems(items: Sequence[Item], draft: Draft) -> None:
     draft.step(Rank.FILESYSTEMS, "filesystems", source=items[0].message, by=FILESYSTEMS, script=text)
 
 
+def _programs(item: Item, draft: Draft) -> Sequence[str]:
+    """Give the kinds of filesystems that the machine has programs for.
+
+    Where nobody stated the distribution, the machine finds out: the step stops at a program that is not there.
+    """
+    return needed(draft.profile.filesystems, item) if draft.target.distribution else _EVERY
+
+
 def _table(item: Item, draft: Draft) -> list[str]:
     disk: ospb.Disk = item.message
-    needed(draft.profile.filesystems, item)
+    _programs(item, draft)
     _check_device(item)
     mbr = disk.table_type == ospb.PARTITION_TABLE_TYPE_MBR
     if mbr and len(disk.partitions) > _MBR_MOST:
@@ -93,7 +102,7 @@ def _kind(item: Item, index: int, *, mbr: bool) -> str:
 def _filesystem(item: Item, draft: Draft) -> list[str]:
     filesystem: ospb.Filesystem = item.message
     kind = filesystem.format
-    kinds = needed(draft.profile.filesystems, item)
+    kinds = _programs(item, draft)
     _check_device(item)
     if filesystem.HasField("cloud_init"):
         why = "only cloud-init chooses a partition or replaces one kind of filesystem"

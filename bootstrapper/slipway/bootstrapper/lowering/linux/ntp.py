@@ -1,6 +1,6 @@
 """Time synchronisation, by whichever of the distribution's programs the image has."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.linux.shell import script
@@ -9,6 +9,7 @@ from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.os_profiles.profile import NtpClient, NtpProgram
 from slipway.contract.walk import Item
 from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import plan_pb2 as planpb
 
 ID = "linux.ntp"
 
@@ -19,16 +20,31 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     """Configure and start the first client of the profile that is installed, or stop every one of them."""
     (item,) = items
     ntp: ospb.Ntp = item.message
-    clients = needed(draft.profile.ntp, item)
+    clients = dict(_clients(item, draft))
     if any(host.startswith("*") for host in (*ntp.servers, *ntp.pools)):
         raise CannotLower(item, "a time server is a pattern", remedy="write names or addresses")
     if ntp.HasField("enabled") and not ntp.enabled:
-        calls = [["off", client.executable, client.service] for client in clients]
+        calls = [[*only, "off", client.executable, client.service] for client, only in clients.items()]
     else:
-        calls = [_call(client, ntp) for client in clients]
+        calls = [[*only, *_call(client, ntp)] for client, only in clients.items()]
         calls.append(["found"])
+    if draft.bundle.execution.layout == planpb.LAYOUT_KUBEADM_PROVIDER:
+        # Of an imported config: today no failure of it keeps a machine from becoming a node.
+        calls = [["try", *call] for call in calls]
     text = script(calls, programs=["ntp"])
     draft.step(Rank.NTP, "ntp", source=item.message, by=ID, script=text)
+
+
+def _clients(item: Item, draft: Draft) -> Iterator[tuple[NtpClient, list[str]]]:
+    """Give the clients that the machine may have, each with the words that keep it to its distributions.
+
+    The distribution that nobody has stated is what the machine itself says in its os-release.
+    """
+    if draft.target.distribution:
+        yield from ((client, []) for client in needed(draft.profile.ntp, item))
+        return
+    for client, distributions in draft.ntp_clients.items():
+        yield client, ["on", " ".join(distributions)]
 
 
 def _call(client: NtpClient, ntp: ospb.Ntp) -> list[str]:

@@ -57,6 +57,7 @@ _MANAGERS: Mapping[PackageManager, _Manager] = {
     PackageManager.DNF: _dnf_like("dnf"),
     PackageManager.YUM: _dnf_like("yum"),
     PackageManager.TDNF: _dnf_like("tdnf"),
+    PackageManager.APK: _Manager(("apk", "update"), ("apk", "upgrade"), ("apk", "add"), _with_equals),
     PackageManager.ZYPPER: _Manager((*_ZYPPER, "refresh"), (*_ZYPPER, "update"), (*_ZYPPER, "install"), _with_equals),
 }
 
@@ -67,7 +68,7 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     if draft.profile.image_based:
         raise CannotLower(
             item,
-            "the distribution is image based: packages can not be installed on a machine",
+            "the distribution is image based: packages cannot be installed on a machine",
             remedy="build an image that has them, or bring the programs as files",
         )
     manager = _MANAGERS[needed(draft.profile.packages, item)]

@@ -20,7 +20,8 @@ def script(calls: Iterable[Sequence[str]], *, programs: Sequence[str] = ()) -> b
         programs: names of the programs, without suffix.
     """
     made = [list(call) for call in calls]
-    functions = script_lines([_program(name) for name in programs], [call[0] for call in made])
+    # A function may call another one that it is given by name.
+    functions = script_lines([_program(name) for name in programs], [word for call in made for word in call])
     lines = ["set -eu", *functions, *(shlex.join(call) for call in made)]
     return "".join(f"{line}\n" for line in lines).encode()
 

@@ -1,0 +1,79 @@
+"""A run ends in time, whatever the provisioner does, and keeps what its author needs to find the cause."""
+
+import asyncio
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.conformance import subject, verdict
+from slipway.conformance.catalogue import all_checks
+from slipway.conformance.options import Options
+from slipway.conformance.report import as_expected
+from slipway.conformance.run import Wanted, conformance
+from slipway.conformance.runner import TIME_IS_OVER
+from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+from tests.services.conformance.bent import Bent, InProcess, Request
+from tests.services.conformance.mutants.bending import answered
+from tests.services.conformance.runs import QUICK
+
+
+class _Hangs:
+    """Hangs in every second render."""
+
+    def __init__(self) -> None:
+        self.number = itertools.count(1)
+        self.asked = 0
+
+    async def __call__(self, _request: Request, _context: Any) -> None:
+        self.asked = next(self.number)
+        if self.asked % 2 == 0:
+            await asyncio.Event().wait()
+
+
+async def made(bent: Bent, options: Options, *only: str) -> reportpb.Report:
+    """Make a run of all checks, or of some."""
+    return await conformance(options, wanted=Wanted(only=only), launcher=InProcess(bent))
+
+
+async def test_a_provisioner_that_hangs_costs_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After three renders that did not end no more are asked for; it does not keep the contract, for that reason."""
+    monkeypatch.setattr(subject, "RENDER_SECONDS", 1.0)
+    hangs = _Hangs()
+    options = Options(insecure=True, renders=40, patience=QUICK, profiles=("render",))
+    report = await made(Bent(before=hangs), options)
+    assert report.verdict == reportpb.VERDICT_NOT_CONFORMANT
+    failed = [finding for finding in report.findings if finding.state == reportpb.FINDING_STATE_FAILED]
+    assert any(subject.HANGS in finding.found for finding in failed)
+    assert not as_expected(report)
+    # Calls that are made together, or with a deadline of their own, may hang besides; a whole run makes many hundreds.
+    assert hangs.asked < 40
+    not_run = {finding.check for finding in report.findings if subject.HANGS in finding.found}
+    assert len(not_run) > len(all_checks()) // 2
+
+
+async def test_the_time_is_over() -> None:
+    """What it does not suffice for is not run, and there is no verdict: nothing says that the contract is kept."""
+    options = Options(insecure=True, renders=40, patience=QUICK, seconds=1e-6)
+    report = await made(Bent(), options)
+    assert report.verdict == reportpb.VERDICT_UNSPECIFIED
+    assert not report.conformant
+    assert not report.passed
+    assert TIME_IS_OVER in {finding.found[0] for finding in report.findings}
+    assert "only a run of all of them" in verdict.as_text(report)
+    assert as_expected(report)
+
+
+async def test_what_failed_is_kept(tmp_path: Path) -> None:
+    """Request, answer and user data of each check that failed, by its id; nothing of those that passed."""
+    wrong = answered(lambda _, response: setattr(response, "sha256", b"x"), rehash=False)
+    options = Options(insecure=True, renders=40, patience=QUICK, keep=tmp_path)
+    await made(wrong, options, "RND-006", "RND-007.what-it-is", "RND-001")
+    kept = await asyncio.to_thread(lambda: {str(path.relative_to(tmp_path)): path for path in tmp_path.rglob("*.*")})
+    assert {name.partition("/")[0] for name in kept} == {"RND-006.sha256"}
+    request, answer = (json.loads(kept[f"RND-006.sha256/001-{of}.json"].read_text()) for of in ("request", "answer"))
+    assert request["bundle"]["id"]
+    assert (answer["code"], answer["response"]["sha256"]) == ("OK", "eA==")
+    assert (tmp_path / "RND-006.sha256" / "001-user-data").read_bytes().startswith(b"#cloud-config")

@@ -1,0 +1,34 @@
+"""A program of shell and awk is a provisioner that keeps the contract: the suite runs it as its reader would."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from slipway.conformance.options import Options
+from slipway.conformance.run import conformance
+from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+
+FOLDER = Path(__file__).resolve().parents[3] / "examples" / "provisioner-shell"
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+async def test_it_keeps_the_contract() -> None:
+    """Over TLS, with a decoder that shares nothing with it: no clause is broken, and all that it declares was read."""
+    command = ("-m", "slipway.cli", "provisioner", "serve", "--exec", shlex.quote(str(FOLDER / "provisioner.sh")))
+    options = Options(
+        start_cmd=(sys.executable, *command), decode_cmd=(sys.executable, str(FOLDER / "decode.py")), renders=60
+    )
+    made = await conformance(options)
+    assert made.verdict == reportpb.VERDICT_CONFORMANT, made.findings
+    assert made.summary.warned == 0, made.findings
+    assert list(made.profiles) == ["PLAN"]
+
+
+def test_it_is_as_small_as_it_says() -> None:
+    """Sixty lines, and no program beside the shell, awk and base64."""
+    lines = (FOLDER / "provisioner.sh").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 60
+    assert lines[0] == "#!/bin/sh"
