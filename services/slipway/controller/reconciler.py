@@ -118,7 +118,7 @@ class Reconciler:
                 await self.lock.free(cluster, owner.name)
             raise
         if rendered.token:
-            await self._ensure_token(facts, rendered.token)
+            await self._ensure_token(facts, rendered.token, make.role)
         record = Record.of_answer(
             rendered.answer,
             generation=facts.generation,
@@ -188,7 +188,7 @@ class Reconciler:
         token = await self.renderer.token(facts, cluster, rotation=record.rotation)
         if owner.is_pool and owner.joined:
             return await self._rotate(facts, record, token)
-        await self._ensure_token(facts, token, expected=True)
+        await self._ensure_token(facts, token, clusterpb.Role.Value(f"ROLE_{record.role}"), expected=True)
         await self.reporter.write(facts, conditions.ready(), record=record)
         return Next(after=self.terms.look_again)
 
@@ -202,13 +202,16 @@ class Reconciler:
         make = Make(clusterpb.ROLE_WORKER, rotation=record.rotation + 1, replaces=record)
         return await self._make(facts, make)
 
-    async def _ensure_token(self, facts: Facts, token: str, *, expected: bool = False) -> None:
+    async def _ensure_token(
+        self, facts: Facts, token: str, role: clusterpb.Role.ValueType, *, expected: bool = False
+    ) -> None:
         if facts.cluster is None:
             raise AssertionError("decided before")
         await self.workloads.ensure_token(
             facts.namespace,
             facts.cluster.name,
             token=token,
+            values=self.renderer.token_values(facts, facts.cluster, role),
             description=f"Slipway, for {facts.namespace}/{facts.name}",
             ttl=self.terms.token_ttl,
             now=self.clock(),
