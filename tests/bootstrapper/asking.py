@@ -7,9 +7,9 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.documents.document_set import read_document_set
 from slipway.bootstrapper.documents.machines import MachineQuestion
-from slipway.cli.embedded import embedded_bootstrapper
 from slipway.cli.remedies import what_to_do
 from slipway.contract.errors import SlipwayError
+from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 EXAMPLES = sorted(Path("examples").glob("*.yaml"))

@@ -6,7 +6,7 @@ import pytest
 
 from slipway.bootstrapper.bundles import give_bundle
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
-from slipway.cli.embedded import embedded_bootstrapper
+from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

@@ -11,8 +11,8 @@ from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings
 from slipway.bootstrapper.service import BootstrapServicer
 from slipway.bootstrapper.settings import BootstrapperSettings
-from slipway.cli.embedded import embedded_bootstrapper
 from slipway.contract.errors import PermissionDenied, SlipwayError, Unauthenticated
+from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.rpc.call import Call
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke

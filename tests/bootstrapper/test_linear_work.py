@@ -23,8 +23,8 @@ from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.explanation import MAX_ROWS_BYTES, explain
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
-from slipway.cli.embedded import embedded_bootstrapper
 from slipway.contract.errors import SlipwayError
+from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb

@@ -12,8 +12,8 @@ from google.protobuf.json_format import ParseDict
 from slipway.bootstrapper.assembly.own_plan import check_provision
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.provisioning_service import explain_provision, provision
-from slipway.cli.embedded import embedded_bootstrapper
 from slipway.contract.errors import SlipwayError, SpecInvalid
+from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
 

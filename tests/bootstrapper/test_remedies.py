@@ -12,9 +12,9 @@ from slipway.bootstrapper.engines.result import EngineRefusal
 from slipway.bootstrapper.explanation import explain
 from slipway.bootstrapper.lowering.draft import Refusal
 from slipway.bootstrapper.remedies import remedy_of, remedy_of_error
-from slipway.cli.embedded import served
 from slipway.contract.errors import SlipwayError, error_class
 from slipway.contract.walk import Use
+from slipway.embedded.bootstrapper import served
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import os_pb2 as ospb

@@ -9,9 +9,10 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.bundles import give_bundle
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.explanation import explain
-from slipway.cli.embedded import EmbeddedProvisioners, compiler
 from slipway.contract.errors import UnsupportedFeature
 from slipway.contract.walk import items
+from slipway.embedded.bootstrapper import compiler
+from slipway.embedded.provisioners import EmbeddedProvisioners
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

@@ -7,8 +7,8 @@ import pytest
 
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.explanation import explain
-from slipway.cli.embedded import served
 from slipway.contract.errors import SlipwayError, Violation
+from slipway.embedded.bootstrapper import served
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.bootstrapper.asking import EXAMPLES, asked, bootstrapper, found, question, refused
 

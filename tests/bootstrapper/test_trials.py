@@ -18,8 +18,9 @@ from slipway.bootstrapper.judgement import judge
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.trials import Trials
-from slipway.cli.embedded import EmbeddedProvisioners, embedded_bootstrapper
 from slipway.contract.errors import UnsupportedFeature
+from slipway.embedded.bootstrapper import embedded_bootstrapper
+from slipway.embedded.provisioners import EmbeddedProvisioners
 from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.provisioners.ignition.render import IgnitionProvisioner
 from slipway.provisioners.talos.provisioner import TalosProvisioner

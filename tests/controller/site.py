@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 import yaml
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
-from slipway.cli.embedded import embedded_bootstrapper
 from slipway.controller.assembly import Assembled, assemble, connect_to
 from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.connection import Connection
@@ -24,6 +23,7 @@ from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.objects import Objects
 from slipway.controller.reconciler import Terms
 from slipway.controller.workload import Connect
+from slipway.embedded.bootstrapper import embedded_bootstrapper
 from tools.cluster.administration import Administration
 from tools.cluster.environment import Environment
 from tools.cluster.failures import Refused

@@ -11,8 +11,8 @@ from urllib.parse import unquote_to_bytes
 import pytest
 import yaml
 
-from slipway.cli.embedded import embedded_bootstrapper
 from slipway.controller.reconciler import Terms
+from slipway.embedded.bootstrapper import embedded_bootstrapper
 from tests.controller.machines import machine_by_hand
 from tests.controller.site import CLUSTER, OURS, Object, Site, condition, has_data, runs
 from tests.controller.together import together

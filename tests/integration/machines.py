@@ -12,9 +12,10 @@ from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
 from slipway.bootstrapper.credentials.generation import SecretFactory
 from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
-from slipway.cli.embedded import compiler, embedded_provisioners
 from slipway.cli.processes import LOOPBACK, free_port
 from slipway.contract.version import VERSION
+from slipway.embedded.bootstrapper import compiler
+from slipway.embedded.provisioners import embedded_provisioners
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb

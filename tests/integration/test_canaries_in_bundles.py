@@ -9,8 +9,8 @@ from slipway.bootstrapper.bootstrapper import utc_now
 from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
 from slipway.bootstrapper.credentials.generation import SecretFactory
-from slipway.cli.embedded import EmbeddedProvisioners, embedded_provisioners
 from slipway.contract.errors import SlipwayError
+from slipway.embedded.provisioners import EmbeddedProvisioners, embedded_provisioners
 from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.rpc.client import invoke
 from slipway.rpc.logs import configure_logging

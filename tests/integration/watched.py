@@ -10,8 +10,9 @@ from prometheus_client import CollectorRegistry
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.service import BootstrapServicer
-from slipway.cli.embedded import compiler, embedded_provisioners
 from slipway.contract.errors import SlipwayError
+from slipway.embedded.bootstrapper import compiler
+from slipway.embedded.provisioners import embedded_provisioners
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.prometheus import PrometheusRecorder
 from slipway.rpc.server import RpcServer, Service

@@ -8,7 +8,7 @@ from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
 from slipway.bootstrapper.credentials.generation import SecretFactory
 from slipway.bootstrapper.documents.machines import MachineQuestion
-from slipway.cli.embedded import embedded_bootstrapper
+from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.oracles import cluster

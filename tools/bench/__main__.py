@@ -17,13 +17,13 @@ from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
 from slipway.bootstrapper.credentials.generation import SecretFactory
 from slipway.bootstrapper.documents.machines import MachineQuestion
-from slipway.cli.embedded import embedded_bootstrapper
 from slipway.cli.output import console, table
 from slipway.cli.processes import LocalServices
 from slipway.cli.readiness import local_connection, wait_until_ready
 from slipway.cli.remote import RemoteBackend
 from slipway.cli.rendering import role_name
 from slipway.contract.errors import SlipwayError
+from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb

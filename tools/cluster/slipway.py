@@ -5,7 +5,6 @@ What the sources have in ``deploy/kubernetes`` is applied, and the controller ha
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from slipway.embedded.provisioners import NAMES
 from tools.cluster import listening, manifests
 from tools.cluster.environment import Environment
 from tools.cluster.processes import Process, Supervisor
@@ -25,6 +25,9 @@ ACCOUNT = "slipway-controller"
 TOKEN_SECONDS = 900.0
 _PARTS = ("crd", "rbac", "opt-in")
 _PORT = 19443
+_CALLS_PORT = 19444
+_THIS_MACHINE = "127.0.0.0/8"
+"""Where the API servers of workload clusters listen."""
 _LEFT_OUT = frozenset({"NetworkPolicy", "Kustomization", "Component"})
 """Kinds that say nothing to an API server which runs no pods, or are none of its kinds."""
 
@@ -54,19 +57,21 @@ def start(
     environment.apply([namespace, *(one for one in _documents() if one not in webhooks)])
     kubeconfig = environment.kubeconfig_of_account(NAMESPACE, ACCOUNT)
     certificates = environment.directory / "slipway"
-    certificates.mkdir()
     environment.serving_certificate().write(certificates)
+    authority = environment.administration.authority.certificate
+    (certificates / "ca.crt").write_bytes(authority)
     process = supervisor.process(
         "slipway",
         (
-            sys.executable, "-m", "tools.cluster.slipway_process", f"--kubeconfig={kubeconfig}",
-            f"--certificates={certificates}", f"--listen={address}", f"--token-seconds={token_seconds}",
+            sys.executable, "-m", "slipway.controller", f"--kubeconfig={kubeconfig}",
+            f"--tls-cert-dir={certificates}", f"--listen-address={environment.address}:{_CALLS_PORT}",
+            f"--webhook-address={address}", f"--embedded-provisioners={','.join(NAMES)}", "--no-leader-elect",
+            f"--bootstrap-token-ttl-seconds={token_seconds}", f"--workload-servers={_THIS_MACHINE}",
         ),
         ready=lambda: listening.accepts(environment.address, _PORT),
-        env={"PYTHONPATH": os.pathsep.join(part for part in sys.path if part), **(env or {})},
+        env=dict(env or {}),
     )  # fmt: skip
     process.start()
-    authority = environment.administration.authority.certificate
     environment.apply(manifests.localized(webhooks, webhooks=f"https://{address}", authority=authority))
     return process
 

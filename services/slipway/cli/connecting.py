@@ -36,7 +36,7 @@ def credential_store(connection: Connection) -> CredentialStore:
 
 
 def _embedded(connection: Connection, *, dry: bool) -> Backend:
-    from slipway.cli.embedded import embedded_bootstrapper  # noqa: PLC0415  # not needed against a server
+    from slipway.embedded.bootstrapper import embedded_bootstrapper  # noqa: PLC0415  # not needed against a server
 
     if connection.tls_cert_dir or connection.insecure:
         raise click.UsageError("--tls-cert-dir and --insecure are for --server")

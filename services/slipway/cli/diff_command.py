@@ -12,7 +12,6 @@ from slipway.bootstrapper.assembly.secrets import INLINE
 from slipway.bootstrapper.assembly.subject import check
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.placeholders import PLACEHOLDER, user_placeholders
-from slipway.cli.embedded import embedded_bootstrapper
 from slipway.cli.exit_codes import FAILED
 from slipway.cli.failures import reported
 from slipway.cli.known_secrets import Comparable, digested, known_values, one_sided
@@ -23,6 +22,7 @@ from slipway.cli.remarks import note_error, note_files
 from slipway.contract.errors import SlipwayError
 from slipway.contract.walk import items
 from slipway.contract.yaml_encode import encode
+from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 _SIDES = 2

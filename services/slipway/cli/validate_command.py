@@ -8,7 +8,6 @@ import click
 
 from slipway.bootstrapper.assembly.subject import check
 from slipway.bootstrapper.documents.machines import MachineQuestion
-from slipway.cli.embedded import served
 from slipway.cli.exit_codes import FAILED
 from slipway.cli.failures import reported
 from slipway.cli.loading import Loaded, load
@@ -18,6 +17,7 @@ from slipway.cli.remarks import doubt_lines, error_lines, note_files, question_l
 from slipway.cli.rendering import role_name
 from slipway.contract.errors import SlipwayError
 from slipway.contract.source_position import SourceError
+from slipway.embedded.bootstrapper import served
 
 
 @click.command("validate", short_help="Check specs and manifests, and that their machines go together.")

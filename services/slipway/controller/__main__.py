@@ -23,8 +23,12 @@ from slipway.rpc.lifecycle import run
 @click.option("--leader-elect/--no-leader-elect", default=None, help="Only the leader writes. Default: it does.")
 @click.option("--lease-namespace", help="Namespace of the leader's Lease. Default: this process's own.")
 @click.option("--workers", type=int, help="Configs that are worked on at a time. Default: 32.")
-@click.option("--kube-api-qps", type=float, help="Calls of the management cluster a second; 0: no limit. Default: 100.")
-@click.option("--kube-api-burst", type=int, help="Calls that may be made at once. Default: 200.")
+@click.option(
+    "--kube-api-qps",
+    type=float,
+    help="Calls of the management cluster a second. Default: 0, no limit: API Priority and Fairness decides.",
+)
+@click.option("--kube-api-burst", type=int, help="Calls that may be made at once under --kube-api-qps. Default: 200.")
 @click.option("--bootstrap-token-ttl-seconds", type=float, help="How long a bootstrap token is accepted. Default: 900.")
 @click.option(
     "--machine-readers",
@@ -47,6 +51,12 @@ from slipway.rpc.lifecycle import run
     metavar="HOST:PORT",
     help="Serve the webhook for opted-in KubeadmConfigs there, and bootstrap them. Default: they are left alone.",
 )
+@click.option(
+    "--embedded-provisioners",
+    metavar="NAMES",
+    help="Provisioners in this process: cloud-init, ignition, talos, windows; comma-separated. A registry cannot "
+    "replace them.",
+)
 @click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
 @click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
 @click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')
@@ -58,9 +68,7 @@ from slipway.rpc.lifecycle import run
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
     """Serve the controller: data Secrets for the Machines of Cluster API."""
     settings = ControllerSettings.load(server_flags, **own_flags)
-    if settings.registry_address is None:
-        raise click.UsageError("--registry-address is needed: the controller learns of provisioners there")
-    run(serve_controller(settings, settings.registry_address))
+    run(serve_controller(settings))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
+from slipway.bootstrapper.provisioning.provisioners import Provisioners
 from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
 from slipway.bootstrapper.provisioning_service import provisioning_service
 from slipway.contract.version import VERSION
@@ -34,6 +35,8 @@ from slipway.controller.reading import Readers
 from slipway.controller.service import ManagementServicer
 from slipway.controller.settings import ControllerSettings
 from slipway.controller.tally import TallyCollector
+from slipway.embedded.joined import JoinedProvisioners
+from slipway.embedded.provisioners import embedded_provisioners
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.error_mapping import describe_exception
 from slipway.rpc.lifecycle import serve
@@ -48,14 +51,15 @@ _DEFAULT_NAMESPACE = "slipway-system"
 _log = structlog.get_logger("slipway.controller")
 
 
-async def serve_controller(settings: ControllerSettings, registry: str) -> None:
+async def serve_controller(settings: ControllerSettings) -> None:
     """Serve until told to end; exit with 1 when leadership is lost, since another replica writes then."""
     webhook = _webhook(settings)
     callers = Callers(settings.allowed_callers)
     channels = ChannelPool.of(settings)
-    directory = ProvisionerDirectory(channels, registry)
+    directory = ProvisionerDirectory(channels, settings.registry_address) if settings.registry_address else None
+    provisioners = _provisioners(settings, directory, channels)
     bootstrapper = Bootstrapper(
-        provisioners=RemoteProvisioners(directory.instances, channels),
+        provisioners=provisioners,
         compiler=Compiler(
             engines=installed_engines(),
             profiles=ProfileTable.extended(settings.profiles_dir) if settings.profiles_dir else ProfileTable.shipped(),
@@ -82,9 +86,10 @@ async def serve_controller(settings: ControllerSettings, registry: str) -> None:
         dial=connect_to(Destinations(settings.workload_servers)),
     )
     controller = assembled.controller
-    directory.listen(lambda: controller.provisioners_told(directory.instances()))
     work = _Work(controller, _election(settings, Api(urgent)) if settings.leader_elect else None)
-    directory.start()
+    if directory is not None:
+        directory.listen(lambda: controller.provisioners_told(provisioners.instances()))
+        directory.start()
     controller.follow()
     try:
         if webhook is not None:
@@ -108,7 +113,8 @@ async def serve_controller(settings: ControllerSettings, registry: str) -> None:
     finally:
         await work.stop()
         await controller.stop()
-        await directory.stop()
+        if directory is not None:
+            await directory.stop()
         if webhook is not None:
             await webhook.stop()
         for one in (connection, urgent, channels):
@@ -151,6 +157,17 @@ class _Work:
             self._failed = True
             _log.error("the work has ended by a defect; the process ends", **describe_exception(error))
             os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _provisioners(
+    settings: ControllerSettings, directory: ProvisionerDirectory | None, channels: ChannelPool
+) -> Provisioners:
+    """Return the embedded provisioners, those of the registry, or both as one list."""
+    embedded = embedded_provisioners(settings.embedded_provisioners)
+    if directory is None:
+        return embedded
+    remote = RemoteProvisioners(directory.instances, channels)
+    return JoinedProvisioners(embedded, remote) if embedded.names else remote
 
 
 def _election(settings: ControllerSettings, api: Api) -> Election:

@@ -1,5 +1,6 @@
 """Settings of the controller, beside those that a bootstrapper's server has."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Self
@@ -8,10 +9,12 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from slipway.bootstrapper.callers import namespaces_by_caller
+from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.reading import AUDIENCE
 from slipway.controller.reconciler import Terms
+from slipway.embedded.provisioners import NAMES as EMBEDDED
 
 
 class ControllerSettings(BootstrapperSettings):
@@ -23,15 +26,16 @@ class ControllerSettings(BootstrapperSettings):
     lease_namespace: str | None = None
     leader_elect: bool = True
     workers: int = Field(default=32, ge=1, le=1000)
-    kube_api_qps: float = Field(default=100.0, ge=0, le=10_000)
+    kube_api_qps: float = Field(default=0.0, ge=0, le=10_000)
     kube_api_burst: int = Field(default=200, ge=0, le=20_000)
     bootstrap_token_ttl_seconds: float = Field(default=900.0, ge=60, le=86_400)
     machine_readers: Annotated[frozenset[str], NoDecode] = frozenset()
     token_audiences: Annotated[frozenset[str], NoDecode] = Field(default=frozenset({AUDIENCE}), min_length=1)
     workload_servers: Annotated[frozenset[str], NoDecode] = frozenset()
+    embedded_provisioners: Annotated[frozenset[str], NoDecode] = frozenset()
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
-    @field_validator("machine_readers", "token_audiences", "workload_servers", mode="before")
+    @field_validator("machine_readers", "token_audiences", "workload_servers", "embedded_provisioners", mode="before")
     @classmethod
     def _split_readers(cls, value: object) -> object:
         return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -48,11 +52,34 @@ class ControllerSettings(BootstrapperSettings):
         Destinations(value)
         return value
 
+    @field_validator("embedded_provisioners")
+    @classmethod
+    def _check_embedded(cls, value: frozenset[str]) -> frozenset[str]:
+        unknown = sorted(value - set(EMBEDDED))
+        if unknown:
+            raise ValueError(f"{', '.join(unknown)}: not an embedded provisioner; choose from {', '.join(EMBEDDED)}")
+        return value
+
+    @model_validator(mode="after")
+    def _has_provisioners(self) -> Self:
+        if not self.embedded_provisioners and self.registry_address is None:
+            raise ValueError(
+                "--embedded-provisioners or --registry-address is needed: without either there is no provisioner"
+            )
+        return self
+
     @model_validator(mode="after")
     def _webhook_has_a_certificate(self) -> Self:
         if self.webhook_address is not None and self.tls_cert_dir is None:
             raise ValueError("--webhook-address needs --tls-cert-dir: an API server asks webhooks by TLS only")
         return self
+
+    def policy(self) -> Policy:
+        """Return what the operator allows. Embedded provisioners are allowed unless a list says otherwise."""
+        policy = super().policy()
+        if self.allowed_provisioners is not None or policy.allowed_provisioners is None:
+            return policy
+        return replace(policy, allowed_provisioners=self.embedded_provisioners)
 
     @property
     def webhook(self) -> tuple[str, int, Path] | None:

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 import yaml
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
-from slipway.cli.embedded import embedded_bootstrapper
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import ClusterObject, Facts, Owner, owner_reference
 from slipway.controller.init_lock import InitLock
@@ -21,6 +20,7 @@ from slipway.controller.resources import Json
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.tally import Tally
 from slipway.controller.workload import Workloads
+from slipway.embedded.bootstrapper import embedded_bootstrapper
 from tests.services.controller.memory_api import NOW, MemoryApi
 
 CLUSTER = "one"

@@ -122,7 +122,7 @@ async def test_too_much_is_refused(served: Served) -> None:
 )
 def test_the_address_is_a_setting(given: dict[str, Any], expected: object) -> None:
     """Host and port as everywhere; without it there is no webhook."""
-    assert ControllerSettings(**given).webhook == expected
+    assert ControllerSettings(registry_address="registry:9443", **given).webhook == expected
 
 
 @pytest.mark.parametrize(
@@ -136,4 +136,4 @@ def test_the_address_is_a_setting(given: dict[str, Any], expected: object) -> No
 def test_an_address_that_can_not_serve_is_refused(given: dict[str, Any]) -> None:
     """An API server asks by TLS only."""
     with pytest.raises(ValueError, match="webhook"):
-        ControllerSettings(**given)
+        ControllerSettings(registry_address="registry:9443", **given)

@@ -1,0 +1,1 @@
+"""Provisioners in this process: no port, no certificate, no second process."""

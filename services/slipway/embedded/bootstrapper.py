@@ -1,0 +1,38 @@
+"""A bootstrapper with its provisioners in this process, for commands and for a first try."""
+
+from pathlib import Path
+
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.credentials.store import CredentialStore
+from slipway.bootstrapper.engines.table import installed_engines
+from slipway.bootstrapper.lowering.table import all_passes
+from slipway.bootstrapper.os_profiles import ProfileTable
+from slipway.bootstrapper.policy import Policy
+from slipway.contract.version import VERSION
+from slipway.embedded.provisioners import embedded_provisioners
+
+
+def served() -> dict[str, list[str]]:
+    """Return the names of our own provisioners, each with its formats."""
+    infos = (instance.info for instance in embedded_provisioners().instances())
+    return {info.name: [declared.format for declared in info.formats] for info in infos}
+
+
+def compiler(profiles: Path | None = None) -> Compiler:
+    """Return the compiler of a bootstrapper; `profiles` is a directory with the operator's own OS profiles."""
+    known = ProfileTable.extended(profiles) if profiles else ProfileTable.shipped()
+    return Compiler(engines=installed_engines(), profiles=known, passes=all_passes())
+
+
+def embedded_bootstrapper(
+    *, store: CredentialStore | None, policy: Policy | None = None, profiles: Path | None = None
+) -> Bootstrapper:
+    """Return a bootstrapper with everything in this process."""
+    return Bootstrapper(
+        provisioners=embedded_provisioners(),
+        compiler=compiler(profiles),
+        version=VERSION,
+        store=store,
+        policy=policy or Policy(),
+    )

@@ -1,0 +1,46 @@
+"""Where the controller's provisioners come from, and which of them may get bundles."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from slipway.controller.settings import ControllerSettings
+
+TLS = {"tls_cert_dir": "/certs"}
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ({"embedded_provisioners": "cloud-init,ignition"}, {"cloud-init", "ignition"}),
+        ({"registry_address": "registry:9443"}, set()),
+        ({"embedded_provisioners": "cloud-init", "registry_address": "registry:9443"}, {"cloud-init"}),
+        ({"embedded_provisioners": "cloud-init", "allowed_provisioners": "acme"}, {"acme"}),
+    ],
+)
+def test_what_may_get_bundles(given: dict[str, Any], allowed: set[str]) -> None:
+    """Who embeds a provisioner allows it; a registry's provisioner is allowed by name only, and a list always wins."""
+    assert ControllerSettings(**TLS, **given).policy().allowed_provisioners == allowed
+
+
+def test_without_tls_every_provisioner_is_allowed() -> None:
+    """Everything runs on one machine then."""
+    settings = ControllerSettings(insecure=True, listen_address="127.0.0.1:1", embedded_provisioners="talos")
+    assert settings.policy().allowed_provisioners is None
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "--embedded-provisioners or --registry-address is needed"),
+        (
+            {"embedded_provisioners": "cloud-init,flatcar"},
+            "flatcar: not an embedded provisioner; choose",
+        ),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(given: dict[str, Any], message: str) -> None:
+    """A controller without provisioners, and a name that nothing has, end at the start."""
+    with pytest.raises(ValidationError, match=message):
+        ControllerSettings(**TLS, **given)
