@@ -21,9 +21,9 @@ from slipway.bootstrapper.lowering.omission import not_taken, omit, take_out
 from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.bootstrapper.lowering.provenance import provenance_file
 from slipway.bootstrapper.os_profiles import OsProfile, ProfileTable
-from slipway.bootstrapper.remedies import by_id, remedy_of
+from slipway.bootstrapper.remedies import remedy_of
 from slipway.contract.errors import SlipwayError, UnsupportedTarget, Violation
-from slipway.contract.features import compute_features, unsupported
+from slipway.contract.features import by_id, compute_features, unsupported
 from slipway.contract.walk import origin_of
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -140,8 +140,9 @@ class Compiler:
                 result.lowered = draft.lowered
                 return result
         told = {one.path for one in result.refusals}
+        declared = by_id(supports)
         result.refusals += [
-            not_taken(one, by_id(supports)) for one in unsupported(draft.bundle, supports) if one.use.path not in told
+            not_taken(one, declared) for one in unsupported(draft.bundle, declared) if one.use.path not in told
         ]
         result.refusals += _collisions(draft.bundle)
         result.bundle = draft.bundle

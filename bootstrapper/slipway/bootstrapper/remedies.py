@@ -6,20 +6,17 @@ better; who else takes it, the takers do.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 
 from google.protobuf.descriptor import EnumDescriptor
 
 from slipway.contract.errors import SlipwayError
-from slipway.contract.features import Unsupported
+from slipway.contract.features import Supports, Unsupported
 from slipway.contract.walk import Use
 from slipway.contract.yaml_names import enum_names, person_path
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.reasons import Reason
-
-Supports = Mapping[str, provisionerpb.FeatureSupport]
-"""What a format or an engine declares, by feature."""
 
 _MOST_FACTS = 4
 _MOST_VALUES = 3
@@ -74,11 +71,6 @@ class _Part(Enum):
     FACTS = ".facts"
     TEMPLATES = ".templates"
     CONFIG_MAPS = ".config_maps"
-
-
-def by_id(supports: Iterable[provisionerpb.FeatureSupport]) -> Supports:
-    """Index what is declared."""
-    return {support.id: support for support in supports}
 
 
 def reason_of(one: Unsupported) -> str:

@@ -52,7 +52,7 @@ def without(bundle: bundlepb.BootstrapBundle, feature: str) -> bundlepb.Bootstra
         if index:
             del getattr(message, name)[int(index)]
         else:
-            message.ClearField(name)  # type: ignore[arg-type]  # it is the name of one of its fields
+            message.ClearField(name)
     return copy
 
 

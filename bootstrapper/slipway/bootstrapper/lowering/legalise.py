@@ -15,9 +15,8 @@ from slipway.bootstrapper.lowering.optional_fields import faults, spare
 from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.bootstrapper.lowering.rounds import lower_round
 from slipway.bootstrapper.lowering.work import Legalised, Work
-from slipway.bootstrapper.remedies import by_id
 from slipway.contract.errors import Violation
-from slipway.contract.features import Unsupported, unsupported
+from slipway.contract.features import Unsupported, by_id, unsupported
 from slipway.contract.walk import Item, items
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
@@ -53,7 +52,7 @@ def legalise(
         work.refuse(refusal)
     reasons = dict(rejected or {})
     for _ in range(_MAX_ROUNDS):
-        wrong = [one for one in unsupported(draft.bundle, supports) if not one.use.id.startswith(FINISHED)]
+        wrong = [one for one in unsupported(draft.bundle, work.supports) if not one.use.id.startswith(FINISHED)]
         found = faults(draft.bundle, wrong, reasons, optional=work.optional_features, supports=work.supports)
         spared = spare(draft.bundle, found, work.optional_features, chosen=work.has_no_pass)
         if spared:

@@ -11,8 +11,8 @@ from google.protobuf.message import Message
 
 from slipway.bootstrapper.field_index import enclosing
 from slipway.bootstrapper.lowering.draft import Elsewhere, Refusal
-from slipway.bootstrapper.remedies import Supports, reason_of, remedy_of
-from slipway.contract.features import Unsupported
+from slipway.bootstrapper.remedies import reason_of, remedy_of
+from slipway.contract.features import Supports, Unsupported
 from slipway.contract.walk import origin_of, within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb

@@ -13,9 +13,8 @@ from google.protobuf.message import Message
 from slipway.bootstrapper.field_index import by_outer
 from slipway.bootstrapper.lowering.draft import CannotLower, Refusal
 from slipway.bootstrapper.lowering.omission import not_taken, take_all_out, take_out
-from slipway.bootstrapper.remedies import Supports
 from slipway.contract.errors import Violation
-from slipway.contract.features import Unsupported
+from slipway.contract.features import Supports, Unsupported
 from slipway.contract.walk import Item, Use, items, origin_of, uses
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from slipway.bootstrapper.lowering.draft import Draft, Elsewhere, Refusal
 from slipway.bootstrapper.lowering.passes import PassTable
-from slipway.bootstrapper.remedies import Supports
 from slipway.contract.errors import Violation
+from slipway.contract.features import Supports
 from slipway.contract.walk import Item
 from slipway.contract.yaml_names import person_path
 

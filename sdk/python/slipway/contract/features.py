@@ -5,7 +5,7 @@ features in use, computed on both sides from the same descriptors, is what makes
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from google.protobuf.message import Message
@@ -45,12 +45,21 @@ def compute_features(bundle: bundlepb.BootstrapBundle) -> None:
     bundle.features_computed = True
 
 
-def unsupported(message: Message, supports: Iterable[provisionerpb.FeatureSupport]) -> list[Unsupported]:
-    """Give every use of a feature that is not among `supports`, or that is outside its bounds.
+Supports = Mapping[str, provisionerpb.FeatureSupport]
+"""Declared features by id."""
+
+
+def by_id(supports: Iterable[provisionerpb.FeatureSupport]) -> Supports:
+    """Return declared features by id. It takes a call for each, so a caller that asks often keeps the result."""
+    return {support.id: support for support in supports}
+
+
+def unsupported(message: Message, supports: Supports | Iterable[provisionerpb.FeatureSupport]) -> list[Unsupported]:
+    """Return every use of a feature that is not among `supports`, or that is outside its bounds.
 
     The bounds are those of FeatureSupport: path prefixes, allowed values, number of uses, bytes.
     """
-    declared = {support.id: support for support in supports}
+    declared = supports if isinstance(supports, Mapping) else by_id(supports)
     counts: dict[str, int] = defaultdict(int)
     found = []
     for use in uses(message):

@@ -8,7 +8,7 @@ compiled once and kept, because the walk runs on every render.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -39,8 +39,7 @@ class FieldPlan:
         return _join(self.feature, above)
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """One use of a feature: where, by which value, and in which item.
 
     `enum` is the enum that a value is of, which is then its number.
@@ -81,9 +80,9 @@ def uses(message: Message) -> Iterator[Use]:
     A field uses a feature when it is present and has an id; an enum value or an extension's own id uses one besides. An
     extension's own id is the nearest id above everything else in it. Source of the rule: options.proto.
     """
-    found: list[Use] = []
-    _collect(message, above="", path="", item=(None, ""), found=found)
-    return iter(found)
+    collected: list[Use] = []
+    _collect(message, message.DESCRIPTOR, "", "", None, "", collected)
+    return iter(collected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,33 +164,79 @@ def _items(message: Message, *, above: str, path: str) -> Iterator[Item]:
                 yield from _items(entry, above=own or above, path=where)
 
 
-def _collect(message: Message, *, above: str, path: str, item: tuple[Message | None, str], found: list[Use]) -> None:
-    """Add the uses in a message, which is in this ``item`` of this path.
+class _Step(NamedTuple):
+    """What the walk for features needs to know of one field."""
 
-    To a list, since generators would hand each use up through every level, and the walk runs on every render.
+    name: str
+    repeated: bool
+    feature: str
+    relative: bool
+    prefix_of_value: str
+    value_features: dict[int, str]
+    enum: EnumDescriptor | None
+    message: Descriptor | None
+    holds_items: bool
+
+
+@cache
+def _steps(descriptor: Descriptor) -> dict[int, _Step]:
+    """Compile the fields of a message type in or below which a feature may be, by number."""
+    return {
+        number: _Step(
+            name=field.name,
+            repeated=field.repeated,
+            feature=field.feature,
+            relative=field.feature.startswith("."),
+            prefix_of_value=field.feature_from_value,
+            value_features=field.value_features,
+            enum=field.enum,
+            message=field.message,
+            holds_items=field.message is not None and is_item(field.message),
+        )
+        for number, field in plan(descriptor).items()
+        if field.below
+    }
+
+
+def _collect(  # noqa: PLR0913, PLR0917  # positional, since the walk runs on every render, several times
+    message: Message,
+    descriptor: Any,
+    above: str,
+    path: str,
+    item: Message | None,
+    item_path: str,
+    into: list[Use],
+) -> None:
+    """Add the uses in a message of this type, which is in this item.
+
+    To a list, since generators would hand each use up through every level.
     """
-    plans = plan(message.DESCRIPTOR)
+    steps = _steps(descriptor)
     fields = message.ListFields()
-    if _names_itself(message.DESCRIPTOR):
-        above = _id_of_value(fields, plans) or above
-    for descriptor, value in fields:
-        field = plans[descriptor.number]
-        if not field.below:
+    if _names_itself(descriptor):
+        above = _id_of_value(fields, plan(descriptor)) or above
+    for field, value in fields:
+        step = steps.get(field.number)
+        if step is None:
             continue
-        own = field.own_id(above)
+        feature = step.feature
+        own = (above + feature if above else "") if step.relative else feature
         nearest = own or above
-        for where, entry in _entries(field, value, path):
-            inner = (entry, where) if field.message is not None and is_item(field.message) else item
+        place = f"{path}.{step.name}" if path else step.name
+        entries = enumerate(value) if step.repeated else ((-1, value),)
+        for index, entry in entries:
+            where = f"{place}[{index}]" if index >= 0 else place
+            inner, inner_path = (entry, where) if step.holds_items else (item, item_path)
             if own:
-                found.append(Use(own, where, entry, inner[0], inner[1], field.enum))
-            if field.feature_from_value:
-                found.append(Use(field.feature_from_value + entry, where, entry, inner[0], inner[1]))
-            if field.value_features:
-                suffix = field.value_features.get(entry)
+                into.append(Use(own, where, entry, inner, inner_path, step.enum))
+            if step.prefix_of_value:
+                into.append(Use(step.prefix_of_value + entry, where, entry, inner, inner_path))
+            if step.value_features:
+                suffix = step.value_features.get(entry)
                 if suffix and (id_ := _join(suffix, nearest)):
-                    found.append(Use(id_, where, entry, inner[0], inner[1], field.enum))
-            if field.message is not None:
-                _collect(entry, above=nearest, path=where, item=inner, found=found)
+                    into.append(Use(id_, where, entry, inner, inner_path, step.enum))
+            if step.message is not None:
+                _collect(entry, step.message, nearest, where, inner, inner_path, into)
 
 
 @cache

@@ -6,7 +6,7 @@ in the two. Its errors are SlipwayErrors; it does no I/O.
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -20,7 +20,7 @@ from slipway.contract.errors import (
     UnsupportedTarget,
     Violation,
 )
-from slipway.contract.features import undeclared, unsupported
+from slipway.contract.features import Supports, by_id, undeclared, unsupported
 from slipway.contract.validation import violations
 from slipway.sdk.limits import MAX_BUNDLE_BYTES, check_bundle_size, check_user_data_size
 from slipway.sdk.provisioner import Provisioner, RenderContext, UserData
@@ -48,7 +48,7 @@ class ProvisionerCore:
         self._provisioner = provisioner
         formats = list(provisioner.formats())
         self._formats = {info.format: info for info in formats}
-        self._features = {info.format: tuple(info.features) for info in formats}
+        self._features = {info.format: by_id(info.features) for info in formats}
         if not formats or len(self._formats) != len(formats):
             raise ValueError(f"{provisioner.name} must declare at least one format, and each only once")
         self._info = provisionerpb.GetProvisionerInfoResponse(
@@ -136,9 +136,7 @@ class ProvisionerCore:
             raise BundleInvalid("the bundle breaks rules of its schema", violations=broken) from None
 
 
-def _check_features(
-    bundle: bundlepb.BootstrapBundle, format_id: str, features: Sequence[provisionerpb.FeatureSupport]
-) -> None:
+def _check_features(bundle: bundlepb.BootstrapBundle, format_id: str, features: Supports) -> None:
     """Refuse what the format does not declare: by the bundle's own list and by what is really set in it."""
     if not bundle.features_computed:
         raise FeaturesNotComputed(
@@ -151,7 +149,7 @@ def _check_features(
     ]
     refused = {refusal.feature for refusal in refusals}
     # Ids that are younger than this program are found only in the list.
-    unknown = set(undeclared(bundle.required_features, features)) - refused
+    unknown = set(undeclared(bundle.required_features, features.values())) - refused
     for use in bundle.required_features:
         if use.id in unknown:
             paths = list(use.paths) or ["required_features"]

@@ -5,7 +5,9 @@ the order of keys, the quoting of text that would read as another type, and line
 """
 
 import re
+from collections.abc import Callable
 from functools import cmp_to_key
+from typing import Any
 
 import yaml
 
@@ -17,23 +19,35 @@ _GO_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _DIGITS = "0123456789"
 _LOST_UNQUOTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _TEXT_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:yaml")
-_NEVER = 2**31
+_NEVER = 2**31 - 1
+_PLAIN = re.compile("[ -~]*")
 
 
-class GoYamlDumper(yaml.SafeDumper):
-    """Emits block style as sigs.k8s.io/yaml does; aliases are never used."""
+class _NoAliases:
+    """Prints a value again instead of pointing to its first use."""
 
     def ignore_aliases(self, data: object) -> bool:
-        """Print a value again instead of pointing to its first use."""
+        """Return True for every value."""
         del data
         return True
+
+
+class GoYamlDumper(_NoAliases, yaml.SafeDumper):
+    """Emits block style as sigs.k8s.io/yaml does."""
+
+
+class FastDumper(_NoAliases, yaml.CSafeDumper):
+    """Emits the same three times as fast, for documents of printable ASCII on single lines.
+
+    libyaml itself differs elsewhere: it escapes what is beyond Unicode's first plane, and ends some documents by "...".
+    """
 
 
 def dump_yaml(tree: dict[str, Tree]) -> str:
     """Emit one document without a separator and with a trailing newline; keys are put in Go's order."""
     text: str = yaml.dump(
         sort_keys(tree),
-        Dumper=GoYamlDumper,
+        Dumper=FastDumper if _is_plain(tree) else GoYamlDumper,
         sort_keys=False,
         default_flow_style=False,
         allow_unicode=True,
@@ -100,4 +114,20 @@ def _reads_as_another_type(dumper: yaml.SafeDumper, text: str) -> bool:
     )
 
 
-GoYamlDumper.add_representer(str, _represent_text)
+def _is_plain(value: Tree) -> bool:
+    """Report whether all texts of a tree, keys included, are printable ASCII on a single line."""
+    if isinstance(value, str):
+        return _PLAIN.fullmatch(value) is not None
+    if isinstance(value, dict):
+        return all(_is_plain(key) and _is_plain(each) for key, each in value.items())
+    return all(map(_is_plain, value)) if isinstance(value, list) else True
+
+
+def represent(kind: type, representer: Callable[[yaml.SafeDumper, Any], yaml.Node]) -> None:
+    """Have both dumpers emit the values of a type by a function."""
+    dumpers: tuple[Any, ...] = (GoYamlDumper, FastDumper)
+    for dumper in dumpers:
+        dumper.add_representer(kind, representer)
+
+
+represent(str, _represent_text)

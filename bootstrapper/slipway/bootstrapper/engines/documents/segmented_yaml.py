@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import yaml
 
 from slipway.bootstrapper.engines.documents.document import Document, Tree
-from slipway.bootstrapper.engines.documents.go_yaml import GoYamlDumper, dump_yaml
+from slipway.bootstrapper.engines.documents.go_yaml import dump_yaml, represent
 from slipway.bootstrapper.engines.documents.spliced import Slot, Spliced
 
 
@@ -119,4 +119,4 @@ def _represent_marked(dumper: yaml.SafeDumper, text: _Marked) -> yaml.ScalarNode
     return dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style=text.quote)
 
 
-GoYamlDumper.add_representer(_Marked, _represent_marked)
+represent(_Marked, _represent_marked)
