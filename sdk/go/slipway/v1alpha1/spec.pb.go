@@ -479,6 +479,8 @@ type K0SOptions struct {
 	// Data source of kine, which stores the cluster in a database in place of etcd, e.g. "postgres://...". It has the
 	// password of the database in it.
 	KineDataSource *SecretValue `protobuf:"bytes,6,opt,name=kine_data_source,json=kineDataSource,proto3" json:"kine_data_source,omitempty"`
+	// k0s runs the containerd that it has inside, in place of the system's. Unset: it does not.
+	OwnContainerRuntime *bool `protobuf:"varint,7,opt,name=own_container_runtime,json=ownContainerRuntime,proto3,oneof" json:"own_container_runtime,omitempty"`
 	// Where it was written.
 	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -555,6 +557,13 @@ func (x *K0SOptions) GetKineDataSource() *SecretValue {
 		return x.KineDataSource
 	}
 	return nil
+}
+
+func (x *K0SOptions) GetOwnContainerRuntime() bool {
+	if x != nil && x.OwnContainerRuntime != nil {
+		return *x.OwnContainerRuntime
+	}
+	return false
 }
 
 func (x *K0SOptions) GetOrigin() *Origin {
@@ -821,7 +830,7 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\n" +
 	"_verbosityB\n" +
 	"\n" +
-	"\b_version\"\x9b\x04\n" +
+	"\b_version\"\xee\x04\n" +
 	"\n" +
 	"K0sOptions\x125\n" +
 	"\aprogram\x18\x01 \x01(\tB\x16\x9a\xb5\x18\x12\x18\x80\x04\"\rabsolute-pathH\x00R\aprogram\x88\x01\x01\x12H\n" +
@@ -829,13 +838,15 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\x10network_provider\x18\x03 \x01(\tB\x15\x9a\xb5\x18\x11\x18?\"\rdns-subdomainH\x01R\x0fnetworkProvider\x88\x01\x01\x12A\n" +
 	"\x0eworker_profile\x18\x04 \x01(\tB\x15\x9a\xb5\x18\x11\x18?\"\rdns-subdomainH\x02R\rworkerProfile\x88\x01\x01\x123\n" +
 	"\x13control_plane_nodes\x18\x05 \x01(\bH\x03R\x11controlPlaneNodes\x88\x01\x01\x12G\n" +
-	"\x10kine_data_source\x18\x06 \x01(\v2\x1d.slipway.v1alpha1.SecretValueR\x0ekineDataSource\x128\n" +
+	"\x10kine_data_source\x18\x06 \x01(\v2\x1d.slipway.v1alpha1.SecretValueR\x0ekineDataSource\x127\n" +
+	"\x15own_container_runtime\x18\a \x01(\bH\x04R\x13ownContainerRuntime\x88\x01\x01\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\n" +
 	"\n" +
 	"\b_programB\x13\n" +
 	"\x11_network_providerB\x11\n" +
 	"\x0f_worker_profileB\x16\n" +
-	"\x14_control_plane_nodes\"\x83\x01\n" +
+	"\x14_control_plane_nodesB\x18\n" +
+	"\x16_own_container_runtime\"\x83\x01\n" +
 	"\fKubeadmPatch\x12-\n" +
 	"\x04name\x18\x01 \x01(\tB\x14\x9a\xb5\x18\x10\b\x01\x18\xfd\x01\"\tfile-nameH\x00R\x04name\x88\x01\x01\x12;\n" +
 	"\acontent\x18\x02 \x01(\v2\x19.slipway.v1alpha1.ContentB\x06\x9a\xb5\x18\x02\b\x01R\acontentB\a\n" +
