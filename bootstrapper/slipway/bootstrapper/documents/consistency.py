@@ -88,10 +88,8 @@ def _engines(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
     planes = [one for one in machines if _role(one) != clusterpb.ROLE_WORKER]
     for one in machines if planes else ():
         if _engine(one) != _engine(planes[0]):
-            message = (
-                f"its bootstrap engine is not that of control-plane machine {planes[0].name}: leave engine out of "
-            )
-            message += "both, and name it in the cluster's controlPlane"
+            message = f"its bootstrap engine is not that of control-plane machine {planes[0].name}: "
+            message += "leave engine out of both, and name it in the cluster's controlPlane"
             yield Inconsistency(one, "spec.kubernetes.engine" if _named_engine(one) else "", message)
 
 
