@@ -59,7 +59,7 @@ test-affected: .venv/ready ## Run the suites of real programs that a change can 
 shards: .venv/ready ## Show these suites: when each last passed in full, and whether it is affected
 	@$(BIN)/python -m tools.shards list
 
-check: .venv/ready ## Lint, format, types, import rules, contract, the map of the shards
+check: .venv/ready ## Lint, format, types, import rules, contract, the map of the shards, words
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy
@@ -67,6 +67,7 @@ check: .venv/ready ## Lint, format, types, import rules, contract, the map of th
 	@$(BIN)/buf lint
 	@$(BIN)/buf breaking --against proto/baseline.binpb
 	@$(BIN)/python -m tools.shards check
+	@$(BIN)/python -m tools.words check
 
 bench: .venv/ready ## Measure speed and size
 	@$(BIN)/python -m tools.bench

@@ -12,7 +12,7 @@ import (
 func checkImage(arguments []string, out, err io.Writer) int {
 	set := flags("image-check", err)
 	root := set.String("root", image.DefaultRoot, "where the image is mounted; default: the running system")
-	asJSON := set.Bool("json", false, "tell it as JSON lines")
+	asJSON := set.Bool("json", false, "print JSON lines")
 	if !parse(set, arguments) {
 		return misused
 	}

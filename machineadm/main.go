@@ -23,11 +23,11 @@ const (
 	unknown  = 3
 	usageFor = `machineadm COMMAND [FLAG...]
 
-  run           execute the steps that are not done yet; --dry-run only tells them
-  status        tell what is done, and what has failed
+  run           execute the steps that are not done yet; --dry-run only prints them
+  status        print what is done, and what has failed
   preflight     check what this machine needs to become a node
   image-check   check what an image must have
-  version       tell the version
+  version       print the version
 `
 )
 

@@ -30,7 +30,7 @@ func checkMachine(arguments []string, out, err io.Writer) int {
 	set.StringVar(&wishes.Folder, "folder", preflight.DefaultFolder, "folder that needs the room")
 	room := set.Uint64("room", 1024, "MiB that must be free")
 	set.DurationVar(&wishes.Timeout, "timeout", 10*time.Second, "time limit of each connection")
-	asJSON := set.Bool("json", false, "tell it as JSON lines")
+	asJSON := set.Bool("json", false, "print JSON lines")
 	if !parse(set, arguments) {
 		return misused
 	}

@@ -22,7 +22,7 @@ func run(arguments []string, out, err io.Writer) int {
 	set := flags("run", err)
 	places := placeFlags(set)
 	pause := set.Duration("retry-pause", executor.Pause, "the time between two tries of a step")
-	dry := set.Bool("dry-run", false, "tell what would run, and change nothing")
+	dry := set.Bool("dry-run", false, "print what would run, and change nothing")
 	if !parse(set, arguments) {
 		return misused
 	}

@@ -25,7 +25,7 @@ type runStatus struct {
 func status(arguments []string, out, err io.Writer) int {
 	set := flags("status", err)
 	places := placeFlags(set)
-	asJSON := set.Bool("json", false, "tell it as JSON")
+	asJSON := set.Bool("json", false, "print JSON")
 	if !parse(set, arguments) {
 		return misused
 	}

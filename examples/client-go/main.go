@@ -26,6 +26,7 @@ import (
 func main() {
 	server := flag.String("server", "127.0.0.1:9441", "the bootstrapper, `HOST:PORT`")
 	certificates := flag.String("tls-cert-dir", "", "`directory` with tls.crt, tls.key and ca.crt")
+	domain := flag.String("trust-domain", "slipway", "trust `domain` of the certificates")
 	plain := flag.Bool("insecure", false, "speak to this machine without TLS")
 	file := flag.String("request", "", "`file` with a GetUserDataRequest in JSON")
 	out := flag.String("out", ".", "`folder` for secret.json and status.json")
@@ -33,13 +34,13 @@ func main() {
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer cancel()
-	if err := run(ctx, *server, *certificates, *plain, *file, folder(*out), *once); err != nil {
+	if err := run(ctx, *server, *certificates, *domain, *plain, *file, folder(*out), *once); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, server, certificates string, plain bool, file string, out folder, once bool) error {
+func run(ctx context.Context, server, certificates, domain string, plain bool, file string, out folder, once bool) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func run(ctx context.Context, server, certificates string, plain bool, file stri
 	if err := protojson.Unmarshal(data, request); err != nil {
 		return errors.New("the file holds no GetUserDataRequest")
 	}
-	secured, err := transport(certificates, plain)
+	secured, err := transport(certificates, domain, plain)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func loop(ctx context.Context, reconciler *Reconciler, request *pb.GetUserDataRe
 	}
 }
 
-func transport(certificates string, plain bool) (credentials.TransportCredentials, error) {
+func transport(certificates, domain string, plain bool) (credentials.TransportCredentials, error) {
 	if plain == (certificates != "") {
 		return nil, errors.New("give --tls-cert-dir or --insecure")
 	}
@@ -109,5 +110,7 @@ func transport(certificates string, plain bool) (credentials.TransportCredential
 	}
 	return credentials.NewTLS(&tls.Config{
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, RootCAs: authority,
+		// The other side must be a bootstrapper: a certificate for the right address alone is not enough.
+		ServerName: "bootstrapper." + domain,
 	}), nil
 }

@@ -127,7 +127,7 @@ func TestWhatBecomesOfErrors(t *testing.T) {
 		reason  string
 		refused []Field
 	}{
-		{"told when to come back", []error{failing(codes.Unavailable, info("NO_READY_PROVISIONER"), retry)},
+		{"retry after RetryInfo", []error{failing(codes.Unavailable, info("NO_READY_PROVISIONER"), retry)},
 			[]time.Duration{7 * time.Second}, "NO_READY_PROVISIONER", nil},
 		{"the server is away: more and more rarely", []error{failing(codes.Unavailable), failing(codes.Unavailable), failing(codes.Unavailable)},
 			[]time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, "Unavailable", nil},

@@ -1,6 +1,6 @@
 """Read Bottlerocket's user data, and tell what it says: for `slipway conformance run --decode-cmd`.
 
-It reads the settings with Python's own TOML parser and shares no line with the provisioner, so that the two can not be
+It reads the settings with Python's own TOML parser and shares no line with the provisioner, so that the two cannot be
 wrong in the same way. User data comes on standard input; a MachineState goes to standard output, as JSON. The version
 of Kubernetes is the image's, so nobody can find it here.
 """

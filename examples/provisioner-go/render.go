@@ -110,7 +110,7 @@ func (r *rendering) join(intent *pb.Intent) {
 	r.say(table, "cluster-name", cluster.GetName())
 	r.say(table, "cluster-domain", cluster.GetServiceDomain())
 	r.refuse(cluster.GetControlPlane() != "" && cluster.GetControlPlane() != "kubeadm", "intent.cluster.control_plane",
-		"kubernetes.cluster.control_plane", "is one that Bottlerocket can not join")
+		"kubernetes.cluster.control_plane", "is not supported: Bottlerocket cannot join it")
 	if networks := cluster.GetServiceCidrs(); len(networks) == 0 {
 		r.Remark(pb.Severity_SEVERITY_WARNING, "CLUSTER_DNS_UNKNOWN",
 			"The image guesses where the cluster's DNS is: the cluster does not say its service networks.", "intent.cluster")
@@ -124,7 +124,7 @@ func (r *rendering) join(intent *pb.Intent) {
 		r.set(table, "cluster-dns-ip", address.String())
 	}
 	r.Remark(pb.Severity_SEVERITY_INFO, "KUBERNETES_VERSION_IN_IMAGE",
-		"User data can not choose the version of Kubernetes: boot the image of its variant.", "intent.kubernetes_version")
+		"User data cannot choose the version of Kubernetes: boot the image of its variant.", "intent.kubernetes_version")
 }
 
 func (r *rendering) node(one *pb.NodeRegistration) {
@@ -141,7 +141,7 @@ func (r *rendering) node(one *pb.NodeRegistration) {
 	for index, taint := range one.GetTaints().GetItems() {
 		effect, known := effects[taint.GetEffect()]
 		if !known {
-			r.Invalid(fmt.Sprintf("%s.taints.items[%d].effect", node, index), "is none that this version knows")
+			r.Invalid(fmt.Sprintf("%s.taints.items[%d].effect", node, index), "is not a known effect")
 		}
 		taints[taint.GetKey()] = append(taints[taint.GetKey()], taint.GetValue()+":"+effect)
 		r.set(table, "node-taints", taints)
@@ -176,7 +176,7 @@ func (r *rendering) system(system *pb.OperatingSystem) {
 	}
 	r.name(system.GetHostname().GetName(), "network", "hostname", "os.hostname", "os.hostname")
 	if clock := system.GetNtp(); clock != nil {
-		r.refuse(clock.Enabled != nil && !clock.GetEnabled(), "os.ntp.enabled", "os.ntp.enabled", "can not be turned off")
+		r.refuse(clock.Enabled != nil && !clock.GetEnabled(), "os.ntp.enabled", "os.ntp.enabled", "cannot be turned off")
 		if len(clock.Servers) > 0 {
 			r.set("ntp", "time-servers", clock.Servers)
 		}
@@ -227,7 +227,7 @@ func (r *rendering) containers(content *pb.Content, path string) {
 	for name, one := range found {
 		_, err := base64.StdEncoding.DecodeString(one.UserData)
 		r.refuse(err != nil || one.Source == "" || !identifier.MatchString(name), path, "ext."+hostContainers,
-			"has a host container without source, with a name that is none, or with user-data that is not base64")
+			"has a host container without source, with an invalid name, or with user-data that is not base64")
 		r.set("host-containers", name, one)
 	}
 }

@@ -63,7 +63,7 @@ def policy(**settings: Any) -> Callers:
 def test_with_tls(
     settings: dict[str, Any], ids: tuple[str, ...], error: type[SlipwayError] | None, reason: str
 ) -> None:
-    """By default only who can not gain by it, and where keys are kept only who was named."""
+    """By default only who cannot gain by it, and where keys are kept only who was named."""
     found = None
     try:
         policy(tls_cert_dir=Path("certs"), **settings)(CALL, Identity(ids))
@@ -87,7 +87,7 @@ def test_without_tls_this_machine_calls() -> None:
         (f"{CONTROLLER}=team-a", (CONTROLLER,), "team-b", False, "it is another's namespace"),
         (f"{CONTROLLER}=team-a", (CONTROLLER,), "team", False, "a part of a name is another name"),
         (f"{CONTROLLER}=team-a", (CONTROLLER,), "", False, "no namespace is nobody's in particular"),
-        (f"{CONTROLLER}=team-a", (CONTROLLER,), "*", False, "a request can not ask for all"),
+        (f"{CONTROLLER}=team-a", (CONTROLLER,), "*", False, "a request cannot ask for all"),
         (f"{CONTROLLER}=team-a,{CONTROLLER}=team-b", (CONTROLLER,), "team-b", True, "entries add up"),
         (f"{CONTROLLER}=team-a,{OTHER}=team-b", (OTHER,), "team-a", False, "each has its own"),
         (f"{CONTROLLER}=team-a,{OTHER}=team-b", (OTHER, CONTROLLER), "team-a", True, "one certificate with both ids"),
@@ -111,7 +111,7 @@ def test_a_caller_is_held_to_its_namespaces(
     "entry", ["controller", f"{CONTROLLER}=", f"{CONTROLLER}=Team A", f"{CONTROLLER}=a=b", "=team-a"]
 )
 def test_an_entry_that_means_nothing_stops_the_start(entry: str) -> None:
-    """A list that can not be read allows nobody by accident: the server does not start."""
+    """A list that cannot be read allows nobody by accident: the server does not start."""
     with pytest.raises(ValueError, match="must be ID, ID=\\* or ID=NAMESPACE"):
         BootstrapperSettings(listen_address="127.0.0.1:0", insecure=True, callers=frozenset({entry}))
 

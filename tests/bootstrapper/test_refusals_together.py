@@ -8,7 +8,7 @@ from tests.bootstrapper.asking import asked, question, refused
 
 
 async def test_a_refusal_of_the_whole_machine_comes_first() -> None:
-    """Who is told that the machine can not join its cluster need not read on."""
+    """Who is told that the machine cannot join its cluster need not read on."""
     one = question("{os: {users: [{name: ann}]}}")
     one.subject.cluster.control_plane = "kubeadm"
     error = await refused(asked(one, "talos"))
@@ -20,7 +20,7 @@ async def test_a_refusal_of_the_whole_machine_comes_first() -> None:
 
 @dataclass(frozen=True)
 class Whole:
-    """A machine that can not be at all, what is told of it first, and the features that are told after that."""
+    """A machine that cannot be at all, what is told of it first, and the features that are told after that."""
 
     first: str
     then: str
@@ -58,7 +58,7 @@ async def test_what_a_provisioner_says_of_the_whole_machine_comes_first(case: Wh
 
 
 async def test_all_that_is_wrong_with_a_machine_of_windows_is_told_at_once() -> None:
-    """What no pass lowers, what passes can not do, and what only Render finds."""
+    """What no pass lowers, what passes cannot do, and what only Render finds."""
     spec = (
         "{target: {osFamily: Windows}, os: {sysctls: [{name: a.b, value: c}], users: [{name: ann, uid: 5, sudo: [a]}], "
         "hostname: {name: {value: much-too-long-for-windows}}, files: [{path: /etc/a, content: {text: x}}]}}"

@@ -27,7 +27,7 @@ from tools.docgen.feature_ids import places
 
 @pytest.mark.parametrize("make", [Refusal, EngineRefusal], ids=lambda one: one.__name__)
 def test_there_is_no_refusal_without_a_remedy(make: Any) -> None:
-    """It can not be made: not by leaving it out, nor by an empty one."""
+    """It cannot be made: not by leaving it out, nor by an empty one."""
     parts: dict[str, Any] = {"feature": "os.users", "path": "os.users[0]", "reason": "is not supported"}
     if make is Refusal:
         parts["origin"] = diagnosticpb.Origin()

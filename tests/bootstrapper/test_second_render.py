@@ -149,7 +149,7 @@ async def test_it_is_not_asked_a_third_time() -> None:
 
 
 async def test_optional_items_that_it_refuses_are_left_out() -> None:
-    """Optional means the same whoever finds out that it can not be done."""
+    """Optional means the same whoever finds out that it cannot be done."""
 
     def no_arguments(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> None:
         if bundle.os.kernel_arguments:

@@ -69,7 +69,7 @@ def test_secrets_of_a_cluster_are_warned_of_where_compression_hides_them(
     """Their placeholders are as long, and compress to nothing."""
     told = [one.message for one in size_doubts([column(size, target="aws", key=key)])]
     assert len(told) == doubted, reason
-    assert all("in cloud-config: slipway size tells" in one for one in told), reason
+    assert all("in cloud-config: slipway size shows" in one for one in told), reason
 
 
 def test_what_is_refused_is_not_doubted() -> None:

@@ -21,7 +21,7 @@ from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.connection import Connection
 from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.objects import Objects
-from slipway.controller.reconciler import Terms
+from slipway.controller.reconciler import Timeouts
 from slipway.controller.workload import Connect
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from tools.cluster.administration import Administration
@@ -58,7 +58,7 @@ class Site:
         *,
         bootstrapper: Bootstrapper | None = None,
         wrap: Callable[[Api], Objects] | None = None,
-        terms: Terms | None = None,
+        timeouts: Timeouts | None = None,
         opt_in: bool = False,
         dial: Connect | None = None,
     ) -> AsyncIterator[Assembled]:
@@ -70,7 +70,7 @@ class Site:
             bootstrapper or embedded_bootstrapper(store=None),
             namespace=self.namespace,
             objects=wrap(api) if wrap else None,
-            terms=terms or Terms(token_ttl=timedelta(minutes=15), quiet_seconds=0.5),
+            timeouts=timeouts or Timeouts(token_ttl=timedelta(minutes=15), quiet_seconds=0.5),
             opt_in=opt_in,
             dial=dial or connect_to(Destinations(["127.0.0.0/8"])),  # where the API servers of tests listen
         )

@@ -48,7 +48,7 @@ async def test_every_example_is_taken_as_it_is(site: Site) -> None:
         ({"kubernetes": {"etcd": {}}}, "exactly one of local and external", "an etcd that is neither"),
         (
             {"kubernetes": {"discovery": {"token": {}, "file": {"path": "/x"}}}},
-            "can not have both token and file",
+            "cannot have both token and file",
             "two discoveries",
         ),
         ({"commands": {"pre": [{}]}}, "exactly one of argv and script", "a command that runs nothing"),

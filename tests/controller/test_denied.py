@@ -29,8 +29,8 @@ async def _denied(site: Site, resource: str, verb: str) -> None:
         async with lacking.controller():
             await site.cluster()
             await site.workers("pool", {"provisioner": {"name": "cloud-init"}})
-            (config,) = await site.configs(1, lambda one: condition(one).get("reason") == "RoleTooSmall")
-            assert f"lacks the verb {verb} for Secret" in condition(config)["message"]
+            (config,) = await site.configs(1, lambda one: condition(one).get("reason") == "Forbidden")
+            assert f"RBAC does not allow the controller to {verb} Secret" in condition(config)["message"]
             await site.apply(*_role(site))
             (machine,) = await site.machines("pool", 1, has_data)
             assert b"cloud-config" in await site.secret(machine["metadata"]["name"])

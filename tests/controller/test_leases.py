@@ -153,7 +153,7 @@ async def test_both_replicas_write_the_same_instance(cluster: Environment) -> No
 
 
 async def test_one_refused_object_keeps_no_other_from_being_written(cluster: Environment) -> None:
-    """The first provisioner's Lease can not be written; the second one's is, and the other replica sees it."""
+    """The first provisioner's Lease cannot be written; the second one's is, and the other replica sees it."""
     clock = Time()
     async with _store(cluster, clock, Spiteful) as one, _store(cluster, clock) as two:
         one.put(_instance(clock, "refused"))

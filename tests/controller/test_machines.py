@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 import pytest
 import yaml
 
-from slipway.controller.reconciler import Terms
+from slipway.controller.reconciler import Timeouts
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from tests.controller.machines import machine_by_hand
 from tests.controller.site import CLUSTER, OURS, Object, Site, condition, has_data, runs
@@ -110,7 +110,7 @@ async def test_a_worker_costs_two_writes(site: Site) -> None:
     """Data Secret and status, as the API server has counted them; besides, the seed of the cluster's tokens once."""
     await site.cluster()
     start = site.environment.audit.position
-    async with site.controller(terms=Terms(quiet_seconds=60)):
+    async with site.controller(timeouts=Timeouts(quiet_seconds=60)):
         await site.workers("pool", {"provisioner": {"name": "cloud-init"}}, replicas=3)
         await site.machines("pool", 3, has_data)
         await site.configs(3, lambda one: condition(one).get("status") == "True")

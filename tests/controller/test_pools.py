@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from slipway.controller.reconciler import Terms
+from slipway.controller.reconciler import Timeouts
 from tests.controller.site import OURS, Site
 from tools.cluster.topology import CORE
 
@@ -23,7 +23,7 @@ async def test_a_pool_that_has_joined_gets_a_new_token(site: Site) -> None:
         "metadata": {"name": "pool", "namespace": site.namespace},
         "spec": {"provisioner": {"name": "cloud-init"}},
     }
-    async with site.controller(terms=Terms(token_ttl=TTL, quiet_seconds=0.5)):
+    async with site.controller(timeouts=Timeouts(token_ttl=TTL, quiet_seconds=0.5)):
         await site.cluster()
         await site.apply(*site.topology.machine_pool(config, name="pool", replicas=2))
         before = await site.until("v1", "Secret", "pool", lambda one: one["metadata"]["annotations"][ROTATION] == "0")

@@ -122,7 +122,7 @@ async def _leader(processes: Processes) -> str:
     async with asyncio.timeout(60):
         while True:
             for name in ("one", "two"):
-                if '"event": "leading"' in processes.log(name):
+                if '"event": "leader election won"' in processes.log(name):
                     return name
             await asyncio.sleep(0.1)
 

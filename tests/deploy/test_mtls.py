@@ -94,7 +94,7 @@ async def test_nobody_else_gets_in(installation: Loopback, tmp_path: Path) -> No
 
 
 def test_keys_are_for_the_service_alone(installation: Loopback) -> None:
-    """A key is readable by its owner and group; who is neither can not even look into the folder."""
+    """A key is readable by its owner and group; who is neither cannot even look into the folder."""
     for folder in (installation.folder / "certs").iterdir():
         modes = {path.name: path.stat().st_mode & 0o7777 for path in (folder, *folder.iterdir())}
         assert modes == {folder.name: 0o750, "tls.key": 0o640, "tls.crt": 0o644, "ca.crt": 0o644}

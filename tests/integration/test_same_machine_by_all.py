@@ -93,7 +93,7 @@ def test_the_machine_is_the_same(states: States, other: str) -> None:
 
 
 def test_what_is_allowed_to_differ_means_the_same(states: States) -> None:
-    """Swap, time zone and memberships are equal where their bytes can not be."""
+    """Swap, time zone and memberships are equal where their bytes cannot be."""
     for state in states.values():
         fields = state.content("/etc/fstab").decode().split("\n")
         assert [line.split()[:3] for line in fields if line.startswith("/")] == [["/var/swap/file", "none", "swap"]]

@@ -1,4 +1,4 @@
-"""Our examples, with what a machine without a cloud can not have taken out, or put in its place.
+"""Our examples, with what a machine without a cloud cannot have taken out, or put in its place.
 
 What an example takes from its cloud it gets here: a metadata service, the hypervisor's tool, the agent that asks for
 metadata, Secrets that a controller writes, images by the names of another registry. Disks there are none.

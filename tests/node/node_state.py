@@ -47,7 +47,7 @@ def of_machine(machine: Machine) -> dict[str, Any]:
 def of_node(control_plane: Machine, name: str, address: str) -> dict[str, Any]:
     """What a node is labelled and tainted with, and how its kubelet is configured, by the kubelet's own word.
 
-    The API server can not ask a kubelet that waits for its cloud: its node has no address.
+    The API server cannot ask a kubelet that waits for its cloud: its node has no address.
     """
     node = _kubectl(control_plane, "get", "node", name)
     pki = "/etc/kubernetes/pki/apiserver-kubelet-client"

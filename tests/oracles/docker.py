@@ -1,6 +1,6 @@
 """Cluster API's docker provider, as far as it reads user data: it has no cloud-init, but a small reader of its own.
 
-The reader is in an internal package and can not be called; what is written down here is what it does: it knows
+The reader is in an internal package and cannot be called; what is written down here is what it does: it knows
 `write_files` and `runcmd` and nothing else, executes one after the other in a shell, stops at the first failure, and
 looks for the literal `kubeadm init` or `kubeadm join` to make kubeadm content with a container.
 """

@@ -57,7 +57,7 @@ DOWNLOADED, FACTS, APPENDED = "/srv/downloaded", "/srv/facts", "/srv/appended"
 LIST = Path(__file__).with_name("generated_differences.toml")
 _LINES = ("first\n", "second\n", "third\n")
 _KUBEADM = "/usr/local/lib/engine/kubeadm"
-# The real one, which can not start or stop anything here, since no systemd runs.
+# The real one, which cannot start or stop anything here, since no systemd runs.
 _SYSTEMCTL = b"""\
 #!/bin/sh
 for word; do

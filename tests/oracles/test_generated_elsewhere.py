@@ -99,7 +99,7 @@ def _fit(spec: specpb.MachineBootstrapSpec, version: str) -> None:
 
 
 def _fill_in(message: Message) -> None:
-    """Say what each fact is, since what the machine would put together can not be read from a document."""
+    """Say what each fact is, since what the machine would put together cannot be read from a document."""
     for one, value in message.ListFields():
         if one.message_type is None:
             continue

@@ -17,7 +17,7 @@ def rss_mib(pid: int) -> float:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return round(int(line.split()[1]) / 1024, 1)
-    raise AssertionError("the kernel tells no VmRSS")
+    raise AssertionError("the kernel reports no VmRSS")
 
 
 def machine() -> str:

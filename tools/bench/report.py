@@ -41,7 +41,7 @@ _LARGEST = """
 ## The largest questions
 
 A worker with 1000 commands in each of boot, pre and post, as many as the contract allows; asked once. Health is asked
-for meanwhile: its slowest answer tells how long one such request holds the others up. An answer of 0 bytes is a
+for meanwhile: its slowest answer shows how long one such request delays the others. An answer of 0 bytes is a
 refusal.
 """
 _MEMORY = """
@@ -84,10 +84,10 @@ def _aims(result: dict[str, Any]) -> list[tuple[str, ...]]:
     memory, largest = (max(row[when] for row in provisioners) for when in ("ordinary", "largest"))
     held = f"{memory} MiB at most; {largest} after the largest questions"
     rate = many["per_server_cpu_second"]
-    told = f"{rate:.0f} (client CPU {many['client_cpu_ms_per_call']} ms a call)"
+    text = f"{rate:.0f} (client CPU {many['client_cpu_ms_per_call']} ms a call)"
     return [
         ("p50 of a cloud-init worker, one call in flight", "< 2 ms", f"{one['p50']} ms", _verdict(one["p50"], 2)),
-        ("cloud-init workers per CPU second of the server", ">= 800", told, _verdict(-rate, -800)),
+        ("cloud-init workers per CPU second of the server", ">= 800", text, _verdict(-rate, -800)),
         ("memory of a provisioner", "< 80 MiB", held, _verdict(memory, 80)),
         ("control-plane init, RSA, raw", "<= 13.5 kB", f"{init['raw'] / KB:.1f} kB", _verdict(init["raw"], 13.5 * KB)),
         ("the same after gzip", "< 7.7 kB", f"{init['gzip'] / KB:.1f} kB", _verdict(init["gzip"], 7.7 * KB)),
@@ -96,10 +96,10 @@ def _aims(result: dict[str, Any]) -> list[tuple[str, ...]]:
 
 def _worker(result: dict[str, Any], in_flight: int) -> dict[str, Any]:
     wanted = ("cloud-init", "worker", in_flight)
-    found: dict[str, Any] = next(
+    row_found: dict[str, Any] = next(
         row for row in result["render"] if (row["provisioner"], row["role"], row["in_flight"]) == wanted
     )
-    return found
+    return row_found
 
 
 def _verdict(measured: float, most: float) -> str:

@@ -24,10 +24,10 @@ def with_section(page: str, text: str) -> str:
 
 def kept(page: str, before: str, headings: Iterable[str] = (CLUSTER, BOOT)) -> str:
     """A page that was made anew, with those sections that the page before had."""
-    found = {_heading(one): one for one in _parts(before)}
+    parts = {_heading(one): one for one in _parts(before)}
     for heading in headings:
-        if heading in found:
-            page = with_section(page, found[heading])
+        if heading in parts:
+            page = with_section(page, parts[heading])
     return page
 
 

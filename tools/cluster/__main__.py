@@ -31,7 +31,7 @@ def main() -> int:
     down = commands.add_parser("down", help="end it")
     keep = commands.add_parser("keep", help="hold it in the foreground")
     for command in (up, down, keep):
-        command.add_argument("folder", nargs="?", type=Path, default=FOLDER, help=f"where it is told of ({FOLDER})")
+        command.add_argument("folder", nargs="?", type=Path, default=FOLDER, help=f"where its state is ({FOLDER})")
     for command in (up, keep):
         command.add_argument("--cluster-api", choices=(*cluster_api.MANIFESTS, keeper.NONE), default="1.14")
         command.add_argument("--workload", default=WORKLOAD, help=f"name of a workload cluster ({WORKLOAD})")

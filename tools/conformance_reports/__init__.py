@@ -46,10 +46,10 @@ make conformance
 slipway conformance run --start-cmd 'slipway-provisioner-cloud-init' --report cloud-init.yaml
 ```
 
-The suite starts the provisioner by the command, tells it by the environment where to listen, makes certificates for
+The suite starts the provisioner by the command, passes the address in the environment, makes certificates for
 both sides, and needs less than a minute. A report holds no times and no random values: the same version gives the same
-report. How quick the provisioner was, the command tells at its end, and `--junit` keeps as properties: figures of one
-machine and one moment, which nobody judges.
+report. The command prints at its end how quick the provisioner was, and `--junit` keeps as properties: figures of one
+machine and one moment, which are not judged.
 
 ## Add yours
 

@@ -32,14 +32,14 @@ _EITHER_VALUE_OR_SEGMENTS = (f"has(self.value) != {_filled('segments')}", "must 
 _OWN: Mapping[str, tuple[tuple[str, str], ...]] = {
     "File": (("has(self.content) != has(self.remote)", "must have exactly one of content and remote"),),
     "Partition": (
-        ("!(has(self.percentage) && has(self.sizeMib))", "can not have both percentage and sizeMib"),
+        ("!(has(self.percentage) && has(self.sizeMib))", "cannot have both percentage and sizeMib"),
         ("!has(self.sizeMib) || self.sizeMib > 0", "sizeMib must be at least 1; unset it for the rest of the disk"),
     ),
     "Mount": (("self.path.startsWith('/') || self.path == 'none'", 'path must be absolute, or "none" for swap'),),
     "SystemdUnit": (
         (
             f"!({_true('masked')} && ({_true('enabled')} || {_filled('contents')} || {_filled('dropIns')}))",
-            "a masked unit can not have contents, drop-ins or be enabled",
+            "a masked unit cannot have contents, drop-ins or be enabled",
         ),
         (
             f"has(self.contents) || has(self.enabled) || has(self.masked) || {_filled('dropIns')}",
@@ -56,7 +56,7 @@ _OWN: Mapping[str, tuple[tuple[str, str], ...]] = {
             "onlyEndpoints needs at least one entry in endpoints",
         ),
     ),
-    "Discovery": (("!(has(self.token) && has(self.file))", "can not have both token and file"),),
+    "Discovery": (("!(has(self.token) && has(self.file))", "cannot have both token and file"),),
     "Etcd": (("has(self.local) != has(self.external)", "must have exactly one of local and external"),),
     "Command": (
         (f"{_filled('argv')} != has(self.script)", "must have exactly one of argv and script"),
@@ -80,7 +80,7 @@ def rules_of(descriptor: Descriptor) -> list[Rule]:
         rules.append(
             {
                 "rule": f"!({_filled('segments')} && ({sources}))",
-                "message": "can not have segments together with another source",
+                "message": "cannot have segments together with another source",
             }
         )
     own = _OWN.get(descriptor.full_name.removeprefix(_PACKAGE), ())

@@ -137,7 +137,7 @@ def _number_schema(field: FieldDescriptor, rules: optionspb.FieldRules) -> Schem
 
 
 def _pattern(name: str, *, required: bool) -> str:
-    """Give a grammar as the API server's regular expressions (RE2), or "" where they can not say it."""
+    """Give a grammar as the API server's regular expressions (RE2), or "" where they cannot say it."""
     expression = grammars()[name].expression.removeprefix(_LENGTH)
     if not expression or "(?=" in expression or "(?!" in expression:
         return ""

@@ -41,7 +41,7 @@ _PROVISIONER: Schema = {
 }
 
 STATUS: Schema = {
-    "description": "What has become of it.",
+    "description": "Its result.",
     "type": "object",
     "properties": {
         "initialization": {

@@ -1,4 +1,4 @@
-"""Run the demo; ends with 1 when something was not as told."""
+"""Run the demo; ends with 1 when something was not as expected."""
 
 import asyncio
 import sys
@@ -34,7 +34,7 @@ async def demo(screen: Console, findings: Findings) -> None:
             try:
                 _act(screen, 2, "every machine by every provisioner")
                 await machines_act(backend, screen, findings, OUT)
-                _act(screen, 3, "what becomes of each field, before any machine exists")
+                _act(screen, 3, "the result of each field, before any machine exists")
                 await explain_act(backend, screen, findings)
                 _act(screen, 4, "a refusal that names the field")
                 await refusal_act(backend, screen, findings)
@@ -87,12 +87,12 @@ def main() -> None:
         findings.note("seconds", round(time.perf_counter() - started, 1))
         findings.write(OUT / ACCOUNT)
     for wrong in findings.wrong:
-        screen.print(f"not as told: {wrong}", style="red")
+        screen.print(f"not as expected: {wrong}", style="red")
     if findings.wrong:
         sys.exit(FAILED)
     screen.print(
-        f"\n[green]All as told[/green], in {findings.observed['seconds']} s. User data is in {OUT}/, the account in "
-        f"{OUT}/{ACCOUNT}. Now with a template of your own:\n"
+        f"\n[green]All as expected[/green], in {findings.observed['seconds']} s. User data is in {OUT}/, the account "
+        f"in {OUT}/{ACCOUNT}. Now with a template of your own:\n"
         "  .venv/bin/slipway render -f cluster.yaml --set-missing --provisioner all"
     )
 

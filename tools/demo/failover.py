@@ -79,7 +79,7 @@ async def failover_act(services: LocalServices, backend: RemoteBackend, screen: 
         {"answered_before": before, "by_instance": list(stream.answered.values()), "failed": stream.failures},
     )
     findings.expect(not stream.failures, f"{len(stream.failures)} requests failed while a provisioner was replaced")
-    findings.expect(rest >= _AFTER, "nobody else answered after the kill")
+    findings.expect(rest >= _AFTER, "no other instance answered after the kill")
 
 
 async def _kill(services: LocalServices, backend: RemoteBackend, instance_id: str) -> None:

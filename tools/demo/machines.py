@@ -18,7 +18,7 @@ FILES = ("cluster-aws.yaml", "cluster-flatcar.yaml", "native.yaml")
 OWN_FORMATS = {
     "lighthouse-windows": "windows", "lighthouse": "cloud-init", "tern": "ignition", "harbour": "talos",
 }  # fmt: skip
-"""Who must take a machine whose name begins so: whoever its template was written for, or the most particular one."""
+"""The provisioner for machines whose name begins so: that of the template, or the most particular one."""
 
 
 def example(name: str, *, machines: tuple[str, ...] = ()) -> Loaded:

@@ -9,8 +9,8 @@ _INTRODUCTION = """\
 `clusterctl describe cluster` shows the same beside the Machine. A message names fields as they were written, and never
 holds a value of a spec or Secret.
 
-What the controller waits for by itself is not told in the first five seconds: most machines never wait for longer, and
-each status is a call of the API server. A refusal is told at once, also by a Warning event."""
+What the controller waits for by itself is not reported in the first five seconds: most machines never wait longer, and
+each status is a call of the API server. A refusal is reported at once, also by a Warning event."""
 
 _OPTED_IN = """\
 An opted-in `KubeadmConfig` ([how-to](../how-to/opt-in.md)) has the types and reasons of Cluster API's kubeadm provider:
@@ -62,7 +62,7 @@ def condition_page() -> str:
         "## Infrastructures that change user data\n\n"
         "A format that must reach the machine unchanged (Talos) is refused on these with `UserDataWrapped`. Where the "
         f'exception of the last column is true, say so on the config: annotation `{ANNOTATION}: "true"`.\n\n'
-        + table(["Kinds of machines", "What becomes of user data", "Exception"], wrapping),
+        + table(["Kinds of machines", "User data", "Exception"], wrapping),
     )
 
 

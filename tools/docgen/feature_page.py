@@ -27,12 +27,12 @@ _SECTIONS = (
 )
 INTRODUCTION = """\
 A *feature* is the name of one thing that a bundle can ask for. Two ids are the same feature only when they are equal: a
-common beginning means nothing, and whoever takes `os.files` has not said anything about `os.files.append`. How they are
-used is told in [must-understand](../explanation/must-understand.md).
+common beginning means nothing, and a format that takes `os.files` may not take `os.files.append`. See
+[must-understand](../explanation/must-understand.md) for how they are used.
 
 **yes**: the format takes it natively. A bound (such as "below /var/") stands where it takes it only so. Empty: the
-bootstrapper lowers it, by the pass or the engine in the last two columns; **refused** there means that nothing simpler
-can stand for it. A pass can still refuse a single item for which the machine's [OS profile](os-profiles.md) has no row.
+bootstrapper lowers it, by the pass or the engine in the last two columns; **refused** there means that no
+lowering exists. A pass can still refuse a single item for which the machine's [OS profile](os-profiles.md) has no row.
 `slipway explain` gives the verdict for your own spec."""
 
 
@@ -164,5 +164,5 @@ def _extensions(columns: Sequence[Column]) -> str:
     return (
         "## Extensions\n\n"
         "The feature of an extension is `ext.` and the extension's own id. Nobody but the provisioner that owns the id "
-        "takes it, and nothing stands for it.\n\n" + table(["Feature", "Formats"], rows)
+        "supports it, and no lowering exists.\n\n" + table(["Feature", "Formats"], rows)
     )

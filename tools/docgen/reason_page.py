@@ -6,7 +6,7 @@ from tools.docgen.markdown import code, page, prose, table
 _INTRODUCTION = f"""\
 `slipway diagnose` ([how-to](../how-to/diagnose-a-node.md)) names one of these reasons, or none where the logs show none
 that it knows. The names are stable. Of several reasons the one with the lowest precedence stands first: causes come
-before their effects. Reasons with a precedence from {SYMPTOM} on are effects, told only where no cause is found.
+before their effects. Reasons with a precedence from {SYMPTOM} on are effects, reported only where no cause is found.
 
 Words in a log count only behind the mark of a program that failed, and not when the machine joined afterwards."""
 

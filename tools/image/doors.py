@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.contract.errors import SlipwayError
+from slipway.contract.roles import BOOTSTRAPPER, REGISTRY
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
 from slipway.rpc.tls import CertificateFiles
@@ -63,7 +64,7 @@ class Caller:
         request = bootstrappb.GetUserDataRequest(subject=subject, accept_attachments=True, max_user_data_bytes=1 << 20)
         if provisioner:
             request.subject.spec.provisioner.name = provisioner
-        stub = BootstrapServiceStub(self.channels.get(self.doors.bootstrapper, retries=False))
+        stub = BootstrapServiceStub(self.channels.get(self.doors.bootstrapper, role=BOOTSTRAPPER, retries=False))
         return await invoke(stub.GetUserData, request, timeout=timeout)
 
     async def provisioners(self) -> Sequence[registrypb.ProvisionerInstance]:
@@ -95,4 +96,4 @@ class Caller:
         return {one.info.name for one in instances if one.state == registrypb.INSTANCE_STATE_READY}
 
     def _registry(self) -> "RegistryServiceAsyncStub":
-        return RegistryServiceStub(self.channels.get(self.doors.registry, retries=False))
+        return RegistryServiceStub(self.channels.get(self.doors.registry, role=REGISTRY, retries=False))

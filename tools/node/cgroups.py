@@ -20,7 +20,7 @@ _DEVICES = "devices"
 REFUSAL = (
     "this machine has no control groups of the first version (cgroup v1), and those deny block devices to machines:"
     " boot it with systemd.unified_cgroup_hierarchy=0 SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1 on the kernel's command line"
-    " (systemd 258 and newer can not do that), or use a virtual machine of Debian 12 or 13"
+    " (systemd 258 and newer cannot do that), or use a virtual machine of Debian 12 or 13"
 )
 # Block devices; physical memory; the kernel's log.
 _DENIED = ("b *:* rw", "c 1:1 rw", "c 1:2 rw", "c 1:11 rw")

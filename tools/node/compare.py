@@ -109,8 +109,8 @@ def user_data() -> dict[str, bytes]:
 
 
 def _ours(documents: str, secrets: Sequence[secretpb.Secret]) -> bytes:
-    found = read_document_set({"pace.yaml": documents}, variables={}, substitute=False).questions
-    question = next(one for one in found if one.name.endswith("init"))
+    questions = read_document_set({"pace.yaml": documents}, variables={}, substitute=False).questions
+    question = next(one for one in questions if one.name.endswith("init"))
     question.subject.spec.provisioner.name = "cloud-init"
     question.secrets.secrets.extend(secrets)
     request = bootstrappb.GetUserDataRequest(
@@ -129,9 +129,9 @@ class Boot:
 
 def rounds() -> Iterator[tuple[str, Boot]]:
     """Who rendered, and the boot; in turn and each time from another one on, so that a busy hour is busy for all."""
-    given = list(user_data().items())
+    items = list(user_data().items())
     for number in range(_ROUNDS):
-        for name, content in given[number:] + given[:number]:
+        for name, content in items[number:] + items[:number]:
             with site.opened() as place:
                 machine = place.machine("node")
                 machine.boot(content)

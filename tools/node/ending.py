@@ -37,22 +37,22 @@ def cause(folder: Path, *, status: int | None, asked: str, kills_before: int) ->
 
 def circumstances(folder: Path, *, kills_before: int) -> str:
     """What the whole machine lacks, and the last lines of the launcher's log and of the console, under their names."""
-    told = ""
+    text = ""
     killed = kills() - kills_before
     if killed:
-        told += f"; the kernel has killed {killed} processes since, for want of memory"
+        text += f"; the kernel has killed {killed} processes since, for want of memory"
     if not watchers.free(1):
-        told += "; root has no watcher of files left (fs.inotify.max_user_instances)"
+        text += "; root has no watcher of files left (fs.inotify.max_user_instances)"
     for name in (LOG, CONSOLE):
         lines = _lines(folder / name)
         if lines:
-            told += f"\n--- its {name} ends:\n" + "\n".join(lines[-_LINES:])
-    return told
+            text += f"\n--- its {name} ends:\n" + "\n".join(lines[-_LINES:])
+    return text
 
 
 def _ended(status: int | None) -> str:
     if status is None:
-        return "nobody here knows how it ended"
+        return "how it ended is unknown"
     if status < 0:
         return f"its launcher was killed by signal {-status}"
     return f"it ended by itself, with {status}" if status else "it has powered itself off"

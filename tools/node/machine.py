@@ -193,7 +193,7 @@ class Machine:
     def power_off(self, *, timeout: float = 60.0) -> None:
         """Shuts down in order."""
         self.run(["systemctl", "poweroff"])
-        self._asked = "it was told to power off"
+        self._asked = "it was asked to power off"
         self._wait(lambda: not self.on, "the machine did not power off", timeout=timeout)
 
     def cut_power(self) -> None:
@@ -376,8 +376,8 @@ def _first_process(pid: int) -> int | None:
             known = numbers(int(child))
             if len(known) >= _DEPTH and known[-1] == 1:
                 return int(child)
-            if (found := _first_process(int(child))) is not None:
-                return found
+            if (process := _first_process(int(child))) is not None:
+                return process
     except (FileNotFoundError, ProcessLookupError):
         pass
     return None

@@ -100,7 +100,7 @@ def require() -> None:
     """Does nothing on a machine that can hold a site.
 
     Raises:
-        EngineBroken: it can not, for what it is; the message says what to do.
+        EngineBroken: it cannot, for what it is; the message says what to do.
         EngineMissing: a Debian package is not installed.
     """
     if os.geteuid():

@@ -82,7 +82,7 @@ class Reading:
 
     def __str__(self) -> str:
         said = self.unread or "; ".join(map(str, self.errors)) or "taken"
-        return f"{self.file}: {self.reader or 'nobody'}: {said}"
+        return f"{self.file}: {self.reader or 'no reader'}: {said}"
 
 
 def read(folder: Path) -> list[Reading]:

@@ -41,8 +41,8 @@ _NAME = "slipway-bootstrapper"
 @click.option(
     "--callers",
     metavar="IDS",
-    help="SPIFFE ids that may call. ID=NAMESPACE holds one to the clusters of a namespace, ID=* is as ID. "
-    "Default: the roles client, controller, infrastructure; with --credentials-dir and TLS nobody.",
+    help="SPIFFE ids that may call. ID=NAMESPACE limits one to the clusters of a namespace, ID=* equals ID. "
+    "Default: the roles client, controller, infrastructure; with --credentials-dir and TLS none.",
 )
 @click.option("--render-timeout-seconds", type=float, help="Deadline of one call to a provisioner. Default: 10.")
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:

@@ -106,7 +106,7 @@ class Bootstrapper(Preparer):
         *,
         store: AnyStore | None = None,
     ) -> Prepared:
-        """Check the spec, choose the provisioner and lower the bundle for it; refuse what can not be honoured."""
+        """Check the spec, choose the provisioner and lower the bundle for it; refuse what cannot be honoured."""
         subject = await beside(given.ByteSize(), partial(check, given))
         return await self.prepare_for(subject, self.chosen(subject), credentials, store=store)
 

@@ -19,7 +19,7 @@ ALL = "*"
 _SERVICES = ("/provisioner/", "/registry/", "/bootstrapper/")
 
 _CALLERS = frozenset({"client", "controller", "infrastructure"})
-"""Roles of who may call although nobody has named them: people, controllers, and infrastructure providers."""
+"""Roles of callers that are allowed by default: people, controllers, and infrastructure providers."""
 
 
 def namespaces_by_caller(entries: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -47,7 +47,7 @@ class Callers:
         """Allow these entries (see namespaces_by_caller); None means every one of a role that calls.
 
         Raises:
-            ValueError: an entry can not be read.
+            ValueError: an entry cannot be read.
         """
         self._allowed = None if allowed is None else namespaces_by_caller(allowed)
 
@@ -86,7 +86,9 @@ class Callers:
         if theirs.isdisjoint({ALL, namespace} if namespace else {ALL}):
             raise PermissionDenied(
                 "this identity may not ask about clusters of that namespace (--callers)",
-                violations=[Violation("cluster.namespace", "is none of those that the operator gave this caller")],
+                violations=[
+                    Violation("cluster.namespace", "is not among the namespaces that the operator gave this caller")
+                ],
             )
 
 
@@ -97,4 +99,4 @@ def _role(spiffe_id: str) -> str:
 
 
 EVERYBODY = Callers(None)
-"""Holds nobody to a namespace: for a bootstrapper without a server's settings."""
+"""Limits no caller to a namespace: for a bootstrapper without a server's settings."""

@@ -138,7 +138,7 @@ def _head(column: Column) -> bootstrappb.ExplainColumn:
         told = next((one.remedy for one in column.error.violations if one.remedy), "")
         reason = with_remedy(reason, told or remedy_of_error(column.error))
     if not reason and refusals:
-        reason = "1 field can not be honoured" if len(refusals) == 1 else f"{len(refusals)} fields can not be honoured"
+        reason = "1 field is not supported" if len(refusals) == 1 else f"{len(refusals)} fields are not supported"
     return bootstrappb.ExplainColumn(
         provisioner=column.candidate.name,
         version=column.candidate.version,

@@ -93,10 +93,10 @@ def sentence(refusal: Refusal) -> str:
 
 
 def refused(refusals: Sequence[Refusal], candidate: Candidate) -> UnsupportedFeature:
-    """Make the error of a machine that a format can not give."""
+    """Make the error of a machine that a format cannot give."""
     features = sorted({one.feature for one in refusals if one.feature})
     return UnsupportedFeature(
-        f"{candidate.name} {candidate.version}, format {candidate.format.format}, can not honour {', '.join(features)}",
+        f"{candidate.name} {candidate.version}, format {candidate.format.format}, cannot honour {', '.join(features)}",
         violations=[Violation(place(one), one.reason, one.feature, one.remedy) for one in refusals],
         metadata={"features": ",".join(features), "provisioner": candidate.name},
     )

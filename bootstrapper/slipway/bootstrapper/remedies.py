@@ -25,7 +25,7 @@ _OF_EVERY_MACHINE = frozenset(
     {"kubernetes.cluster", "kubernetes.cluster.endpoint", "kubernetes.cluster.name"}
     | {"kubernetes.credentials", "kubernetes.role", "kubernetes.version"}
 )
-"""Facts that nobody can leave out."""
+"""Facts that cannot be left out."""
 
 _CONTROL_PLANE = "kubernetes.cluster.control_plane"
 
@@ -33,7 +33,7 @@ _ONE_OF: Mapping[str, str] = {
     "kubernetes.etcd.external": "put local in its place, or leave out etcd as a whole",
     "os.files.remote": "put content in its place",
 }
-"""What to do about a field that can not be left out by itself: what holds it must have one of several."""
+"""What to do about a field that cannot be left out by itself: what holds it must have one of several."""
 
 
 CORRECT = "correct it there"
@@ -60,9 +60,9 @@ _OF_REASONS: Mapping[str, str] = {
     Reason.UNSUPPORTED_TARGET: "choose another target or provisioner",
     Reason.USER_DATA_TOO_LARGE: "move the largest parts to remote files, or into the image",
 }
-"""What to do where whoever raised an error has not said it, by the error's reason; as far as a spec can cause it."""
+"""The remedy of an error that has none of its own, by its reason; as far as a spec can cause it."""
 
-_LAST = "try again; if it stays so, tell the operator of this server"
+_LAST = "try again; if the error persists, contact the operator of this server"
 
 
 class _Part(Enum):
@@ -74,9 +74,9 @@ class _Part(Enum):
 
 
 def reason_of(one: Unsupported) -> str:
-    """Say why a use can not be honoured, beginning with its feature."""
+    """Say why a use cannot be honoured, beginning with its feature."""
     if one.use.id == _CONTROL_PLANE:
-        return "the control plane of the cluster is made by something else, and this format's machines can not join it"
+        return "the control plane of the cluster is made by something else, and this format's machines cannot join it"
     return f"{one.use.id} {one.why}"
 
 

@@ -43,7 +43,7 @@ def _doubt(formats: Sequence[str], since: str, how: str) -> diagnosticpb.Diagnos
     return diagnosticpb.Diagnostic(
         severity=diagnosticpb.SEVERITY_WARNING,
         code="SIZE_DOUBTED",
-        message=f"the user data may be too large for the infrastructure in {names}{since}: slipway size tells{how}",
+        message=f"the user data may be too large for the infrastructure in {names}{since}: slipway size shows{how}",
     )
 
 

@@ -32,7 +32,7 @@ def resolve(
             violations=[
                 Violation(
                     "target.osFamily",
-                    f"is none that format {info.format} is for: {', '.join(families)}",
+                    f"is not supported by format {info.format}, which is for {', '.join(families)}",
                     remedy="choose a format for the machine's operating system, or another machine",
                 )
             ],

@@ -38,7 +38,7 @@ class Column:
 
     @property
     def refusals(self) -> list[Refusal]:
-        """All that can not be honoured."""
+        """All that cannot be honoured."""
         return [*self.rejected, *(self.compiled.refusals if self.compiled else [])]
 
 
@@ -57,7 +57,7 @@ class Verdicts:
 
     @property
     def names_fields(self) -> bool:
-        """Whether its refusals are those of fields; else the whole of the spec can not be judged."""
+        """Whether its refusals are those of fields; else the whole of the spec cannot be judged."""
         return self._column.compiled is not None
 
     def cell(self, use: Use) -> bootstrappb.ExplainCell:

@@ -13,7 +13,7 @@ const (
 	// DefaultRoot is the running system.
 	DefaultRoot = "/"
 
-	notRunning = "can be told on a running machine only"
+	notRunning = "can be checked on a running machine only"
 )
 
 var checks = map[string]check{
@@ -48,7 +48,7 @@ func program(image tree) (wrong, skipped string) {
 	}
 	owner, known := info.Sys().(*syscall.Stat_t)
 	if info.Mode().Perm()&0o022 != 0 || (known && owner.Uid != 0) {
-		return path + " can be written by somebody else than root", ""
+		return path + " is writable by users other than root", ""
 	}
 	return "", ""
 }
@@ -143,7 +143,7 @@ func volatile(image tree) (wrong, skipped string) {
 
 func untouched(image tree) (wrong, skipped string) {
 	if image.live {
-		return "", "can be told of an image only: --root"
+		return "", "can be checked on an image only: --root"
 	}
 	for _, path := range []string{
 		"/var/lib/slipway/plan", "/var/lib/slipway/steps", "/var/lib/slipway/state",
@@ -159,7 +159,7 @@ func untouched(image tree) (wrong, skipped string) {
 
 func machineID(image tree) (wrong, skipped string) {
 	if image.live {
-		return "", "can be told of an image only: --root"
+		return "", "can be checked on an image only: --root"
 	}
 	found := image.find("/etc/machine-id")
 	if found == "" {

@@ -129,7 +129,7 @@ func TestNetwork(t *testing.T) {
 		{"another hash", right, Wishes{CAHashes: []string{other.hash()}}, "tls", CaHashMismatch},
 		{"another hash than the file's", right, Wishes{CAFile: file.CAFile, CAHashes: []string{other.hash()}}, "tls", CaHashMismatch},
 		{"another CA", right, Wishes{CAFile: other.file(t)}, "tls", CertificateUntrusted},
-		{"a published CA of somebody else", own.server(t, -time.Hour, time.Hour, here, other.pem()), Wishes{CAHashes: []string{other.hash()}}, "tls", CertificateUntrusted},
+		{"a published CA of another cluster", own.server(t, -time.Hour, time.Hour, here, other.pem()), Wishes{CAHashes: []string{other.hash()}}, "tls", CertificateUntrusted},
 		{"nothing published", own.server(t, -time.Hour, time.Hour, here, nil), Wishes{CAHashes: []string{own.hash()}}, "tls", ClusterInfoMissing},
 		{"expired", own.server(t, -2*time.Hour, -time.Hour, here, nil), file, "tls", CertificateNotValidNow},
 		{"not valid yet", own.server(t, time.Hour, 2*time.Hour, here, nil), file, "tls", CertificateNotYetValid},

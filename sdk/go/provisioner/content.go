@@ -47,7 +47,7 @@ func (r *Rendering) Content(content *pb.Content, path string) []byte {
 			}
 			joined.Write(jsonString(string(value)))
 		default:
-			r.Invalid(where+".encoding", "is none that this version knows")
+			r.Invalid(where+".encoding", "is not a known encoding")
 		}
 	}
 	return joined.Bytes()

@@ -85,7 +85,7 @@ func (one *lease) call(
 	return do(ctx, pb.NewRegistryServiceClient(connection))
 }
 
-// end gives the lease back. A registry that can not be reached is no error: the lease ends by itself.
+// end gives the lease back. A registry that cannot be reached is no error: the lease ends by itself.
 func (one *lease) end() {
 	one.stop()
 	<-one.ended

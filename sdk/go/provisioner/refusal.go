@@ -63,11 +63,11 @@ func invalid(path, why string) error {
 
 // UnsupportedTarget says that the machine is none that can be served.
 func UnsupportedTarget(path, why string) error {
-	return failure(codes.FailedPrecondition, "UNSUPPORTED_TARGET", "the machine can not be served", nil,
+	return failure(codes.FailedPrecondition, "UNSUPPORTED_TARGET", "the machine is not supported", nil,
 		violation{path: path, why: why})
 }
 
-// unsupported says what can not be honoured. The bootstrapper lowers those items, or tells the user.
+// unsupported says what cannot be honoured. The bootstrapper lowers those items, or tells the user.
 func unsupported(format string, violations []violation) error {
 	slices.SortStableFunc(violations, func(a, b violation) int { return cmp.Compare(a.path, b.path) })
 	var ids []string
@@ -75,7 +75,7 @@ func unsupported(format string, violations []violation) error {
 		ids = append(ids, one.feature)
 	}
 	slices.Sort(ids)
-	return failure(codes.FailedPrecondition, "UNSUPPORTED_FEATURE", format+" can not honour all that the bundle asks for",
+	return failure(codes.FailedPrecondition, "UNSUPPORTED_FEATURE", format+" does not support all that the bundle asks for",
 		map[string]string{"features": strings.Join(slices.Compact(ids), ",")}, violations...)
 }
 
@@ -85,7 +85,7 @@ func guarded(ctx context.Context, request any, info *grpc.UnaryServerInfo, handl
 	defer func() {
 		if found := recover(); found != nil {
 			id := rand.Text()
-			slog.Error("a call failed by a defect", "error_id", id, "method", info.FullMethod)
+			slog.Error("a call failed with an internal error", "error_id", id, "method", info.FullMethod)
 			err = failure(codes.Internal, "INTERNAL", "the provisioner has a defect", map[string]string{"error_id": id})
 		}
 	}()

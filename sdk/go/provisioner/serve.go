@@ -67,7 +67,7 @@ func parse(name string, arguments []string) (settings, error) {
 		// Go takes more words for yes and no than the contract has.
 		_, decides := one.Value.(interface{ IsBoolFlag() bool })
 		if other := decides && value != "true" && value != "false"; other || one.Value.Set(value) != nil {
-			wrong = fmt.Errorf("%s has a value that is none for --%s", name, one.Name)
+			wrong = fmt.Errorf("%s has an invalid value for --%s", name, one.Name)
 		}
 	})
 	if err := flags.Parse(arguments); err != nil || wrong != nil {

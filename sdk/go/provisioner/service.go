@@ -44,7 +44,7 @@ type Rendering struct {
 	err     error
 }
 
-// Refuse says that an item can not be honoured although its feature is declared: the bundle's path of it, the feature,
+// Refuse says that an item cannot be honoured although its feature is declared: the bundle's path of it, the feature,
 // and why, without a value of the bundle. The bootstrapper lowers the item, or tells the user.
 func (r *Rendering) Refuse(path, feature, why string) {
 	r.refused = append(r.refused, violation{path, feature, why})
@@ -165,7 +165,7 @@ func (s *service) check(request *pb.RenderRequest) (*pb.FormatInfo, error) {
 	}
 	for index, word := range bundle.GetPlan().GetEntrypoint().GetArgv() {
 		if strings.ContainsRune(word, 0) {
-			return nil, invalid(fmt.Sprintf("plan.entrypoint.argv[%d]", index), "can not hold a NUL character")
+			return nil, invalid(fmt.Sprintf("plan.entrypoint.argv[%d]", index), "cannot hold a NUL character")
 		}
 	}
 	return format, nil

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// certificates is the directory with tls.crt, tls.key and ca.crt. It is read again when it changes; a change that can not
+// certificates is the directory with tls.crt, tls.key and ca.crt. It is read again when it changes; a change that cannot
 // be used leaves the last good one in force.
 type certificates struct {
 	folder string
@@ -49,7 +49,7 @@ func (files *certificates) current() (*tls.Config, error) {
 	if files.last == nil {
 		return nil, errors.New("--tls-cert-dir must hold tls.crt, tls.key and ca.crt, PEM, the key that of the certificate")
 	}
-	slog.Warn("new certificates cannot be used; the last good ones stay")
+	slog.Warn("new certificates unusable, last valid ones kept")
 	return files.last, nil
 }
 
@@ -62,11 +62,30 @@ func (files *certificates) server() credentials.TransportCredentials {
 	})
 }
 
-// client gives the newest files for one connection.
+// client gives the newest files for one connection, on which the other side must show the certificate of a registry.
 func (files *certificates) client() credentials.TransportCredentials {
 	config, err := files.current()
 	if err != nil {
 		config = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	return credentials.NewTLS(config.Clone())
+	config = config.Clone()
+	// gRPC takes the name of the handshake from here, whatever address it calls.
+	config.ServerName = "registry." + trustDomain(config)
+	return credentials.NewTLS(config)
+}
+
+// trustDomain returns the trust domain of the own certificate, spiffe://DOMAIN/provisioner/NAME.
+func trustDomain(config *tls.Config) string {
+	for _, pair := range config.Certificates {
+		leaf, err := x509.ParseCertificate(pair.Certificate[0])
+		if err != nil {
+			continue
+		}
+		for _, id := range leaf.URIs {
+			if id.Scheme == "spiffe" {
+				return id.Host
+			}
+		}
+	}
+	return "slipway"
 }

@@ -1,7 +1,7 @@
 """A certificate authority for the services, and a certificate for each of them.
 
-A process proves itself by a SPIFFE id in its certificate; a provisioner's also carries the DNS name that gRPC clients,
-which can compare host names only, demand of it.
+A process proves itself by a SPIFFE id in its certificate. That of a server also carries the DNS name of its role, which
+gRPC clients, since they compare host names only, demand of it.
 """
 
 import ipaddress
@@ -20,7 +20,11 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from slipway.contract.roles import BOOTSTRAPPER, REGISTRY, provisioner_host, service_host
+
 PROVISIONER = "provisioner"
+_SERVICES = {REGISTRY: REGISTRY, BOOTSTRAPPER: BOOTSTRAPPER, "controller": BOOTSTRAPPER}
+"""What a process of a role serves; the controller serves what a bootstrapper does."""
 _SKEW = timedelta(minutes=5)
 
 
@@ -56,7 +60,7 @@ class Authority:
         Nothing that it signs outlives it.
 
         Raises:
-            ValueError: what was kept can not be read, is no authority, or its key is another one's.
+            ValueError: what was kept cannot be read, is no authority, or its key is another one's.
         """
         self.trust_domain = trust_domain
         self._now, self._validity = now, validity
@@ -143,7 +147,9 @@ def names(subject: Subject, *, trust_domain: str) -> Sequence[x509.GeneralName]:
         x509.UniformResourceIdentifier(f"spiffe://{trust_domain}/{subject.role}/{subject.name}")
     ]
     if subject.role == PROVISIONER:
-        found.append(x509.DNSName(f"{subject.name}.{PROVISIONER}.{trust_domain}"))
+        found.append(x509.DNSName(provisioner_host(trust_domain=trust_domain, name=subject.name)))
+    elif subject.role in _SERVICES:
+        found.append(x509.DNSName(service_host(trust_domain=trust_domain, role=_SERVICES[subject.role])))
     return found + [_host(host) for host in subject.hosts]
 
 

@@ -77,7 +77,7 @@ async def _run(
         for name in webhooks:
             await trust(api, name, trusted)
     except ApiFailure as error:
-        _log.error("the certificates could not be kept; run it again", failure=str(error))
+        _log.error("certificates not stored", failure=str(error))
         return 1
     finally:
         await connection.close()

@@ -9,7 +9,7 @@ from slipway.cli.exit_codes import INTERRUPTED
 
 def main() -> None:
     """Run the command line and end the process."""
-    # gRPC reads it when it is first imported. Its own lines, of handshakes that fail on purpose, tell a person nothing.
+    # gRPC reads it when it is first imported. Its own lines, of handshakes that fail on purpose, do not help a person.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     # Asked to end, a command clears up as after Ctrl-C: what it has started does not outlive it.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))

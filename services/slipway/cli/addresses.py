@@ -1,4 +1,4 @@
-"""HOST:PORT as a person gives it, and why nobody useful answers there, in words for a person."""
+"""HOST:PORT as a person gives it, and why no usable server answers there, in words for a person."""
 
 import click
 
@@ -6,7 +6,7 @@ from slipway.rpc.addresses import is_endpoint
 
 _HIGHEST_PORT = 65535
 _WHY = (
-    ("Connection refused", "nobody listens there"),
+    ("Connection refused", "nothing listens there"),
     ("Domain name not found", "no such host is known"),
     ("WRONG_VERSION_NUMBER", "it speaks no TLS; --insecure asks it without, on this machine"),
     ("CERTIFICATE_VERIFY_FAILED", "its certificate is not of the authority in ca.crt of --tls-cert-dir"),
@@ -31,5 +31,5 @@ def address(_context: click.Context, _parameter: click.Parameter, value: str) ->
 
 
 def silence(message: str) -> str:
-    """Say why nobody useful answers: what gRPC's message means, else the message."""
-    return next((told for part, told in _WHY if part in message), message)
+    """Say why no usable server answers: what gRPC's message means, else the message."""
+    return next((explanation for part, explanation in _WHY if part in message), message)

@@ -1,4 +1,4 @@
-"""What the commands ask, whoever answers: everything in this process, or a server."""
+"""What the commands call: everything in this process, or a server."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -40,7 +40,7 @@ class Backend(Protocol):
         ...
 
     async def known_provisioners(self) -> Sequence[registrypb.ProvisionerInstance]:
-        """Give the same, or nothing where nobody could be asked."""
+        """Give the same, or nothing where no registry is known."""
         ...
 
     async def close(self) -> None:

@@ -50,7 +50,7 @@ def bundle(lowered_for: str, show_secrets: bool, output: str, **values: Any) -> 
     Exit codes:
       0  a bundle was shown for every machine
       1  a machine is refused, or a file is invalid
-      2  the command line is wrong
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     loaded = load(inputs_from(values))
     note_files(loaded)
@@ -69,7 +69,7 @@ def bundle(lowered_for: str, show_secrets: bool, output: str, **values: Any) -> 
 async def _bundles(
     loaded: Loaded, connection: Connection, *, lowered_for: str, show_secrets: bool
 ) -> list[tuple[str, bundlepb.BootstrapBundle]]:
-    found = []
+    bundles = []
     async with connected(connection) as backend:
         instances = await backend.known_provisioners()
         if lowered_for and instances:
@@ -77,10 +77,10 @@ async def _bundles(
         for question in loaded.questions:
             request = _request(question, lowered_for=lowered_for, show_secrets=show_secrets)
             try:
-                found.append((question.name, (await backend.bundle(request)).bundle))
+                bundles.append((question.name, (await backend.bundle(request)).bundle))
             except SlipwayError as error:
                 note_error(loaded, question, error)
-    return found
+    return bundles
 
 
 def _request(question: MachineQuestion, *, lowered_for: str, show_secrets: bool) -> bootstrappb.GetBundleRequest:

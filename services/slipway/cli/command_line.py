@@ -24,16 +24,16 @@ from slipway.contract.version import VERSION
 def cli() -> None:
     """One neutral bootstrap bundle, any provisioner.
 
-    slipway turns "this machine shall become a Kubernetes node" into the first-boot user data for cloud-init, Ignition,
-    Talos and Windows, and says before the machine exists what can not be honoured.
+    slipway turns "this machine becomes a Kubernetes node" into the first-boot user data for cloud-init, Ignition, Talos
+    and Windows. It reports fields that are not supported before the machine exists.
 
     \b
-    A first look at any Cluster API template:
+    Start with any Cluster API template:
       slipway render -f cluster.yaml --set-missing --provisioner all
       slipway explain -f cluster.yaml --set-missing
 
-    Results go to standard output, remarks to standard error. Exit codes: 0 as asked; 1 something was refused or is
-    invalid; 2 used wrongly; 130 ended by Ctrl-C.
+    Results go to standard output, diagnostics to standard error. Exit codes: 0 success; 1 something was refused or is
+    invalid; 2 usage error; 130 ended by Ctrl-C.
     """  # noqa: D301  # click's mark for lines that stay
 
 

@@ -27,7 +27,7 @@ def completion(context: click.Context, shell: str) -> None:
       0  it was printed
       2  the shell is not known
     """  # noqa: D301  # click's mark for lines that stay
-    found = get_completion_class(shell)
-    if found is None:
+    shell_class = get_completion_class(shell)
+    if shell_class is None:
         raise click.UsageError("this shell is not known")
-    say(found(context.find_root().command, {}, "slipway", "_SLIPWAY_COMPLETE").source())
+    say(shell_class(context.find_root().command, {}, "slipway", "_SLIPWAY_COMPLETE").source())

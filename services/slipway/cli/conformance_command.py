@@ -22,12 +22,12 @@ def _words(_context: click.Context, _parameter: click.Parameter, value: str) -> 
         raise click.BadParameter("its quotes do not match") from None
 
 
-@click.group("conformance", short_help="See whether a provisioner keeps the contract.")
+@click.group("conformance", short_help="Check that a provisioner keeps the contract.")
 def conformance() -> None:
     """See whether a provisioner keeps the contract: docs/reference/contract.md, clause by clause."""
 
 
-@conformance.command("run", short_help="Try every clause on a provisioner.")
+@conformance.command("run", short_help="Check every clause on a provisioner.")
 @click.option(
     "--endpoint",
     default="",
@@ -42,16 +42,16 @@ def conformance() -> None:
 @click.option("--insecure", is_flag=True, help="Call it without TLS, on this machine.")
 @click.option(
     "--start-cmd", default="", callback=_words, metavar="COMMAND",
-    help="Start it by this command, told by SLIPWAY_* where to listen. Without --tls-cert-dir and --insecure the suite "
-    "makes the certificates.",
+    help="Start it by this command; SLIPWAY_* variables say where to listen. Without --tls-cert-dir and --insecure the "
+    "suite makes the certificates.",
 )  # fmt: skip
 @click.option(
     "--decode-cmd", default="", callback=_words, metavar="COMMAND",
-    help="Turns user data on standard input into a MachineState in JSON, for a format that the suite can not read.",
+    help="Turns user data on standard input into a MachineState in JSON, for a format that the suite cannot read.",
 )  # fmt: skip
 @click.option(
     "--profile", type=click.Choice(["core", "extended"]), default="extended", show_default=True,
-    help="core: what binds everybody; extended: every declared feature too.",
+    help="core: what every provisioner must keep; extended: every declared feature too.",
 )  # fmt: skip
 @click.option(
     "--only", multiple=True, metavar="ID", help="Only this group, clause or check (TRN, RND-003, RND-003.at-once)."
@@ -79,7 +79,7 @@ def conformance() -> None:
 @output_option("How to print the verdict; json and yaml give the whole report.")
 @reported
 def run(**values: Any) -> None:
-    """Try every clause of the contract on a provisioner, and tell which hold.
+    """Check every clause of the contract on a provisioner, and report which hold.
 
     Progress, and how quick it was, go to standard error, the verdict to standard output.
 
@@ -92,8 +92,8 @@ def run(**values: Any) -> None:
     \b
     Exit codes:
       0  it keeps the contract (with --only: those checks), or breaks only what --known-failures lists, and all of that
-      1  it breaks another clause that binds it, keeps one that is listed, or can not be reached
-      2  the command line is wrong
+      1  it breaks another clause that binds it, keeps one that is listed, or cannot be reached
+      2  usage error
       3  it breaks nothing, but what every user data must hold could not all be read
     """  # noqa: D301  # click's mark for lines that stay
     # The suite brings grpc and cryptography, which no other command needs to wait for.
@@ -128,8 +128,8 @@ def run(**values: Any) -> None:
         note(f"load: {load}")
     partial = bool(values["only"])
     texts = {"json": report.as_json, "yaml": report.as_yaml}
-    found = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made, partial=partial)
-    say(found.rstrip("\n"))
+    text = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made, partial=partial)
+    say(text.rstrip("\n"))
     sys.exit(_exit_code(made, partial=partial))
 
 
@@ -146,7 +146,7 @@ def _known(path: Path | None, ids: Any, known_failures: Any) -> frozenset[str]:
     if path is None:
         return frozenset()
     try:
-        found: frozenset[str] = known_failures.read(path, ids)
+        known: frozenset[str] = known_failures.read(path, ids)
     except known_failures.KnownFailuresError as error:
         raise click.UsageError(str(error)) from None
-    return found
+    return known

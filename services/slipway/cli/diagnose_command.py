@@ -14,7 +14,7 @@ from slipway.diagnosis.diagnosis import diagnose as diagnosed
 from slipway.diagnosis.log_files import LARGEST, LogError, logs_of
 
 
-@click.command("diagnose", short_help="Say from logs why a machine did not become a node.")
+@click.command("diagnose", short_help="Find in logs why a machine did not become a node.")
 @click.argument(
     "files", nargs=-1, required=True, metavar="FILE...|-",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
@@ -22,12 +22,12 @@ from slipway.diagnosis.log_files import LARGEST, LogError, logs_of
 @output_option()
 @reported
 def diagnose(files: tuple[Path, ...], output: str) -> None:
-    """Say from logs why a machine did not become a node: the reason, the line that shows it, and what to do.
+    """Find in logs why a machine did not become a node: the reason, the line that shows it, and a remedy.
 
     FILE is any log, console dump, or log bundle (tar, gzip) of any cluster, with or without Slipway; - is standard
-    input. Several files are read as logs of one machine. The cause stands first. What a machine overcame before it
-    joined is not told, and effects are told only where no cause is found. Secrets are removed from the lines shown.
-    Nothing is sent anywhere.
+    input. Several files are read as logs of one machine. The cause is first. Problems that ended before the
+    machine joined are not reported, and effects are reported only where no cause is found. Secrets are removed from the
+    lines shown. Nothing is sent anywhere.
 
     \b
     Examples:
@@ -39,7 +39,7 @@ def diagnose(files: tuple[Path, ...], output: str) -> None:
     Exit codes:
       0  the logs were read; whether a reason was found, the output says
       1  a file is damaged, too large, or of a kind that is not supported
-      2  the command line is wrong, or there is no such file
+      2  usage error, or there is no such file
     """  # noqa: D301  # click's mark for lines that stay
     try:
         logs = [log for path in files for log in logs_of("stdin" if str(path) == "-" else path.name, _content(path))]
@@ -61,7 +61,7 @@ class _Unreadable(click.ClickException):
     """A file that cannot be diagnosed; exit code 1."""
 
     def show(self, file: Any = None) -> None:
-        """Tell it as all commands tell what failed."""
+        """Report it as all commands report a failure."""
         del file
         note(self.message, "failed")
 

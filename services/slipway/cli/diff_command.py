@@ -40,7 +40,7 @@ def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
 
     Files, users, sysctls, node settings and so on, each by its name; secrets and file contents are compared but never
     shown: where nothing but the value of a secret differs, it says "changed (secret)". Values that are referred to are
-    compared where both files hold the Secret, else the references are. Machines are told apart by their names. Nothing
+    compared where both files hold the Secret, else the references are. Machines are identified by their names. Nothing
     is created.
 
     \b
@@ -52,11 +52,11 @@ def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
     Exit codes:
       0  done; with --exit-code: nothing changes
       1  a file is invalid; with --exit-code also: something changes
-      2  the command line is wrong
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     files = files_from(values)
     if len(files) != _SIDES:
-        raise click.UsageError(f"it takes two files, before and after; here are {len(files)}")
+        raise click.UsageError(f"two files are required, before and after; got {len(files)}")
     if len(set(files)) == 1 and STDIN in files:
         raise click.UsageError("standard input can be only one of the two")
     before, after = (load(inputs_from(dict(values), files=(path,))) for path in files)
@@ -82,12 +82,12 @@ def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
 async def _machines(loaded: Loaded, invented: bytes | None) -> dict[str, Comparable]:
     """Give what every machine of a file will be, with placeholders for the cluster's secrets; none leaves this process.
 
-    Every machine that is refused is told with the places in the file, and ends the command. A secret of the value
+    Every refused machine is reported with the places in the file, and ends the command. A secret of the value
     `invented` stands for one that is not at hand.
     """
     note_files(loaded)
     bootstrapper = embedded_bootstrapper(store=PlaceholderStore())
-    found: dict[str, Comparable] = {}
+    machines: dict[str, Comparable] = {}
     refused = False
     for question in loaded.questions:
         secrets = user_placeholders(question.subject.spec)
@@ -99,10 +99,10 @@ async def _machines(loaded: Loaded, invented: bytes | None) -> dict[str, Compara
             continue
         inline = (one for one in available if one.name == INLINE)
         written = (one for one in question.secrets.secrets if one.value != invented)
-        found[question.name] = Comparable(bundle, known_values([*inline, *written]))
+        machines[question.name] = Comparable(bundle, known_values([*inline, *written]))
     if refused:
         sys.exit(FAILED)
-    return found
+    return machines
 
 
 def compare(old: dict[str, Comparable], new: dict[str, Comparable]) -> Iterator[tuple[str, str, str, list[str]]]:

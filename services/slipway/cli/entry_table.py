@@ -19,7 +19,7 @@ _GAP = 1
 _WIDE = 40
 _PREFIXES = ("spec.kubeadmConfigSpec.", "spec.template.spec.kubeadmConfigSpec.", "spec.template.spec.", "spec.")
 _HIDDEN = {"plan.steps", "os.files"}
-"""Features of nearly every machine: that these are lowered tells nobody anything."""
+"""Features of nearly every machine: that these are lowered is not worth a line."""
 
 
 def entry_table(entries: Sequence[Entry], screen: Console, *, most_fields: int = 2) -> RenderableType:

@@ -30,7 +30,7 @@ from slipway.contract.source_position import did_you_mean
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 
-@click.command("explain", short_help="Say for every field what each provisioner would make of it.")
+@click.command("explain", short_help="Show the result of every field for each provisioner.")
 @input_options
 @click.option(
     "--format", "formats", multiple=True, metavar="FORMAT|NAME",
@@ -40,11 +40,11 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 @connection_options
 @reported
 def explain(formats: tuple[str, ...], output: str, **values: Any) -> None:
-    """Say for every field of every machine what each provisioner and format would make of it.
+    """Show, as a dry run, the result of every field of every machine for each provisioner and format.
 
-    native: taken as it is. lowered: rewritten into something that the provisioner takes. omitted: left out, as
-    spec.optionalFeatures, or the importer of a template, allows. refused: can not be honoured; why and what to do stand
-    below the matrix. Formats that agree in everything share a column. Nothing is created and no secret is needed.
+    native: supported as it is. lowered: rewritten into something that the provisioner supports. omitted: left out, as
+    spec.optionalFeatures, or the importer of a template, allows. refused: not supported; reason and remedy are below
+    the matrix. Formats with equal results share a column. Nothing is created and no secret is needed.
 
     \b
     Examples:
@@ -54,9 +54,9 @@ def explain(formats: tuple[str, ...], output: str, **values: Any) -> None:
 
     \b
     Exit codes:
-      0  somebody can render every machine
-      1  nobody can render one of them, or a file is invalid
-      2  the command line is wrong
+      0  every machine can be rendered by at least one provisioner
+      1  a machine can be rendered by none, or a file is invalid
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     loaded = load(inputs_from(values))
     note_files(loaded)

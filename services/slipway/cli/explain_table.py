@@ -49,12 +49,12 @@ def matrix(title: str, answer: bootstrappb.ExplainResponse, shown: Sequence[int]
         provisioner = answer.columns[group[0]].provisioner
         forms = "\n".join(_forms(answer, group))
         made.add_column(f"{provisioner}\n{forms}".rstrip(), overflow="fold", min_width=_VERDICT_WIDTH)
-    told = set()
+    rows_shown = set()
     for row in _rows(answer, groups):
         head = [short_field(row.origin.path) or row.feature, *([row.feature] if width >= _WIDE else [])]
         words = [verdict(row.cells[group[0]]) for group in groups]
-        if (*head, *words) not in told:
-            told.add((*head, *words))
+        if (*head, *words) not in rows_shown:
+            rows_shown.add((*head, *words))
             _add(made, head, words)
     made.add_section()
     words = ["rendered" if answer.columns[group[0]].renderable else "refused" for group in groups]
@@ -65,20 +65,20 @@ def matrix(title: str, answer: bootstrappb.ExplainResponse, shown: Sequence[int]
 def reasons(answer: bootstrappb.ExplainResponse, shown: Sequence[int]) -> Iterator[str]:
     """Give a line for everything that is lowered (to what), refused or omitted (why, and what to do), each once."""
     yield from _lowered(answer, shown)
-    told: dict[tuple[str, str], dict[int, dict[str, None]]] = {}
+    results: dict[tuple[str, str], dict[int, dict[str, None]]] = {}
     for row in answer.rows:
         for index in shown:
             cell = row.cells[index]
             if cell.verdict in {bootstrappb.VERDICT_REFUSED, bootstrappb.VERDICT_OMITTED}:
                 reason = with_remedy(cell.reason, cell.remedy)
-                told.setdefault((verdict(cell), reason), {}).setdefault(index, {})[describe(row.origin)] = None
+                results.setdefault((verdict(cell), reason), {}).setdefault(index, {})[describe(row.origin)] = None
     for index in shown:
         column = answer.columns[index]
         named = any(row.cells[index].verdict == bootstrappb.VERDICT_REFUSED for row in answer.rows)
         if not column.renderable and not named:
-            told.setdefault(("refused", column.refusal), {})[index] = {}
+            results.setdefault(("refused", column.refusal), {})[index] = {}
     everything = len({describe(row.origin) for row in answer.rows})
-    for (kind, reason), by_format in told.items():
+    for (kind, reason), by_format in results.items():
         for fields, indices in _same_fields(by_format):
             where = _few(fields) if len(fields) < everything or len(fields) == 1 else ""
             yield f"{kind} by {names(answer, indices)}: {where}{reason}"
@@ -88,7 +88,7 @@ def reasons(answer: bootstrappb.ExplainResponse, shown: Sequence[int]) -> Iterat
 def _of_the_whole(answer: bootstrappb.ExplainResponse) -> Iterator[str]:
     for one in answer.diagnostics:
         if one.code in NOT_CHOSEN:
-            yield f"refused as the spec stands, whoever else could: {describe(one.origin)}: {one.message}"
+            yield f"refused, although another provisioner may support it: {describe(one.origin)}: {one.message}"
         elif not one.field_path:
             yield one.message
 
@@ -106,13 +106,13 @@ def _few(fields: Sequence[str]) -> str:
     if not fields:
         return ""
     first, *others = fields[:_MOST_FIELDS]
-    told = [first, *map(short_field, others)]
-    rest = len(fields) - len(told)
-    return ", ".join(told) + (f" and {rest} more" if rest else "") + ": "
+    shown_fields = [first, *map(short_field, others)]
+    rest = len(fields) - len(shown_fields)
+    return ", ".join(shown_fields) + (f" and {rest} more" if rest else "") + ": "
 
 
 def _lowered(answer: bootstrappb.ExplainResponse, shown: Sequence[int]) -> Iterator[str]:
-    found: dict[tuple[str, str], dict[str, None]] = {}
+    results: dict[tuple[str, str], dict[str, None]] = {}
     for row in _rows(answer, [[index] for index in shown]):
         targets: dict[str, list[int]] = {}
         for index in shown:
@@ -120,20 +120,20 @@ def _lowered(answer: bootstrappb.ExplainResponse, shown: Sequence[int]) -> Itera
             if cell.verdict == bootstrappb.VERDICT_LOWERED and cell.into:
                 targets.setdefault(", ".join(cell.into), []).append(index)
         for into, indices in targets.items():
-            found.setdefault((into, names(answer, indices)), {})[row.feature] = None
-    for (into, whose), features in found.items():
+            results.setdefault((into, names(answer, indices)), {})[row.feature] = None
+    for (into, whose), features in results.items():
         yield f"lowered to {into} for {whose}: {', '.join(features)}"
 
 
 def names(answer: bootstrappb.ExplainResponse, indices: Iterable[int]) -> str:
     """Name formats: the provisioner where it is all of its formats, else each format."""
     chosen = list(indices)
-    found = []
+    names = []
     for provisioner in dict.fromkeys(answer.columns[index].provisioner for index in chosen):
         group = [index for index in chosen if answer.columns[index].provisioner == provisioner]
         whole = len(group) == sum(one.provisioner == provisioner for one in answer.columns)
-        found += [provisioner] if whole else [answer.columns[index].format for index in group]
-    return ", ".join(found)
+        names += [provisioner] if whole else [answer.columns[index].format for index in group]
+    return ", ".join(names)
 
 
 def _rows(answer: bootstrappb.ExplainResponse, groups: Sequence[Sequence[int]]) -> Iterator[bootstrappb.ExplainRow]:
@@ -141,15 +141,15 @@ def _rows(answer: bootstrappb.ExplainResponse, groups: Sequence[Sequence[int]]) 
 
     Nor what every machine has, such as its Kubernetes version, where none of the formats that are shown refuses it.
     """
-    told: dict[tuple[str, str], tuple[int, ...]] = {}
+    results: dict[tuple[str, str], tuple[int, ...]] = {}
     for row in answer.rows:
         place = describe(row.origin)
         verdicts = tuple(row.cells[group[0]].verdict for group in groups)
         parents = row.feature.split(".")
-        above = [told.get((place, ".".join(parents[:length]))) for length in range(1, len(parents) + 1)]
+        above = [results.get((place, ".".join(parents[:length]))) for length in range(1, len(parents) + 1)]
         if verdicts not in above and (bootstrappb.VERDICT_REFUSED in verdicts or not row.feature.startswith(HIDDEN)):
             yield row
-        told[place, row.feature] = verdicts
+        results[place, row.feature] = verdicts
 
 
 def _add(made: Table, head: Sequence[str], words: Sequence[str], *, style: str = "") -> None:

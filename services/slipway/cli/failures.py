@@ -1,4 +1,4 @@
-"""Every way in which a command can end without success, told in words and an exit code, never a traceback."""
+"""Every way in which a command can end without success, as a message and an exit code, never a traceback."""
 
 import sys
 from collections.abc import Callable

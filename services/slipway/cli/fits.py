@@ -41,7 +41,7 @@ def all_fits(
 
     Args:
         answer: the user data, not compressed.
-        info: what its provisioner declares of the format; None where nobody could be asked, and gzip is a guess then.
+        info: what its provisioner declares of the format; None where no registry is known, and gzip is a guess then.
         unchanged: the machine's target says that its provider passes user data on unchanged.
     """
     return {
@@ -63,6 +63,6 @@ def _fit(
     if raw <= row.limit_bytes:
         return Fit(row.limit_bytes, raw, squeezed, YES)
     if squeezed is not None and squeezed <= row.limit_bytes:
-        guess = "if the format takes gzip, which a registry tells: give --registry HOST:PORT too"
+        guess = "if the format takes gzip, which only a registry knows: add --registry HOST:PORT"
         return Fit(row.limit_bytes, raw, squeezed, GZIP, guess if info is None else "")
     return Fit(limit, raw, squeezed, YES if raw <= limit else NO, row.assumption())

@@ -32,7 +32,7 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 _SUBSTITUTED = re.compile(r"\$(?=[${])")
-"""A dollar sign that whoever fills in variables would not take for text; doubled it is one."""
+"""A dollar sign that a program which replaces variables would not take for text; doubled, it is text."""
 
 _LONE_KINDS = frozenset({"KubeadmConfig", "KubeadmConfigTemplate"})
 
@@ -40,7 +40,7 @@ _LONE_KINDS = frozenset({"KubeadmConfig", "KubeadmConfigTemplate"})
 @click.command("import", short_help="Turn KubeadmConfigs into SlipwayConfigs.")
 @file_options
 @variable_options
-@click.option("--show-secrets", is_flag=True, help="Write secrets that stand in the file; else they are left out.")
+@click.option("--show-secrets", is_flag=True, help="Write secrets that the file holds; else they are left out.")
 @click.option(
     "-o", "--output", type=click.Choice(OUTPUTS), default="yaml", show_default=True,
     help="How to print it; table lists the machines only.",
@@ -58,7 +58,7 @@ def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FB
     leave out with a warning. Remarks on what is understood differently go to standard error.
 
     Passwords, tokens and URLs that carry credentials are left out unless --show-secrets is given: {hidden: 22 bytes}
-    stands in their place, which every command refuses to read, and Secrets that a machine refers to are not printed.
+    replaces them, which every command refuses to read, and Secrets that a machine refers to are not printed.
     All else is printed as it stands, also what files, scripts, commands and arguments hold.
 
     What is printed is a template again, as what was read: ${ stands as $${ in it. With --no-substitution neither is.
@@ -70,9 +70,9 @@ def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FB
 
     \b
     Exit codes:
-      0  everything was carried over, with remarks
-      1  something can not be carried over; it is named with file, line, column and field path
-      2  the command line is wrong
+      0  everything was carried over, with diagnostics
+      1  something cannot be carried over; it is named with file, line, column and field path
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     inputs = inputs_from(values)
     loaded = load(inputs)
@@ -99,7 +99,7 @@ def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FB
 
 
 async def _by_backend(loaded: Loaded, connection: Connection) -> bool:
-    """Have a lone config carried over by whom the person chose, and tell whether there is one."""
+    """Have a lone config carried over by the chosen backend, and return whether there is one."""
     kinds = [question.standing.config.partition("/")[0] for question in loaded.questions]
     async with connected(connection, dry=True) as backend:
         if not loaded.lone or kinds[0] not in _LONE_KINDS:
@@ -140,14 +140,14 @@ def _documents(
         if machine.target.ListFields():
             entry.target.CopyFrom(machine.target)
     own = {(namespace, spec.cluster.name) for (namespace, _), spec in clusters.items()}
-    given: set[tuple[str, str]] = set()
+    heads_seen: set[tuple[str, str]] = set()
     heads: list[dict[str, Any]] = []
     for (namespace, _), spec in clusters.items() if with_clusters else ():
         name = spec.cluster.name
-        if (namespace, name) in given:
+        if (namespace, name) in heads_seen:
             further = (f"{name}-{number}" for number in count(2))
-            name = next(one for one in further if (namespace, one) not in own | given)
-        given.add((namespace, name))
+            name = next(one for one in further if (namespace, one) not in own | heads_seen)
+        heads_seen.add((namespace, name))
         head = metadata(name, namespace)
         heads.append({"apiVersion": API_VERSION, "kind": CLUSTER, "metadata": head, "spec": encode(spec)})
     bodies: list[dict[str, Any]] = []

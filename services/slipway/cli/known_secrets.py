@@ -1,6 +1,6 @@
 """Makes two bundles comparable by the values of their secrets: a reference becomes the digest of what it refers to.
 
-The values and their digests stay in this process: only names of items and fields are ever told.
+The values and their digests stay in this process: only names of items and fields are ever shown.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ def digested(
     Args:
         old: the machine before.
         new: the machine after.
-        by_value: tell two values apart; else all that are known look the same.
+        by_value: distinguish two values; else all that are known look the same.
     """
     unknown = old.unknown() | new.unknown()
     return _digested(old, unknown, by_value=by_value), _digested(new, unknown, by_value=by_value)
@@ -58,8 +58,8 @@ def digested(
 def one_sided(old: Mapping[str, Comparable], new: Mapping[str, Comparable]) -> Iterator[Place]:
     """Give the secrets whose value is at hand on one side only, while both sides refer to them."""
     both = [(old[name], new[name]) for name in sorted(old.keys() & new.keys())]
-    found = {place for one, two in both for place in one.unknown() ^ two.unknown() if _refer_both(one, two, place)}
-    yield from sorted(found)
+    places = {place for one, two in both for place in one.unknown() ^ two.unknown() if _refer_both(one, two, place)}
+    yield from sorted(places)
 
 
 def _refer_both(one: Comparable, two: Comparable, place: Place) -> bool:

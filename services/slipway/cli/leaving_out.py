@@ -1,4 +1,4 @@
-"""Leaves secrets out of a document that a person will keep, and tells where."""
+"""Leaves secrets out of a document that a person will keep, and reports where."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -52,7 +52,7 @@ def _is_secret(owner: str, field: FieldPlan, value: Any) -> bool:
 
 
 def _carries_credentials(url: str) -> bool:
-    """Tell whether a URL names a user, or has a query, where signatures stand."""
+    """Return whether a URL names a user, or has a query, where signatures stand."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -45,39 +45,39 @@ def load(inputs: Inputs) -> Loaded:
     Raises:
         SourceError: undefined variables, or anything that is wrong with a document, with file, line and column; or
             there is no machine in the files.
-        click.UsageError: a file can not be read, or no machine has the wanted name.
+        click.UsageError: a file cannot be read, or no machine has the wanted name.
     """
     texts = _texts(inputs.files)
     variables = {**os.environ, **inputs.variables}
-    found = read_document_set(
+    document_set = read_document_set(
         texts,
         variables=variables,
         set_missing=inputs.set_missing,
         substitute=inputs.substitute,
         infrastructure=inputs.target,
     )
-    if not found.questions:
+    if not document_set.questions:
         empty = not any(text.strip() for text in texts.values())
-        message = "there is no machine here: nothing is in it" if empty else _no_machine(found.notes)
+        message = "there is no machine here: nothing is in it" if empty else _no_machine(document_set.notes)
         raise SourceError([SourceProblem(", ".join(texts), None, "", message)])
-    questions = _chosen(found.questions, inputs.machines)
-    notes, doubts = [str(one) for one in found.notes], [str(one) for one in found.doubts]
-    return Loaded(questions, notes, found.places, found.lone, doubts, _unused(inputs, texts.values()))
+    questions = _chosen(document_set.questions, inputs.machines)
+    notes, doubts = [str(one) for one in document_set.notes], [str(one) for one in document_set.doubts]
+    return Loaded(questions, notes, document_set.places, document_set.lone, doubts, _unused(inputs, texts.values()))
 
 
 def _unused(inputs: Inputs, texts: Iterable[str]) -> dict[str, str]:
-    """Give a warning for each variable that was set on the command line for nothing; its value is not told."""
+    """Give a warning for each variable that was set on the command line for nothing; its value is not shown."""
     if not inputs.substitute:
-        told = "has no effect: with --no-substitution no variable is filled in"
-        return {name: f"--set {name} {told}" for name in inputs.variables}
+        text = "has no effect: with --no-substitution no variable is filled in"
+        return {name: f"--set {name} {text}" for name in inputs.variables}
     used = variables_of(texts)
-    found = {}
+    warnings = {}
     for name in inputs.variables:
         if name not in used:
             meant = did_you_mean(name, used - inputs.variables.keys())
             hint = f"; did you mean {meant}?" if meant else ""
-            found[name] = f"--set {name} has no effect: no file uses this variable{hint}"
-    return found
+            warnings[name] = f"--set {name} has no effect: no file uses this variable{hint}"
+    return warnings
 
 
 def _texts(files: Sequence[Path]) -> dict[str, str]:
@@ -85,7 +85,7 @@ def _texts(files: Sequence[Path]) -> dict[str, str]:
 
     Raises:
         SourceError: one is not text in UTF-8.
-        click.UsageError: one can not be read.
+        click.UsageError: one cannot be read.
     """
     return {_name(path): _text(path) for path in dict.fromkeys(files)}
 
@@ -111,7 +111,7 @@ def _text(path: Path) -> str:
     except IsADirectoryError:
         raise click.UsageError(f"{path} is a directory: name its files, as in -f {path}/*.yaml") from None
     except OSError as error:
-        raise click.UsageError(f"{_name(path)}: {error.strerror or 'can not be read'}") from None
+        raise click.UsageError(f"{_name(path)}: {error.strerror or 'cannot be read'}") from None
     except AttributeError:
         raise click.UsageError("standard input is closed") from None
     try:

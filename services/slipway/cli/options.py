@@ -44,13 +44,13 @@ class Connection:
 
 
 def _variables(_context: click.Context, _parameter: click.Parameter, values: Iterable[str]) -> dict[str, str]:
-    found = {}
+    variables = {}
     for text in values:
         name, separator, value = text.partition("=")
         if not separator or not name:
             raise click.BadParameter("it takes VAR=VALUE")
-        found[name] = value
-    return found
+        variables[name] = value
+    return variables
 
 
 def variable_options(command: F) -> F:
@@ -63,7 +63,7 @@ def variable_options(command: F) -> F:
         ),
         click.option(
             "--set-missing", is_flag=True,
-            help="Fill undefined variables, a missing endpoint, version or Secret with a plausible dummy, for a look.",
+            help="Fill undefined variables, a missing endpoint, version or Secret with placeholders, for a dry run.",
         ),
         click.option(
             "--no-substitution", is_flag=True,
@@ -111,7 +111,7 @@ def connection_options(command: F) -> F:
         ),
         click.option(
             "--server", default="", envvar="SLIPWAY_SERVER", metavar="HOST:PORT", callback=address,
-            help="Ask this bootstrapper. Without it everything runs in this process.",
+            help="Call this bootstrapper. Without it everything runs in this process.",
         ),
         click.option(
             "--registry", default="", envvar="SLIPWAY_REGISTRY_ADDRESS", metavar="HOST:PORT", callback=address,
@@ -121,7 +121,7 @@ def connection_options(command: F) -> F:
             "--tls-cert-dir", default=None, envvar="SLIPWAY_TLS_CERT_DIR",
             type=click.Path(path_type=Path, file_okay=False), help="Directory with tls.crt, tls.key and ca.crt.",
         ),
-        click.option("--insecure", is_flag=True, help="Speak to a server on this machine without TLS."),
+        click.option("--insecure", is_flag=True, help="Call a server on this machine without TLS."),
     )  # fmt: skip
 
 

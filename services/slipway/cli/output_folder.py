@@ -31,12 +31,12 @@ class OutputFolder:
     def write(self, results: Sequence[Rendered]) -> None:
         """Write user data and attachments of all, put the files' names into the entries, and write the account of them.
 
-        The first format of a provisioner is PROVISIONER.EXT, further ones PROVISIONER-FORMAT.EXT. Where one can not be
-        written nothing stays of any, nor the account of an earlier call: nobody boots the half of a cluster.
+        The first format of a provisioner is PROVISIONER.EXT, further ones PROVISIONER-FORMAT.EXT. Where one cannot be
+        written nothing stays of any, nor the account of an earlier call: half of a cluster must not be booted.
 
         Raises:
-            OSError: a file can not be written, or a folder for it is a link.
-            ProvisionerFailed: a name that the provisioner gave is none of a file.
+            OSError: a file cannot be written, or a folder for it is a link.
+            ProvisionerFailed: the provisioner gave an invalid file name.
         """
         for one in results:
             _refuse_link(self._folder / one.entry.machine)
@@ -100,14 +100,14 @@ class OutputFolder:
         """Give the files that the account of an earlier call names, as far as they lie in its machines' folders."""
         try:
             entries = json.loads((self._folder / SUMMARY).read_text(encoding="utf-8"))
-            found: dict[tuple[str, str], list[Path]] = {}
+            paths: dict[tuple[str, str], list[Path]] = {}
             for one in entries:
                 machine, _, name = one["file"].partition("/")
                 if machine == one["machine"] and all(_FILE_NAME.fullmatch(part) for part in (machine, name)):
-                    found.setdefault((machine, one["provisioner"]), []).append(self._folder / machine / name)
+                    paths.setdefault((machine, one["provisioner"]), []).append(self._folder / machine / name)
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return {}
-        return found
+        return paths
 
 
 def _fill(path: Path, content: bytes) -> None:
@@ -134,5 +134,5 @@ def _refuse_link(folder: Path) -> None:
 
 def _file_name(name: str) -> str:
     if not _FILE_NAME.fullmatch(name):
-        raise ProvisionerFailed("the name of a file that the provisioner gave is none of a file")
+        raise ProvisionerFailed("the provisioner gave an invalid file name")
     return name

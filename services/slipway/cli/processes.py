@@ -73,7 +73,7 @@ class LocalServices:
         await self.run("bootstrapper", "slipway.bootstrapper", self.bootstrapper, *flags)
 
     async def start_provisioner(self, module: str, *, name: str = "") -> Process:
-        """Start one of our provisioners; `name`, its own where none is given, tells two instances apart."""
+        """Start one of our provisioners; `name`, its own where none is given, identifies an instance."""
         address, name = f"{LOOPBACK}:{free_port()}", name or module.replace("_", "-")
         return await self.run(name, f"slipway.provisioners.{module}", address, "--registry-address", self.registry)
 
@@ -105,7 +105,7 @@ class LocalServices:
 
 
 def free_port() -> int:
-    """Give a port of this machine that nobody listens on now."""
+    """Give a port of this machine that is not in use now."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])

@@ -51,7 +51,7 @@ def new(name: str, folder: Path | None) -> None:
     Exit codes:
       0  it was written
       1  it could not be written
-      2  the name can not be used, or there is something in the directory
+      2  the name cannot be used, or there is something in the directory
     """  # noqa: D301  # click's mark for lines that stay
     place = folder or Path(label_of(name))
     try:

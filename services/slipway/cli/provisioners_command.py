@@ -34,7 +34,7 @@ def provisioners(output: str, **values: Any) -> None:
     Exit codes:
       0  at least one provisioner is ready
       1  none is, or the registry does not answer
-      2  the command line is wrong
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     connection = connection_from(values)
     if connection.registry and not connection.server:

@@ -44,7 +44,7 @@ def release(names: tuple[str, ...], every: bool, namespace: str, kubeconfig: Pat
     Exit codes:
       0  what was named, or everything, is handed back or was never to be
       1  an object that was named is not Slipway's or has its data already, or the cluster does not answer
-      2  the command line is wrong
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     if bool(names) == every:
         raise click.UsageError("name KubeadmConfigs, or give --all")
@@ -68,7 +68,7 @@ def _path(kubeconfig: Path | None) -> Path:
 
 async def _released(kubeconfig: Path, namespace: str, names: tuple[str, ...]) -> list[list[str]]:
     # The client of Kubernetes is large, and no other command needs it.
-    from slipway.controller import marks  # noqa: PLC0415
+    from slipway.controller import ownership  # noqa: PLC0415
     from slipway.controller.kubernetes.api import Api  # noqa: PLC0415
     from slipway.controller.kubernetes.connection import Connection, KubeconfigUnusable  # noqa: PLC0415
     from slipway.controller.kubernetes.failures import ApiFailure  # noqa: PLC0415
@@ -82,9 +82,9 @@ async def _released(kubeconfig: Path, namespace: str, names: tuple[str, ...]) ->
     try:
         api = Api(connection)
         if not names:
-            selector = f"{marks.OWNER}={marks.SLIPWAY}"
+            selector = f"{ownership.OWNER}={ownership.SLIPWAY}"
             items, _ = await api.list(KUBEADM_CONFIGS, namespace, selector=selector)
-            names = tuple(str(one["metadata"]["name"]) for one in items if marks.held(one) or _unfinished(one))
+            names = tuple(str(one["metadata"]["name"]) for one in items if ownership.held(one) or _unfinished(one))
         releaser = Releaser(api, lambda: datetime.now(UTC))
         rows = []
         for name in names:
@@ -100,7 +100,7 @@ async def _released(kubeconfig: Path, namespace: str, names: tuple[str, ...]) ->
 
 def _unfinished(config: dict[str, object]) -> bool:
     """Whether an object was handed back, and the kubeadm provider has not got on with it."""
-    from slipway.controller import marks  # noqa: PLC0415
+    from slipway.controller import ownership  # noqa: PLC0415
 
     status = config.get("status")
-    return marks.released(config) and not (isinstance(status, dict) and status.get("dataSecretName"))
+    return ownership.released(config) and not (isinstance(status, dict) and status.get("dataSecretName"))

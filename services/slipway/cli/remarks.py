@@ -20,7 +20,7 @@ _SEVERITIES = {"info": "note", "warning": "warning", "error": "warning"}
 
 
 def note_files(loaded: Loaded) -> None:
-    """Tell what was noticed while the files were read."""
+    """Report what was noticed while the files were read."""
     for text in dict.fromkeys(loaded.notes):
         note(text, "note")
     for text in (*loaded.doubts, *loaded.unused.values()):
@@ -28,7 +28,7 @@ def note_files(loaded: Loaded) -> None:
 
 
 def note_questions(loaded: Loaded) -> None:
-    """Tell what was noticed while the machines of the files were read."""
+    """Report what was noticed while the machines of the files were read."""
     for kind, line in question_lines(loaded):
         note(line, kind)
 
@@ -56,22 +56,22 @@ def together_lines(loaded: Loaded) -> Mapping[str, Sequence[str]]:
 
 
 def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
-    """Tell why something was refused, and what provisioners and the bootstrapper remarked."""
+    """Report why something was refused, and what provisioners and the bootstrapper remarked."""
     questions = {one.name: one for one in loaded.questions}
-    told: dict[tuple[str, str], list[str]] = {}
+    messages: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         for one in entry.refusals:
             reason = _told(one["reason"], one["remedy"])
             field = one["field"] or ("" if entry.provisioner else entry.machine)
             line = _sentence(loaded.places, questions[entry.machine], field, reason)
-            told.setdefault((entry.status, line), []).append(entry.provisioner)
+            messages.setdefault((entry.status, line), []).append(entry.provisioner)
     for entry in entries:
         for one in entry.diagnostics:
             line = _sentence(loaded.places, questions[entry.machine], one["field"], one["message"])
-            told.setdefault((_SEVERITIES.get(one["severity"], "warning"), line), []).append(entry.provisioner)
+            messages.setdefault((_SEVERITIES.get(one["severity"], "warning"), line), []).append(entry.provisioner)
     everybody = {entry.provisioner for entry in entries}
     several = len(entries) > len({entry.machine for entry in entries})
-    for (kind, line), names in told.items():
+    for (kind, line), names in messages.items():
         whose = f"{', '.join(dict.fromkeys(names))}: " if several and set(names) != everybody else ""
         note(f"{whose}{line}", kind)
 
@@ -79,13 +79,13 @@ def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
 def note_error(
     loaded: Loaded, question: MachineQuestion, error: SlipwayError, *, kind: str = "refused", whose: str = ""
 ) -> None:
-    """Tell why a machine was refused, a line for each field; by whom, where several were asked."""
+    """Report why a machine was refused, a line for each field; by whom, where several were asked."""
     for line in error_lines(loaded.places, question, error):
         note(f"{whose}: {line}" if whose else line, kind)
 
 
 def note_answer(loaded: Loaded, question: MachineQuestion, diagnostics: Iterable[diagnosticpb.Diagnostic]) -> None:
-    """Tell what an answer remarks about fields; what it says of the whole is a part of the result."""
+    """Report what an answer says about fields; what it says of the whole is a part of the result."""
     for one in diagnostics:
         tree = diagnostic_tree(one)
         if tree["field"]:
@@ -104,8 +104,8 @@ def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) 
     """Give the lines of an error about a machine."""
     lines = []
     for one in error.violations:
-        told = _told(one.description, what_to_do(error, one))
-        lines.append(_sentence(places, question, one.path, told))
+        text = _told(one.description, what_to_do(error, one))
+        lines.append(_sentence(places, question, one.path, text))
     return lines or [_sentence(places, question, question.name, with_remedy(error.message, what_to_do(error)))]
 
 
@@ -119,11 +119,11 @@ def _sentence(places: Places, question: MachineQuestion, field: str, message: st
     if field in {"", "Slipway"}:
         return message
     field = question.as_written(field)
-    found = _found(places, question, field)
-    if found is None:
+    place = _found(places, question, field)
+    if place is None:
         of = "" if field == question.name else f"{question.name}: "
         return f"{_at(question.standing.file, question.standing.position)}{of}{field}: {message}"
-    return f"{_at(found.file, found.position)}{field}: {message}"
+    return f"{_at(place.file, place.position)}{field}: {message}"
 
 
 def _found(places: Places, question: MachineQuestion, field: str) -> SourceProblem | None:
@@ -131,5 +131,5 @@ def _found(places: Places, question: MachineQuestion, field: str) -> SourceProbl
 
 
 def _at(file: str, position: Position | None) -> str:
-    """Give a place as lines begin with it; "" where there is none."""
+    """Give a place as lines begin with it; "" where there is no place."""
     return f"{file}:{position.line}:{position.column}: " if position else ""

@@ -1,14 +1,16 @@
 """A server that answers the commands."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+from cryptography import x509
 
 from slipway.cli.addresses import silence
 from slipway.cli.options import Connection
 from slipway.contract.errors import ForeignStatus, VersionSkew
+from slipway.contract.roles import BOOTSTRAPPER, REGISTRY
 from slipway.rpc.channel import ChannelPool, InsecureTargetError
 from slipway.rpc.client import invoke
 from slipway.rpc.tls import CertificateFiles, TlsFilesError
@@ -42,7 +44,7 @@ class RemoteBackend:
         if connection.tls_cert_dir is None and not connection.insecure:
             raise click.UsageError("a server needs --tls-cert-dir DIR, or --insecure when it is on this machine")
         tls = CertificateFiles(connection.tls_cert_dir) if connection.tls_cert_dir else None
-        self._channels = ChannelPool(tls=tls, trust_domain="slipway")
+        self._channels = ChannelPool(tls=tls, trust_domain=_trust_domain(tls))
         self._connection = connection
 
     async def user_data(self, request: bootstrappb.GetUserDataRequest) -> bootstrappb.GetUserDataResponse:
@@ -74,7 +76,7 @@ class RemoteBackend:
             raise click.UsageError("a server's provisioners are listed by its registry: give --registry HOST:PORT too")
         request = registrypb.ListProvisionersRequest()
         with _right_address(address):
-            stub = RegistryServiceStub(self._channels.get(address))
+            stub = RegistryServiceStub(self._channels.get(address, role=REGISTRY))
         call = invoke(stub.ListProvisioners, request, timeout=CALL_SECONDS)
         return list((await _answered(call, f"registry at {address}")).instances)
 
@@ -89,13 +91,25 @@ class RemoteBackend:
     async def _bootstrap(self, call: Callable[["BootstrapServiceAsyncStub"], Awaitable[A]]) -> A:
         address = self._connection.server
         with _right_address(address):
-            stub = BootstrapServiceStub(self._channels.get(address))
+            stub = BootstrapServiceStub(self._channels.get(address, role=BOOTSTRAPPER))
         return await _answered(call(stub), f"server at {address}")
+
+
+def _trust_domain(files: CertificateFiles | None) -> str:
+    """Return the trust domain of the own certificate, which is that of the servers, too."""
+    if files is not None:
+        with suppress(TlsFilesError, ValueError, x509.ExtensionNotFound):
+            certificate = x509.load_pem_x509_certificate(files.read().chain)
+            names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+            for uri in names.get_values_for_type(x509.UniformResourceIdentifier):
+                if uri.startswith("spiffe://"):
+                    return uri.removeprefix("spiffe://").partition("/")[0]
+    return "slipway"
 
 
 @contextmanager
 def _right_address(address: str) -> Iterator[None]:
-    """Tell a person who named a wrong address, or a directory without certificates."""
+    """Report to a person who named a wrong address, or a directory without certificates."""
     try:
         yield
     except InsecureTargetError:

@@ -27,10 +27,10 @@ STDOUT = "-"
 @click.option("--format", "format_id", default="", metavar="FORMAT|all", help="This format, e.g. talos/v1.12; or all.")
 @click.option(
     "-o", "--output", default="", metavar="DIR|-", type=click.Path(file_okay=False, allow_dash=True),
-    help="Write files to DIR, or one user data to standard output. Without it nothing is kept: a look.",
+    help="Write files to DIR, or one user data to standard output. Without it nothing is written: a dry run.",
 )  # fmt: skip
 @click.option(
-    "--summary", type=click.Choice(OUTPUTS), default="table", show_default=True, help="How to print the account.",
+    "--summary", type=click.Choice(OUTPUTS), default="table", show_default=True, help="How to print the summary.",
 )  # fmt: skip
 @connection_options
 @reported
@@ -39,7 +39,7 @@ def render(provisioner: str, format_id: str, output: str, summary: str, **values
 
     Each KubeadmControlPlane yields its first and a joining machine, each pool one worker, a SlipwayCluster the machines
     that it lists. With -o DIR the files go to DIR/MACHINE/PROVISIONER.EXT, attachments beside them, all readable by you
-    alone; DIR/summary.json says what became of each machine. User data holds keys and tokens: treat it so.
+    alone; DIR/summary.json has the result of each machine. User data holds keys and tokens: protect it.
 
     Machines of one cluster that are rendered in several calls agree on its authorities only with --credentials DIR, and
     with it the same files give the same bytes again.
@@ -55,7 +55,7 @@ def render(provisioner: str, format_id: str, output: str, summary: str, **values
     Exit codes:
       0  every machine got user data from at least one of the provisioners that were asked
       1  a machine got none, or a file is invalid
-      2  the command line is wrong
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     if output in OUTPUTS and not Path(output).is_dir():
         raise click.UsageError(f"-o names a folder here: give --summary {output} for the account, or -o ./{output}")
@@ -96,7 +96,7 @@ def _to_stdout(results: list[Rendered]) -> None:
     answers = [one.answer for one in results if one.answer is not None]
     if len(answers) > 1:
         raise click.UsageError(
-            f"{len(answers)} user data can not go to one standard output: choose --machine and --provisioner"
+            f"{len(answers)} user data do not fit on one standard output: choose --machine and --provisioner"
         )
     for answer in answers:
         if answer.encoding == "gzip":

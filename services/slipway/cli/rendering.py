@@ -65,12 +65,12 @@ def wishes(
     the provisioner, or of everyone.
 
     Args:
-        instances: all that is known; empty when nobody could be asked.
+        instances: all that is known; empty when no registry is known.
         provisioner: name, "all" or "".
         format_id: format, "all" or "".
 
     Raises:
-        click.UsageError: nobody has the name, or serves the format.
+        click.UsageError: no provisioner has the name, or serves the format.
     """
     if instances:
         _check_known(instances, provisioner, format_id)
@@ -88,10 +88,10 @@ def wishes(
 
 
 def check_provisioner(instances: Sequence[registrypb.ProvisionerInstance], name: str) -> None:
-    """Check that somebody has the name.
+    """Check that a provisioner has the name.
 
     Raises:
-        click.UsageError: nobody has; it says who was meant, also where the name is that of a format.
+        click.UsageError: none has; it suggests a name, also where the name is that of a format.
     """
     names = sorted({one.info.name for one in instances})
     if name in names:
@@ -164,7 +164,7 @@ def role_name(role: clusterpb.Role.ValueType) -> str:
 
 
 def complete(entries: Sequence[Entry]) -> bool:
-    """Tell whether every machine got user data from at least one provisioner."""
+    """Return whether every machine got user data from at least one provisioner."""
     machines = {entry.machine for entry in entries}
     return bool(machines) and machines == {entry.machine for entry in entries if entry.status == "rendered"}
 

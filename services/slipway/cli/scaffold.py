@@ -33,7 +33,7 @@ def scaffold(name: str, folder: Path) -> list[Path]:
     """Write the provisioner `name` into `folder`, which must be new or empty, and give the files that were written.
 
     Raises:
-        ValueError: the name is no DNS label or subdomain, or its first part can not be a package's.
+        ValueError: the name is no DNS label or subdomain, or its first part cannot be a package's.
         FileExistsError: there is something in the folder.
     """
     label, package = label_of(name), package_of(name)

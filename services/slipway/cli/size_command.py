@@ -48,13 +48,14 @@ _MOST_FIELDS = 12
 def size(provisioner: str, output: str, **values: Any) -> None:
     """Show how large the user data of every machine is, which items make it so, and where it fits.
 
-    The first table tells what of the bundle is large, the second what each infrastructure would make of the user data,
-    by the rules of slipway render: "gzip" means that it fits only compressed. Where an infrastructure takes more of a
-    format than of others, since it keeps it in an object store, the limit is that one, and a line below says so.
+    The first table shows which items of the bundle are large, the second whether the user data fits each
+    infrastructure, by the rules of slipway render: "gzip" means that it fits only compressed. Where an infrastructure
+    has a higher limit for a format, since it keeps it in an object store, that limit applies, and a line below says
+    so.
 
-    Embedded, secrets are made for this call and thrown away: keys count as keys do, and nothing is kept. A server
-    counts with the cluster's own secrets, which it creates when there are none. Where a Secret that a spec refers to is
-    not in the files, a short placeholder is counted.
+    Without --server, secrets are generated for this call and discarded: keys have real sizes, and nothing is stored.
+    A server counts with the cluster's own secrets, which it creates if none exist. Where a Secret that a spec refers
+    to is not in the files, a short placeholder is counted.
 
     \b
     Examples:
@@ -65,7 +66,7 @@ def size(provisioner: str, output: str, **values: Any) -> None:
     Exit codes:
       0  the size of every machine was shown
       1  a machine is refused by all that were asked, or a file is invalid
-      2  the command line is wrong
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     loaded = load(inputs_from(values))
     note_files(loaded)
@@ -138,7 +139,7 @@ def _tree(
 def _info(
     answer: bootstrappb.GetUserDataResponse, instances: Sequence[registrypb.ProvisionerInstance]
 ) -> provisionerpb.FormatInfo | None:
-    """Find what the provisioner declares of the format, where somebody could be asked."""
+    """Find what the provisioner declares of the format, where a registry is known."""
     return next(
         (
             info

@@ -44,7 +44,7 @@ def up(port: int, credentials: Path | None, output: str) -> None:
     Exit codes:
       0  it was ended by Ctrl-C or SIGTERM
       1  a service did not start, or ended
-      2  the command line is wrong
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     asyncio.run(_up(port, credentials, output))
 
@@ -85,7 +85,7 @@ async def _up(port: int, credentials: Path | None, output: str) -> None:
 
 
 def _check_free(*addresses: str) -> None:
-    """Raise NotReadyError when somebody listens already: he would answer in place of what is started."""
+    """Raise NotReadyError when the port is in use: another process would answer in place of what is started."""
     for address in addresses:
         host, _, port = address.rpartition(":")
         with socket.socket() as probe:

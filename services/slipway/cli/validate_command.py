@@ -20,7 +20,7 @@ from slipway.contract.source_position import SourceError
 from slipway.embedded.bootstrapper import served
 
 
-@click.command("validate", short_help="Check specs and manifests, and that their machines go together.")
+@click.command("validate", short_help="Check specs and manifests, and that their machines are consistent.")
 @input_options
 @output_option()
 @reported
@@ -29,7 +29,7 @@ def validate(output: str, **values: Any) -> None:
 
     Machines of one cluster are also checked beside each other, from whichever files they come: names, who begins the
     cluster, networks, and Kubernetes versions that are too far apart. What is likely a slip, such as the name of a
-    provisioner that does not come with Slipway, is a warning. Whether a provisioner can honour the specs is another
+    provisioner that does not come with Slipway, is a warning. Whether a provisioner supports the specs is another
     question: slipway explain answers it.
 
     \b
@@ -40,8 +40,8 @@ def validate(output: str, **values: Any) -> None:
     \b
     Exit codes:
       0  everything is valid
-      1  something is not; problems are told with file, line, column and field path
-      2  the command line is wrong
+      1  something is not; problems have file, line, column and field path
+      2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     try:
         loaded = load(inputs_from(values))

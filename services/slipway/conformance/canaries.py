@@ -132,7 +132,7 @@ def _texts(message: Message, path: str, keys: _Keys = ()) -> Iterator[tuple[str,
 
 
 def broken(request: provisionerpb.RenderRequest) -> list[provisionerpb.RenderRequest]:
-    """Give requests that can not be rendered, each for another reason, with the canaries in them."""
+    """Give requests that cannot be rendered, each for another reason, with the canaries in them."""
     made = []
 
     def copy() -> provisionerpb.RenderRequest:

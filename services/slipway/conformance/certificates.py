@@ -38,7 +38,7 @@ class Credentials:
         """Read tls.crt, tls.key and ca.crt.
 
         Raises:
-            OSError: a file can not be read.
+            OSError: a file cannot be read.
         """
         chain, key, authority = ((folder / name).read_bytes() for name in NAMES)
         return cls(authority=authority, chain=chain, key=key, server_name=server_name)

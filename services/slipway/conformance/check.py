@@ -52,7 +52,7 @@ class Check:
         return f"{self.clause}.{self.name}"
 
     def unfit(self, info: provisionerpb.FormatInfo) -> str:
-        """Give why it can not be made on a format; nothing when it can."""
+        """Give why it cannot be made on a format; nothing when it can."""
         if self.form not in (provisionerpb.KUBERNETES_INPUT_UNSPECIFIED, info.kubernetes_input):
             plan = self.form == provisionerpb.KUBERNETES_INPUT_PLAN
             return "an intent has no entry point" if plan else "a plan has no intent"

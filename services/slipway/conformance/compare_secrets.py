@@ -51,7 +51,7 @@ def _same(left: bytes, right: bytes) -> bool:
 
 
 def _public(pem: bytes) -> bytes:
-    """Give the public half of a key, however it is written; nothing when it can not be read."""
+    """Give the public half of a key, however it is written; nothing when it cannot be read."""
     try:
         key = load_pem_private_key(pem, None)
     except (ValueError, TypeError, UnsupportedAlgorithm):

@@ -24,7 +24,7 @@ _KEYS = {
     "arguments": "name", "kubelet_arguments": "name", "volumes": "host_path",
 }  # fmt: skip
 _HANDLES = {("HostPathVolume", "name"), ("ComponentFile", "name"), ("TrustedCertificate", "name")}
-"""Names that only tell items of a bundle apart; no machine has to know them."""
+"""Names that only identify items of a bundle; no machine has to know them."""
 
 _DOCUMENTS = {"policy", "manifest", "kubelet_configuration"}
 """Contents that are documents of Kubernetes: what counts is what they say, however it is written."""

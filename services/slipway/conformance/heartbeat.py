@@ -21,7 +21,7 @@ _MOST = 3
 """A wait becomes at most so many times as long."""
 
 _WORTH_SAYING = 0.5
-"""Seconds from which on a finding tells of them."""
+"""Seconds from which on a finding reports them."""
 
 _Found = TypeVar("_Found")
 

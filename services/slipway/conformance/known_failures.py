@@ -8,19 +8,19 @@ from pathlib import Path
 
 
 class KnownFailuresError(Exception):
-    """The list can not be used; the text says why."""
+    """The list cannot be used; the text says why."""
 
 
 def read(path: Path, known: Collection[str]) -> frozenset[str]:
     """Give the ids in a file.
 
     Raises:
-        KnownFailuresError: it can not be read, or names a check that there is not.
+        KnownFailuresError: it cannot be read, or names a check that there is not.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise KnownFailuresError(f"{path}: can not be read: {type(error).__name__}") from None
+        raise KnownFailuresError(f"{path}: cannot be read: {type(error).__name__}") from None
     found = frozenset(text for line in lines if (text := line.partition("#")[0].strip()))
     unknown = sorted(found - set(known))
     if unknown:

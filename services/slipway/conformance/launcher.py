@@ -95,7 +95,7 @@ class ProcessLauncher:
         """Start one, with an environment of its own.
 
         Raises:
-            OSError: the program can not be started.
+            OSError: the program cannot be started.
         """
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         said = {} if setup.by_flags else setup.variables()

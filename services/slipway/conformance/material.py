@@ -1,6 +1,6 @@
 """Secrets for the suite's bundles: a cluster's CA, a token, and whatever a provisioner declares.
 
-They are made anew for every run, so that a provisioner can not have seen them, and none of them opens anything.
+They are made anew for every run, so that a provisioner cannot have seen them, and none of them opens anything.
 """
 
 import base64

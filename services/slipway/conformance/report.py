@@ -95,7 +95,7 @@ def _finding(one: Result, known: Collection[str]) -> reportpb.Finding:
     if one.check.id in known and one.ending in (Ending.FAILED, Ending.WARNED):
         state = reportpb.FINDING_STATE_KNOWN_FAILURE
     elif one.check.id in known:
-        # What is not run can not be shown to fail: the list is for another kind of run.
+        # What is not run cannot be shown to fail: the list is for another kind of run.
         state = reportpb.FINDING_STATE_FIXED
     found = one.found or ("it is on the list of known failures, and it passes: remove it from the list",)
     return reportpb.Finding(

@@ -47,7 +47,7 @@ async def conformance(
     Only a run of all checks can end with the verdict that the contract is kept.
 
     Raises:
-        CannotStartError: the provisioner can not be reached.
+        CannotStartError: the provisioner cannot be reached.
     """
     wanted = wanted or Wanted()
     checks = [check for check in all_checks() if check in wanted and _in_profile(check, options)]

@@ -24,7 +24,7 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 
 class CannotStartError(Exception):
-    """The suite can not begin; the text says why."""
+    """The suite cannot begin; the text says why."""
 
 
 @dataclass(slots=True)
@@ -99,16 +99,16 @@ class Session:
         if got.code not in ("DEADLINE_EXCEEDED", "UNAVAILABLE"):
             return ""
         if self.launcher is None or self.main is None:
-            self.gone = "it answers nobody any more"
+            self.gone = "it no longer answers"
             return self.gone
         await self.end()
         endpoint = self.subject.endpoint
         self.main = await self.launcher.start(self.setup(listen=endpoint))
         self.subject = Subject(endpoint, self.credentials)
         if not await self.answers(self.main, self.subject, self.options.patience.start):
-            self.gone = "it answered nobody any more, and did not start again"
+            self.gone = "it no longer answered, and did not start again"
             return self.gone
-        return "after this check it answered nobody any more, and was started again"
+        return "after this check it no longer answered, and was started again"
 
     async def end(self) -> None:
         """End the subject, if the suite has started it, and the connection to it."""
@@ -131,7 +131,7 @@ class Session:
         subject = Subject(str(setup.listen), self.credentials)
         try:
             if not await self.answers(running, subject, self.options.patience.start):
-                raise Broken("a process started by --start-cmd did not answer where it was told to listen")
+                raise Broken("a process started by --start-cmd did not answer at its address")
             yield running, subject
         finally:
             await subject.close()
@@ -183,7 +183,7 @@ async def opened(options: Options, *, launcher: Launcher | None = None) -> Async
     """Reach the provisioner, starting it if a command is given, and ask it who it is.
 
     Raises:
-        CannotStartError: it can not be reached, or does not say who it is.
+        CannotStartError: it cannot be reached, or does not say who it is.
     """
     if launcher is None and options.start_cmd:
         launcher = ProcessLauncher(options.start_cmd)
@@ -275,7 +275,7 @@ async def _reach(
         subject = Subject(endpoint, None)
         try:
             if not await heartbeat.within(seconds, subject.reachable):
-                raise CannotStartError(_silent(main) if main is not None else f"{endpoint}: nobody answers there")
+                raise CannotStartError(_silent(main) if main is not None else f"{endpoint}: no server answers there")
         finally:
             await subject.close()
         return None

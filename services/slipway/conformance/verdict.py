@@ -53,7 +53,7 @@ def _lines(made: reportpb.Report) -> Iterator[str]:
 
 def _verdict(made: reportpb.Report, *, partial: bool) -> Iterator[str]:
     if partial and not made.summary.failed:
-        yield "These were some checks of many: only a run of all of them tells whether it keeps the contract."
+        yield "These were some checks of many: only a run of all of them shows whether it keeps the contract."
         return
     profiles = f" (profile {', '.join(made.profiles)})" if made.profiles else ""
     if made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED:

@@ -11,16 +11,16 @@ from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.connection import Connection
 from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.kubernetes.kubeconfig import ClusterAccess
+from slipway.controller.metrics import Metrics
 from slipway.controller.objects import Objects
 from slipway.controller.opt_in.decision import decide_opted_in
 from slipway.controller.opt_in.questions import KubeadmQuestions
 from slipway.controller.opt_in.reporter import OptedInReporter
 from slipway.controller.question import NativeQuestions
-from slipway.controller.reconciler import Reconciler, Terms
+from slipway.controller.reconciler import Reconciler, Timeouts
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.secret_reader import SecretReader
-from slipway.controller.tally import Tally
 from slipway.controller.watches import Watches
 from slipway.controller.workload import Connect, Connected, Workloads
 
@@ -56,7 +56,7 @@ class Assembled:
     controller: Controller
     watches: Watches
     reader: SecretReader
-    tally: Tally
+    metrics: Metrics
     opted_in: Watches | None = None
 
     @property
@@ -69,7 +69,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     api: Api,
     bootstrapper: Bootstrapper,
     *,
-    terms: Terms | None = None,
+    timeouts: Timeouts | None = None,
     namespace: str = "",
     watch_filter: str = "",
     workers: int = 32,
@@ -82,7 +82,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     Args:
         api: the management cluster, for watches.
         bootstrapper: what renders.
-        terms: times of the reconciler.
+        timeouts: times of the reconciler.
         namespace: the only one that is followed, or "" for all.
         watch_filter: value of Cluster API's label that a config must have, or "".
         workers: how many configs are worked on at a time.
@@ -95,17 +95,17 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     reader = SecretReader(calls, watches.secrets)
     watches.secret_gone = lambda key: reader.forget(*key)
     workloads = Workloads(reader, dial or connect_to(Destinations()))
-    native = _reconciler(calls, bootstrapper, watches, workloads, terms or Terms())
+    native = _reconciler(calls, bootstrapper, watches, workloads, timeouts or Timeouts())
     if not opt_in:
-        return Assembled(Controller(watches, native, workers=workers), watches, reader, native.tally)
+        return Assembled(Controller(watches, native, workers=workers), watches, reader, native.metrics)
     theirs = watches.of_kubeadm_configs(api, namespace=namespace, watch_filter=watch_filter)
     beside = Controller(theirs, _opted_in(native, calls, theirs), workers=workers)
     controller = Controller(watches, native, workers=workers, beside=[beside])
-    return Assembled(controller, watches, reader, native.tally, theirs)
+    return Assembled(controller, watches, reader, native.metrics, theirs)
 
 
 def _reconciler(
-    calls: Objects, bootstrapper: Bootstrapper, watches: Watches, workloads: Workloads, terms: Terms
+    calls: Objects, bootstrapper: Bootstrapper, watches: Watches, workloads: Workloads, timeouts: Timeouts
 ) -> Reconciler:
     reader = workloads.reader
     renderer = Renderer(
@@ -122,8 +122,8 @@ def _reconciler(
         lock=InitLock(calls, watches.machines),
         workloads=workloads,
         clock=utc_now,
-        tally=Tally(),
-        terms=terms,
+        metrics=Metrics(),
+        timeouts=timeouts,
     )
 
 

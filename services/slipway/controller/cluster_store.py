@@ -205,7 +205,7 @@ class ClusterStore:
         """
         if declaration.name in SUFFIXES:
             return
-        labels, annotations = self.reader.marks(self.cluster.namespace, name)
+        labels, annotations = self.reader.labels_and_annotations(self.cluster.namespace, name)
         if (
             labels.get(CLUSTER_LABEL) != self.cluster.name
             or annotations.get(NAME_ANNOTATION, declaration.name) != declaration.name

@@ -46,7 +46,7 @@ class Reason(StrEnum):
     PAUSED = "Paused"
     WAITING_FOR_OWNER = "WaitingForOwner"
     WAITING_FOR_CLUSTER = "WaitingForCluster"
-    WAITING_FOR_INFRASTRUCTURE = "WaitingForInfrastructure"
+    WAITING_FOR_CLUSTER_INFRASTRUCTURE = "WaitingForClusterInfrastructure"
     WAITING_FOR_ENDPOINT = "WaitingForEndpoint"
     WAITING_FOR_CONTROL_PLANE = "WaitingForControlPlane"
     WAITING_FOR_INIT_LOCK = "WaitingForInitLock"
@@ -57,7 +57,7 @@ class Reason(StrEnum):
     WAITING_FOR_PREDECESSOR = "WaitingForPredecessor"
     WORKLOAD_UNREACHABLE = "WorkloadClusterUnreachable"
     API_UNAVAILABLE = "ApiUnavailable"
-    ROLE_TOO_SMALL = "RoleTooSmall"
+    FORBIDDEN = "Forbidden"
     VERSION_MISSING = "VersionMissing"
     FACT_CONFLICT = "FactConflict"
     KUBEADM_VERSION_SKEW = "KubeadmVersionSkew"
@@ -74,81 +74,81 @@ class Reason(StrEnum):
     BOOTSTRAP_TOKEN_PRESET = "BootstrapTokenPreset"  # noqa: S105  # a reason's name
 
 
-_BY_ITSELF = "None: the controller goes on when it is there."
+_BY_ITSELF = "None: the controller continues when it exists."
 MEANINGS: dict[Reason, Meaning] = {
     Reason.AVAILABLE: Meaning("The user data is stored in the data Secret.", "None."),
     Reason.NOT_PAUSED: Meaning("Neither the config nor its Cluster is paused.", "None.", Type.PAUSED),
-    Reason.NOT_KNOWN: Meaning("Nothing is known yet, since something else comes first.", "See the condition Ready."),
+    Reason.NOT_KNOWN: Meaning("The state is unknown: an earlier step is not done.", "See the condition Ready."),
     Reason.PAUSED: Meaning(
         "The Cluster is paused, or the config has the annotation cluster.x-k8s.io/paused or "
-        "bootstrap.slipway.dev/paused. Nothing is written meanwhile.",
+        "bootstrap.slipway.dev/paused. Nothing is written while it is paused.",
         "Remove the annotation, or set spec.paused of the Cluster to false.",
         Type.PAUSED,
         waits=True,
     ),
     Reason.WAITING_FOR_OWNER: Meaning(
-        "No Machine or MachinePool owns the config yet, it is not there, or it does not refer to the config in turn.",
-        "None while Cluster API makes the Machine; a config that nobody refers to waits for ever.",
+        "No Machine or MachinePool owns the config, the owner does not exist, or it does not refer to the config.",
+        "None while Cluster API creates the Machine; a config to which no object refers waits forever.",
         waits=True,
     ),
-    Reason.WAITING_FOR_CLUSTER: Meaning("The Cluster that the Machine names is not there.", _BY_ITSELF, waits=True),
-    Reason.WAITING_FOR_INFRASTRUCTURE: Meaning(
-        "The infrastructure of the Cluster is not provisioned.", "Look at the Cluster's infrastructure.", waits=True
+    Reason.WAITING_FOR_CLUSTER: Meaning("The Cluster that the Machine names does not exist.", _BY_ITSELF, waits=True),
+    Reason.WAITING_FOR_CLUSTER_INFRASTRUCTURE: Meaning(
+        "The infrastructure of the Cluster is not provisioned.", "Check the Cluster's infrastructure.", waits=True
     ),
     Reason.WAITING_FOR_ENDPOINT: Meaning(
         "The Cluster has no valid spec.controlPlaneEndpoint (host and port).",
-        "Look at the infrastructure's cluster, which sets it, or set it in the Cluster.",
+        "Check the infrastructure cluster, which sets it, or set it in the Cluster.",
         waits=True,
     ),
     Reason.WAITING_FOR_CONTROL_PLANE: Meaning(
-        "The control plane is not initialised, so that nothing can join it.",
-        "Look at the first control-plane machine.",
+        "The control plane is not initialised: no machine can join it.",
+        "Check the first control-plane machine.",
         waits=True,
     ),
     Reason.WAITING_FOR_INIT_LOCK: Meaning(
-        "Another control-plane machine initialises the cluster. The message names it and says since when.",
-        "None for some minutes. After 20 minutes a Warning tells that the machine may be stuck: look at it, and delete "
-        "it if it will not come up; that frees the lock.",
+        "Another control-plane machine initialises the cluster. The message names it, with its start time.",
+        "None for some minutes. After 20 minutes a Warning reports that the machine may be stuck: check it, and delete "
+        "it if it does not start; this releases the lock.",
         waits=True,
     ),
     Reason.WAITING_FOR_CERTIFICATES: Meaning(
-        "Secrets of the cluster are missing, and are not Slipway's to make: the control plane's provider makes them, "
-        "or a person does (external etcd).",
-        "Look at the control plane, or create the Secrets that the message names.",
+        "Secrets of the cluster are missing that Slipway does not create: the control-plane provider creates them, or "
+        "an administrator does (external etcd).",
+        "Check the control plane, or create the Secrets that the message names.",
         Type.CERTIFICATES,
         waits=True,
     ),
     Reason.WAITING_FOR_KUBECONFIG: Meaning(
-        "The Secret CLUSTER-kubeconfig is not there, so that no bootstrap token can be made in the cluster.",
-        "Look at the control plane, whose provider makes it.",
+        "The Secret CLUSTER-kubeconfig does not exist, so no bootstrap token can be created in the cluster.",
+        "Check the control plane, whose provider creates it.",
         waits=True,
     ),
     Reason.WAITING_FOR_SECRET: Meaning(
-        "A Secret or ConfigMap that the spec refers to, or a key of it, is not there.",
+        "A Secret or ConfigMap that the spec refers to, or a key of it, does not exist.",
         "Create what the message names, in the namespace of the config.",
         waits=True,
     ),
     Reason.WAITING_FOR_PROVISIONER: Meaning(
         "The provisioner that is to render is not registered, or not ready.",
-        "Start it, or pin another one in spec.provisioner. The machine goes on as soon as it registers.",
+        "Start it, or pin another one in spec.provisioner. The machine continues as soon as it registers.",
         Type.PROVISIONER,
         waits=True,
     ),
     Reason.WAITING_FOR_PREDECESSOR: Meaning(
-        "The data Secret of a deleted config of the same name is still there.",
+        "The data Secret of a deleted config of the same name still exists.",
         "None: the garbage collector removes it.",
         waits=True,
     ),
     Reason.WORKLOAD_UNREACHABLE: Meaning(
-        "The API server of the workload cluster does not answer, so that no bootstrap token can be made in it.",
-        "Look at the control plane and at the network between the two. It is tried again with growing pauses.",
+        "The API server of the workload cluster does not answer, so no bootstrap token can be created in it.",
+        "Check the control plane and the network between the two. The controller retries with back-off.",
         waits=True,
     ),
     Reason.API_UNAVAILABLE: Meaning(
-        "The management cluster's API server did not answer.", "None: it is tried again.", waits=True
+        "The management cluster's API server did not answer.", "None: the controller retries.", waits=True
     ),
-    Reason.ROLE_TOO_SMALL: Meaning(
-        "The controller's role lacks a verb; the message says which.",
+    Reason.FORBIDDEN: Meaning(
+        "RBAC does not allow the controller to make a request; the message names verb and resource.",
         "Apply the ClusterRole of this version of Slipway (deploy/kubernetes).",
         waits=True,
     ),
@@ -156,19 +156,19 @@ MEANINGS: dict[Reason, Meaning] = {
         "The Machine has no spec.version.", "Set it in the Machine, or in what the Machine is made from."
     ),
     Reason.FACT_CONFLICT: Meaning(
-        "The spec states a fact otherwise than Machine and Cluster have it.", "Remove the field that the message names."
+        "The spec states a fact that differs from Machine and Cluster.", "Remove the field that the message names."
     ),
     Reason.KUBEADM_VERSION_SKEW: Meaning(
-        "kubeadm joins only a control plane of its own minor version, and the Machine's version has another one.",
+        "kubeadm joins only a control plane of its own minor version, and the Machine has another version.",
         "Give the Machine the control plane's minor version, or put a kubeadm of the control plane's version on the "
-        "machine and say so in spec.engineOptions.kubeadm.version.",
+        "machine and set spec.engineOptions.kubeadm.version.",
     ),
     Reason.USER_DATA_WRAPPED: Meaning(
         "The format must reach the machine unchanged, and the infrastructure provider wraps user data.",
-        "Choose another provisioner, or see docs/reference/conditions.md for what the provider can be told.",
+        "Choose another provisioner, or see docs/reference/conditions.md for how to configure the provider.",
     ),
     Reason.DATA_SECRET_TAKEN: Meaning(
-        "A Secret with the name of the config is there and belongs to somebody else. It is never overwritten.",
+        "A Secret with the name of the config exists and has another owner. It is never overwritten.",
         "Delete or rename the Secret, or give the config another name.",
     ),
     Reason.DATA_SECRET_TOO_LARGE: Meaning(
@@ -177,42 +177,41 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.CLUSTER_SECRET_REFERENCED: Meaning(
         "The spec takes content from a Secret that belongs to a cluster: keys of its authorities, a kubeconfig, a "
         "bootstrap token, or user data of another machine.",
-        "Refer to a Secret of your own. What a machine needs of its cluster's secrets it gets by itself.",
+        "Refer to a Secret of your own. A machine gets the secrets of its cluster that it needs without a reference.",
     ),
     Reason.KUBECONFIG_REFUSED: Meaning(
         "The kubeconfig of the workload cluster would run a program or read a file of the controller, names a "
-        "server that only the controller reaches, or cannot be "
-        "read. The message says which part.",
+        "server that only the controller reaches, or is invalid. "
+        "The message names the part.",
         "Write credentials into the Secret CLUSTER-kubeconfig itself.",
     ),
     Reason.OBJECT_REFUSED: Meaning(
         "The API server refuses an object that the controller writes.",
-        "Look at admission policies and webhooks of the cluster; the message names the object.",
+        "Check the admission policies and webhooks of the cluster; the message names the object.",
     ),
     Reason.TOKEN_GIVEN_UP: Meaning(
-        "The machine has not joined in time, and its bootstrap token is refreshed no longer.",
-        "Delete the Machine: its owner makes a new one.",
+        "The machine has not joined in time, and its bootstrap token is no longer refreshed.",
+        "Delete the Machine: its owner creates a new one.",
     ),
     Reason.TOKEN_TAKEN: Meaning(
-        "A bootstrap token with the id of the machine's, and with another secret, is in the workload cluster. It is "
-        "never overwritten.",
-        "Delete the Secret that the message names, or the Machine: its owner makes a new one.",
+        "The workload cluster has a bootstrap token with the same id and another secret. It is never overwritten.",
+        "Delete the Secret that the message names, or the Machine: its owner creates a new one.",
     ),
     Reason.OPTED_IN_TOO_LATE: Meaning(
-        "The label bootstrap.slipway.dev/managed was put on a KubeadmConfig that is there already: whose an object is "
-        "gets decided when it is created. The kubeadm provider goes on with it.",
-        "None; machines that are made from the template from now on are Slipway's. To have this one replaced, delete "
-        "the Machine.",
+        "The label bootstrap.slipway.dev/managed was added to a KubeadmConfig that already existed: the owner of an "
+        "object is decided when it is created. The kubeadm provider keeps it.",
+        "None; Slipway provisions machines that are created from the template from now on. To replace this one, "
+        "delete the Machine.",
     ),
     Reason.CONTROL_PLANE_NEEDS_KUBEADM: Meaning(
-        "KubeadmControlPlane looks after kubeadm's own ConfigMap, static pods and etcd, and the provisioner that was "
-        "chosen makes machines without kubeadm, or for Windows.",
+        "KubeadmControlPlane manages kubeadm's ConfigMap, static pods and etcd, and the selected provisioner makes "
+        "machines without kubeadm, or for Windows.",
         "Choose a provisioner for Linux that takes a plan (cloud-init, ignition) by the annotation "
         "bootstrap.slipway.dev/provisioner, or another control-plane provider.",
     ),
     Reason.BOOTSTRAP_TOKEN_PRESET: Meaning(
         "spec.joinConfiguration.discovery.bootstrapToken of an opted-in KubeadmConfig is set. The kubeadm provider "
-        "would look after that token, beside Slipway, which makes its own.",
+        "would refresh that token, while Slipway creates its own.",
         "Remove the field, or do not opt in.",
     ),
 }
@@ -238,7 +237,7 @@ def ready(*, paused_known: bool = True) -> list[Condition]:
 
 
 def halted(reason: str, message: str, *, type_: Type, known: Iterable[Type] = ()) -> list[Condition]:
-    """Give the conditions of a config that can not go on.
+    """Give the conditions of a config that cannot go on.
 
     Args:
         reason: the reason, ours or the contract's.

@@ -62,12 +62,12 @@ class Controller:
         if election is not None:
             await election.win()
             keeper = asyncio.ensure_future(election.keep())
-        self._reconciler.tally.leading = True
+        self._reconciler.metrics.leading = True
         workers = [worker for one in (self, *self.beside) for worker in one.start_workers()]
         try:
             await asyncio.gather(*workers, *([keeper] if keeper else []))
         finally:
-            self._reconciler.tally.leading = False
+            self._reconciler.metrics.leading = False
             for worker in workers:
                 worker.cancel()
             for one in (self, *self.beside):
@@ -115,7 +115,7 @@ class Controller:
                 await asyncio.shield(look)
             except Exception as error:  # noqa: BLE001  # one config's defect must not stop the others
                 self.queue.add_failed(key)
-                _log.error("a config could not be worked on", config="/".join(key), **describe_exception(error))
+                _log.error("reconcile failed", config="/".join(key), **describe_exception(error))
             finally:
                 self.queue.done(key)
 
@@ -126,7 +126,7 @@ class Controller:
             return
         started = time.perf_counter()
         following = await self._reconciler.reconcile(facts, waited=lambda reason: self._waited(key, reason))
-        self._reconciler.tally.reconciled(time.perf_counter() - started)
+        self._reconciler.metrics.reconciled(time.perf_counter() - started)
         self._schedule(key, following)
 
     def _schedule(self, key: Key, following: Next) -> None:

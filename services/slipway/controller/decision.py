@@ -19,15 +19,15 @@ class Idle:
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class Paused:
     """The config is paused: nothing but the condition is written."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Make:
-    """User data are to be made. `replaces` is the render that they take the place of, for a pool."""
+class Render:
+    """User data are to be rendered. `replaces` is the render that they replace, for a pool."""
 
     role: clusterpb.Role.ValueType
     needs_lock: bool = False
@@ -36,8 +36,8 @@ class Make:
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
-    """The Secret is there: the status tells of it, and the token is kept alive until the machine has joined.
+class Refresh:
+    """The Secret exists: the status reports it, and the token is refreshed until the machine has joined.
 
     Attributes:
         record: what the Secret holds.
@@ -49,8 +49,8 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
-class Yield:
-    """The config was handed back while its Secret was made: who makes the data now may write over that.
+class Release:
+    """The config was handed back while its Secret was made: the kubeadm provider may overwrite it.
 
     Attributes:
         record: what of the Secret says that it is ours.
@@ -59,39 +59,39 @@ class Yield:
     record: Record
 
 
-Decision = Idle | Stand | Make | Keep | Yield
+Decision = Idle | Paused | Render | Refresh | Release
 
 
 def decide(facts: Facts) -> Decision:
     """Give what is to be done.
 
     Raises:
-        Halt: something has to come first, or somebody must change something.
+        Halt: something has to come first, or a user must change something.
     """
     if facts.config["metadata"].get("deletionTimestamp"):
         return Idle()
     if facts.paused_by:
-        return Stand(facts.paused_by)
+        return Paused(facts.paused_by)
     if facts.owner is None:
         raise Halt(Reason.WAITING_FOR_OWNER)
     if facts.owner.deleting or facts.owner.data_secret_name not in {"", facts.name}:
         return Idle()
     if facts.cluster is None:
-        raise Halt(Reason.WAITING_FOR_CLUSTER, f"the Cluster {facts.owner.cluster_name} is not there")
+        raise Halt(Reason.WAITING_FOR_CLUSTER, f"the Cluster {facts.owner.cluster_name} does not exist")
     if facts.secret is None and facts.owner.joined and facts.owner.data_secret_name and not facts.owner.is_pool:
         return Idle()
-    kept = _kept(facts)
-    if kept is not None and not (facts.owner.is_pool and kept.record.generation != facts.generation):
-        return kept
+    stored = _stored(facts)
+    if stored is not None and not (facts.owner.is_pool and stored.record.generation != facts.generation):
+        return stored
     if not facts.is_owned:
         problem = f"{facts.owner.kind} {facts.owner.name} does not refer to this config, or is not the one that owns it"
         raise Halt(Reason.WAITING_FOR_OWNER, problem)
-    return _make(facts.owner, facts.cluster, replaces=kept.record if kept is not None else None)
+    return _render(facts.owner, facts.cluster, replaces=stored.record if stored is not None else None)
 
 
-def _make(owner: Owner, cluster: ClusterObject, *, replaces: Record | None) -> Make:
+def _render(owner: Owner, cluster: ClusterObject, *, replaces: Record | None) -> Render:
     if not cluster.infrastructure_provisioned:
-        raise Halt(Reason.WAITING_FOR_INFRASTRUCTURE)
+        raise Halt(Reason.WAITING_FOR_CLUSTER_INFRASTRUCTURE)
     if cluster.endpoint is None:
         raise Halt(Reason.WAITING_FOR_ENDPOINT)
     if not owner.version:
@@ -100,17 +100,17 @@ def _make(owner: Owner, cluster: ClusterObject, *, replaces: Record | None) -> M
     if not owner.is_control_plane:
         if not cluster.control_plane_initialized:
             raise Halt(Reason.WAITING_FOR_CONTROL_PLANE)
-        return Make(clusterpb.ROLE_WORKER, rotation=rotation, replaces=replaces)
+        return Render(clusterpb.ROLE_WORKER, rotation=rotation, replaces=replaces)
     if cluster.control_plane_initialized:
-        return Make(clusterpb.ROLE_CONTROL_PLANE)
-    return Make(clusterpb.ROLE_INIT, needs_lock=True)
+        return Render(clusterpb.ROLE_CONTROL_PLANE)
+    return Render(clusterpb.ROLE_INIT, needs_lock=True)
 
 
-def _kept(facts: Facts) -> Keep | None:
+def _stored(facts: Facts) -> Refresh | None:
     """Give what the Secret of the config's name holds, if it is the config's.
 
     Raises:
-        Halt: it is somebody else's, or that of a deleted config of the same name.
+        Halt: it has another owner, or is that of a deleted config of the same name.
     """
     secret = facts.secret
     if secret is None:
@@ -120,10 +120,10 @@ def _kept(facts: Facts) -> Keep | None:
     if controller is not None and controller.get("uid") == facts.uid:
         if record is None:
             raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} lost the annotations of Slipway: delete it")
-        return Keep(record)
+        return Refresh(record)
     own_kind = controller is not None and controller.get("kind") == facts.resource.kind
     if record is None or (controller is not None and not own_kind):
-        raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} is there and belongs to somebody else")
+        raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} exists and has another owner")
     if facts.owner is not None and facts.owner.data_secret_name == facts.name:
-        return Keep(record, adopt=True)
+        return Refresh(record, adopt=True)
     raise Halt(Reason.WAITING_FOR_PREDECESSOR, after=1.0)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.resources import CLUSTER_API_GROUP, GROUP, KUBEADM_CONFIGS, SLIPWAY_CONFIGS, Json, Resource
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -222,7 +222,7 @@ class Facts:
     @property
     def held(self) -> bool:
         """Whether the config is still kept from the kubeadm provider, as it is until its machine's data is there."""
-        return self.resource is KUBEADM_CONFIGS and marks.held(self.config)
+        return self.resource is KUBEADM_CONFIGS and ownership.held(self.config)
 
     @property
     def is_owned(self) -> bool:
@@ -283,8 +283,8 @@ class Facts:
         if self.cluster is not None and self.cluster.paused:
             return "the Cluster is paused (spec.paused)"
         annotations = self.config["metadata"].get("annotations") or {}
-        for name in (marks.PAUSED, marks.OWN_PAUSED):
-            if name in annotations and not (name == marks.PAUSED and self.held):
+        for name in (ownership.PAUSED, ownership.OWN_PAUSED):
+            if name in annotations and not (name == ownership.PAUSED and self.held):
                 return f"the config has the annotation {name}"
         return ""
 

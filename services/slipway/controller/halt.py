@@ -1,4 +1,4 @@
-"""Why a config can not go on, raised from anywhere between its facts and its Secret."""
+"""Why a config cannot go on, raised from anywhere between its facts and its Secret."""
 
 from slipway.contract.errors import (
     AmbiguousProvisioner,
@@ -30,7 +30,7 @@ _PROVISIONER = (
 
 
 class Halt(Exception):  # noqa: N818  # reads as what it is
-    """The config can not go on.
+    """The config cannot go on.
 
     Attributes:
         reason: the reason for the condition, ours or the contract's.
@@ -85,8 +85,8 @@ def of_api(error: ApiFailure) -> Halt:
     """Give the halt of a failed call of the management cluster."""
     if isinstance(error, Forbidden):
         return Halt(
-            Reason.ROLE_TOO_SMALL,
-            f"the controller's role lacks the verb {_VERBS.get(error.verb, error.verb)} for {error.kind}",
+            Reason.FORBIDDEN,
+            f"RBAC does not allow the controller to {_VERBS.get(error.verb, error.verb)} {error.kind}",
             retry=True,
         )
     if isinstance(error, Conflict):

@@ -14,7 +14,7 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 Depends = Callable[[Facts, frozenset[Place]], None]
-"""Is told to which Secrets and ConfigMaps a config refers."""
+"""Receives the Secrets and ConfigMaps to which a config refers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Readers:
                 shown to it by whoever got it here.
 
         Raises:
-            ValueError: an entry of the list can not be read (see namespaces_by_caller).
+            ValueError: an entry of the list cannot be read (see namespaces_by_caller).
         """
         self._objects = objects
         self._allowed = namespaces_by_caller(allowed)

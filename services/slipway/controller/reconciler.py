@@ -13,16 +13,16 @@ import structlog
 from slipway.controller import conditions
 from slipway.controller.conditions import Condition, Reason, Type
 from slipway.controller.data_secret import Record, controller_reference, preconditions, secret_object
-from slipway.controller.decision import Decision, Idle, Keep, Make, Stand, Yield, decide
+from slipway.controller.decision import Decision, Idle, Paused, Refresh, Release, Render, decide
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt, of_api
 from slipway.controller.init_lock import InitLock
 from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure
+from slipway.controller.metrics import Metrics
 from slipway.controller.objects import Objects
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.resources import SECRETS, Json
-from slipway.controller.tally import Tally
 from slipway.controller.workload import Workloads
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
@@ -30,13 +30,13 @@ _log = structlog.get_logger("slipway.controller")
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """Times.
+class Timeouts:
+    """Timeouts and intervals.
 
     Attributes:
         token_ttl: how long a bootstrap token is accepted after it was last refreshed.
         give_up: age of a data Secret at which its token is refreshed no longer.
-        quiet_seconds: how long something may be waited for before the status tells of it.
+        quiet_seconds: how long the controller waits before the status reports it.
     """
 
     token_ttl: timedelta = timedelta(minutes=15)
@@ -44,16 +44,16 @@ class Terms:
     quiet_seconds: float = 5.0
 
     @property
-    def look_again(self) -> float:
-        """Seconds between two looks at a token that is in use."""
+    def requeue_after(self) -> float:
+        """Seconds after which a config is requeued whose token is in use."""
         return self.token_ttl.total_seconds() / 3
 
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """When to look again: after so many seconds, after a pause that grows (`failed`), or when something changes.
+    """When to requeue: after so many seconds, with back-off (`failed`), or not before something changes.
 
-    `reason` is why the config can not go on, "" where it could.
+    `reason` is why the config cannot go on, "" where it could.
     """
 
     after: float | None = None
@@ -71,12 +71,12 @@ class Reconciler:
     lock: InitLock
     workloads: Workloads
     clock: Callable[[], datetime]
-    tally: Tally
-    terms: Terms = Terms()
+    metrics: Metrics
+    timeouts: Timeouts = Timeouts()
     decide: Callable[[Facts], Decision] = decide
 
     async def reconcile(self, facts: Facts, *, waited: Callable[[str], float]) -> Next:
-        """Do what can be done for a config now, and say when to look again.
+        """Do what can be done for a config now, and return when to requeue it.
 
         Args:
             facts: what is known of it.
@@ -93,37 +93,37 @@ class Reconciler:
         decision = self.decide(facts)
         if isinstance(decision, Idle):
             return Next()
-        if isinstance(decision, Stand):
+        if isinstance(decision, Paused):
             await self.reporter.write(facts, conditions.paused(decision.why, facts.conditions))
             return Next()
-        if isinstance(decision, Yield):
-            marks = {"annotations": dict.fromkeys(decision.record.annotations()), **preconditions(facts.secret)}
-            await self.objects.merge(SECRETS, facts.namespace, facts.name, {"metadata": marks})
+        if isinstance(decision, Release):
+            metadata = {"annotations": dict.fromkeys(decision.record.annotations()), **preconditions(facts.secret)}
+            await self.objects.merge(SECRETS, facts.namespace, facts.name, {"metadata": metadata})
             return Next()
-        if isinstance(decision, Keep):
-            return await self._keep(facts, decision)
-        return await self._make(facts, decision)
+        if isinstance(decision, Refresh):
+            return await self._refresh(facts, decision)
+        return await self._render(facts, decision)
 
-    async def _make(self, facts: Facts, make: Make) -> Next:
+    async def _render(self, facts: Facts, decision: Render) -> Next:
         owner, cluster = facts.owner, facts.cluster
         if owner is None or cluster is None:
             raise AssertionError("decided before")
-        if make.needs_lock:
+        if decision.needs_lock:
             await self.lock.take(cluster, owner.name, now=self.clock())
         try:
-            rendered = await self.renderer.render(facts, make)
+            rendered = await self.renderer.render(facts, decision)
         except Halt as halt:
-            if make.needs_lock and halt.refused:
+            if decision.needs_lock and halt.refused:
                 # Another machine may be able to begin the cluster.
                 await self.lock.free(cluster, owner.name)
             raise
         if rendered.token:
-            await self._ensure_token(facts, rendered.token, make.role)
+            await self._ensure_token(facts, rendered.token, decision.role)
         record = Record.of_answer(
             rendered.answer,
             generation=facts.generation,
-            rotation=make.rotation,
-            role=clusterpb.Role.Name(make.role).removeprefix("ROLE_"),
+            rotation=decision.rotation,
+            role=clusterpb.Role.Name(decision.role).removeprefix("ROLE_"),
             token=bool(rendered.token),
         )
         body = secret_object(
@@ -133,8 +133,8 @@ class Reconciler:
             secret_format=rendered.answer.secret_format,
             record=record,
         )
-        await self._store(facts, body, replaces=make.replaces is not None)
-        self.tally.renders += 1
+        await self._store(facts, body, replaces=decision.replaces is not None)
+        self.metrics.renders += 1
         await self.reporter.write(facts, conditions.ready(), record=record)
         _log.info(
             "user data stored",
@@ -144,7 +144,7 @@ class Reconciler:
             format=record.format,
             bytes=record.size,
         )
-        return Next(after=self.terms.look_again) if rendered.token else Next()
+        return Next(after=self.timeouts.requeue_after) if rendered.token else Next()
 
     async def _store(self, facts: Facts, body: Json, *, replaces: bool) -> None:
         if replaces:
@@ -159,16 +159,14 @@ class Reconciler:
             found = await self.objects.get(SECRETS, facts.namespace, facts.name)
             controller = next((one for one in _owners(found) if one.get("controller")), {})
             if controller.get("uid") != facts.uid:
-                raise Halt(
-                    Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} is there and belongs to somebody else"
-                ) from None
+                raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} exists and has another owner") from None
 
-    async def _keep(self, facts: Facts, keep: Keep) -> Next:
+    async def _refresh(self, facts: Facts, decision: Refresh) -> Next:
         owner, cluster = facts.owner, facts.cluster
         if owner is None or cluster is None:
             raise AssertionError("decided before")
-        record = keep.record
-        if keep.adopt:
+        record = decision.record
+        if decision.adopt:
             patch = {"metadata": {"ownerReferences": [controller_reference(facts)], **preconditions(facts.secret)}}
             await self.objects.merge(SECRETS, facts.namespace, facts.name, patch)
         if record.role == _INIT and cluster.control_plane_initialized:
@@ -179,7 +177,7 @@ class Reconciler:
         if not cluster.control_plane_initialized:
             await self.reporter.write(facts, conditions.ready(), record=record)
             return Next()
-        if not owner.is_pool and self._age(facts) > self.terms.give_up:
+        if not owner.is_pool and self._age(facts) > self.timeouts.give_up:
             await self.reporter.write(facts, _given_up(), record=record)
             return Next()
         if not facts.reported or facts.held:
@@ -190,17 +188,17 @@ class Reconciler:
             return await self._rotate(facts, record, token)
         await self._ensure_token(facts, token, clusterpb.Role.Value(f"ROLE_{record.role}"), expected=True)
         await self.reporter.write(facts, conditions.ready(), record=record)
-        return Next(after=self.terms.look_again)
+        return Next(after=self.timeouts.requeue_after)
 
     async def _rotate(self, facts: Facts, record: Record, token: str) -> Next:
         """Give a pool whose machines have all joined a new token, when half of the old one's time is over."""
         until = await self._token_expiry(facts, token)
         left = until - self.clock() if until is not None else timedelta(0)
-        if left > self.terms.token_ttl / 2:
+        if left > self.timeouts.token_ttl / 2:
             await self.reporter.write(facts, conditions.ready(), record=record)
-            return Next(after=max((left - self.terms.token_ttl / 2).total_seconds(), 1.0))
-        make = Make(clusterpb.ROLE_WORKER, rotation=record.rotation + 1, replaces=record)
-        return await self._make(facts, make)
+            return Next(after=max((left - self.timeouts.token_ttl / 2).total_seconds(), 1.0))
+        decision = Render(clusterpb.ROLE_WORKER, rotation=record.rotation + 1, replaces=record)
+        return await self._render(facts, decision)
 
     async def _ensure_token(
         self, facts: Facts, token: str, role: clusterpb.Role.ValueType, *, expected: bool = False
@@ -213,7 +211,7 @@ class Reconciler:
             token=token,
             values=self.renderer.token_values(facts, facts.cluster, role),
             description=f"Slipway, for {facts.namespace}/{facts.name}",
-            ttl=self.terms.token_ttl,
+            ttl=self.timeouts.token_ttl,
             now=self.clock(),
             expected=expected,
         )
@@ -228,8 +226,8 @@ class Reconciler:
         return self.clock() - datetime.fromisoformat(created) if created else timedelta(0)
 
     async def _halted(self, facts: Facts, halt: Halt, waited: Callable[[str], float]) -> Next:
-        self.tally.halts[halt.reason] = self.tally.halts.get(halt.reason, 0) + 1
-        left = self.terms.quiet_seconds * _PATIENCE.get(halt.reason, 1) - waited(halt.reason)
+        self.metrics.halts[halt.reason] = self.metrics.halts.get(halt.reason, 0) + 1
+        left = self.timeouts.quiet_seconds * _PATIENCE.get(halt.reason, 1) - waited(halt.reason)
         quiet = not halt.refused and not facts.told and left > 0
         if not quiet:
             await self._tell(facts, halt)
@@ -250,7 +248,7 @@ class Reconciler:
         try:
             wrote = await self.reporter.write(facts, found)
         except ApiFailure as error:
-            _log.warning("a status could not be written", failure=type(error).__name__, reason=halt.reason)
+            _log.warning("status not written", failure=type(error).__name__, reason=halt.reason)
             return
         if halt.refused:
             await self.reporter.warn(facts, halt.reason, halt.message)
@@ -260,7 +258,7 @@ class Reconciler:
 
 _INIT = "INIT"
 _PATIENCE = {Reason.WAITING_FOR_OWNER.value: 6, Reason.WAITING_FOR_CLUSTER.value: 6}
-"""What Cluster API's core does by itself in a moment is told much later: each status is a call."""
+"""Delay of a status for what Cluster API's core does by itself in a moment: each status is a call."""
 
 
 def _known(halt: Halt) -> tuple[Type, ...]:

@@ -1,4 +1,4 @@
-"""From a decision to make user data, to the user data: everything between the facts and the Secret."""
+"""From a decision to render, to the user data: everything between the facts and the Secret."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from slipway.contract.source_position import SourceError
 from slipway.controller.cluster_store import SEED_SUFFIX, ClusterStore, owned_secret
 from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import LIMIT_BYTES
-from slipway.controller.decision import Make
+from slipway.controller.decision import Render
 from slipway.controller.facts import ClusterObject, Facts, Owner
 from slipway.controller.halt import Halt, of_contract, of_source
 from slipway.controller.objects import Objects
@@ -45,7 +45,7 @@ class Renderer:
     clock: Callable[[], datetime]
     questions: Questions
 
-    async def render(self, facts: Facts, make: Make) -> Rendered:
+    async def render(self, facts: Facts, decision: Render) -> Rendered:
         """Give the user data of a config whose owner and cluster are there.
 
         Raises:
@@ -55,7 +55,7 @@ class Renderer:
         if facts.owner is None or facts.cluster is None:
             raise AssertionError("decided before")
         try:
-            return await self._render(facts, facts.owner, facts.cluster, make)
+            return await self._render(facts, facts.owner, facts.cluster, decision)
         except SourceError as error:
             raise of_source(error) from None
         except SlipwayError as error:
@@ -77,21 +77,21 @@ class Renderer:
             raise of_contract(error) from None
         return engine.join_tokens.values(role)
 
-    async def _render(self, facts: Facts, owner: Owner, cluster: ClusterObject, make: Make) -> Rendered:
-        question = await self.questions.ask(facts, cluster, role=make.role)
-        token = await self.token(facts, cluster, rotation=make.rotation)
+    async def _render(self, facts: Facts, owner: Owner, cluster: ClusterObject, decision: Render) -> Rendered:
+        question = await self.questions.ask(facts, cluster, role=decision.role)
+        token = await self.token(facts, cluster, rotation=decision.rotation)
         store = ClusterStore(
             objects=self.objects,
             reader=self.reader,
             clock=self.clock,
             cluster=cluster,
-            role=make.role,
+            role=decision.role,
             token=token,
         )
         request = bootstrappb.GetUserDataRequest(subject=question.subject, credentials=question.material)
         answer = await replace(self.bootstrapper, store=store).user_data(request)
         self._check(facts, owner, answer)
-        needed = make.role != clusterpb.ROLE_INIT and not uses_own_token(question.subject.spec, make.role)
+        needed = decision.role != clusterpb.ROLE_INIT and not uses_own_token(question.subject.spec, decision.role)
         return Rendered(answer, token if needed else "")
 
     def _check(self, facts: Facts, owner: Owner, answer: bootstrappb.GetUserDataResponse) -> None:

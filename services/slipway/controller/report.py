@@ -79,7 +79,7 @@ class Reporter:
         except AlreadyExists:
             pass
         except ApiFailure as error:
-            _log.info("an event could not be written", failure=type(error).__name__)
+            _log.info("event not written", failure=type(error).__name__)
 
     def forget(self, uid: str) -> None:
         """Forget a config that is gone."""

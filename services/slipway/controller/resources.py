@@ -43,7 +43,7 @@ class Resource:
 
     def _part(self, text: str) -> str:
         if set(text) & set("/?#") or ".." in text or text == ".":
-            raise Invalid("address", self.kind, "", "a namespace or name can not be one")
+            raise Invalid("address", self.kind, "", "is not a valid namespace or name")
         return quote(text, safe=":")
 
 

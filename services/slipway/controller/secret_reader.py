@@ -35,11 +35,11 @@ class SecretReader:
         """Give the values of a Secret of a cluster, or None when it is not there.
 
         Raises:
-            ApiFailure: it can not be read. Those who waited while somebody tried fail with them: each trying in turn
+            ApiFailure: it cannot be read. Those who waited while somebody tried fail with them: each trying in turn
                 would take as long as all of them together.
         """
         before = self._failed.get((namespace, name))
-        async with self.turn(namespace, name):
+        async with self.lock(namespace, name):
             failed = self._failed.get((namespace, name))
             if failed is not None and failed is not before:
                 raise failed
@@ -51,7 +51,7 @@ class SecretReader:
             self._failed.pop((namespace, name), None)
             return values
 
-    def turn(self, namespace: str, name: str) -> asyncio.Lock:
+    def lock(self, namespace: str, name: str) -> asyncio.Lock:
         """Give the lock of a Secret: many machines of a cluster ask for the same at once, and one of them makes it."""
         return self._turns.setdefault((namespace, name), asyncio.Lock())
 
@@ -71,7 +71,7 @@ class SecretReader:
     async def made(self, objects: Objects, body: Json) -> Values:
         """Create a Secret of a cluster, or read the one that somebody was quicker to make; give its values."""
         namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
-        async with self.turn(namespace, name):
+        async with self.lock(namespace, name):
             held = await self._shared(namespace, name)
             if held is not None:
                 return held
@@ -95,7 +95,7 @@ class SecretReader:
         (uid, version), _, _ = self._kept[namespace, name]
         return {"uid": uid, "resourceVersion": version}
 
-    def marks(self, namespace: str, name: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    def labels_and_annotations(self, namespace: str, name: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
         """Return labels and annotations of a Secret that was just read or made."""
         return self._marks[namespace, name]
 

@@ -28,13 +28,13 @@ from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.connection import Connection
 from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.kubernetes.election import Election, LostLeadership
-from slipway.controller.kubernetes.pace import Pace
+from slipway.controller.kubernetes.rate_limiter import RateLimiter
 from slipway.controller.machine_data import MachineData
+from slipway.controller.metrics import MetricsCollector
 from slipway.controller.opt_in.webhook import Webhook
 from slipway.controller.reading import Readers
 from slipway.controller.service import ManagementServicer
 from slipway.controller.settings import ControllerSettings
-from slipway.controller.tally import TallyCollector
 from slipway.embedded.joined import JoinedProvisioners
 from slipway.embedded.provisioners import embedded_provisioners
 from slipway.rpc.channel import ChannelPool
@@ -70,14 +70,14 @@ async def serve_controller(settings: ControllerSettings) -> None:
         render_timeout=settings.render_timeout_seconds,
     )
     connection = await Connection.of_process(
-        settings.kubeconfig, pace=Pace(per_second=settings.kube_api_qps, burst=settings.kube_api_burst)
+        settings.kubeconfig, rate_limiter=RateLimiter(per_second=settings.kube_api_qps, burst=settings.kube_api_burst)
     )
     # Leases and watches must not stand in line behind a thousand machines.
     urgent = await Connection.of_process(settings.kubeconfig)
     assembled = assemble(
         Api(urgent),
         bootstrapper,
-        terms=settings.terms,
+        timeouts=settings.timeouts,
         namespace=settings.namespace,
         watch_filter=settings.watch_filter,
         workers=settings.workers,
@@ -105,8 +105,8 @@ async def serve_controller(settings: ControllerSettings) -> None:
             on_start=[work.start],
             on_drain=[work.stop],
             collectors=[
-                TallyCollector(
-                    assembled.tally, waiting=lambda: len(controller.queue), calls=lambda: dict(connection.calls)
+                MetricsCollector(
+                    assembled.metrics, waiting=lambda: len(controller.queue), calls=lambda: dict(connection.calls)
                 )
             ],
         )
@@ -151,11 +151,11 @@ class _Work:
             await self._controller.lead(self._election)
         except LostLeadership:
             self._failed = True
-            _log.error("leadership is lost; the process ends")
+            _log.error("leader election lost, process ends")
             os.kill(os.getpid(), signal.SIGTERM)
         except Exception as error:  # noqa: BLE001  # a process without its work must not go on
             self._failed = True
-            _log.error("the work has ended by a defect; the process ends", **describe_exception(error))
+            _log.error("controller failed with an internal error, process ends", **describe_exception(error))
             os.kill(os.getpid(), signal.SIGTERM)
 
 

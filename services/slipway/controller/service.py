@@ -29,7 +29,7 @@ class ManagementServicer(BootstrapServicer):
             return await super().GetUserData(request, context)
         wrong = list(validation.violations(request.machine_reference, path="machine_reference"))
         if request.HasField("subject"):
-            wrong.append(Violation("subject", "can not be set together with machine_reference"))
+            wrong.append(Violation("subject", "cannot be set together with machine_reference"))
         if wrong:
             raise BundleInvalid("the Machine is not named as it should be", violations=wrong)
         namespace, machine = request.machine_reference.namespace, request.machine_reference.name

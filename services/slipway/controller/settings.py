@@ -13,7 +13,7 @@ from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.reading import AUDIENCE
-from slipway.controller.reconciler import Terms
+from slipway.controller.reconciler import Timeouts
 from slipway.embedded.provisioners import NAMES as EMBEDDED
 
 
@@ -90,6 +90,6 @@ class ControllerSettings(BootstrapperSettings):
         return host.strip("[]"), int(port), self.tls_cert_dir
 
     @property
-    def terms(self) -> Terms:
+    def timeouts(self) -> Timeouts:
         """Times of the reconciler."""
-        return Terms(token_ttl=timedelta(seconds=self.bootstrap_token_ttl_seconds))
+        return Timeouts(token_ttl=timedelta(seconds=self.bootstrap_token_ttl_seconds))

@@ -10,7 +10,7 @@ from slipway.contract.yaml_source import Document, Shape, Source
 from slipway.controller.conditions import Reason
 from slipway.controller.facts import ClusterObject, Facts, Owner
 from slipway.controller.halt import Halt
-from slipway.controller.marks import annotation
+from slipway.controller.ownership import annotation
 from slipway.controller.resources import SLIPWAY_CONFIGS, Json
 from slipway.controller.wrapping import ANNOTATION
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb

@@ -7,7 +7,7 @@ is scaled, and each of its configs would be looked at each time.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.data_secret import controller_of
 from slipway.controller.facts import CLUSTER_LABEL, ClusterObject, Facts, Owner, owner_reference
 from slipway.controller.kubernetes.api import Api
@@ -76,8 +76,8 @@ class Watches:
 
     def of_kubeadm_configs(self, api: Api, *, namespace: str = "", watch_filter: str = "") -> "Watches":
         """Make those of opted-in KubeadmConfigs; they share what these follow."""
-        ours = _selector(watch_filter, f"{marks.OWNER}={marks.SLIPWAY}")
-        late = _selector(watch_filter, marks.MANAGED, f"!{marks.OWNER}")
+        ours = _selector(watch_filter, f"{ownership.OWNER}={ownership.SLIPWAY}")
+        late = _selector(watch_filter, ownership.MANAGED, f"!{ownership.OWNER}")
         found = Watches(
             configs=Informer(api, KUBEADM_CONFIGS, namespace=namespace, selector=ours),
             machines=self.machines,
@@ -228,7 +228,7 @@ class Watches:
 
     def _handed_back(self, namespace: str, name: str) -> bool:
         config = self.configs.get(namespace, name)
-        return config is not None and marks.released(config)
+        return config is not None and ownership.released(config)
 
     def _look_at_halted(self, namespace: str, cluster: str) -> None:
         if self.halted:

@@ -84,7 +84,7 @@ class Workloads:
         before it is made.
 
         Raises:
-            Halt: the cluster can not be reached, or its kubeconfig can not be used.
+            Halt: the cluster cannot be reached, or its kubeconfig cannot be used.
         """
 
         async def work(objects: Objects) -> datetime:
@@ -98,7 +98,7 @@ class Workloads:
         """Give until when a cluster accepts a token; None when it does not at all, or knows its id with another secret.
 
         Raises:
-            Halt: the cluster can not be reached, or its kubeconfig can not be used.
+            Halt: the cluster cannot be reached, or its kubeconfig cannot be used.
         """
 
         async def work(objects: Objects) -> datetime | None:
@@ -156,7 +156,7 @@ class Workloads:
         if not kubeconfig:
             raise Halt(Reason.WAITING_FOR_KUBECONFIG, f"the Secret {name} is not there")
         # Many machines ask at once, and one of them reads it for all.
-        async with self.reader.turn(namespace, name):
+        async with self.reader.lock(namespace, name):
             line = self._lines.get((namespace, cluster))
             if line is not None and line.kubeconfig == kubeconfig:
                 return line

@@ -45,7 +45,7 @@ class _Seen:
 
 
 @dataclass
-class _Tally:
+class _Counts:
     """What stands so far; a recovery takes back what came before it."""
 
     open: dict[Rule, _Seen] = field(default_factory=dict)
@@ -54,13 +54,13 @@ class _Tally:
 
 def diagnose(logs: Sequence[Log], matcher: Matcher | None = None) -> list[Finding]:
     """Give what is wrong, the most likely cause first; nothing where nothing is known to be wrong."""
-    tallies = [_read(index, log, matcher or known_matcher()) for index, log in enumerate(logs)]
-    settled = any(tally.everywhere for tally in tallies)
+    counts_of_logs = [_read(index, log, matcher or known_matcher()) for index, log in enumerate(logs)]
+    settled = any(counts.everywhere for counts in counts_of_logs)
     seen: dict[Rule, _Seen] = {}
-    for tally in tallies:
-        if settled and not tally.everywhere:
+    for counts in counts_of_logs:
+        if settled and not counts.everywhere:
             continue
-        for rule, one in tally.open.items():
+        for rule, one in counts.open.items():
             first = seen.setdefault(rule, one)
             if first is not one:
                 first.count += one.count
@@ -69,21 +69,21 @@ def diagnose(logs: Sequence[Log], matcher: Matcher | None = None) -> list[Findin
     return [_finding(rule, one, logs) for rule, one in causes or ranked]
 
 
-def _read(index: int, log: Log, matcher: Matcher) -> _Tally:
-    tally = _Tally()
+def _read(index: int, log: Log, matcher: Matcher) -> _Counts:
+    counts = _Counts()
     path = log.name if log.member else ""
     for number, line in lines(log.text or ""):
         for hit in matcher.hits(line, path):
-            _note(tally, hit, (index, number), line)
-    return tally
+            _note(counts, hit, (index, number), line)
+    return counts
 
 
-def _note(tally: _Tally, hit: Hit, place: tuple[int, int], line: str) -> None:
+def _note(counts: _Counts, hit: Hit, place: tuple[int, int], line: str) -> None:
     if isinstance(hit.what, Recovery):
-        tally.open.clear()
-        tally.everywhere = tally.everywhere or hit.what.everywhere
-    elif (seen := tally.open.get(hit.what)) is None:
-        tally.open[hit.what] = _Seen(place, line, hit.pattern)
+        counts.open.clear()
+        counts.everywhere = counts.everywhere or hit.what.everywhere
+    elif (seen := counts.open.get(hit.what)) is None:
+        counts.open[hit.what] = _Seen(place, line, hit.pattern)
     elif seen.place != place:
         seen.count += 1
 

@@ -11,7 +11,7 @@ Reason = Annotated[str, StringConstraints(pattern=r"^([A-Z][a-z0-9]+)+$")]
 Pattern = Annotated[str, StringConstraints(min_length=3, max_length=600)]
 PAGE = "docs/reference/reasons.md"
 SYMPTOM = 80
-"""From this precedence on a rule names an effect; it is told only where no cause is found."""
+"""From this precedence on a rule names an effect; it is reported only where no cause is found."""
 
 
 class _Model(BaseModel):
@@ -89,13 +89,13 @@ class RuleSet(_Model):
 def known_rules() -> RuleSet:
     """Give the rules that are shipped."""
     text = resources.files(__package__).joinpath("rules.yaml").read_text(encoding="utf-8")
-    found = RuleSet.model_validate(yaml.safe_load(text))
+    rule_set = RuleSet.model_validate(yaml.safe_load(text))
     for field in ("id", "reason"):
-        names = [getattr(rule, field) for rule in found.rules]
+        names = [getattr(rule, field) for rule in rule_set.rules]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"rules.yaml: {field} is there twice: {', '.join(twice)}")
-    return found
+    return rule_set
 
 
 def expression(pattern: str) -> str:

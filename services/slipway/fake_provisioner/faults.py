@@ -28,14 +28,14 @@ def status(step: Step) -> ForeignStatus:
 
 
 def refuse(bundle: bundlepb.BootstrapBundle, feature: str) -> None:
-    """Refuse every use of a feature, as one that it declares and can not honour after all.
+    """Refuse every use of a feature, as one that it declares and cannot honour after all.
 
     Raises:
         UnsupportedFeature: the bundle uses it.
     """
-    found = [Violation(use.path, "is declared and not honoured", feature) for use in uses(bundle) if use.id == feature]
+    found = [Violation(use.path, "is declared and not supported", feature) for use in uses(bundle) if use.id == feature]
     if found:
-        raise UnsupportedFeature(f"{feature} can not be honoured", violations=found, metadata={"features": feature})
+        raise UnsupportedFeature(f"{feature} is not supported", violations=found, metadata={"features": feature})
 
 
 def without(bundle: bundlepb.BootstrapBundle, feature: str) -> bundlepb.BootstrapBundle:

@@ -17,7 +17,7 @@ _CALLS = re.compile(r"(?P<first>[1-9][0-9]*)(?:(?P<open>-)(?P<last>[1-9][0-9]*)?
 
 
 class ScriptError(Exception):
-    """The script can not be used; the text names its fields."""
+    """The script cannot be used; the text names its fields."""
 
 
 def _seconds(value: Any) -> Any:
@@ -211,7 +211,7 @@ class Script(_Part):
 
 
 SOUND = Step()
-"""What becomes of a call that no step covers."""
+"""The result of a call that no step covers."""
 
 
 def step_for(steps: Sequence[Step], number: int) -> Step:
@@ -223,7 +223,7 @@ def read_script(path: Path) -> Script:
     """Read a script.
 
     Raises:
-        ScriptError: it can not be read, or says something that there is not.
+        ScriptError: it cannot be read, or says something that there is not.
     """
     try:
         tree = yaml.safe_load(path.read_text(encoding="utf-8"))

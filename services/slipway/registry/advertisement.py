@@ -14,7 +14,7 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 MAX_NAME = 63
 MAX_BYTES = 64 * 1024
-"""Most bytes of an advertisement: the list of all instances is one message, and nobody may fill it alone."""
+"""Most bytes of an advertisement: the list of all instances is one message, and no instance may fill it alone."""
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _NAME = re.compile(rf"{_LABEL}(\.{_LABEL})*")

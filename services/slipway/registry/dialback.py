@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from slipway.contract.errors import EndpointUnreachable, IdentityMismatch, RegistrationRejected, SlipwayError
+from slipway.contract.roles import spiffe_id
 from slipway.registry.advertisement import violations
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke, is_foreign_identity
 from slipway.rpc.health import is_serving
-from slipway.rpc.identity import spiffe_id
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.provisioner_service_pb2_grpc import ProvisionerServiceStub
 

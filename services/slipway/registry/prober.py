@@ -54,7 +54,7 @@ class Prober:
                 outcome = error
             except TlsFilesError:
                 # The registry's own certificates are at fault; that says nothing of the instance.
-                _log.warning("own certificates cannot be used; instances are not dialled")
+                _log.warning("own certificates unusable, instances not dialled")
                 return
         self._registrations.observe(instance, outcome)
 

@@ -61,7 +61,7 @@ class StaticEndpoints:
                 self._current = self._read()
                 self._seen = now
         except StaticEndpointsError:
-            _log.warning("the file of static endpoints cannot be used; the last good one stays")
+            _log.warning("static endpoints file unusable, last valid one kept")
         return self._current
 
     def _read(self) -> frozenset[tuple[str, str]]:

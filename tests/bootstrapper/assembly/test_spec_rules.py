@@ -215,7 +215,7 @@ def test_contents_may_hold_nul_characters() -> None:
     ("first", "second"), [("docker.io", "registry-1.docker.io"), ("r.example.com", "R.example.com")]
 )
 def test_credentials_of_one_host_are_given_once(first: str, second: str) -> None:
-    """Two registries that a runtime asks at one host can not both have credentials: the error names both places."""
+    """Two registries that a runtime asks at one host cannot both have credentials: the error names both places."""
     one, two = (f"{{host: {host}, credentials: {{username: a, password: {{value: b}}}}}}" for host in (first, second))
     with pytest.raises(SpecInvalid) as caught:
         check(subject(f"os: {{containerd: {{registries: [{one}, {two}]}}}}"))

@@ -1,4 +1,4 @@
-"""Empty lists in the differences by role: the wire can not carry them, so they are refused where they stand."""
+"""Empty lists in the differences by role: the wire cannot carry them, so they are refused where they stand."""
 
 import pytest
 

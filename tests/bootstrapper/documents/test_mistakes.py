@@ -91,7 +91,7 @@ def test_what_a_hidden_name_refers_to_is_not_told(reason: str, text: str, path: 
 
 
 def test_references_wait_for_names() -> None:
-    """A config whose own name can not be read is not missing."""
+    """A config whose own name cannot be read is not missing."""
     assert wrong(cluster(), config("{os: {sysctl: []}}", "5")) == ["metadata.name"]
 
 

@@ -71,7 +71,7 @@ PROVIDER_OF_TODAY = {
     "services/slipway/controller/assembly.py": "the same",
     "services/slipway/controller/conditions.py": "reasons of conditions",
     "services/slipway/controller/facts.py": "kinds of Cluster API's control planes",
-    "services/slipway/controller/marks.py": "annotations of KubeadmConfigs",
+    "services/slipway/controller/ownership.py": "annotations of KubeadmConfigs",
     "services/slipway/controller/resources.py": "the kind KubeadmConfig",
     "services/slipway/controller/subject.py": "the version skew of a control plane of Cluster API",
     "services/slipway/controller/watches.py": "watches KubeadmConfigs",

@@ -57,8 +57,8 @@ def test_what_an_object_has_made_is_not_taken_for_more_machines() -> None:
         "md": WORKER,
     }
     assert [str(note).split(": ", 2)[1:] for note in found.notes] == [
-        ["Machine/c-x", "KubeadmControlPlane/c has made it and tells what it is: it is left alone"],
-        ["MachineSet/md-1", "MachineDeployment/md has made it and tells what it is: it is left alone"],
+        ["Machine/c-x", "KubeadmControlPlane/c has made it and defines it: it is left alone"],
+        ["MachineSet/md-1", "MachineDeployment/md has made it and defines it: it is left alone"],
     ]
 
 

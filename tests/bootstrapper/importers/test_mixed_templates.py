@@ -48,7 +48,7 @@ TABLE = [
     Row("HcloudMachine", "template", "nobody can ask this infrastructure: Jinja as today"),
     Row("Metal3Machine", "fact", "the machine itself knows its name"),
     Row("Metal3Machine", "template", "metal has no source of an instance id", name=UUID),
-    Row("Metal3Machine", "template", "one file can not hold a fact and Jinja", label=f"u={UUID}"),
+    Row("Metal3Machine", "template", "one file cannot hold a fact and Jinja", label=f"u={UUID}"),
     Row(
         "AWSMachine",
         "template",

@@ -82,7 +82,7 @@ from tests.bootstrapper.lowering.legalising import EVERYTHING_BUT, ROOTS, Format
             {"/s"},
         ),
         (
-            "a folder that is a link can not be made by a file that lies in it",
+            "a folder that is a link cannot be made by a file that lies in it",
             "os.links",
             f'links {{ path: "/data" target: "/mnt/data" {ROOTS} }} files {{ path: "/data/f" {ROOTS} }}',
             {"/data", "/data/f"},

@@ -37,7 +37,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("feature", "family", "wrong", "right"), WRONG, ids=[f"{one[0]}-{one[1]}" for one in WRONG])
 def test_a_pass_runs_twice_at_most(feature: str, family: clusterpb.OsFamily.ValueType, wrong: str, right: str) -> None:
-    """Once to find all that it can not do, once more for the others; not anew after each of them."""
+    """Once to find all that it cannot do, once more for the others; not anew after each of them."""
     system = text_format.Parse("".join(wrong % number for number in range(9)) + right, ospb.OperatingSystem())
     bundle = bundlepb.BootstrapBundle(id="bundle-1", os=system)
     bundle.plan.SetInParent()

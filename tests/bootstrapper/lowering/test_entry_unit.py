@@ -40,7 +40,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("declares", "fields", "reason"), REFUSED)
 def test_refused(lower: LowerSystem, declares: tuple[str, ...], fields: dict[str, object], reason: str) -> None:
-    """What can not be honoured names its place and a remedy, and leaves no unit behind."""
+    """What cannot be honoured names its place and a remedy, and leaves no unit behind."""
     done = lower(unit(**fields), declares=declares)
     (refusal,) = done.result.refusals
     assert refusal.feature == "os.systemd.units", reason

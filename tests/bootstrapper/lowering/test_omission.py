@@ -37,7 +37,7 @@ def test_an_optional_extension_is_left_out() -> None:
 
 
 def test_a_single_optional_field_is_left_out_of_its_item() -> None:
-    """The item itself stays native when only an optional property of it can not be honoured, in every entry."""
+    """The item itself stays native when only an optional property of it cannot be honoured, in every entry."""
     system = 'filesystems { device: "/dev/a" format: "ext4" options: "-q" options: "-F" label: "x" }'
     declares = EVERYTHING_BUT | {"os.storage.filesystems.label"}
     draft, result = work(text(system), Format(declares, "windows", optional={"os.storage.filesystems.options"}))

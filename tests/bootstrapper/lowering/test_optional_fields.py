@@ -1,4 +1,4 @@
-"""Optional fields of items are left out, whoever finds out that they can not be done; what can be done never is."""
+"""Optional fields of items are left out, whoever finds out that they cannot be done; what can be done never is."""
 
 from collections.abc import Sequence
 
@@ -92,7 +92,7 @@ def test_all_that_windows_can_not_mean_is_told_at_once() -> None:
     ],
 )
 def test_what_a_provisioner_refuses_within_an_item(path: str, feature: str, reason: str, *, left_out: bool) -> None:
-    """Optional means the same whoever finds out that it can not be done."""
+    """Optional means the same whoever finds out that it cannot be done."""
     declared = [*DECLARED, "os.users.uid"]
     said = [Violation(path, "not today", feature, "wait")]
     table = PassTable(()) if left_out else NO_USERS

@@ -1,4 +1,4 @@
-"""What can not be honoured is refused: all of it at once, in the words of whoever knows why."""
+"""What cannot be honoured is refused: all of it at once, in the words of whoever knows why."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def test_every_part_of_an_item_that_nobody_honours_is_told() -> None:
     ],
 )
 def test_the_distributions_user(wanted: Any, declares: set[str], refused: list[str], *, stays: bool) -> None:
-    """Keeping it needs nobody's help; leaving it out can not be done after the fact."""
+    """Keeping it needs nobody's help; leaving it out cannot be done after the fact."""
     draft, result = work(bundlepb.BootstrapBundle(os=ospb.OperatingSystem(default_user=wanted)), declares)
     assert [one.feature for one in result.refusals] == refused
     assert draft.bundle.os.HasField("default_user") == stays

@@ -147,7 +147,7 @@ async def test_a_death_has_a_name() -> None:
 
 async def test_a_refusal_is_final() -> None:
     """A provisioner's refusal is an answer: no other instance is asked, and it says whose it is."""
-    provisioners = Scripted(first=failing(lambda: UnsupportedFeature("can not")), second=sound)
+    provisioners = Scripted(first=failing(lambda: UnsupportedFeature("cannot")), second=sound)
     with pytest.raises(UnsupportedFeature, match='provisioner "cloud-init"'):
         await call(provisioners)
     assert provisioners.calls == ["first"]
@@ -167,7 +167,7 @@ async def test_attachments_for_nobody_break_the_contract() -> None:
 
 @pytest.mark.parametrize("name", ["../escape", "a/b", "a\\b", "", ".."])
 async def test_attachment_names_are_file_names(name: str) -> None:
-    """An attachment can not be written outside the folder of its machine."""
+    """An attachment cannot be written outside the folder of its machine."""
 
     async def answer(request: provisionerpb.RenderRequest) -> provisionerpb.RenderResponse:
         response = await sound(request)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.opt_in.webhook import Webhook
 from slipway.controller.resources import KUBEADM_CONFIGS
 from tests.controller import manifests
@@ -18,7 +18,7 @@ from tools.cluster.topology import BOOTSTRAP, CORE, Topology
 KIND = KUBEADM_CONFIGS.kind
 USER = f"system:serviceaccount:{manifests.NAMESPACE}:{manifests.ACCOUNT}"
 PROVIDER = "system:serviceaccount:capi-kubeadm-bootstrap-system:capi-kubeadm-bootstrap-manager"
-OPTED_IN = {marks.MANAGED: "true"}
+OPTED_IN = {ownership.MANAGED: "true"}
 
 
 @contextlib.asynccontextmanager
@@ -47,7 +47,7 @@ async def guarded(site: Site) -> None:
 
 async def asked(site: Site) -> None:
     """Wait until the API server asks the webhook: it learns of that by a watch, too."""
-    await site.eventually(lambda: _tried(site), lambda said: said == marks.SLIPWAY)
+    await site.eventually(lambda: _tried(site), lambda said: said == ownership.SLIPWAY)
 
 
 async def _tried(site: Site) -> str:
@@ -55,7 +55,7 @@ async def _tried(site: Site) -> str:
     tried = config("tried", namespace=site.namespace)
     said = await attempt(site, "create", tried)
     if not said:
-        said = (await site.get(BOOTSTRAP, KIND, "tried"))["metadata"]["labels"].get(marks.OWNER, "")
+        said = (await site.get(BOOTSTRAP, KIND, "tried"))["metadata"]["labels"].get(ownership.OWNER, "")
         await site.delete(BOOTSTRAP, KIND, "tried")
     return said
 
@@ -180,7 +180,7 @@ async def configs(site: Site, count: int, true: Any = lambda _: True, *, pool: s
 
 def is_done(item: Object) -> bool:
     """Whether Slipway has handed a config over, and the kubeadm provider has taken note of it."""
-    return marks.owned(item) and not marks.held(item) and condition_status(item, "Paused") == "False"
+    return ownership.owned(item) and not ownership.held(item) and condition_status(item, "Paused") == "False"
 
 
 def condition_status(item: Object, type_: str) -> str:

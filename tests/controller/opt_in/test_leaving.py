@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND, PROVIDER, is_done
 from tests.controller.site import CLUSTER, Object, Site, has_data, runs
@@ -61,7 +61,7 @@ async def test_handed_back(site: Site) -> None:
             await site.patch(CORE, "MachineDeployment", "theirs", {"spec": {"replicas": 2}})
             machines = await site.machines("theirs", 2, runs)
             makers = {
-                one["metadata"]["name"]: marks.annotation(
+                one["metadata"]["name"]: ownership.annotation(
                     await site.get("v1", "Secret", one["metadata"]["name"]), "bootstrap.slipway.dev/provisioner"
                 )
                 for one in machines
@@ -88,7 +88,7 @@ async def test_moved_to_a_cluster_with_slipway(site: Site) -> None:
 
 
 def _is_held_by_a_machine(config: Object) -> object:
-    return marks.held(config) and config["metadata"].get("ownerReferences")
+    return ownership.held(config) and config["metadata"].get("ownerReferences")
 
 
 async def release(site: Site, *arguments: str) -> tuple[int, str]:

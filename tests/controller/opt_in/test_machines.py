@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from slipway.controller import marks
-from slipway.controller.reconciler import Terms
+from slipway.controller import ownership
+from slipway.controller.reconciler import Timeouts
 from slipway.controller.resources import KUBEADM_CONFIGS
 from tests.controller.namespaces import MakeSite
 from tests.controller.opt_in import opting_in
@@ -31,7 +31,7 @@ async def test_workers_get_our_user_data(site: Site) -> None:
     async with opting_in.webhook(site), site.controller(opt_in=True):
         await site.cluster()
         for provisioner in provisioners:
-            await opting_in.workers(site, provisioner, replicas=2, annotations={marks.PROVISIONER: provisioner})
+            await opting_in.workers(site, provisioner, replicas=2, annotations={ownership.PROVISIONER: provisioner})
         machines = {provisioner: await site.machines(provisioner, 2, runs) for provisioner in provisioners}
         found = await opting_in.configs(site, 4, is_done)
     for provisioner, machine in ((key, one) for key, value in machines.items() for one in value):
@@ -58,7 +58,7 @@ async def test_a_worker_costs_three_writes(site: Site) -> None:
     async with opting_in.webhook(site):
         await site.cluster()
         start = site.environment.audit.position
-        async with site.controller(opt_in=True, terms=Terms(quiet_seconds=60)):
+        async with site.controller(opt_in=True, timeouts=Timeouts(quiet_seconds=60)):
             await opting_in.workers(site, replicas=3)
             await site.machines("pool", 3, has_data)
             await opting_in.configs(site, 3, is_done)
@@ -110,7 +110,7 @@ async def test_a_control_plane_needs_kubeadm(sites: MakeSite) -> None:
 async def _needs_kubeadm(site: Site, provisioner: str) -> None:
     async with opting_in.webhook(site), site.controller(opt_in=True):
         await site.cluster(initialized=False, control_plane=True)
-        await site.apply(*opting_in.control_plane(site.topology, annotations={marks.PROVISIONER: provisioner}))
+        await site.apply(*opting_in.control_plane(site.topology, annotations={ownership.PROVISIONER: provisioner}))
         (config,) = await opting_in.configs(
             site, 1, lambda one: condition(one, "DataSecretAvailable").get("reason") == "ControlPlaneNeedsKubeadm"
         )
@@ -118,7 +118,7 @@ async def _needs_kubeadm(site: Site, provisioner: str) -> None:
         name = config["metadata"]["name"]
         events = await site.eventually(lambda: site.all("v1", "Event"), _has_event("ControlPlaneNeedsKubeadm", name))
         assert events
-        change = {"metadata": {"annotations": {marks.PROVISIONER: "cloud-init"}}}
+        change = {"metadata": {"annotations": {ownership.PROVISIONER: "cloud-init"}}}
         await site.patch(BOOTSTRAP, KIND, name, change)
         await site.until(CORE, "Machine", name, has_data)
 
@@ -143,7 +143,7 @@ async def test_who_does_not_opt_in_sees_nothing_of_it(site: Site) -> None:
         if each.namespace == site.namespace and each.verb == "create" and each.name in {name, ""}
     ]
     assert {each.user for each in made} == {PROVIDER}
-    assert marks.OWNER not in (await site.get(BOOTSTRAP, KIND, name))["metadata"].get("labels", {})
+    assert ownership.OWNER not in (await site.get(BOOTSTRAP, KIND, name))["metadata"].get("labels", {})
 
 
 async def test_a_pool_keeps_its_secret_and_gets_new_content(site: Site) -> None:

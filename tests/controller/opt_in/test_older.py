@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.assembly import WorkloadApi
 from slipway.controller.kubernetes.connection import Connection
 from slipway.controller.kubernetes.destinations import Destinations
@@ -48,7 +48,7 @@ def _dial(access: ClusterAccess) -> ToInMemory:
 @pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
 async def test_a_control_plane_of_three(older: Site, provisioner: str) -> None:
     """KubeadmControlPlane begins with a machine of ours, lets two join, and is available; a worker follows."""
-    chosen = {marks.PROVISIONER: provisioner}
+    chosen = {ownership.PROVISIONER: provisioner}
     async with opting_in.webhook(older), older.controller(opt_in=True, dial=_dial):
         await older.apply(*older.topology.cluster())
         await older.apply(*opting_in.control_plane(older.topology, replicas=3, annotations=chosen))
@@ -64,6 +64,6 @@ async def test_a_control_plane_of_three(older: Site, provisioner: str) -> None:
             lambda one: condition(one, "Available").get("status") == "True",
         )
     secrets = [await older.get("v1", "Secret", one["metadata"]["name"]) for one in machines]
-    roles = sorted(marks.annotation(one, "bootstrap.slipway.dev/role") for one in secrets)
+    roles = sorted(ownership.annotation(one, "bootstrap.slipway.dev/role") for one in secrets)
     assert roles == ["CONTROL_PLANE", "CONTROL_PLANE", "INIT", "WORKER"]
-    assert {marks.annotation(one, "bootstrap.slipway.dev/provisioner") for one in secrets} == {provisioner}
+    assert {ownership.annotation(one, "bootstrap.slipway.dev/provisioner") for one in secrets} == {provisioner}

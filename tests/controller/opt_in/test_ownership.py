@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND, attempt, config, is_done
 from tests.controller.site import Object, Site, has_data, runs
@@ -60,7 +60,7 @@ async def test_a_label_that_comes_later_changes_nothing(site: Site) -> None:
             lambda events: [one for one in events if one["reason"] == "OptedInTooLate" and _about(one) == name],
         )
         assert (await site.get("v1", "Secret", name))["data"] == before["data"]
-        assert marks.OWNER not in (await site.get(BOOTSTRAP, KIND, name))["metadata"]["labels"]
+        assert ownership.OWNER not in (await site.get(BOOTSTRAP, KIND, name))["metadata"]["labels"]
 
 
 async def test_the_owner_can_not_be_changed(site: Site) -> None:
@@ -70,21 +70,21 @@ async def test_the_owner_can_not_be_changed(site: Site) -> None:
         assert await attempt(site, "create", config("other", namespace=site.namespace, labels={"x": "y"})) == ""
         other, ours = (config(name, namespace=site.namespace) for name in ("other", "w"))
         tried: list[tuple[Object, Object, str]] = [
-            (other, {"labels": {marks.OWNER: marks.SLIPWAY}}, "can not be added"),
-            (ours, {"labels": {marks.OWNER: None}}, "can not be added"),
-            (ours, {"labels": {marks.OWNER: "me"}}, "can not be added"),
-            (ours, {"annotations": {marks.PAUSED: None}}, "slipway release"),
-            (ours, {"annotations": {marks.PAUSED: ""}}, "slipway release"),
+            (other, {"labels": {ownership.OWNER: ownership.SLIPWAY}}, "cannot be added"),
+            (ours, {"labels": {ownership.OWNER: None}}, "cannot be added"),
+            (ours, {"labels": {ownership.OWNER: "me"}}, "cannot be added"),
+            (ours, {"annotations": {ownership.PAUSED: None}}, "slipway release"),
+            (ours, {"annotations": {ownership.PAUSED: ""}}, "slipway release"),
         ]
         for item, change, said in tried:
             assert said in await attempt(site, "patch", item, {"metadata": change}), change
         # Whoever copies labels from a template may take back what came from there.
-        assert await attempt(site, "patch", ours, {"metadata": {"labels": {marks.MANAGED: None}}}) == ""
-        assert "can not be added" in await _replace(site, {**ours, "metadata": {**ours["metadata"], "labels": {}}})
-        released = {"metadata": {"annotations": {marks.RELEASED: "now", marks.PAUSED: None}}}
+        assert await attempt(site, "patch", ours, {"metadata": {"labels": {ownership.MANAGED: None}}}) == ""
+        assert "cannot be added" in await _replace(site, {**ours, "metadata": {**ours["metadata"], "labels": {}}})
+        released = {"metadata": {"annotations": {ownership.RELEASED: "now", ownership.PAUSED: None}}}
         assert await attempt(site, "patch", ours, released) == ""
-        assert "can not be removed" in await attempt(
-            site, "patch", ours, {"metadata": {"annotations": {marks.RELEASED: None}}}
+        assert "cannot be removed" in await attempt(
+            site, "patch", ours, {"metadata": {"annotations": {ownership.RELEASED: None}}}
         )
 
 
@@ -131,8 +131,10 @@ async def test_the_kubeadm_provider_may_not_write_over_our_secrets(site: Site) -
     theirs = {**secret, "metadata": {"name": "theirs", "namespace": site.namespace}}
     await site.apply(secret, theirs)
     change = {"data": {"value": "eA=="}}
-    await site.eventually(lambda: _as(provider, "patch", secret, change), lambda said: "nobody else writes it" in said)
-    assert "nobody else writes it" in await _as(provider, "delete", secret)
+    await site.eventually(
+        lambda: _as(provider, "patch", secret, change), lambda said: "no other client may write it" in said
+    )
+    assert "no other client may write it" in await _as(provider, "delete", secret)
     assert await _as(provider, "patch", theirs, change) == ""
 
 

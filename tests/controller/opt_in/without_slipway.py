@@ -2,7 +2,7 @@
 
 import base64
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND
 from tests.controller.opt_in.test_leaving import put_back, release
@@ -14,10 +14,10 @@ async def goes_on_without_slipway(site: Site) -> None:
     """See that what was rendered goes on with the kubeadm provider, as it was; the rest waits, until handed back."""
     await opting_in.begin(site)
     await site.patch(CORE, "Cluster", CLUSTER, {"spec": {"paused": True}})
-    marked = {"labels": {**opting_in.OPTED_IN, marks.OWNER: marks.SLIPWAY}}
+    marked = {"labels": {**opting_in.OPTED_IN, ownership.OWNER: ownership.SLIPWAY}}
     rendered = opting_in.config("rendered", namespace=site.namespace, **marked)
     await put_back(site, *_machine(site, rendered, data="rendered"), _secret(site, "rendered"))
-    held = {"annotations": {marks.PAUSED: marks.SLIPWAY}}
+    held = {"annotations": {ownership.PAUSED: ownership.SLIPWAY}}
     waiting = opting_in.config("waiting", namespace=site.namespace, **marked, **held)
     await put_back(site, *_machine(site, waiting))
     await site.until(BOOTSTRAP, KIND, "rendered", lambda one: one.get("status", {}).get("dataSecretName") == "rendered")

@@ -121,7 +121,7 @@ def test_provisioners_differ_by_their_name_only() -> None:
 
 
 def test_provisioners_have_no_token() -> None:
-    """They never call the API server, and can not; everybody else has an account of their own."""
+    """They never call the API server, and cannot; everybody else has an account of their own."""
     accounts = rendered.of_kind(OWN, "ServiceAccount")
     assert accounts["slipway-service"]["automountServiceAccountToken"] is False
     for name in PODS:

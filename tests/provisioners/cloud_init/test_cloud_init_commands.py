@@ -68,7 +68,7 @@ def test_boot_commands() -> None:
 
 
 def test_boot_scripts_of_bytes_are_refused() -> None:
-    """A script that is no text can not stand in the document."""
+    """A script that is no text cannot stand in the document."""
     of = testing.bundle()
     of.commands.boot.add(script=contentpb.Content(segments=[{"data": b"\xff"}]))
     with pytest.raises(UnsupportedFeature) as caught:

@@ -127,7 +127,7 @@ def test_swap_is_a_swap_unit() -> None:
     ],
 )
 def test_mounts_that_are_refused(mount: dict[str, Any], reason: str) -> None:
-    """What a unit can not say is refused."""
+    """What a unit cannot say is refused."""
     system = ospb.OperatingSystem(mounts=[ospb.Mount(**({"source": "LABEL=data", "path": "/x"} | mount))])
     assert refusals(system) == ["os.mounts[0]"], reason
 

@@ -137,6 +137,6 @@ def test_values_stay_on_their_line(value: str) -> None:
     ],
 )
 def test_units_of_others(contents: str, *, parses: bool, installs: bool) -> None:
-    """Ignition fails the boot over a unit that it can not parse; one without [Install] is not enabled."""
+    """Ignition fails the boot over a unit that it cannot parse; one without [Install] is not enabled."""
     assert is_unit_file(contents) is parses
     assert has_install_section(contents) is installs

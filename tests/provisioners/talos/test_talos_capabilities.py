@@ -42,7 +42,7 @@ def test_workers_get_no_private_key_and_no_admin_certificate():
 
 
 def test_a_worker_of_another_family_is_outside_the_bounds():
-    """A Talos worker can not join a control plane that kubeadm made."""
+    """A Talos worker cannot join a control plane that kubeadm made."""
     bundle = samples.bundle(clusterpb.ROLE_WORKER, 'intent { cluster { control_plane: "kubeadm" } }')
     assert any(use.id == "kubernetes.cluster.control_plane" for use in uses(bundle))
     with pytest.raises(samples.UnsupportedFeature) as caught:

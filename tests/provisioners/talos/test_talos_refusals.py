@@ -1,4 +1,4 @@
-"""What Talos can not do is refused with its path; most of it Talos' own validator would let pass."""
+"""What Talos cannot do is refused with its path; most of it Talos' own validator would let pass."""
 
 import pytest
 
@@ -88,7 +88,7 @@ REGISTRY = 'os { containerd { registries { host: "a.example.com" %s } } }'
         (
             NODE % "name { segments { fact { kind: FACT_KIND_INSTANCE_ID } } }",
             "intent.kubernetes.node.name.segments[0].fact.kind",
-            "Talos can not call itself so",
+            "Talos cannot call itself so",
         ),
         (
             'intent { kubernetes { static_pods { name: "a" manifest { segments { data: "kind: Deployment" } } } } }',
@@ -222,7 +222,7 @@ def test_metal_is_told_its_disk_by_a_patch():
 
 @pytest.mark.parametrize("name", ["talos.slipway.dev/machine-ca", "talos.slipway.dev/cluster-id"])
 def test_a_declared_secret_that_is_not_there_is_named(name):
-    """Rendering can not invent it: every machine of the cluster must have the same."""
+    """Rendering cannot invent it: every machine of the cluster must have the same."""
     bundle = samples.bundle(WORKER)
     kept = [secret for secret in bundle.secrets.secrets if secret.name != name]
     del bundle.secrets.secrets[:]

@@ -1,4 +1,4 @@
-"""What Windows can not do is refused with its path."""
+"""What Windows cannot do is refused with its path."""
 
 import pytest
 

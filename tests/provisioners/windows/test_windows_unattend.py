@@ -30,7 +30,7 @@ def test_what_an_answer_file_can_say_it_says():
 
 
 def test_the_script_is_an_attachment_for_the_machine():
-    """An answer file can not hold it; the command in the answer file finds it by its name."""
+    """An answer file cannot hold it; the command in the answer file finds it by its name."""
     answer = samples.render(samples.bundle(), "unattend")
     (attachment,) = answer.attachments
     assert (attachment.name, attachment.operator_only) == (SCRIPT, False)

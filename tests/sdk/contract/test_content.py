@@ -50,7 +50,7 @@ def test_a_config_map_is_never_an_empty_file() -> None:
 
 
 def test_literals_are_always_raw() -> None:
-    """An encoding beside a literal changes nothing, so joining literals can not change them either."""
+    """An encoding beside a literal changes nothing, so joining literals cannot change them either."""
     one = contentpb.Segment(data=b"a", encoding=contentpb.SPLICE_ENCODING_BASE64)
     two = contentpb.Segment(text="b", encoding=contentpb.SPLICE_ENCODING_JSON_STRING)
     content = contentpb.Content(segments=[one, two])

@@ -112,7 +112,7 @@ def test_every_item_is_told_where_it_was_written() -> None:
         ("enum as a number", "target: {osFamily: 1}", "must be one of Linux, Windows, not a number"),
         ("half a character", 'os: {sysctls: [{value: "\\uD800"}]}', "not YAML"),
         ("no base64", "os: {files: [{content: {data: 'a*'}}]}", "os.files[0].content.data: must be base64"),
-        ("two of one kind", "os: {files: [{content: {text: a, data: YQ==}}]}", "data: can not be set together with"),
+        ("two of one kind", "os: {files: [{content: {text: a, data: YQ==}}]}", "data: cannot be set together with"),
         ("empty entry", "os: {files: [null]}", "os.files[0]: must not be empty"),
         ("number for a duration", "kubernetes: {timeouts: {kubelet: 5}}", "must be text, not a number"),
         ("no duration", "kubernetes: {timeouts: {kubelet: 5 minutes}}", 'must be a duration such as "5m" or "1h30m"'),

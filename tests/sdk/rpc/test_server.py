@@ -64,7 +64,7 @@ async def test_an_unforeseen_exception_tells_nothing(
         async with running() as (_, channel):
             with pytest.raises(Internal) as caught:
                 await invoke(unary(channel, "Fail"), CANARY.encode(), timeout=5)
-    (entry,) = [entry for entry in logs if entry["event"] == "call failed by a defect"]
+    (entry,) = [entry for entry in logs if entry["event"] == "call failed with an internal error"]
     assert entry["error_id"] == caught.value.metadata["error_id"]
     assert entry["error"] == ["ValueError", "KeyError"]
     assert "canary" not in json.dumps([logs, str(caught.value), caught.value.metadata]) + "".join(capsys.readouterr())

@@ -27,7 +27,7 @@ from slipway.rpc.settings import ServerSettings
         (
             {"tls_cert_dir": "/x", "advertise_address": "fd00::7:9443"},
             "--advertise-address",
-            "where an IPv6 address ends can not be seen",
+            "where an IPv6 address ends cannot be seen",
         ),
         ({"tls_cert_dir": "/x", "advertise_address": "10.0.0.7"}, "--advertise-address", "no port"),
         ({"tls_cert_dir": "/x", "advertise_host": "10.0.0.7:9443"}, "--advertise-host", "a port"),

@@ -1,16 +1,19 @@
 """TLS as the servers use it: both sides prove who they are, and files may change under running processes."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from slipway.certificates.authority import Authority as IssuingAuthority
+from slipway.certificates.authority import Subject
 from slipway.contract.errors import ForeignStatus, VersionSkew
 from slipway.rpc.call import Call
 from slipway.rpc.channel import ChannelPool, InsecureTargetError
 from slipway.rpc.client import invoke, is_foreign_identity
 from slipway.rpc.identity import Identity
-from slipway.rpc.tls import CertificateFiles, TlsFilesError
+from slipway.rpc.tls import NAMES, CertificateFiles, TlsFilesError
 from slipway.v1alpha1.reasons import Code
 from tests.sdk.rpc.conftest import Running, settings, unary
 from tests.services.certificates import Authority
@@ -79,6 +82,41 @@ async def test_a_caller_demands_a_provisioner(
             with pytest.raises(ForeignStatus) as caught:
                 await call
             assert is_foreign_identity(caught.value), reason
+        await pool.close()
+
+
+@pytest.mark.parametrize(
+    ("shown", "demanded", "through"),
+    [
+        ("registry", "registry", True),
+        ("bootstrapper", "bootstrapper", True),
+        ("controller", "bootstrapper", True),
+        ("provisioner", "registry", False),
+        ("provisioner", "bootstrapper", False),
+        ("client", "registry", False),
+        ("registry", "bootstrapper", False),
+        ("bootstrapper", "registry", False),
+    ],
+)
+async def test_a_caller_demands_a_role(
+    running: Running, tmp_path: Path, *, shown: str, demanded: str, through: bool
+) -> None:
+    """A certificate of the right authority, for the right host, but for another role, gets no request."""
+    authority = IssuingAuthority(trust_domain="slipway", now=datetime.now(UTC), validity=timedelta(hours=1))
+    issued = authority.issue(Subject(shown, "x", ("localhost", "127.0.0.1", "::1")))
+    for name, content in zip(NAMES, (issued.certificate, issued.key, authority.certificate), strict=True):
+        (tmp_path / name).write_bytes(content)
+    pool = _pool(tmp_path)
+    async with running(_secure(tmp_path)) as (server, _):
+        call = invoke(
+            unary(pool.get(f"localhost:{server.port}", role=demanded, retries=False), "Echo"), b"x", timeout=5
+        )
+        if through:
+            assert await call == b"x"
+        else:
+            with pytest.raises(ForeignStatus) as caught:
+                await call
+            assert is_foreign_identity(caught.value)
         await pool.close()
 
 

@@ -261,12 +261,12 @@ def test_default_limit_is_one_mebibyte() -> None:
     ("operator_only", "accept", "refused", "reason"),
     [
         (False, True, False, "the caller can place it"),
-        (False, False, True, "the machine needs it and the caller can not place it"),
+        (False, False, True, "the machine needs it and the caller cannot place it"),
         (True, False, False, "the caller may drop what is for the operator"),
     ],
 )
 def test_attachments(*, operator_only: bool, accept: bool, refused: bool, reason: str) -> None:
-    """Attachments are hashed, and refused when the machine needs them and the caller can not place them."""
+    """Attachments are hashed, and refused when the machine needs them and the caller cannot place them."""
     attachment = provisionerpb.Attachment(name="setup.ps1", content=b"b", operator_only=operator_only)
     provisioner = Example(lambda bundle, target, ctx: UserData(b"a", (attachment,)), emits_attachments=True)
     change = lambda request: setattr(request, "accept_attachments", accept)  # noqa: E731  # one use
@@ -346,7 +346,7 @@ def test_user_data_hides_its_bytes() -> None:
 
 @pytest.mark.parametrize("formats", [[], ["a", "a"]])
 def test_formats_must_be_there_and_distinct(formats: list[str]) -> None:
-    """A provisioner with no format, or the same twice, can not be started."""
+    """A provisioner with no format, or the same twice, cannot be started."""
 
     class Wrong(Example):
         def formats(self) -> Sequence[provisionerpb.FormatInfo]:

@@ -20,7 +20,7 @@ WRONG = [
     (":9441", "HOST:PORT", "a port alone"),
     ("dns:///:9441", "HOST:PORT", "a port alone, in the words of gRPC"),
     ("a,b:443", "HOST:PORT", "two hosts"),
-    ("::1:9443", "in brackets", "an IPv6 address whose end can not be seen"),
+    ("::1:9443", "in brackets", "an IPv6 address whose end cannot be seen"),
     ("user@h:443", "HOST:PORT", "a user"),
     ("http://127.0.0.1:9441", "without a scheme", "the address of a web page"),
 ]

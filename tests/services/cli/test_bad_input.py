@@ -51,7 +51,7 @@ CONTENT = [
     ),
     (f"{CONFIG}spec: {{os: {{files: 5}}}}\n".encode(), "f.yaml:4:13: spec.os.files", "a wrong type"),
     (f"{CONFIG}spec: {{os: {{files: [{{path: a/../b}}]}}}}\n".encode(), "spec.os.files[0].path", "a bad path"),
-    (CONFIG.encode(), "which cluster it belongs to can not be told", "no cluster"),
+    (CONFIG.encode(), "its cluster is unknown", "no cluster"),
     (
         (CONFIG + "---\n" + CONFIG).encode(),
         "f.yaml:7:12: metadata.name: another document has the same kind and name",

@@ -59,7 +59,7 @@ def test_a_spec_that_nobody_serves_says_so(slipway: Slipway, write: Callable[...
     result = slipway("explain", "-f", file, "--machine", "harbour-worker")
     assert result.exit_code == 1
     said = "SlipwayConfig/worker: spec.provisioner.name: is the name of no provisioner that is registered"
-    assert f"refused as the spec stands, whoever else could: {said}" in result.stdout
+    assert f"refused, although another provisioner may support it: {said}" in result.stdout
     assert f": {said}" in next(line for line in result.stderr.splitlines() if line.startswith("refused: "))
 
 

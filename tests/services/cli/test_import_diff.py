@@ -50,7 +50,7 @@ def test_a_wrong_number_of_files_is_told(slipway: Slipway, arguments: tuple[str,
 
 
 def test_what_an_import_lists_as_optional_is_told_as_such(slipway: Slipway) -> None:
-    """Nobody is told that a template lists optional features, which it can not: the importer does; a spec can."""
+    """Nobody is told that a template lists optional features, which it cannot: the importer does; a spec can."""
     said = "os.default_user.omit was left out, as"
     result = slipway("render", "-f", EXAMPLES / "cluster-aws.yaml", "--provisioner", "ignition")
     assert f"{said} the importer allows" in result.stderr

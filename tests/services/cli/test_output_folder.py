@@ -31,7 +31,7 @@ def test_nothing_is_written_through_a_link(slipway: Slipway, tmp_path: Path) -> 
 
 
 def test_a_call_that_fails_leaves_nothing_behind(slipway: Slipway, tmp_path: Path) -> None:
-    """No machines before the one that can not be written, nor those of an earlier call after it, nor any account."""
+    """No machines before the one that cannot be written, nor those of an earlier call after it, nor any account."""
     out = tmp_path / "out"
     assert slipway(*CALL, out).exit_code == 0
     (out / "mine.txt").touch()

@@ -136,7 +136,7 @@ LINES = [
                 "ignition",
                 "version: 9.9.9",
                 "version",
-                "is a version that nobody has registered",
+                "is not a registered version",
             ),
             (
                 "explain",
@@ -145,7 +145,7 @@ LINES = [
                 "ignition",
                 "version: 9.9.9",
                 "version",
-                "is a version that nobody has registered",
+                "is not a registered version",
             ),
             (
                 "validate",
@@ -163,7 +163,7 @@ LINES = [
                 "ignition",
                 "format: ignition/3.3",
                 "format",
-                "is none that provisioner ignition serv",
+                "is not served by provisioner ignition",
             ),
             (
                 "explain",
@@ -172,7 +172,7 @@ LINES = [
                 "ignition",
                 "format: ignition/3.3",
                 "format",
-                "is none that provisioner ignition ser",
+                "is not served by provisioner ignition",
             ),
         )
     ),

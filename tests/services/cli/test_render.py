@@ -131,7 +131,7 @@ def test_what_an_earlier_call_left_does_not_stay_beside_a_refusal(slipway: Slipw
 
 
 def test_one_user_data_goes_to_standard_output(slipway: Slipway) -> None:
-    """`-o -` prints the bytes and nothing else; what can not go there is named on standard error."""
+    """`-o -` prints the bytes and nothing else; what cannot go there is named on standard error."""
     result = slipway("render", "-f", NATIVE, "--machine", "harbour-cp-0", "--provisioner", "talos", "-o", "-")
     assert result.exit_code == 0
     assert result.stdout_bytes.startswith(b"---\nversion: v1alpha1\n")
@@ -141,7 +141,7 @@ def test_one_user_data_goes_to_standard_output(slipway: Slipway) -> None:
 
 
 def test_a_format_with_companion_files_does_not_go_to_standard_output(slipway: Slipway) -> None:
-    """An answer file without its script would be useless, so it is refused where the script can not be placed."""
+    """An answer file without its script would be useless, so it is refused where the script cannot be placed."""
     arguments = ("--machine", "lighthouse-windows", "--target", "azure", "--format", "unattend")
     result = slipway("render", "-f", AWS, *arguments, "-o", "-")
     assert (result.exit_code, result.stdout) == (1, "")

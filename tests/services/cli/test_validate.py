@@ -103,7 +103,7 @@ def test_machines_that_do_not_go_together_are_told(
 
 
 def test_programs_get_an_answer_whatever_is_wrong(slipway: Slipway, write: Callable[..., Path]) -> None:
-    """What can not even be read as machines is told in the same form; people have the lines of the error as before."""
+    """What cannot even be read as machines is told in the same form; people have the lines of the error as before."""
     file = write(CLUSTER.format(name="c", version="v1.34.2", machines="{name: a, role: Wrker, config: k}"))
     result = slipway("validate", "-f", file, "-o", "json")
     told = json.loads(result.stdout)

@@ -1,4 +1,4 @@
-"""What the suite calls different: missing, other, out of order, more than was asked for; and what it can not tell."""
+"""What the suite calls different: missing, other, out of order, more than was asked for; and what it cannot tell."""
 
 import base64
 

@@ -66,7 +66,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     flags = ["--endpoint", "127.0.0.1:1", "--insecure", "-o", "json", "--only", "INF"]
     nobody = _slipway("conformance", "run", *flags)
     assert nobody.returncode == 1
-    assert "nobody answers there" in nobody.stderr
+    assert "no server answers there" in nobody.stderr
     command = f"{sys.executable} -m slipway.provisioners.ignition"
     files = ["--report", str(tmp_path / "report.yaml"), "--junit", str(tmp_path / "out.xml")]
     done = _slipway(

@@ -24,8 +24,8 @@ class Mortal(Life):
 @pytest.mark.parametrize(
     ("started", "said", "after"),
     [
-        (True, "after this check it answered nobody any more, and was started again", (Ending.PASSED, ())),
-        (False, "it answers nobody any more", (Ending.NOT_RUN, ("it answers nobody any more",))),
+        (True, "after this check it no longer answered, and was started again", (Ending.PASSED, ())),
+        (False, "it no longer answers", (Ending.NOT_RUN, ("it no longer answers",))),
     ],
 )
 async def test_one_that_no_longer_answers(started: bool, said: str, after: tuple[Ending, tuple[str, ...]]) -> None:

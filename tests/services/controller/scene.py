@@ -11,14 +11,14 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import ClusterObject, Facts, Owner, owner_reference
 from slipway.controller.init_lock import InitLock
+from slipway.controller.metrics import Metrics
 from slipway.controller.question import NativeQuestions
-from slipway.controller.reconciler import Next, Reconciler, Terms
+from slipway.controller.reconciler import Next, Reconciler, Timeouts
 from slipway.controller.references import Place
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.resources import Json
 from slipway.controller.secret_reader import SecretReader
-from slipway.controller.tally import Tally
 from slipway.controller.workload import Workloads
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from tests.services.controller.memory_api import NOW, MemoryApi
@@ -140,8 +140,8 @@ class Scene:
             lock=InitLock(self.api, self.api.lookup("Machine")),
             workloads=Workloads(reader, lambda _: self.workload, monotonic=self._seconds),
             clock=lambda: self.now,
-            tally=Tally(),
-            terms=Terms(),
+            metrics=Metrics(),
+            timeouts=Timeouts(),
         )
 
     def _seconds(self) -> float:

@@ -3,7 +3,7 @@
 import pytest
 
 from slipway.controller.conditions import MEANINGS, Reason
-from slipway.controller.decision import Idle, Keep, Make, Stand, decide
+from slipway.controller.decision import Idle, Paused, Refresh, Render, decide
 from slipway.controller.facts import ClusterObject, Facts, Owner
 from slipway.controller.halt import Halt
 from slipway.controller.resources import Json
@@ -71,7 +71,7 @@ def _ours(**more: str) -> Json:
         (_of_another_uid(), Reason.WAITING_FOR_OWNER, "a Machine of the same name that was made anew"),
         (
             _facts(cluster={**cluster_object(), "status": {}}),
-            Reason.WAITING_FOR_INFRASTRUCTURE,
+            Reason.WAITING_FOR_CLUSTER_INFRASTRUCTURE,
             "the infrastructure is not provisioned",
         ),
         (_facts(cluster=cluster_object(controlPlaneEndpoint={})), Reason.WAITING_FOR_ENDPOINT, "no endpoint"),
@@ -129,7 +129,7 @@ def test_the_role_is_a_fact_of_machine_and_cluster(
 ) -> None:
     """The first control-plane machine begins the cluster, under the lock; others join."""
     decision = decide(facts)
-    assert isinstance(decision, Make)
+    assert isinstance(decision, Render)
     assert decision.role == role
     assert decision.needs_lock is needs_lock
 
@@ -175,14 +175,14 @@ def test_nothing_is_done_any_more(facts: Facts, why: str) -> None:
 def test_pause_has_three_ways(facts: Facts, why: str) -> None:
     """The sentence names the one that it is."""
     decision = decide(facts)
-    assert isinstance(decision, Stand)
+    assert isinstance(decision, Paused)
     assert why in decision.why
 
 
 def test_what_is_there_is_kept() -> None:
     """A Machine's user data are made once, whatever becomes of the spec; the Secret says what it holds."""
     decision = decide(_facts(secret=_ours(), generation=7))
-    assert isinstance(decision, Keep)
+    assert isinstance(decision, Refresh)
     assert decision.record.rotation == 3
     assert not decision.adopt
 
@@ -191,7 +191,7 @@ def test_a_restored_secret_is_adopted_when_its_machine_uses_it() -> None:
     """After a restore uids are new: the Machine's own reference tells that the Secret is the right one."""
     owner = machine_object("w", bootstrap={"dataSecretName": "w"})
     decision = decide(_facts(owner=owner, secret=_ours(uid="before")))
-    assert isinstance(decision, Keep)
+    assert isinstance(decision, Refresh)
     assert decision.adopt
 
 
@@ -199,8 +199,8 @@ def test_a_restored_secret_is_adopted_when_its_machine_uses_it() -> None:
 def test_a_pool_follows_its_config(generation: int, again: bool) -> None:
     """A new generation is rendered, with the rotation of before."""
     decision = decide(_facts(owner=pool_object("w"), secret=_ours(), generation=generation))
-    assert isinstance(decision, Make) is again
-    if isinstance(decision, Make):
+    assert isinstance(decision, Render) is again
+    if isinstance(decision, Render):
         assert decision.rotation == 3
         assert decision.replaces is not None
 

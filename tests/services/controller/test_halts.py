@@ -88,8 +88,8 @@ async def test_a_denied_verb_is_told_clearly(scene: Scene) -> None:
     scene.api.before = deny
     following = await scene.reconcile()
     assert following.failed
-    assert scene.condition()[:2] == ("False", "RoleTooSmall")
-    assert "the verb create for Secret" in scene.condition()[2]
+    assert scene.condition()[:2] == ("False", "Forbidden")
+    assert "RBAC does not allow the controller to create Secret" in scene.condition()[2]
 
 
 @pytest.mark.parametrize("failure", [Unreachable, Forbidden])

@@ -44,7 +44,7 @@ async def test_a_holder_that_the_local_copy_does_not_know_yet_keeps_the_lock() -
 
 @pytest.mark.parametrize("holder", ["gone", "", "../secrets/x", "a?b", "A b"])
 async def test_a_lock_that_nobody_holds_is_taken(holder: str) -> None:
-    """Its Machine is not there, or can not be: no such name is ever asked for."""
+    """Its Machine is not there, or cannot be: no such name is ever asked for."""
     api = MemoryApi()
     await InitLock(api, Nothing()).take(_held(api, holder), "other", now=NOW)
     assert _holder(api) == "other"

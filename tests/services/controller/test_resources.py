@@ -21,4 +21,4 @@ def test_a_part_that_leads_elsewhere_is_refused(part: str) -> None:
     for address in ((part, "a"), ("n", part), ("n", "a", part)):
         with pytest.raises(Invalid) as refused:
             SECRETS.path(*address)
-        assert "can not be one" in str(refused.value)
+        assert "is not a valid namespace or name" in str(refused.value)

@@ -1,4 +1,4 @@
-"""What many machines of a cluster ask for at once is asked for once, also where it can not be had."""
+"""What many machines of a cluster ask for at once is asked for once, also where it cannot be had."""
 
 import asyncio
 

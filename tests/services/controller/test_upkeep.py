@@ -116,7 +116,7 @@ async def test_a_pool_gets_a_new_token_for_machines_to_come(scene: Scene) -> Non
 
 
 async def test_a_condition_does_not_flap_while_a_cluster_is_away(scene: Scene) -> None:
-    """The token can not be refreshed: told once, and not taken back at each look."""
+    """The token cannot be refreshed: told once, and not taken back at each look."""
     scene.worker()
     await scene.reconcile()
 

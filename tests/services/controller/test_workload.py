@@ -52,7 +52,7 @@ class Lines:
         )
 
     async def halted(self) -> Halt:
-        """Ask, and give why it can not be done."""
+        """Ask, and give why it cannot be done."""
         with pytest.raises(Halt) as halt:
             await self.ensure()
         return halt.value

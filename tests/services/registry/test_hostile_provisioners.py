@@ -1,4 +1,4 @@
-"""What a provisioner that means harm, and has a certificate of its own, can not do to the registry and its readers."""
+"""What a provisioner that means harm, and has a certificate of its own, cannot do to the registry and its readers."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def padded(size: int, name: str = "x") -> provisionerpb.GetProvisionerInfoRespon
     ],
 )
 def test_the_registry_dials_hosts_and_ports_only(endpoint: str, reason: str) -> None:
-    """An announcement can not make it open its own sockets, nor ask other resolvers and name servers."""
+    """An announcement cannot make it open its own sockets, nor ask other resolvers and name servers."""
     request = registrypb.RegisterRequest(name="x", instance_id="i1", endpoint=endpoint)
     with pytest.raises(RegistrationRejected) as caught:
         Gate(allowed=None, trust_domain="slipway", secure=True).check_fields(request)

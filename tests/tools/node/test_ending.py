@@ -49,7 +49,7 @@ def within(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         (255, "", "it ended by itself, with 255"),
         (0, "", "it has powered itself off"),
         (-signal.SIGKILL, "", "its launcher was killed by signal 9"),
-        (None, "", "nobody here knows how it ended"),
+        (None, "", "how it ended is unknown"),
         (1, "its power was cut", "its power was cut"),
     ],
 )

@@ -197,7 +197,7 @@ def test_a_disk_of_a_given_size_can_be_full(place):
 
 
 def test_a_machine_that_ends_by_itself_says_why(place):
-    """What it said last is told with the error: of its own power-off, and of a systemd-nspawn that can not begin."""
+    """What it said last is told with the error: of its own power-off, and of a systemd-nspawn that cannot begin."""
     machine = place.machine("lonely")
     machine.boot(NOTHING)
     machine.wait_running()

@@ -36,7 +36,7 @@ def test_each_file_is_put_to_its_program(tmp_path: Path, engine, capsys: pytest.
 def test_what_nobody_reads_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A format of a third party, no user data at all, and no folder: each is said, and none ends with 0."""
     assert outputs.main([str(_folder(tmp_path, {"a": ("acme/v1", b"x")}))]) == 2
-    assert "a: nobody: no program for acme/v1 is known here" in capsys.readouterr().out
+    assert "a: no reader: no program for acme/v1 is known here" in capsys.readouterr().out
     assert outputs.main([str(_folder(tmp_path, {}))]) == 2
     assert outputs.main([str(tmp_path / "absent")]) == 2
 

@@ -36,18 +36,18 @@ def main() -> None:
     parser.add_argument("--machines", type=int, default=1000, help="machines of a run (1000)")
     parser.add_argument("--runs", type=int, default=_RUNS, help=f"runs of each, of which the medians count ({_RUNS})")
     parser.add_argument("--page", action="store_true", help=f"write the section of {sections.PAGE}, too")
-    told = parser.parse_args()
+    arguments = parser.parse_args()
     scenes = [
-        (limits, clusters, max(1, told.machines // clusters))
+        (limits, clusters, max(1, arguments.machines // clusters))
         for limits in (DEFAULT, EQUAL, UNTHROTTLED)
         for clusters in (1, _CLUSTERS)
     ]
     # One machine by itself: what a user waits for who adds one.
-    rows = _measure([(DEFAULT, 1, 1), *scenes], told.runs)
-    result = {"machine": machine(), "cores": os.cpu_count() or 1, "runs": told.runs, "rows": rows}
+    rows = _measure([(DEFAULT, 1, 1), *scenes], arguments.runs)
+    result = {"machine": machine(), "cores": os.cpu_count() or 1, "runs": arguments.runs, "rows": rows}
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(result, indent=2) + "\n")
-    if told.page:
+    if arguments.page:
         page = sections.PAGE.read_text(encoding="utf-8")
         sections.PAGE.write_text(sections.with_section(page, report.section(result)), encoding="utf-8")
     heads = list(rows[0])

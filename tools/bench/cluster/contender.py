@@ -78,8 +78,8 @@ def _kubeadm_processes(cluster: RunningCluster, limits: Limits, run: str) -> Seq
     health, webhooks = f"{cluster.address}:{_HEALTH}", providers.webhook_port(_WEBHOOKS_OF, cluster.address)
     flags = [
         f"--{client}-{word}={value}"
-        for client, given in (("kube-api", limits.management), ("clustercache-client", limits.workload))
-        for word, value in zip(("qps", "burst"), given or (), strict=bool(given))
+        for client, limit in (("kube-api", limits.management), ("clustercache-client", limits.workload))
+        for word, value in zip(("qps", "burst"), limit or (), strict=bool(limit))
     ]
     command = (
         str(go_programs.PROGRAMS["cluster-api-1.14-kubeadm-bootstrap"].require()),

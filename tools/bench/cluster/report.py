@@ -78,11 +78,11 @@ def _aims(rows: Sequence[Row], cores: int) -> Iterator[Sequence[str]]:
         free = _of(rows, SLIPWAY.name, UNTHROTTLED.name, clusters, most)
         speed = free["machines_per_second"]
         bound = cores * most / (free["api_server_cpu"] + free["others_cpu"])
-        what, found = f"machines per second unthrottled, in {where}", f"{speed:.1f} (at most {bound:.0f})"
-        yield what, f">= {_PER_SECOND}", found, _verdict(well=speed >= _PER_SECOND)
+        what, measured = f"machines per second unthrottled, in {where}", f"{speed:.1f} (at most {bound:.0f})"
+        yield what, f">= {_PER_SECOND}", measured, _verdict(well=speed >= _PER_SECOND)
     alone = next(row["p50"] for row in rows if row["provider"] == SLIPWAY.name and row["machines"] == 1)
-    aim, found = (f"{seconds * 1000:.0f} ms" for seconds in (_ALONE_SECONDS, alone))
-    yield "a machine by itself", f"< {aim}", found, _verdict(well=alone < _ALONE_SECONDS)
+    aim, measured = (f"{seconds * 1000:.0f} ms" for seconds in (_ALONE_SECONDS, alone))
+    yield "a machine by itself", f"< {aim}", measured, _verdict(well=alone < _ALONE_SECONDS)
 
 
 def _of(rows: Sequence[Row], provider: str, limits: str, clusters: int, machines: int) -> Row:

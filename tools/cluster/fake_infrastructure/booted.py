@@ -58,7 +58,7 @@ class Booted:
 
         Raises:
             EngineError: nothing here reads its user data, or what does refuses it, or another namespace has the name.
-            Refused: the Secret can not be read.
+            Refused: the Secret cannot be read.
         """
         if self._namespaces.setdefault(name, order.namespace) != order.namespace:
             raise EngineBroken(f"a machine of namespace {self._namespaces[name]} has the host name {name} already")

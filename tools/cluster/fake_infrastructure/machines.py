@@ -46,7 +46,7 @@ class Machines(Protocol):
         """See to it that a machine is on; its address.
 
         Raises:
-            EngineError: it can not be, for example because nothing here reads its user data.
+            EngineError: it cannot be, for example because nothing here reads its user data.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Run the demo; ends with 1 when something was not as told. ``down`` ends the cluster of an earlier one."""
+"""Run the demo; ends with 1 when something was not as expected. ``down`` ends the cluster of an earlier one."""
 
 from __future__ import annotations
 
@@ -119,11 +119,11 @@ def main() -> None:
         findings.note("seconds", round(time.monotonic() - started, 1))
         findings.write(OUT)
     for wrong in findings.wrong:
-        screen.print(f"not as told: {wrong}", style="red")
+        screen.print(f"not as expected: {wrong}", style="red")
     if findings.wrong:
         sys.exit(FAILED)
     screen.print(
-        f"\n[green]All as told[/green], in {findings.observed['seconds']} s. The machines go on running:\n"
+        f"\n[green]All as expected[/green], in {findings.observed['seconds']} s. The machines go on running:\n"
         "  .venv/bin/python -m tools.node enter harbour-cp-0                        # a shell\n"
         "  .venv/bin/python -m tools.node enter harbour-cp-0 kubectl get pods -A\n"
         "  .venv/bin/python -m tools.node serial harbour-worker-2\n"

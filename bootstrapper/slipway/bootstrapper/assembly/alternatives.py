@@ -35,7 +35,7 @@ def violations(message: Message, path: str = "") -> Iterator[Violation]:
 
 def _content(content: contentpb.Content, path: str) -> Iterator[Violation]:
     if content.WhichOneof("source") and content.segments:
-        yield Violation(path, "can not have segments together with text, data, secretRef or configMapRef")
+        yield Violation(path, "cannot have segments together with text, data, secretRef or configMapRef")
     if content.WhichOneof("source") == "config_map_ref":
         yield Violation(
             f"{path}.config_map_ref", "refers to a ConfigMap that is not at hand: add it, or write its text in place"

@@ -29,4 +29,4 @@ def violations(message: Message, path: str = "") -> Iterator[Violation]:
             if isinstance(entry, Message):
                 yield from violations(entry, here)
             elif "\x00" in entry:
-                yield Violation(here, "can not hold a NUL character")
+                yield Violation(here, "cannot hold a NUL character")

@@ -1,4 +1,4 @@
-"""The rules of a spec that take more than one field to decide, and that options.proto can not say.
+"""The rules of a spec that take more than one field to decide, and that options.proto cannot say.
 
 Each yields a violation with the field path; a value is never repeated.
 """
@@ -48,7 +48,7 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
         if link.hard and not absolute_path(link.target):
             yield Violation(where, "must be an absolute path, since the link is a hard one")
         elif "\x00" in link.target:
-            yield Violation(where, "can not hold a NUL character")
+            yield Violation(where, "cannot hold a NUL character")
     for index, disk in enumerate(os.disks):
         yield from _partitions(disk, f"{path}.disks[{index}]")
     yield from partitions.violations(os, path)
@@ -69,7 +69,7 @@ def _units(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     for index, unit in enumerate(os.systemd_units):
         where = f"{path}.systemd_units[{index}]"
         if unit.masked and (unit.enabled or unit.contents or unit.drop_ins):
-            yield Violation(where, "a masked unit can not have contents, drop-ins or be enabled")
+            yield Violation(where, "a masked unit cannot have contents, drop-ins or be enabled")
         if not (unit.HasField("contents") or unit.HasField("enabled") or unit.HasField("masked") or unit.drop_ins):
             yield Violation(where, "says nothing: set contents, enabled, masked or dropIns")
 
@@ -114,7 +114,7 @@ def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:
     open_ended = 0
     for index, partition in enumerate(disk.partitions):
         if partition.HasField("percentage") and partition.HasField("size_mib"):
-            yield Violation(f"{path}.partitions[{index}]", "can not have both percentage and sizeMib")
+            yield Violation(f"{path}.partitions[{index}]", "cannot have both percentage and sizeMib")
         if partition.HasField("size_mib") and not partition.size_mib:
             where = f"{path}.partitions[{index}].size_mib"
             yield Violation(where, "must be at least 1; unset it for the rest of the disk")
@@ -131,7 +131,7 @@ def _kubernetes(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Viol
         if isinstance(value, Duration) and value.ToNanoseconds() < _SECOND:
             yield Violation(f"{path}.timeouts.{field.name}", "must be at least one second; unset it for the usual time")
     if kubernetes.discovery.HasField("token") and kubernetes.discovery.HasField("file"):
-        yield Violation(f"{path}.discovery", "can not have both token and file")
+        yield Violation(f"{path}.discovery", "cannot have both token and file")
     if kubernetes.HasField("etcd") and kubernetes.etcd.HasField("local") == kubernetes.etcd.HasField("external"):
         yield Violation(f"{path}.etcd", "must have exactly one of local and external")
 

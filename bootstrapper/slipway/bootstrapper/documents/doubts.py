@@ -99,5 +99,7 @@ def _passwords(question: MachineQuestion) -> Iterator[Doubt]:
         value = user.password_hash.value
         if value and not _CRYPT.fullmatch(value):
             place = describe(user.origin) if user.origin.document else f"spec.os.users[{index}].passwordHash"
-            message = "the password hash is not in crypt form, so nobody can log in with it; mkpasswd makes one"
+            message = (
+                "the password hash is not in crypt form, so no login is possible with it; mkpasswd makes a valid hash"
+            )
             yield Doubt(place, message)

@@ -87,7 +87,7 @@ def native_questions(
         named: configs that Cluster API's own documents name: their machines are known already.
 
     Raises:
-        SourceError: the config of a machine is not there, or the cluster of a config can not be told.
+        SourceError: the config of a machine is not there, or the cluster of a config cannot be told.
     """
     problems: list[SourceProblem] = []
     used = {id(one) for one in named}
@@ -114,7 +114,7 @@ def native_questions(
             continue
         possible = [one for one in known if one[0].namespace == config.namespace] or known
         if len(possible) != 1:
-            problem = f"which cluster it belongs to can not be told: add it to the machines of a {CLUSTER}"
+            problem = f"its cluster is unknown: add it to the machines of a {CLUSTER}"
             problems.append(config.document.source.problem(("metadata", "name"), problem))
             continue
         yield _alone(config, *possible[0])

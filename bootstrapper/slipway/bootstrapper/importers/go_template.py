@@ -41,7 +41,7 @@ NOBODY_KNOWS = (
     "for a first look, --set-missing fills in a placeholder"
 )
 UNKNOWN = object()
-"""A value of the data that exists, but that nobody knows here: a template that uses it is refused."""
+"""A value of the data that exists, but is unknown here: a template that uses it is refused."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Dialect:
     data: Mapping[str, Any] = field(repr=False)
     functions: Functions = field(default_factory=dict, repr=False)
     fields: tuple[tuple[str, ...], ...] | None = None
-    missing: str = "a value is printed that there is none of: give it, or guard it by {{ if }}"
+    missing: str = "a value is printed that does not exist: set it, or guard it by {{ if }}"
 
 
 _VERSION_ONLY = (("controlPlane",), ("controlPlane", "version"))

@@ -191,7 +191,7 @@ class _Import:
         if ntp.enabled is not None:
             item.enabled = ntp.enabled
             if not ntp.enabled and self.context.format == IGNITION:
-                message = "enabled: false is honoured here; today's ignition output enables time synchronisation"
+                message = "enabled: false takes effect here; today's ignition output enables time synchronisation"
                 self.findings.warn(here.at("enabled"), "NTP_HONOURED", message)
         for index, server in enumerate(ntp.servers):
             item.servers.append(self.context.plain(here.at("servers", index), server))

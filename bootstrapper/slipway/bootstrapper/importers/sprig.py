@@ -32,7 +32,7 @@ def _text(value: Any) -> str:
 
 
 def _strval(value: Any) -> str:
-    return printed(value, "a value that there is none of")
+    return printed(value, "a value that does not exist")
 
 
 def _equal(first: Any, *others: Any) -> bool:

@@ -46,14 +46,14 @@ class Elsewhere(Enum):
     """Who else may take what is refused."""
 
     NOWHERE = "nowhere"
-    """It can not be honoured as it stands."""
+    """It is not supported as it stands."""
     FORMATS = "formats"
     """The format lacks it, or its provisioner refuses it: any other may have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What can not be honoured, why, and what the user can do about it. There is none without the last.
+    """What cannot be honoured, why, and what the user can do about it. There is none without the last.
 
     Attributes:
         feature: id of the feature that is asked for.
@@ -78,13 +78,13 @@ class Refusal:
 
 
 class CannotLower(Exception):  # noqa: N818  # it is an answer, not a fault
-    """A pass can not lower an item: the machine's profile has no entry for it, or it means nothing there.
+    """A pass cannot lower an item: the machine's profile has no entry for it, or it means nothing there.
 
     Attributes:
         item: the item.
         reason: why not.
         remedy: what the user can do.
-        fields: paths within the item of what alone can not be lowered; without them it can be. Often there are none.
+        fields: paths within the item of what alone cannot be lowered; without them it can be. Often there are none.
         others: the same of further items, or again of this one, where a pass has found several at once.
     """
 

@@ -47,7 +47,7 @@ def free_path(draft: Draft, stem: str, suffix: str) -> str:
 
 
 def each(draft: Draft, items: Iterable[Item], lower: Callable[[Item], T]) -> list[T]:
-    """Lower items one by one, and name all that can not be at once: else a pass would begin anew after each of them.
+    """Lower items one by one, and name all that cannot be at once: else a pass would begin anew after each of them.
 
     It is for items that do not depend on each other. What `lower` has emitted for an item before it gives it up is
     taken back, so that no other item finds it in its way.

@@ -26,7 +26,7 @@ def entry_unit_name(bundle: bundlepb.BootstrapBundle) -> str:
 
 
 def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Refusal]:
-    """Move drop-ins for the entry point's service to the entry point; give what can not be honoured.
+    """Move drop-ins for the entry point's service to the entry point; give what cannot be honoured.
 
     Args:
         draft: the draft; such units leave its bundle.

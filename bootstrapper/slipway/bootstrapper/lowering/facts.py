@@ -56,7 +56,7 @@ def _source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target, *, clo
             violations=[
                 Violation(
                     "target.infrastructure",
-                    f"does not tell its machines the fact {name}",
+                    f"does not give its machines the fact {name}",
                     remedy="write the value itself in place of the fact",
                 )
             ],

@@ -35,7 +35,7 @@ def omit(
 
 
 def not_taken(one: Unsupported, supports: Supports) -> Refusal:
-    """Say of a use why it can not be honoured, and what to do."""
+    """Say of a use why it cannot be honoured, and what to do."""
     origin = diagnosticpb.Origin()
     origin.CopyFrom(origin_of(one.use.item))
     return Refusal(one.use.id, one.use.path, origin, reason_of(one), remedy_of(one.use, supports), Elsewhere.FORMATS)

@@ -86,7 +86,7 @@ class OptionalUses:
         self._by_outer = by_outer((use.path, use) for use in found)
 
     def without(self, cannot: CannotLower) -> list[Refusal]:
-        """Take the fields that a pass can not do out of its item, if all are optional; give what was taken out."""
+        """Take the fields that a pass cannot do out of its item, if all are optional; give what was taken out."""
         item = cannot.item
         chosen: list[Use] = []
         for name in cannot.fields:

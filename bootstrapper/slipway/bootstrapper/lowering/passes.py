@@ -11,7 +11,7 @@ from slipway.contract.walk import Item
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 Lower = Callable[[Sequence[Item], Draft], None]
-"""Rewrites items, which have been taken out of the draft's bundle already. Raises CannotLower for one it can not do."""
+"""Rewrites items, which have been taken out of the draft's bundle already. Raises CannotLower for one it cannot do."""
 
 
 @dataclass(frozen=True, slots=True)

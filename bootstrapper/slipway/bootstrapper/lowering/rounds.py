@@ -52,7 +52,7 @@ def lower_round(
 
 
 def _run(work: Work, one: Pass, group: list[Item], known: OptionalUses) -> Iterator[str]:
-    """Run a pass, and again without what it can not do: optional fields of items, or items, whose paths are given."""
+    """Run a pass, and again without what it cannot do: optional fields of items, or items, whose paths are given."""
     draft, remaining = work.draft, group
     left_out: dict[int, list[Refusal]] = {}
     before = draft.copy()

@@ -51,8 +51,8 @@ class Work:
         return {path: one for path, one in rejected.items() if path not in gone}
 
     def in_vain(self, reason: str) -> str:
-        """Give a reason, and where things are lowered at all, that this one can not be."""
-        return f"{reason}, and nothing simpler can stand for it" if self.draft.known_profile is not None else reason
+        """Give a reason, and where things are lowered at all, that this one cannot be."""
+        return f"{reason}, and no lowering exists" if self.draft.known_profile is not None else reason
 
     def refuse(self, refusal: Refusal) -> None:
         """Note a refusal, or what was left out where its feature is optional."""
@@ -67,7 +67,7 @@ class Work:
             name = item.feature or one.feature or item.path
             remedy = one.remedy or otherwise or f"change {inner or 'it'}, or leave it out"
             refusal = Refusal(name, item.path, item.message.origin, why, remedy, Elsewhere.FORMATS)
-            # An item without a feature of its own is more than what was refused in it: it can not be left out for that.
+            # An item without a feature of its own is more than what was refused in it: it cannot be left out for that.
             if item.feature:
                 self.refuse(refusal)
             else:

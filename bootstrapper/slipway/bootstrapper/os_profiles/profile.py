@@ -126,7 +126,7 @@ class OsProfile(_Row):
         distribution: its ID in os-release.
         version: the row's version: a whole VERSION_ID or its first parts; empty for one that has no stable versions.
         read_only_usr: nothing can be written below /usr.
-        image_based: packages can not be installed.
+        image_based: packages cannot be installed.
         systemd_directory: where units are put.
         writable: folders below a read-only /usr that can be written nevertheless.
         accounts: users and groups.

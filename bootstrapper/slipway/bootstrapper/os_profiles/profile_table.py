@@ -56,7 +56,7 @@ class ProfileTable:
         """Give the shipped table, with an operator's own files (`*.yaml`, in order of name) on top.
 
         Raises:
-            OSError: the directory or a file of it can not be read.
+            OSError: the directory or a file of it cannot be read.
             ValueError: a file is no YAML, or does not describe profiles; the message names the file.
         """
         own: list[ProfileFile] = []

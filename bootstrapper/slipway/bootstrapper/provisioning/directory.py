@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import structlog
 
 from slipway.contract.errors import SlipwayError
+from slipway.contract.roles import REGISTRY
 from slipway.rpc.backoff import Backoff
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import stream
@@ -75,13 +76,15 @@ class ProvisionerDirectory:
         backoff = Backoff()
         while True:
             try:
-                stub = RegistryServiceStub(self._channels.get(self._registry, retries=False))
+                stub = RegistryServiceStub(self._channels.get(self._registry, role=REGISTRY, retries=False))
                 async for answer in stream(stub.WatchProvisioners, registrypb.WatchProvisionersRequest()):
                     backoff.reset()
                     self._take(answer)
             except (SlipwayError, TlsFilesError) as error:
                 reason = error.reason if isinstance(error, SlipwayError) else type(error).__name__
-                _log.warning("the registry is away; its last list serves", reason=reason, count=len(self._instances))
+                _log.warning(
+                    "registry unavailable, last list of instances kept", reason=reason, count=len(self._instances)
+                )
             await self._sleep(backoff.next(urgent=True))
 
     def _take(self, answer: registrypb.WatchProvisionersResponse) -> None:

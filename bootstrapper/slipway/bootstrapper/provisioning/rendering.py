@@ -99,7 +99,7 @@ def _transient(error: SlipwayError) -> bool:
 def _named(error: SlipwayError) -> SlipwayError:
     """Give an instance that could not be reached, or died under the call, the name that our callers know."""
     if isinstance(error, ForeignStatus) and not error.reason and error.code.name == "UNAVAILABLE":
-        return NoReadyProvisioner("the instance can not be reached, or ended in mid-call", retry_after=2.0)
+        return NoReadyProvisioner("the instance cannot be reached, or ended in mid-call", retry_after=2.0)
     return error
 
 

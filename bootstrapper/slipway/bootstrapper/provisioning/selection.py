@@ -106,7 +106,7 @@ def choose(
         _check_family(ready, wish, instances, allowed)
         served = sorted({info.format for one in ready for info in one.info.formats})
         message = f"no allowed provisioner serves {_wanted(wish)}; served: {', '.join(served)}"
-        why = f"is none that {f'provisioner {wish.name}' if wish.name else 'an allowed provisioner'} serves"
+        why = f"is not served by {f'provisioner {wish.name}' if wish.name else 'any allowed provisioner'}"
         raise UnsupportedFormat(
             message,
             violations=[Violation(_FORMAT, why, remedy=_instead(wish.format, served))] if wish.format else (),
@@ -265,7 +265,7 @@ def _unknown(
     if wish.version:
         known = versions or {one.info.implementation_version for one in usable}
         remedy = f"{_instead(wish.version, known)}, or leave it out for the newest"
-        return [Violation(_VERSION, "is a version that nobody has registered", remedy=remedy)]
+        return [Violation(_VERSION, "is not a registered version", remedy=remedy)]
     return []
 
 

@@ -44,7 +44,7 @@ def bootcmd(commands: planpb.Commands, ctx: RenderContext) -> list[Value]:
         elif text is None:
             ctx.refuse(path, "os.commands.boot.script", "cloud-init takes only printable text here")
         elif isinstance(text, str) and "\n" in text:
-            # A shell of its own, so that one script can not end the others.
+            # A shell of its own, so that one script cannot end the others.
             entries.append(["sh", "-c", text])
         else:
             entries.append(text)

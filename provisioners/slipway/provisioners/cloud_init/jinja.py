@@ -45,8 +45,8 @@ def _cutting(text: str) -> Iterator[int]:
 def _end(text: str, start: int) -> int:
     """Return where the expression, block or comment that starts there ends; -1 where it does not."""
     if text.startswith("{#", start):
-        found = text.find("#}", start + 2)
-        return found if found < 0 else found + 2
+        end = text.find("#}", start + 2)
+        return end if end < 0 else end + 2
     if _RAW.match(text, start):
         match = _END_OF_RAW.search(text, start)
     else:

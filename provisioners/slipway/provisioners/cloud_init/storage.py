@@ -53,7 +53,7 @@ def disk_setup(system: ospb.OperatingSystem, ctx: RenderContext) -> dict[str, Va
 def _problem(disk: ospb.Disk) -> tuple[str, str] | None:
     """Give what is wrong with a disk, and what to do."""
     if not disk.partitions:
-        return "cloud-init can not make a partition table without partitions", "add a partition"
+        return "cloud-init cannot make a partition table without partitions", "add a partition"
     if disk.table_type == ospb.PARTITION_TABLE_TYPE_MBR and len(disk.partitions) > _MBR_MOST:
         return "a DOS partition table has at most 4 partitions", "leave out tableType: GPT has more"
     *first, last = disk.partitions

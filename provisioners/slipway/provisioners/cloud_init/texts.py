@@ -13,7 +13,7 @@ from slipway.sdk import RenderContext
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 _PRINTABLE = r"\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd"
-# What YAML can not hold as it is, or what a reader on the way may change.
+# What YAML cannot hold as it is, or what a reader on the way may change.
 _UNSAFE = re.compile(rf"[^\t\n{_PRINTABLE}\U00010000-\U0010ffff]")
 # What the emitter does not write as a literal block.
 _NO_BLOCK = re.compile(rf"[^\n{_PRINTABLE}]| \n| \Z")
@@ -38,7 +38,7 @@ def content_entry(content: contentpb.Content, ctx: RenderContext, path: str) -> 
 
 
 def script(content: contentpb.Content, ctx: RenderContext, path: str) -> Text | None:
-    """Give a content as text; None when it has characters that can not stand there."""
+    """Give a content as text; None when it has characters that cannot stand there."""
     pieces: list[str | Template] = []
     for index, segment in enumerate(content.segments):
         if segment.HasField("template"):
@@ -52,7 +52,7 @@ def script(content: contentpb.Content, ctx: RenderContext, path: str) -> Text | 
 
 
 def line(segments: Iterable[contentpb.TextSegment]) -> Text | None:
-    """Give a command line as text; None when it has characters that can not stand there."""
+    """Give a command line as text; None when it has characters that cannot stand there."""
     return _joined([Template(part.template.text) if part.HasField("template") else part.text for part in segments])
 
 

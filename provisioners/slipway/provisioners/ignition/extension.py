@@ -58,7 +58,7 @@ def _parsed(data: bytes, path: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         config = None
     if not isinstance(config, dict):
-        raise BundleInvalid("an extension can not be read", violations=[Violation(path, "must be a JSON object")])
+        raise BundleInvalid("an extension cannot be read", violations=[Violation(path, "must be a JSON object")])
     return config
 
 

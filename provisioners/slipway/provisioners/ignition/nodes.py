@@ -100,7 +100,7 @@ class Nodes:
         there = self.files.get(file.path)
         plain = file.owner == _ROOT and file.group == _ROOT and file.mode == _DEFAULT_MODE
         if file.HasField("remote") or (there is not None and file.path not in self._data):
-            self._ctx.refuse(where, "os.files.append", "a download can not be joined with anything")
+            self._ctx.refuse(where, "os.files.append", "a download cannot be joined with anything")
         elif there is not None:
             key = "contents" if there.contents else "append"
             whole = self._inline(file, where)

@@ -50,7 +50,7 @@ def _disk_problem(disk: ospb.Disk) -> tuple[str, str] | None:
         # It looks for no filesystem: one that is on the whole disk would be lost.
         return "Ignition does not leave alone what is on a disk without a partition table", "set overwrite"
     if not disk.partitions:
-        return "Ignition can not make a partition table without partitions", "add a partition"
+        return "Ignition cannot make a partition table without partitions", "add a partition"
     if any(partition.type == "extended" for partition in disk.partitions):
         return "a GPT has no extended partitions", "choose another type: a GPT needs no extended one"
     if not all(partition.size_mib for partition in disk.partitions[:-1]):
@@ -140,7 +140,7 @@ def _mount_problem(mount: ospb.Mount, what: str) -> str:
         return "only swap has no path, and swap has none"
     values = (what, mount.path, mount.type, ",".join(mount.options))
     if "\\" in mount.source or not all(is_value(value) for value in values):
-        return "has characters that a unit can not hold"
+        return "has characters that a unit cannot hold"
     return ""
 
 

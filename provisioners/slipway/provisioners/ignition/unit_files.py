@@ -65,7 +65,7 @@ def escaped_path(path: str) -> str:
 
 
 def is_unit_file(contents: str) -> bool:
-    """Tell whether Ignition can parse the contents of a unit. It fails the boot over one that it can not."""
+    """Tell whether Ignition can parse the contents of a unit. It fails the boot over one that it cannot."""
     section = False
     for line in re.sub(r"\\\n", " ", contents).split("\n"):
         text = line.strip()

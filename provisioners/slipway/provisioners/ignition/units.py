@@ -34,11 +34,11 @@ def bundle_units(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Unit]
 
 def _problem(unit: ospb.SystemdUnit) -> str:
     if unit.masked and unit.HasField("contents"):
-        return "Ignition can not both write and mask a unit"
+        return "Ignition cannot both write and mask a unit"
     if not all(is_unit_file(contents) for contents in (unit.contents, *(part.contents for part in unit.drop_ins))):
-        return "Ignition can not parse it"
+        return "Ignition cannot parse it"
     if unit.enabled and unit.HasField("contents") and not has_install_section(unit.contents):
-        return "a unit without an [Install] section can not be enabled"
+        return "a unit without an [Install] section cannot be enabled"
     return ""
 
 

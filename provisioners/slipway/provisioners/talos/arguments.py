@@ -16,7 +16,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 DENIED: dict[str, frozenset[str]] = {
-    # hostname-override is not denied by Talos, but then it can not find its own Node and sets no label.
+    # hostname-override is not denied by Talos, but then it cannot find its own Node and sets no label.
     "kubelet": _names("""bootstrap-kubeconfig kubeconfig container-runtime container-runtime-endpoint config
                          cert-dir hostname-override"""),
     "api_server": _names("""
@@ -37,7 +37,7 @@ DENIED: dict[str, frozenset[str]] = {
         experimental-compact-hash-check-enabled initial-cluster-state
     """),
 }
-"""By component, the arguments that can not be given."""
+"""By component, the arguments that cannot be given."""
 
 
 def arguments(

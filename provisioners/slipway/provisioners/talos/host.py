@@ -67,7 +67,7 @@ def _files(system: ospb.OperatingSystem, ctx: RenderContext) -> list[MachineFile
     for index, file in enumerate(system.files):
         path = f"os.files[{index}]"
         if file.owner != "root" or file.group != "root":
-            why = "belongs to somebody else than root, and Talos has no other users"
+            why = "has an owner other than root, and Talos has no other users"
             ctx.refuse(path, "os.files", why, remedy="leave out owner and group")
         if file.mode > _PERMISSIONS:
             why = "has a setuid, setgid or sticky bit, which Talos does not set"

@@ -111,12 +111,12 @@ def static_pods(kubernetes: kubernetespb.Kubernetes, ctx: RenderContext) -> list
 def mapping(data: bytes, path: str, feature: str, ctx: RenderContext) -> dict[str, Any]:
     """Give the one mapping that a document in YAML or JSON holds; refuse anything else."""
     try:
-        found = read_kubernetes(data)
+        configuration = read_kubernetes(data)
     except ValueError as error:
         ctx.refuse(path, feature, str(error), remedy="write one document in YAML or JSON")
         return {}
-    if len(found) == 1 and isinstance(found[0], dict):
-        return found[0]
+    if len(configuration) == 1 and isinstance(configuration[0], dict):
+        return configuration[0]
     ctx.refuse(path, feature, "must hold one document, a mapping", remedy="write one document in YAML or JSON")
     return {}
 

@@ -132,7 +132,7 @@ def certificates(pem: bytes, path: str) -> str:
         return pem.decode("ascii")
     except ValueError:
         raise BundleInvalid(
-            "a certificate can not be read", violations=[Violation(path, "must be certificates in PEM")]
+            "a certificate cannot be read", violations=[Violation(path, "must be certificates in PEM")]
         ) from None
 
 
@@ -147,7 +147,7 @@ def _private_key(pem: bytes, path: str) -> bytes:
         key = serialization.load_pem_private_key(pem, None, unsafe_skip_rsa_key_validation=True)
     except (ValueError, TypeError):
         raise BundleInvalid(
-            "a private key can not be read", violations=[Violation(path, "must be an unencrypted key in PEM")]
+            "a private key cannot be read", violations=[Violation(path, "must be an unencrypted key in PEM")]
         ) from None
     if isinstance(key, ed25519.Ed25519PrivateKey):
         return pem.replace(b" PRIVATE KEY", b" ED25519 PRIVATE KEY") if b"BEGIN PRIVATE KEY" in pem else pem

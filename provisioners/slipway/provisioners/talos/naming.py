@@ -42,14 +42,14 @@ def names(bundle: bundlepb.BootstrapBundle, target: clusterpb.Target, ctx: Rende
             ctx.refuse(
                 path,
                 f"{feature}.facts",
-                "must be a text or one fact; Talos can not join parts",
+                "must be a text or one fact; Talos cannot join parts",
                 remedy="write the name, or the fact Hostname alone",
             )
         elif isinstance(name, int) and (name not in _HOST_FACTS or target.infrastructure not in _NAMED_BY_PLATFORM):
             ctx.refuse(
                 path,
                 f"{feature}.facts",
-                "is a fact that Talos can not name this machine by on its infrastructure",
+                "is a fact that Talos cannot name this machine by on its infrastructure",
                 remedy="write the name itself, or leave it to the infrastructure",
             )
     if None not in (host, node) and host != node:

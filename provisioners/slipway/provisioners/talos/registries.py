@@ -26,7 +26,7 @@ _DOCKER_HUB_API = "registry-1.docker.io"
 
 def tls_by_host(registries: list[ospb.Registry], ctx: RenderContext) -> dict[str, tuple[str | None, bool | None]]:
     """Give CA (PEM) and "not verified" by host and port of the endpoints: Talos knows them by host only."""
-    found: dict[str, tuple[str | None, bool | None]] = {}
+    mirrors: dict[str, tuple[str | None, bool | None]] = {}
     for index, registry in enumerate(registries):
         for number, endpoint in enumerate(registry.endpoints):
             path = f"os.containerd.registries[{index}].endpoints[{number}]"
@@ -34,14 +34,14 @@ def tls_by_host(registries: list[ospb.Registry], ctx: RenderContext) -> dict[str
             if endpoint.HasField("ca"):
                 ca = certificates(ctx.content(endpoint.ca, f"{path}.ca"), f"{path}.ca")
             tls = (ca, endpoint.skip_verify if endpoint.HasField("skip_verify") else None)
-            if found.setdefault(urlsplit(endpoint.url).netloc, tls) != tls:
+            if mirrors.setdefault(urlsplit(endpoint.url).netloc, tls) != tls:
                 ctx.refuse(
                     path,
                     _FEATURE,
                     "has another ca or skip_verify than an endpoint of the same host before it",
                     remedy="give all endpoints of one host the same ca and skipVerify",
                 )
-    return {host: tls for host, tls in found.items() if tls != (None, None)}
+    return {host: tls for host, tls in mirrors.items() if tls != (None, None)}
 
 
 def auth_by_host(registries: list[ospb.Registry], ctx: RenderContext) -> dict[str, Auth]:

@@ -32,7 +32,7 @@ def render(bundle: bundlepb.BootstrapBundle, target: clusterpb.Target, ctx: Rend
     """Give the machine configuration, and for the first machine the operator's talosconfig beside it.
 
     Raises:
-        SlipwayError: the bundle can not be honoured, or lacks a secret.
+        SlipwayError: the bundle cannot be honoured, or lacks a secret.
     """
     version = BY_FORMAT[ctx.format.format]
     _check_target(target, version)
@@ -129,7 +129,7 @@ def _check_install(documents: list[Any], target: clusterpb.Target, ctx: RenderCo
     install = machine.get("install") or {}
     if not install.get("disk") and not install.get("diskSelector"):
         raise UnsupportedTarget(
-            "on metal Talos installs itself and must be told which disk it may overwrite",
+            "on metal Talos installs itself and needs the disk that it may overwrite",
             violations=[
                 Violation(
                     "extensions",

@@ -66,12 +66,12 @@ def _owner(owner: str, group: str, path: str, feature: str, ctx: RenderContext) 
 
 def _authorities(root: ospb.TrustedCertificate, path: str, ctx: RenderContext) -> Iterator[str]:
     try:
-        found = x509.load_pem_x509_certificates(ctx.content(root.certificate, path))
+        certificates = x509.load_pem_x509_certificates(ctx.content(root.certificate, path))
     except ValueError:
         raise BundleInvalid(
-            "a certificate can not be read", violations=[Violation(path, "must be certificates in PEM")]
+            "a certificate cannot be read", violations=[Violation(path, "must be certificates in PEM")]
         ) from None
-    return (call("Add-Authority", encoded(certificate.public_bytes(Encoding.DER))) for certificate in found)
+    return (call("Add-Authority", encoded(certificate.public_bytes(Encoding.DER))) for certificate in certificates)
 
 
 def _time_sync(ntp: ospb.Ntp, ctx: RenderContext) -> str:

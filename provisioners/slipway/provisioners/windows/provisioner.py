@@ -26,7 +26,7 @@ class WindowsProvisioner:
         """Give the user data of the asked format.
 
         Raises:
-            UnsupportedTarget: the machine is to be a control plane, which Windows can not be.
+            UnsupportedTarget: the machine is to be a control plane, which Windows cannot be.
         """
         if bundle.machine.role in (clusterpb.ROLE_INIT, clusterpb.ROLE_CONTROL_PLANE):
             raise UnsupportedTarget(

@@ -1,4 +1,4 @@
-"""Windows' names of time zones. Windows PowerShell can not translate them, so they are translated here.
+"""Windows' names of time zones. Windows PowerShell cannot translate them, so they are translated here.
 
 Source: windowsZones of the Unicode CLDR, as of 2025.
 """

@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Verdict is what becomes of a field.
+// Verdict is the result for a field.
 type Verdict int32
 
 const (
@@ -34,9 +34,9 @@ const (
 	Verdict_VERDICT_NATIVE Verdict = 1
 	// It is rewritten into something that the provisioner takes.
 	Verdict_VERDICT_LOWERED Verdict = 2
-	// It can not be honoured.
+	// It is not supported.
 	Verdict_VERDICT_REFUSED Verdict = 3
-	// It is left out, since the spec says that it may be.
+	// It is omitted: the spec lists its feature as optional.
 	Verdict_VERDICT_OMITTED Verdict = 4
 )
 
@@ -872,7 +872,7 @@ func (x *GetBundleResponse) GetDiagnostics() []*Diagnostic {
 	return nil
 }
 
-// ExplainRequest asks what would become of a spec.
+// ExplainRequest asks for a dry run of a spec.
 type ExplainRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The machine.
@@ -1129,7 +1129,7 @@ func (x *ExplainRow) GetCells() []*ExplainCell {
 	return nil
 }
 
-// ExplainCell is what becomes of a field in a format.
+// ExplainCell is the result for a field in a format.
 type ExplainCell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The verdict.

@@ -33,7 +33,7 @@ type BootstrapBundle struct {
 	// An id that the caller made. The machine keeps its state under it: another machine, spec, cluster or credential of the
 	// cluster has another id, and a bundle keeps the one it has, however far it is lowered. A provisioner has no use for it.
 	//
-	// Whoever wants to know whether a machine still is what its spec says can compute it again. It is the first 16
+	// Any program can compute it again, to check whether a machine still is what its spec says. It is the first 16
 	// hexadecimal digits, in lower case, of the SHA-256 of these parts of the neutral bundle with its secrets, one behind the
 	// other: the 64 digits of `provenance.spec_digest`, in ASCII; `machine`, serialised; `cluster`, serialised; and for each
 	// entry of `secrets` whose name has a slash, except "slipway.dev/inline", sorted by name and then by key, the 32 bytes

@@ -150,8 +150,8 @@ type Cluster struct {
 	ServiceCidrs []string `protobuf:"bytes,6,rep,name=service_cidrs,json=serviceCidrs,proto3" json:"service_cidrs,omitempty"`
 	// DNS domain of services. Unset means "cluster.local".
 	ServiceDomain *string `protobuf:"bytes,7,opt,name=service_domain,json=serviceDomain,proto3,oneof" json:"service_domain,omitempty"`
-	// What the control plane was (or is to be) bootstrapped by: "kubeadm", "talos". A worker of another family can not
-	// join it. Unset means that nobody said; it is then assumed to be of the machine's own family.
+	// What the control plane was (or is to be) bootstrapped by: "kubeadm", "talos". A worker of another family cannot
+	// join it. Unset means unknown; it is then assumed to be of the machine's own family.
 	ControlPlane  *string `protobuf:"bytes,8,opt,name=control_plane,json=controlPlane,proto3,oneof" json:"control_plane,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

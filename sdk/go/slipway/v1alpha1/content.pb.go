@@ -268,7 +268,7 @@ func (x *MachineFact) GetKind() FactKind {
 }
 
 // ForeignTemplate is imported text that another program is to render on the machine. Only a provisioner whose target
-// runs that very language can honour it; nobody else may guess what it means.
+// runs that very language can support it; no other program may guess what it means.
 type ForeignTemplate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The language.
@@ -631,7 +631,7 @@ func (*Segment_Fact) isSegment_Value() {}
 func (*Segment_Template) isSegment_Value() {}
 
 // ConfigMapReference names one value of a Kubernetes ConfigMap in the namespace of the config. A bundle never has one:
-// whoever can read the ConfigMap puts the value in its place before.
+// a program that can read the ConfigMap replaces the reference with the value before.
 type ConfigMapReference struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the ConfigMap.

@@ -2240,7 +2240,7 @@ type BootstrapToken struct {
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	// What it is for: "signing", "authentication".
 	Usages []string `protobuf:"bytes,5,rep,name=usages,proto3" json:"usages,omitempty"`
-	// Groups of whoever uses it.
+	// Groups of the clients that use it.
 	Groups []string `protobuf:"bytes,6,rep,name=groups,proto3" json:"groups,omitempty"`
 	// Where it was written.
 	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`

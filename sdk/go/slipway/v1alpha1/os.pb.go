@@ -27,7 +27,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// DefaultUser says what becomes of the user that the distribution's image creates by itself.
+// DefaultUser says what to do with the user that the distribution's image creates by itself.
 type DefaultUser int32
 
 const (
@@ -199,7 +199,7 @@ type OperatingSystem struct {
 	Groups []*Group `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
 	// Users. An existing user of the same name is changed, not replaced.
 	Users []*User `protobuf:"bytes,5,rep,name=users,proto3" json:"users,omitempty"`
-	// What becomes of the user that the distribution's image creates by itself. Unset means that it stays.
+	// What to do with the user that the distribution's image creates by itself. Unset means that it stays.
 	DefaultUser *DefaultUser `protobuf:"varint,6,opt,name=default_user,json=defaultUser,proto3,enum=slipway.v1alpha1.DefaultUser,oneof" json:"default_user,omitempty"`
 	// Partition tables.
 	Disks []*Disk `protobuf:"bytes,7,rep,name=disks,proto3" json:"disks,omitempty"`
@@ -1168,7 +1168,7 @@ type Filesystem struct {
 	Format *string `protobuf:"bytes,2,opt,name=format,proto3,oneof" json:"format,omitempty"`
 	// Label.
 	Label *string `protobuf:"bytes,3,opt,name=label,proto3,oneof" json:"label,omitempty"`
-	// What is on the device is overwritten. Unset means that the filesystem is made only where there is none: a device
+	// What is on the device is overwritten. Unset means that the filesystem is made only where none exists: a device
 	// with any signature of a filesystem, partition table, RAID or LVM is left alone.
 	Overwrite *bool `protobuf:"varint,5,opt,name=overwrite,proto3,oneof" json:"overwrite,omitempty"`
 	// Further options of the program that makes it.
@@ -1365,7 +1365,7 @@ func (*PartitionReference_Number) isPartitionReference_Partition() {}
 
 func (*PartitionReference_Label) isPartitionReference_Partition() {}
 
-// CloudInitFilesystem is what a config that was written for cloud-init can say of a filesystem, and nobody else can.
+// CloudInitFilesystem is what only a config that was written for cloud-init can say of a filesystem.
 type CloudInitFilesystem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `device` is a disk, and cloud-init chooses the partition: "auto" or "any".
@@ -1594,7 +1594,7 @@ type SystemdUnit struct {
 	Contents *string `protobuf:"bytes,2,opt,name=contents,proto3,oneof" json:"contents,omitempty"`
 	// Whether it starts at boot, this boot included. Unset: as the image has it.
 	Enabled *bool `protobuf:"varint,3,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// The unit can not be started at all.
+	// The unit cannot be started at all.
 	Masked *bool `protobuf:"varint,4,opt,name=masked,proto3,oneof" json:"masked,omitempty"`
 	// Drop-ins.
 	DropIns []*SystemdDropIn `protobuf:"bytes,5,rep,name=drop_ins,json=dropIns,proto3" json:"drop_ins,omitempty"`

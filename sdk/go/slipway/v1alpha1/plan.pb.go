@@ -358,7 +358,7 @@ func (Execution) EnumDescriptor() ([]byte, []int) {
 // Command is something to run. Exactly one of `argv` and `script` is set.
 type Command struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Program and arguments; no shell sees them. They may hold what nobody else should see.
+	// Program and arguments; no shell sees them. They may hold confidential values.
 	Argv []string `protobuf:"bytes,1,rep,name=argv,proto3" json:"argv,omitempty"`
 	// A script for the interpreter.
 	Script *Content `protobuf:"bytes,2,opt,name=script,proto3" json:"script,omitempty"`
@@ -698,8 +698,8 @@ func (x *ExecutionPolicy) GetLayout() Layout {
 // exit code 0 when all is done.
 type EntryPoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Program and arguments; no shell sees them. None holds a NUL character: whoever gets one refuses it with
-	// BUNDLE_INVALID. Unset with EXECUTION_COMMANDS.
+	// Program and arguments; no shell sees them. None holds a NUL character: a provisioner that gets one refuses
+	// it with BUNDLE_INVALID. Unset with EXECUTION_COMMANDS.
 	Argv []string `protobuf:"bytes,1,rep,name=argv,proto3" json:"argv,omitempty"`
 	// Name of the service, where the target runs it as one, e.g. "slipway-bootstrap.service".
 	UnitName *string `protobuf:"bytes,2,opt,name=unit_name,json=unitName,proto3,oneof" json:"unit_name,omitempty"`

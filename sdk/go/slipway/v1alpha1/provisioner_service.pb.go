@@ -18,7 +18,7 @@
 // How it fails: with a gRPC status whose trailer "grpc-status-details-bin" holds a google.rpc.Status of the same code
 // and message, at most 4 KiB. Its details are a google.rpc.ErrorInfo, with a `reason` of errors.yaml and the `domain`
 // "slipway.dev", and, where fields are to blame, a google.rpc.BadRequest with a violation for each of them: `field` is the
-// path in the bundle as protobuf names it, "os.files[2]" or "os.users[0].shell", of the smallest part that it can not
+// path in the bundle as protobuf names it, "os.files[2]" or "os.users[0].shell", of the smallest part that it cannot
 // honour; `reason` is the feature's id; `description` is one sentence, and `localized_message` what can be done about it.
 // ErrorInfo.metadata of UNSUPPORTED_FEATURE holds "features", the ids joined by commas; "truncated" is the number of
 // violations that did not fit. No text of a status ever repeats a value of the request: it may hold secrets.
@@ -264,7 +264,7 @@ type FormatInfo struct {
 	AcceptsGzip bool `protobuf:"varint,10,opt,name=accepts_gzip,json=acceptsGzip,proto3" json:"accepts_gzip,omitempty"`
 	// It may answer with attachments.
 	EmitsAttachments bool `protobuf:"varint,11,opt,name=emits_attachments,json=emitsAttachments,proto3" json:"emits_attachments,omitempty"`
-	// The format must reach the machine exactly as rendered: infrastructures that wrap user data can not carry it.
+	// The format must reach the machine exactly as rendered: infrastructures that wrap user data cannot carry it.
 	Verbatim      bool `protobuf:"varint,12,opt,name=verbatim,proto3" json:"verbatim,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -466,7 +466,7 @@ func (x *FeatureSupport) GetMaxBytes() uint64 {
 	return 0
 }
 
-// RenderRequest is a bundle and what shall become of it.
+// RenderRequest is a bundle and how to render it.
 type RenderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The caller's tag. It must be echoed, and not be looked into.

@@ -18,7 +18,7 @@
 // How it fails: with a gRPC status whose trailer "grpc-status-details-bin" holds a google.rpc.Status of the same code
 // and message, at most 4 KiB. Its details are a google.rpc.ErrorInfo, with a `reason` of errors.yaml and the `domain`
 // "slipway.dev", and, where fields are to blame, a google.rpc.BadRequest with a violation for each of them: `field` is the
-// path in the bundle as protobuf names it, "os.files[2]" or "os.users[0].shell", of the smallest part that it can not
+// path in the bundle as protobuf names it, "os.files[2]" or "os.users[0].shell", of the smallest part that it cannot
 // honour; `reason` is the feature's id; `description` is one sentence, and `localized_message` what can be done about it.
 // ErrorInfo.metadata of UNSUPPORTED_FEATURE holds "features", the ids joined by commas; "truncated" is the number of
 // violations that did not fit. No text of a status ever repeats a value of the request: it may hold secrets.
@@ -63,7 +63,7 @@ type ProvisionerServiceClient interface {
 	// Deadline 10 seconds; work must stop when the caller cancels.
 	//
 	// It fails with FAILED_PRECONDITION / UNSUPPORTED_FEATURE and the bundle's field paths when the bundle uses anything
-	// that the format does not declare, or that it can not honour after all; the bootstrapper then lowers those items and
+	// that the format does not declare, or that it cannot honour after all; the bootstrapper then lowers those items and
 	// calls once more. It never leaves anything out in silence. A program without a walk of its own over the bundle may
 	// rely on `required_features` for that: every id that is in use is in it, as long as `features_computed` is set.
 	Render(ctx context.Context, in *RenderRequest, opts ...grpc.CallOption) (*RenderResponse, error)
@@ -112,7 +112,7 @@ type ProvisionerServiceServer interface {
 	// Deadline 10 seconds; work must stop when the caller cancels.
 	//
 	// It fails with FAILED_PRECONDITION / UNSUPPORTED_FEATURE and the bundle's field paths when the bundle uses anything
-	// that the format does not declare, or that it can not honour after all; the bootstrapper then lowers those items and
+	// that the format does not declare, or that it cannot honour after all; the bootstrapper then lowers those items and
 	// calls once more. It never leaves anything out in silence. A program without a walk of its own over the bundle may
 	// rely on `required_features` for that: every id that is in use is in it, as long as `features_computed` is set.
 	Render(context.Context, *RenderRequest) (*RenderResponse, error)

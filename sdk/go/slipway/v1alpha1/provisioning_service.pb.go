@@ -403,7 +403,7 @@ func (x *ProvisionResponse) GetBundleId() string {
 	return ""
 }
 
-// ExplainProvisionRequest asks what would become of a spec.
+// ExplainProvisionRequest asks for a dry run of a spec.
 type ExplainProvisionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the machine is to become.

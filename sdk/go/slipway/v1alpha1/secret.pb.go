@@ -27,7 +27,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// SecretKind says what a secret is made of. The list is closed: whoever needs a new kind extends the contract.
+// SecretKind says what a secret is made of. The list is closed: a new kind extends the contract.
 type SecretKind int32
 
 const (
@@ -239,7 +239,7 @@ type isSecretValue_Source interface {
 }
 
 type SecretValue_Value struct {
-	// The value itself. Discouraged: whoever can read the spec can read it.
+	// The value itself. Discouraged: every reader of the spec can read it.
 	Value string `protobuf:"bytes,1,opt,name=value,proto3,oneof"`
 }
 

@@ -116,7 +116,7 @@ def splice(raw: bytes, encoding: contentpb.SpliceEncoding.ValueType, *, path: st
     if encoding not in (contentpb.SPLICE_ENCODING_UNSPECIFIED, contentpb.SPLICE_ENCODING_RAW):
         raise BundleInvalid(
             "an encoding of a segment is unknown",
-            violations=[Violation(f"{path}.encoding".removeprefix("."), "is none that this contract has")],
+            violations=[Violation(f"{path}.encoding".removeprefix("."), "is not an encoding of this contract")],
         )
     return raw
 

@@ -236,7 +236,7 @@ class LeaseNotFound(Absent):
 
 
 class Unavailable(SlipwayError):
-    """Nobody can serve it now; back off and try again."""
+    """It cannot be served now; retry with back-off."""
 
 
 class UserDataNotReady(Unavailable):

@@ -102,7 +102,7 @@ def _name(text: str) -> bool:
 
 def _host_port(text: str) -> bool:
     host, separator, port = text.rpartition(":")
-    # An IPv6 address without brackets can not be told from one with a port.
+    # An IPv6 address without brackets cannot be told from one with a port.
     known = bool(separator) and (":" not in host or host.startswith("[")) and _host(host)
     return known and _PORT.fullmatch(port) is not None and int(port) < 65536  # noqa: PLR2004
 

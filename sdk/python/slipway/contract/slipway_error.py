@@ -71,7 +71,7 @@ class SlipwayError(Exception):
 
     @property
     def retryable(self) -> bool:
-        """Whether the same request may succeed after a while, nobody having changed it."""
+        """Whether the same request may succeed later, without a change."""
         return RULES[Reason(self.reason)].retryable
 
     def to_status(self) -> Status:

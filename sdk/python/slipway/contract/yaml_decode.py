@@ -113,7 +113,7 @@ class _Decoder:
             group = field.containing_oneof
             if group is not None and not _is_optional(field):
                 if group.name in oneofs:
-                    self.wrong(where, f"can not be set together with {oneofs[group.name]}")
+                    self.wrong(where, f"cannot be set together with {oneofs[group.name]}")
                     continue
                 oneofs[group.name] = key
             self.field(value, field, into, where)
@@ -239,7 +239,7 @@ def _is_optional(field: FieldDescriptor) -> bool:
 
 
 def _in_full(value: Any, message: Message, path: FieldPath) -> str:
-    """Say how a value is written for which somebody has left out the mapping around it; "" where it can not be one."""
+    """Say how a value is written for which somebody has left out the mapping around it; "" where it cannot be one."""
     keys = fields_by_key(message.DESCRIPTOR)
     key = next((one for one in _PLAIN if one in keys), "")
     required = any(plan(field.containing_type)[field.number].rules.required for field in keys.values())

@@ -14,7 +14,7 @@ from slipway.contract.yaml_scalars import plain_value
 
 
 def encode(message: Message) -> dict[str, Any]:
-    """Give the plain tree of a message; what a person can not write (origins, internal fields) is left out."""
+    """Give the plain tree of a message; what a person cannot write (origins, internal fields) is left out."""
     keys = {field.name: key for key, field in fields_by_key(message.DESCRIPTOR).items()}
     tree: dict[str, Any] = {}
     for field, value in message.ListFields():
@@ -60,7 +60,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
-    # A literal block can not hold every text; PyYAML falls back to quotes by itself where it can not.
+    # A literal block cannot hold every text; PyYAML falls back to quotes by itself where it cannot.
     style = "|" if "\n" in value.strip("\n") or value.endswith("\n") else None
     if any(char in value for char in "\x85\u2028\u2029"):
         # They are line breaks to YAML, which are kept only where they are escaped.

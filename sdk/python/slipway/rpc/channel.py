@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import grpc.aio
 
+from slipway.contract.roles import provisioner_host, service_host
 from slipway.rpc.addresses import is_loopback
-from slipway.rpc.identity import provisioner_host
 from slipway.rpc.server import MAX_MESSAGE_BYTES
 from slipway.rpc.settings import ServerSettings
 from slipway.rpc.tls import CertificateFiles, Certificates, Fingerprint, TlsFilesError, channel_credentials
@@ -42,7 +42,7 @@ class InsecureTargetError(ValueError):
 @dataclass(frozen=True, slots=True)
 class _Key:
     target: str
-    provisioner: str | None
+    host: str | None
     retries: bool
 
 
@@ -71,10 +71,13 @@ class ChannelPool:
         """Whether both sides prove themselves by TLS."""
         return self._tls is not None
 
-    def get(self, target: str, *, provisioner: str | None = None, retries: bool = True) -> grpc.aio.Channel:
+    def get(
+        self, target: str, *, provisioner: str | None = None, role: str | None = None, retries: bool = True
+    ) -> grpc.aio.Channel:
         """Give the channel to a target ("host:port" or a gRPC target). Do not close it.
 
-        With ``provisioner`` the other side must prove by its certificate to be the provisioner of that name.
+        With ``provisioner`` the other side's certificate must be that of the provisioner of that name, with ``role``
+        that of a service of that role, whatever its address is. With neither it must be for the target's host.
         ``retries`` lets gRPC itself repeat a call three times on UNAVAILABLE.
 
         Raises:
@@ -82,7 +85,7 @@ class ChannelPool:
             TlsFilesError: the certificate directory cannot be used.
         """
         self._check(target)
-        key = _Key(target, provisioner, retries)
+        key = _Key(target, self._host(provisioner, role), retries)
         now = time.monotonic()
         if key not in self._channels:
             self._retire([old for old, used in self._used.items() if now - used > _UNUSED_SECONDS])
@@ -94,7 +97,7 @@ class ChannelPool:
     async def once(self, target: str, *, provisioner: str | None = None) -> AsyncIterator[grpc.aio.Channel]:
         """Give a channel of its own to a target, without repeats, and close it in the end. Raises as ``get``."""
         self._check(target)
-        channel = self._open(_Key(target, provisioner, retries=False))
+        channel = self._open(_Key(target, self._host(provisioner, None), retries=False))
         try:
             yield channel
         finally:
@@ -130,6 +133,12 @@ class ChannelPool:
             raise InsecureTargetError("without TLS only loopback addresses may be called")
         self._follow_certificates()
 
+    def _host(self, provisioner: str | None, role: str | None) -> str | None:
+        """Return the name that the other side's certificate must carry; None for that of the target."""
+        if provisioner is not None:
+            return provisioner_host(trust_domain=self._trust_domain, name=provisioner)
+        return None if role is None else service_host(trust_domain=self._trust_domain, role=role)
+
     def _retire(self, keys: Iterable[_Key]) -> None:
         """Close channels when the calls on them have ended."""
         for key in keys:
@@ -158,7 +167,6 @@ class ChannelPool:
             options.append(("grpc.service_config", json.dumps(_SERVICE_CONFIG)))
         if self._certificates is None:
             return grpc.aio.insecure_channel(key.target, options=options)
-        if key.provisioner is not None:
-            host = provisioner_host(trust_domain=self._trust_domain, name=key.provisioner)
-            options.append(("grpc.ssl_target_name_override", host))
+        if key.host is not None:
+            options.append(("grpc.ssl_target_name_override", key.host))
         return grpc.aio.secure_channel(key.target, channel_credentials(self._certificates), options=options)

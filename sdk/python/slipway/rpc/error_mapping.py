@@ -22,7 +22,7 @@ DETAILS = "grpc-status-details-bin"
 """Trailing metadata that holds the serialised google.rpc.Status."""
 
 PUSHBACK = "grpc-retry-pushback-ms"
-"""Trailing metadata that tells gRPC's own retries how long to wait."""
+"""Trailing metadata with the delay for gRPC's own retries."""
 
 _STATUS_CODES = {int(code.value[0]): code for code in grpc.StatusCode}
 _log = structlog.get_logger("slipway.rpc")
@@ -67,8 +67,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _unforeseen(error: Exception) -> Internal:
     error_id = uuid.uuid4().hex
-    _log.error("call failed by a defect", error_id=error_id, **describe_exception(error))
-    return Internal("the server failed by a defect; report the error id", metadata={"error_id": error_id})
+    _log.error("call failed with an internal error", error_id=error_id, **describe_exception(error))
+    return Internal("the server failed with an internal error; report the error id", metadata={"error_id": error_id})
 
 
 async def _abort(call: Call, context: ServicerContext, failure: SlipwayError) -> None:

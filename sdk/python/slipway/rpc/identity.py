@@ -1,12 +1,8 @@
-"""Who the other side is, by its certificate.
-
-A process proves its identity by a SPIFFE id, a URI in its certificate: ``spiffe://<trust domain>/provisioner/<name>``.
-Servers read that. gRPC clients in Python cannot: they compare host names only. So the certificate of a provisioner
-also carries the same identity as a DNS name, ``<name>.provisioner.<trust domain>``, which callers demand.
-"""
+"""Who the other side is, by its certificate."""
 
 from dataclasses import dataclass
 
+from slipway.contract.roles import spiffe_id
 from slipway.rpc import ServicerContext
 
 
@@ -22,16 +18,6 @@ class Identity:
 
     def __str__(self) -> str:
         return ",".join(self.spiffe_ids)
-
-
-def spiffe_id(*, trust_domain: str, role: str, name: str) -> str:
-    """Give the SPIFFE id of a process; ``role`` is "provisioner" or the service's own word."""
-    return f"spiffe://{trust_domain}/{role}/{name}"
-
-
-def provisioner_host(*, trust_domain: str, name: str) -> str:
-    """Give the DNS name that the certificate of a provisioner carries."""
-    return f"{name}.provisioner.{trust_domain}"
 
 
 def identity_of(context: ServicerContext) -> Identity | None:

@@ -61,7 +61,7 @@ async def serve(  # noqa: PLR0913  # keyword-only knobs of a process
         configure_logging(log_format=settings.log_format, level=settings.log_level)
     stopping = _signalled() if stop is None else stop
     if api_implementation.Type() != "upb":
-        _log.warning("protobuf runs without its C library: calls are many times slower")
+        _log.warning("protobuf C library not loaded, calls are many times slower")
     server = RpcServer(
         settings, services, policy=policy, recorders=configured_recorders(settings, service=name, collectors=collectors)
     )
@@ -91,7 +91,7 @@ def run(main: Coroutine[Any, Any, None]) -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:  # noqa: BLE001  # the text of an unforeseen exception may quote anything
-        _log.error("process failed by a defect", **describe_exception(error))
+        _log.error("process failed with an internal error", **describe_exception(error))
         sys.exit(1)
 
 
@@ -120,7 +120,7 @@ async def _drain(steps: Sequence[OnDrain]) -> None:
             async with asyncio.timeout(_DRAIN_STEP_SECONDS):
                 await step()
         except Exception as error:  # noqa: BLE001  # the end must go on
-            _log.warning("a step of draining failed", **describe_exception(error))
+            _log.warning("draining step failed", **describe_exception(error))
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

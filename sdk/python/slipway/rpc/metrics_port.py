@@ -81,7 +81,7 @@ class MetricsPort:
                 writer.close()
                 await writer.wait_closed()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            """Whoever is slow, gone or too long gets no answer."""
+            """A client that is slow or gone, or whose request is too long, gets no answer."""
         finally:
             writer.transport.abort()
             self._connected[host] -= 1

@@ -24,7 +24,7 @@ from slipway.rpc.telemetry import Recorder, Telemetry
 from slipway.rpc.tls import CertificateFiles, server_credentials
 
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
-"""gRPC's own default in every language, so that nobody needs a flag."""
+"""gRPC's own default in every language, so that no client needs an option."""
 
 _OPTIONS = (
     # Else a second process binds the same port in silence and takes half of the connections.

@@ -132,7 +132,7 @@ class _Reloader:
                 return None
             configuration = _configuration(self._files.read())
         except TlsFilesError:
-            _log.warning("new certificates cannot be used; the last good ones stay")
+            _log.warning("new certificates unusable, last valid ones kept")
             return None
         self._seen = now
         _log.info("certificates reloaded")

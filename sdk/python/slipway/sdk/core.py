@@ -185,12 +185,12 @@ def _check_values(bundle: bundlepb.BootstrapBundle) -> None:
 def _check_arguments(bundle: bundlepb.BootstrapBundle) -> None:
     """Refuse arguments with a NUL character: the program would see only what is before it."""
     broken = [
-        Violation(f"plan.entrypoint.argv[{index}]", "can not hold a NUL character")
+        Violation(f"plan.entrypoint.argv[{index}]", "cannot hold a NUL character")
         for index, word in enumerate(bundle.plan.entrypoint.argv)
         if "\0" in word
     ]
     if broken:
-        raise BundleInvalid("the entry point can not be started with these arguments", violations=broken)
+        raise BundleInvalid("the entry point cannot be started with these arguments", violations=broken)
 
 
 def _attachments(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from slipway.contract.errors import LeaseNotFound, SlipwayError
+from slipway.contract.roles import REGISTRY
 from slipway.rpc.backoff import Backoff
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
@@ -81,7 +82,7 @@ class LeaseKeeper:
             except (SlipwayError, TlsFilesError) as error:
                 seconds = backoff.next(urgent=not isinstance(error, SlipwayError) or error.retryable)
                 _log.warning(
-                    "not registered; trying again",
+                    "not registered, retrying",
                     code=error.code.name if isinstance(error, SlipwayError) else None,
                     reason=error.reason if isinstance(error, SlipwayError) else type(error).__name__,
                     seconds=round(seconds, 1),
@@ -126,4 +127,4 @@ class LeaseKeeper:
             pause = answer.renew_after.ToMilliseconds() / 1000
 
     def _stub(self) -> "RegistryServiceAsyncStub":
-        return RegistryServiceStub(self._channels.get(self._registry, retries=False))
+        return RegistryServiceStub(self._channels.get(self._registry, role=REGISTRY, retries=False))

@@ -1,7 +1,7 @@
 """Finds values of enums that this version of the contract does not know.
 
 protobuf keeps them as numbers, and whoever compares with the values that he knows takes them for "something else": a
-machine would boot with a guess. A value that has no name has no feature either, so `required_features` can not tell.
+machine would boot with a guess. A value that has no name has no feature either, so `required_features` cannot tell.
 """
 
 from collections.abc import Collection, Mapping

@@ -163,7 +163,7 @@ async def extended_features(session: Session, info: provisionerpb.FormatInfo) ->
         if trial.answer.ok:
             for id_ in ids:
                 rendered[id_] += 1
-                session.ledger.note(info.format, id_, UNVERIFIED, "rendered; nobody looked into the user data")
+                session.ledger.note(info.format, id_, UNVERIFIED, "rendered; the user data was not read")
         elif trial.answer.info.reason == "UNSUPPORTED_FEATURE":
             for id_ in ids:
                 refused[id_] += 1

@@ -155,4 +155,4 @@ async def _sized(session: Session, info: provisionerpb.FormatInfo, size: int) ->
         base.bundle.provenance.spec_digest = "f" * guess
         if base.bundle.ByteSize() == size:
             return base
-    raise AssertionError("a bundle of that size can not be made")
+    raise AssertionError("a bundle of that size cannot be made")

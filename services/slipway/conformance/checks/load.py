@@ -71,7 +71,7 @@ async def at_once(session: Session) -> None:
 async def memory(session: Session) -> None:
     """Memory does not grow with the number of renders."""
     if session.main is None or not session.main.memory:
-        raise NotRun("the memory of the process can not be read here")
+        raise NotRun("the memory of the process cannot be read here")
     requests = [await session.base(info) for info in session.info.formats]
 
     async def round_() -> None:

@@ -14,7 +14,7 @@ CHECKS = Checks()
 _AGAIN_SECONDS, _BACKOFF_SECONDS, _GROWTH_SECONDS = 2.0, 3.0, 1.0
 _MOST_ATTEMPTS = 10
 _ENOUGH, _GROWTH = 5, 1.5
-"""Of so many pauses it can be told whether they grow: by more than jitter, or a busy machine, makes some longer."""
+"""Pauses after which it is clear whether they grow: by more than jitter, or a busy machine, makes some longer."""
 
 
 @CHECKS.check("REG-006", Need.PROCESS, slow=True)
@@ -80,7 +80,7 @@ async def registry_away(session: Session) -> None:
 
 @CHECKS.check("REG-008", Need.PROCESS, slow=True)
 async def renews_on(session: Session) -> None:
-    """A lease that it can not renew it goes on to renew, past its end, and neither storms nor registers again."""
+    """A lease that it cannot renew it goes on to renew, past its end, and neither storms nor registers again."""
     busy = session.options.patience.busy
     async with registered(session) as one:
         registry = one.registry
@@ -98,7 +98,7 @@ async def renews_on(session: Session) -> None:
         mended = time.monotonic()
         seconds = session.options.patience.back
         back = await registry.until(lambda: registry.of("RenewLease", since=mended), seconds + busy)
-        expect(not registry.of("Register", since=since), "it registered again, and nobody had said NOT_FOUND")
+        expect(not registry.of("Register", since=since), "it registered again without a NOT_FOUND")
         expect(back, f"{seconds:.0f} seconds after the registry had its wits back it had not renewed its lease")
 
 

@@ -68,16 +68,14 @@ async def both(session: Session) -> None:
 async def insecure_for_everybody(session: Session) -> None:
     """Without TLS it does not listen on all addresses, nor takes another one by itself."""
     port = free_address().rpartition(":")[2]
-    await _refuses(session, Setup(listen=f"0.0.0.0:{port}", insecure=True), "told to listen on 0.0.0.0 without TLS")
+    await _refuses(session, Setup(listen=f"0.0.0.0:{port}", insecure=True), "with 0.0.0.0 as its address and no TLS")
     await _refuses(session, Setup(listen=None, insecure=True), "with --insecure and without --listen-address")
 
 
 @CHECKS.check("TRN-017", Need.PROCESS, slow=True)
 async def address_taken(session: Session) -> None:
     """An address that is taken is an error."""
-    await _refuses(
-        session, session.setup(listen=session.subject.endpoint), "told to listen on an address that is taken"
-    )
+    await _refuses(session, session.setup(listen=session.subject.endpoint), "with an address that is in use")
 
 
 @CHECKS.check("TRN-017", Need.PROCESS, slow=True)
@@ -139,7 +137,7 @@ async def empty_variables(session: Session) -> None:
 async def unknown_flag(session: Session) -> None:
     """A flag that it does not know, which may be a misspelt one, is no flag to go on without."""
     setup = replace(session.setup(), by_flags=True, more_flags=("--conformance-unheard-of",))
-    await _refuses(session, setup, "with a flag that nobody knows")
+    await _refuses(session, setup, "with an unknown flag")
 
 
 async def _refuses(session: Session, setup: Setup, when: str) -> None:

@@ -38,5 +38,5 @@ async def _starts(session: Session, info: provisionerpb.FormatInfo) -> set[state
     state = await decoded(session.options, info, await session.subject.rendered(request))
     found = {program.start for program in state.programs if starts(list(program.argv), argv)}
     if not found or statepb.START_UNSPECIFIED in found:
-        raise NotRun("the decoder does not tell when the program starts")
+        raise NotRun("the decoder does not report when the program starts")
     return found

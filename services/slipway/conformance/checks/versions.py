@@ -29,8 +29,8 @@ async def unknown_fields(session: Session, info: provisionerpb.FormatInfo) -> No
     for file in more.bundle.os.files:
         file.MergeFromString(_FIELD)
     got = await session.subject.render(more)
-    expect(got.ok, f"with fields that nobody knows it ended with {got.described()}")
-    expect(got.response == plain, "fields that nobody knows changed the answer")
+    expect(got.ok, f"with unknown fields it ended with {got.described()}")
+    expect(got.response == plain, "unknown fields changed the answer")
 
 
 @CHECKS.check("VER-003")

@@ -25,7 +25,7 @@ async def decoded(
     """Give what user data says.
 
     Raises:
-        Broken: it can not be read as its format.
+        Broken: it cannot be read as its format.
         Unverified: nobody here can read the format.
     """
     attachments = {one.name: one.content for one in response.attachments}
@@ -37,5 +37,5 @@ async def decoded(
             if pattern.fullmatch(info.format):
                 return decode(response.user_data, attachments)
     except UnreadableError as error:
-        raise Broken(f"the user data can not be read as {info.format}: {error}") from None
-    raise Unverified("the suite can not read this format, and there is no --decode-cmd")
+        raise Broken(f"the user data cannot be read as {info.format}: {error}") from None
+    raise Unverified("the suite cannot read this format, and there is no --decode-cmd")

@@ -39,7 +39,7 @@ async def decode(
                 start_new_session=True,
             )
         except OSError as error:
-            raise UnreadableError(f"--decode-cmd can not be started: {error.strerror}") from None
+            raise UnreadableError(f"--decode-cmd cannot be started: {error.strerror}") from None
         reading = asyncio.ensure_future(process.communicate(user_data))
         try:
             async with Heartbeat().beating() as heartbeat:

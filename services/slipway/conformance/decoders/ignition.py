@@ -39,7 +39,7 @@ def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.Machin
     try:
         document = json.loads(user_data)
         if not re.fullmatch(r"[23]\.\d+\.\d+", document["ignition"]["version"]):
-            raise UnreadableError("ignition.version is none that there is")
+            raise UnreadableError("ignition.version is not a known version")
         return _state(document)
     except (KeyError, TypeError, ValueError, AttributeError, binascii.Error, zlib.error, OSError) as error:
         raise UnreadableError(f"it is no Ignition config ({type(error).__name__})") from None

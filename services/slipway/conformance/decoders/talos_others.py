@@ -10,7 +10,7 @@ import yaml
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 
 _ANY = "*"
-"""In place of a name that somebody chose."""
+"""In place of a name that a user chose."""
 
 
 def others(main: Mapping[str, Any], documents: Sequence[Mapping[str, Any]]) -> Iterator[statepb.Other]:

@@ -69,7 +69,7 @@ def _script(script: bytes, answers: ET.Element | None) -> statepb.MachineState:
             state.others.extend(other_lines(text, is_call=lambda line: _call(line) is not None))
             state.others.extend(other_answers(answers))
     except (UnicodeDecodeError, binascii.Error, ValueError, IndexError, StopIteration):
-        raise UnreadableError("the script holds a statement that can not be read") from None
+        raise UnreadableError("the script holds a statement that cannot be read") from None
     name = None if answers is None else answers.findtext(f".//{_ANSWERS}ComputerName")
     if name:
         state.os.hostname.name.value = name

@@ -32,7 +32,7 @@ class Api:
     async def discover(self, path: str) -> Json:
         """Read what a group, or a version of one, has: `/apis/GROUP` or `/apis/GROUP/VERSION`."""
         if set(path) & set("?#%") or ".." in path or path.count("/") > _GROUP_AND_VERSION:
-            raise Invalid("address", "APIGroup", "", "a group or version can not be one")
+            raise Invalid("address", "APIGroup", "", "is not a valid group or version")
         return await self.connection.call("GET", path, kind="APIGroup", name=path)
 
     async def list(

@@ -22,7 +22,7 @@ from yaml import YAMLError
 from slipway.controller.kubernetes.destinations import CheckedResolver, Destinations
 from slipway.controller.kubernetes.failures import ApiFailure, Unreachable, failure
 from slipway.controller.kubernetes.kubeconfig import ClusterAccess
-from slipway.controller.kubernetes.pace import Pace
+from slipway.controller.kubernetes.rate_limiter import RateLimiter
 from slipway.controller.resources import Json
 
 JSON = "application/json"
@@ -38,7 +38,7 @@ counted as it arrives, and never expanded: a compressed answer of this size coul
 
 
 class KubeconfigUnusable(Exception):  # noqa: N818  # reads as what it is
-    """A kubeconfig file can not be used."""
+    """A kubeconfig file cannot be used."""
 
 
 class _Checked(RESTClientObject):  # type: ignore[misc]  # the client has no types
@@ -64,7 +64,7 @@ class Connection:
         self,
         configuration: Any,
         *,
-        pace: Pace | None = None,
+        rate_limiter: RateLimiter | None = None,
         seconds: float = 30.0,
         most_bytes: int = _MANAGEMENT_BYTES,
         destinations: Destinations | None = None,
@@ -85,7 +85,7 @@ class Connection:
         configuration.connection_pool_maxsize = _IDLE_CONNECTIONS
         self._configuration = configuration
         self._rest = RESTClientObject(configuration) if destinations is None else _Checked(configuration, destinations)
-        self._pace = pace or Pace.unlimited()
+        self._rate_limiter = rate_limiter or RateLimiter.unlimited()
         self._seconds = seconds
         self._most_bytes = most_bytes
         self._headers = {"User-Agent": "slipway-controller", **({} if is_trusted else {"Accept-Encoding": "identity"})}
@@ -93,7 +93,9 @@ class Connection:
         """Number of calls by verb, kind and HTTP status (0 without an answer)."""
 
     @classmethod
-    async def of_process(cls, kubeconfig: Path | None, *, pace: Pace | None = None, seconds: float = 30.0) -> Self:
+    async def of_process(
+        cls, kubeconfig: Path | None, *, rate_limiter: RateLimiter | None = None, seconds: float = 30.0
+    ) -> Self:
         """Connect to the cluster in which this process runs, or to the one that a kubeconfig file names.
 
         Raises:
@@ -104,7 +106,7 @@ class Connection:
             load_incluster_config(client_configuration=configuration)
         else:
             await load_kube_config(config_file=str(kubeconfig), client_configuration=configuration)
-        return cls(configuration, pace=pace, seconds=seconds)
+        return cls(configuration, rate_limiter=rate_limiter, seconds=seconds)
 
     @classmethod
     async def by_kubeconfig(cls, kubeconfig: Path) -> Self:
@@ -120,7 +122,12 @@ class Connection:
 
     @classmethod
     def to(
-        cls, access: ClusterAccess, destinations: Destinations, *, pace: Pace | None = None, seconds: float = 10.0
+        cls,
+        access: ClusterAccess,
+        destinations: Destinations,
+        *,
+        rate_limiter: RateLimiter | None = None,
+        seconds: float = 10.0,
     ) -> Self:
         """Connect to a cluster by what a checked kubeconfig holds.
 
@@ -139,7 +146,13 @@ class Connection:
             if access.certificate:
                 configuration.cert_file = _write(folder, "tls.crt", access.certificate)
                 configuration.key_file = _write(folder, "tls.key", access.key)
-            return cls(configuration, pace=pace, seconds=seconds, most_bytes=_WORKLOAD_BYTES, destinations=destinations)
+            return cls(
+                configuration,
+                rate_limiter=rate_limiter,
+                seconds=seconds,
+                most_bytes=_WORKLOAD_BYTES,
+                destinations=destinations,
+            )
 
     async def call(  # noqa: PLR0913  # keyword-only parts of a request
         self,
@@ -160,7 +173,7 @@ class Connection:
         """
         status = 0
         try:
-            await self._pace.turn()
+            await self._rate_limiter.acquire()
             async with asyncio.timeout(self._seconds):
                 response = await self._request(
                     verb, path, query, body, content_type, accept, aiohttp.ClientTimeout(self._seconds)
@@ -189,7 +202,7 @@ class Connection:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=idle_seconds)
         status = 0
         try:
-            await self._pace.turn()
+            await self._rate_limiter.acquire()
             response = await self._request("GET", path, query, None, JSON, accept, timeout)
             status = response.status
             if status >= 400:  # noqa: PLR2004

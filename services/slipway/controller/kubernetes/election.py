@@ -21,7 +21,7 @@ _log = structlog.get_logger("slipway.controller")
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class LeaseDurations:
     """Seconds: how long a lease lasts, by when a leader must have renewed it, and between two tries."""
 
     lease: float = 15.0
@@ -43,7 +43,7 @@ class Election:
         namespace: str,
         name: str,
         identity: str,
-        terms: Terms | None = None,
+        durations: LeaseDurations | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -51,7 +51,7 @@ class Election:
         self._api = api
         self._namespace, self._name = namespace, name
         self._identity = identity
-        self._terms = terms or Terms()
+        self._durations = durations or LeaseDurations()
         self._monotonic = monotonic
         self._sleep = sleep
         self._seen: tuple[str, float] = ("", 0.0)
@@ -60,8 +60,8 @@ class Election:
     async def win(self) -> None:
         """Return when this process leads."""
         while not await self._try():
-            await self._sleep(self._terms.retry)
-        _log.info("leading", lease=f"{self._namespace}/{self._name}")
+            await self._sleep(self._durations.retry)
+        _log.info("leader election won", lease=f"{self._namespace}/{self._name}")
 
     async def keep(self) -> None:
         """Renew until that fails for too long.
@@ -71,16 +71,16 @@ class Election:
         """
         renewed = self._monotonic()
         while True:
-            await self._sleep(self._terms.retry)
+            await self._sleep(self._durations.retry)
             started = self._monotonic()
             try:
-                async with asyncio.timeout(max(self._terms.renew - (started - renewed), 0.001)):
+                async with asyncio.timeout(max(self._durations.renew - (started - renewed), 0.001)):
                     won = await self._try()
             except TimeoutError:
                 won = False
             if won:
                 renewed = started
-            elif self._monotonic() - renewed >= self._terms.renew or self._held is None:
+            elif self._monotonic() - renewed >= self._durations.renew or self._held is None:
                 raise LostLeadership("the lease of the leader could not be renewed in time")
 
     async def resign(self) -> None:
@@ -92,7 +92,7 @@ class Election:
         try:
             await self._api.replace(LEASES, self._namespace, body)
         except ApiFailure:
-            _log.info("the lease could not be given back; it runs out by itself")
+            _log.info("leader election lease not released, it expires")
 
     async def _try(self) -> bool:
         try:
@@ -101,7 +101,7 @@ class Election:
             # Somebody else was quicker: what is held is not known to be ours any more until it is read again.
             return False
         except ApiFailure as error:
-            _log.warning("the lease of the leader can not be reached", failure=type(error).__name__)
+            _log.warning("leader election lease unreachable", failure=type(error).__name__)
             return False
 
     async def _acquire(self) -> bool:
@@ -117,7 +117,7 @@ class Election:
             version = lease["metadata"]["resourceVersion"]
             if version != self._seen[0]:
                 self._seen = (version, self._monotonic())
-            duration = float(spec.get("leaseDurationSeconds") or self._terms.lease)
+            duration = float(spec.get("leaseDurationSeconds") or self._durations.lease)
             if self._monotonic() - self._seen[1] < duration:
                 return False
         transitions = int(spec.get("leaseTransitions") or 0) + (holder != self._identity)
@@ -135,7 +135,7 @@ class Election:
             "metadata": {"namespace": self._namespace, **metadata, "name": self._name},
             "spec": {
                 "holderIdentity": self._identity,
-                "leaseDurationSeconds": round(self._terms.lease),
+                "leaseDurationSeconds": round(self._durations.lease),
                 "acquireTime": now,
                 "renewTime": now,
                 "leaseTransitions": transitions,

@@ -98,7 +98,7 @@ class Informer:
                 self._take_all([])
                 self.synced.set()
             except ApiFailure as error:
-                _log.warning("a watch failed; trying again", kind=self.resource.kind, failure=type(error).__name__)
+                _log.warning("watch failed, retrying", kind=self.resource.kind, failure=type(error).__name__)
             await asyncio.sleep(pause * (0.5 + random.random() / 2))  # noqa: S311  # spreads load, hides nothing
             pause = min(pause * 2, _LONGEST_PAUSE)
 

@@ -14,7 +14,7 @@ import yaml
 
 
 class KubeconfigRefused(Exception):  # noqa: N818  # reads as what it is
-    """A kubeconfig can not be used; the text says why and holds nothing of it."""
+    """A kubeconfig cannot be used; the text says why and holds nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,9 @@ def read_kubeconfig(data: bytes) -> ClusterAccess:
         cluster = _named(tree, "clusters", context["cluster"])["cluster"]
         user = _named(tree, "users", context["user"])["user"] or {}
     except _BROKEN:
-        raise KubeconfigRefused("the kubeconfig can not be read") from None
+        raise KubeconfigRefused("the kubeconfig cannot be read") from None
     if not isinstance(cluster, dict) or not isinstance(user, dict):
-        raise KubeconfigRefused("the kubeconfig can not be read")
+        raise KubeconfigRefused("the kubeconfig cannot be read")
     for key, what in _FORBIDDEN.items():
         if key in user:
             raise KubeconfigRefused(f"the kubeconfig {what} (users[].user.{key}); this is not allowed")

@@ -132,7 +132,7 @@ class LeaseStore:
             try:
                 await self._write()
             except ApiFailure as error:
-                _log.warning("a lease could not be written; trying again", failure=type(error).__name__)
+                _log.warning("lease not written, retrying", failure=type(error).__name__)
                 self._written.set()
                 await asyncio.sleep(self._pause)
 

@@ -91,7 +91,7 @@ def read(lease: Json, *, expires: float) -> Instance | None:
             expires=None if own["static"] == "true" else expires,
         )
     except (KeyError, ValueError, binascii.Error, DecodeError):
-        _log.warning("a lease can not be read and is left out", lease=lease["metadata"]["name"])
+        _log.warning("unreadable lease skipped", lease=lease["metadata"]["name"])
         return None
 
 

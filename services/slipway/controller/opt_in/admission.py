@@ -8,7 +8,7 @@ import base64
 import json
 from typing import Any
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.opt_in.questions import presets_token
 from slipway.controller.resources import KUBEADM_CONFIGS, KUBEADM_GROUP, Json
 
@@ -52,10 +52,10 @@ def _answer(request: Json) -> Json:
     if request.get("operation") != "CREATE" or not ours or not isinstance(item, dict) or "metadata" not in item:
         return {"allowed": True}
     labels = item["metadata"].get("labels") or {}
-    if marks.MANAGED not in labels or marks.released(item):
+    if ownership.MANAGED not in labels or ownership.released(item):
         return {"allowed": True}
-    if labels[marks.MANAGED] != _YES:
-        return _denied(f'the label {marks.MANAGED} must be "true", or not there')
+    if labels[ownership.MANAGED] != _YES:
+        return _denied(f'the label {ownership.MANAGED} must be "true", or not there')
     if presets_token(item.get("spec") or {}):
         field = "spec.joinConfiguration.discovery.bootstrapToken"
         return _denied(f"{field} must not be set: Slipway makes the token of a config that is opted in")
@@ -65,13 +65,13 @@ def _answer(request: Json) -> Json:
 
 def _patch(metadata: Json) -> list[Json]:
     annotations = metadata.get("annotations") or {}
-    wanted = {marks.PAUSED: marks.SLIPWAY}
-    if annotations.get(marks.PAUSED, marks.SLIPWAY) != marks.SLIPWAY:
+    wanted = {ownership.PAUSED: ownership.SLIPWAY}
+    if annotations.get(ownership.PAUSED, ownership.SLIPWAY) != ownership.SLIPWAY:
         # Whoever paused the object before it was ours has paused it for us.
-        wanted[marks.OWN_PAUSED] = annotations[marks.PAUSED]
+        wanted[ownership.OWN_PAUSED] = annotations[ownership.PAUSED]
     operations: list[Json] = [] if annotations else [{"op": "add", "path": "/metadata/annotations", "value": {}}]
     operations += [_added("annotations", name, value) for name, value in wanted.items()]
-    return [*operations, _added("labels", marks.OWNER, marks.SLIPWAY)]
+    return [*operations, _added("labels", ownership.OWNER, ownership.SLIPWAY)]
 
 
 def _added(where: str, name: str, value: str) -> Json:

@@ -4,10 +4,10 @@ An object is rendered only while it is held, that is paused for the kubeadm prov
 provider's to tell of, and nothing is written but the data Secret of a pool and the token in the workload cluster.
 """
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import Record, controller_of
-from slipway.controller.decision import Decision, Idle, Stand, Yield, decide
+from slipway.controller.decision import Decision, Idle, Paused, Release, decide
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
 
@@ -18,15 +18,15 @@ def decide_opted_in(facts: Facts) -> Decision:
     Raises:
         Halt: something has to come first, or somebody must change something.
     """
-    if marks.OWNER not in (facts.config["metadata"].get("labels") or {}):
+    if ownership.OWNER not in (facts.config["metadata"].get("labels") or {}):
         raise Halt(Reason.OPTED_IN_TOO_LATE)
-    if marks.released(facts.config):
+    if ownership.released(facts.config):
         return _after_release(facts)
-    if not marks.owned(facts.config) or not (facts.held or _has_ours(facts)):
+    if not ownership.owned(facts.config) or not (facts.held or _has_ours(facts)):
         return Idle()
     decision = decide(facts)
     # The condition that tells of a pause is the kubeadm provider's.
-    return Idle() if isinstance(decision, Stand) else decision
+    return Idle() if isinstance(decision, Paused) else decision
 
 
 def _after_release(facts: Facts) -> Decision:
@@ -36,7 +36,7 @@ def _after_release(facts: Facts) -> Decision:
     in_use = facts.reported or (facts.owner is not None and facts.owner.data_secret_name)
     if record is None or controller is None or controller.get("uid") != facts.uid or in_use:
         return Idle()
-    return Yield(record)
+    return Release(record)
 
 
 def _has_ours(facts: Facts) -> bool:

@@ -16,7 +16,7 @@ from slipway.bootstrapper.provisioning.selection import Wish, choose
 from slipway.bootstrapper.target import stated
 from slipway.contract.source_position import Position
 from slipway.contract.yaml_source import Shape, Source
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.conditions import Reason
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import ClusterObject, Facts
@@ -86,7 +86,7 @@ class KubeadmQuestions:
         allowed = self.bootstrapper.policy.allowed_provisioners
         candidate = choose(self.bootstrapper.provisioners.instances(), wish, allowed=allowed)
         if not candidate.takes_plan or clusterpb.OS_FAMILY_LINUX not in candidate.format.os_families:
-            message = f"KubeadmControlPlane can not look after machines of provisioner {candidate.name}"
+            message = f"KubeadmControlPlane does not support machines of provisioner {candidate.name}"
             raise Halt(Reason.CONTROL_PLANE_NEEDS_KUBEADM, message)
 
     async def _values(self, cluster: ClusterObject, wanted: list[tuple[str, str]]) -> Values:
@@ -160,12 +160,12 @@ def _imported(
 
 
 def _add_annotated(spec: specpb.MachineBootstrapSpec, config: Json) -> None:
-    if marks.annotation(config, marks.PROVISIONER):
-        spec.provisioner.name = marks.annotation(config, marks.PROVISIONER)
-    if marks.annotation(config, marks.FORMAT):
-        spec.provisioner.format = marks.annotation(config, marks.FORMAT)
-    if marks.annotation(config, marks.KUBEADM_VERSION):
-        spec.engine_options.kubeadm.version = marks.annotation(config, marks.KUBEADM_VERSION)
+    if ownership.annotation(config, ownership.PROVISIONER):
+        spec.provisioner.name = ownership.annotation(config, ownership.PROVISIONER)
+    if ownership.annotation(config, ownership.FORMAT):
+        spec.provisioner.format = ownership.annotation(config, ownership.FORMAT)
+    if ownership.annotation(config, ownership.KUBEADM_VERSION):
+        spec.engine_options.kubeadm.version = ownership.annotation(config, ownership.KUBEADM_VERSION)
 
 
 def _version(facts: Facts) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.data_secret import Record, controller_of
 from slipway.controller.kubernetes.failures import Conflict, NotFound
 from slipway.controller.objects import Objects
@@ -63,16 +63,16 @@ class Releaser:
         raise Conflict("PATCH", KUBEADM_CONFIGS.kind, name)
 
     async def _release(self, found: Json) -> Outcome:
-        if (found["metadata"].get("labels") or {}).get(marks.OWNER) != marks.SLIPWAY:
+        if (found["metadata"].get("labels") or {}).get(ownership.OWNER) != ownership.SLIPWAY:
             return Outcome.NOT_OURS
         told = ((found.get("status") or {}).get("initialization") or {}).get("dataSecretCreated")
-        if told or not (marks.held(found) or marks.released(found)):
-            if marks.held(found):
+        if told or not (ownership.held(found) or ownership.released(found)):
+            if ownership.held(found):
                 # Only the end of the pause was not written any more.
                 await self._mark(found)
                 await self._let_go(found)
             return Outcome.RENDERED
-        if marks.held(found):
+        if ownership.held(found):
             await self._mark(found)
         await self._forget_data(found)
         await self._let_go(found)
@@ -84,11 +84,11 @@ class Releaser:
         metadata = found["metadata"]
         now = self.clock().strftime("%Y-%m-%dT%H:%M:%SZ")
         identity = {key: metadata[key] for key in ("uid", "resourceVersion")}
-        await self._patch(found, {**identity, "annotations": {marks.RELEASED: now}})
+        await self._patch(found, {**identity, "annotations": {ownership.RELEASED: now}})
 
     async def _let_go(self, found: Json) -> None:
-        if marks.annotation(found, marks.PAUSED) == marks.SLIPWAY:
-            await self._patch(found, {"uid": found["metadata"]["uid"], "annotations": {marks.PAUSED: None}})
+        if ownership.annotation(found, ownership.PAUSED) == ownership.SLIPWAY:
+            await self._patch(found, {"uid": found["metadata"]["uid"], "annotations": {ownership.PAUSED: None}})
 
     async def _patch(self, found: Json, metadata: Json) -> None:
         namespace, name = found["metadata"]["namespace"], found["metadata"]["name"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.conditions import LONGEST_MESSAGE, MEANINGS, Condition, Reason, Type, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
@@ -80,7 +80,7 @@ class OptedInReporter(Reporter):
         self._done.discard(uid)
 
     async def _warn_of_upkeep(self, facts: Facts, conditions: Sequence[Condition]) -> bool:
-        """Tell by an event what the status of an object that is not held any more can not tell."""
+        """Tell by an event what the status of an object that is not held any more cannot tell."""
         for one in conditions:
             if one.type is Type.READY and one.reason == Reason.TOKEN_GIVEN_UP:
                 await self.warn(facts, one.reason, one.message)
@@ -104,7 +104,7 @@ class OptedInReporter(Reporter):
 
     async def _hand_over(self, facts: Facts) -> None:
         """Take the pause away: the kubeadm provider finds everything done, and core hears of the data Secret."""
-        patch = {"metadata": {"uid": facts.uid, "annotations": {marks.PAUSED: None}}}
+        patch = {"metadata": {"uid": facts.uid, "annotations": {ownership.PAUSED: None}}}
         await self.objects.merge(KUBEADM_CONFIGS, facts.namespace, facts.name, patch)
 
 

@@ -62,7 +62,7 @@ class Webhook:
         """Listen from now on.
 
         Raises:
-            OSError: the address can not be listened at, or there is no certificate.
+            OSError: the address cannot be listened at, or there is no certificate.
         """
         self._thread.start()
         try:
@@ -172,7 +172,7 @@ class RenewedContext:
                 self._current = self._load()
         except OSError:
             # Half of a pair was replaced: the older pair serves until the other half is.
-            _log.warning("the webhook's certificate can not be read; going on with the last one")
+            _log.warning("webhook certificate unreadable, last one kept")
         connection.context = self._current
 
     def _load(self) -> ssl.SSLContext:

@@ -226,7 +226,7 @@ KUBEADM_VERSIONS = [
 
 @pytest.mark.parametrize("row", KUBEADM_VERSIONS, ids=[row[-1] for row in KUBEADM_VERSIONS])
 def test_the_kubeadm_on_the_machine_decides_the_api(machines: Any, row: tuple[str, ...]) -> None:
-    """Not the Kubernetes version; one that can not set that Kubernetes up is refused at its own field."""
+    """Not the Kubernetes version; one that cannot set that Kubernetes up is refused at its own field."""
     role, version, kubeadm, wanted, reason = row
     options = f'engine_options {{ kubeadm {{ version: "{kubeadm}" }} }}'
     result = machines.plan(role, options, version=version)

@@ -96,5 +96,5 @@ def test_later_boots_are_sound(booted: Booted) -> None:
 
 
 def _not_ours(boot: systemd_boot.Boot) -> set[str]:
-    """Units of the image that can not work inside a container."""
+    """Units of the image that cannot work inside a container."""
     return {unit for unit in boot.failed_units if not unit.startswith(("mnt-", "mine", "late", "slipway-"))}

@@ -148,7 +148,7 @@ REFUSED = [
 def test_refusals_name_field_and_remedy(
     lower: LowerSystem, distribution: str, feature: str, spec: ospb.OperatingSystem, reason: str
 ) -> None:
-    """What can not be done is refused with its origin; a batch file takes a free name in place of a refusal."""
+    """What cannot be done is refused with its origin; a batch file takes a free name in place of a refusal."""
     done = lower(spec, distribution=distribution)
     if not reason:
         assert done.refusals == []

@@ -173,7 +173,7 @@ UNITS = [
     (ospb.SystemdUnit(name="a.service", enabled=True), ["enable", "start"], "it runs unchanged"),
     (ospb.SystemdUnit(name="a.service", enabled=True, contents=INSTALL), ["enable", "restart"], "it may run already"),
     (ospb.SystemdUnit(name="a.timer", enabled=True, contents=INSTALL), ["enable", "start"], "only services restart"),
-    (ospb.SystemdUnit(name="a@.service", enabled=True, contents=INSTANCE), ["enable"], "a template can not run"),
+    (ospb.SystemdUnit(name="a@.service", enabled=True, contents=INSTANCE), ["enable"], "a template cannot run"),
     (ospb.SystemdUnit(name="a.service", contents="x"), ["try-restart"], "as the image has it"),
     (ospb.SystemdUnit(name="a.timer", contents="x"), [], "as the image has it"),
     (ospb.SystemdUnit(name="a.service", enabled=False), ["disable", "stop"], "not on this boot either"),

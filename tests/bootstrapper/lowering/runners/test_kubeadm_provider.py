@@ -242,7 +242,7 @@ def test_script_keeps_secrets_as_references() -> None:
 
 
 RUNNER = [
-    ("one script can not go on", [JOIN], CLOUD_CONFIG, False),
+    ("one script cannot go on", [JOIN], CLOUD_CONFIG, False),
     ("neither can reboot", [program("r", "true", phase=PRE, reboot=True), JOIN], CLOUD_CONFIG, True),
     ("neither can try again", [program("r", "true", phase=PRE, retries=3), JOIN], IGNITION, False),
     ("neither has a late sentinel", [JOIN], planpb.ExecutionPolicy(layout=LAYOUT), False),

@@ -108,7 +108,7 @@ def test_system_settings(full: Lowered) -> None:
 
 
 def test_containerd_has_its_own_folders(full: Lowered) -> None:
-    """A colon can not stand in a folder's name; control groups and runc are Linux's."""
+    """A colon cannot stand in a folder's name; control groups and runc are Linux's."""
     root = "C:\\Program Files\\containerd"
     secrets = SecretIndex([secretpb.Secret(name="team", key="password", value=b"secret")])
     tree = tomllib.loads(full.text(f"{root}\\config.toml", secrets))
@@ -136,7 +136,7 @@ QUOTES = [
 
 @pytest.mark.parametrize(("text", "expected", "reason"), QUOTES)
 def test_quoting(text: str, expected: str, reason: str) -> None:
-    """A value can not leave its quotes."""
+    """A value cannot leave its quotes."""
     assert quoted(text) == expected, reason
 
 

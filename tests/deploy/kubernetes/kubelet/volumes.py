@@ -18,7 +18,7 @@ TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 class NotMounted(Exception):  # noqa: N818  # reads as what it is
-    """A volume can not be mounted yet, so that the pod does not start; the text says why."""
+    """A volume cannot be mounted yet, so that the pod does not start; the text says why."""
 
 
 @dataclass

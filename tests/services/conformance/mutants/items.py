@@ -83,7 +83,7 @@ async def _masked(request: Request, _context: Any) -> None:
 
 
 def _refused(path: str) -> Status:
-    status = Status(code=9, message="can not be held")
+    status = Status(code=9, message="cannot be held")
     status.details.add().Pack(
         ErrorInfo(reason="UNSUPPORTED_FEATURE", domain="slipway.dev", metadata={"features": "os.files"})
     )

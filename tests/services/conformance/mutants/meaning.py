@@ -67,7 +67,7 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant(
         "files without their mode", ("RND-018.core-items",),
         document(each("write_files", lambda entry: entry.pop("permissions", None) and None)),
-        ("EXE",), why="a script that can not be executed starts nothing",
+        ("EXE",), why="a script that cannot be executed starts nothing",
     )  # fmt: skip
     yield Mutant(
         "the last file is left out", ("RND-018.core-items",),

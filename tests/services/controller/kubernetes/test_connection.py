@@ -106,7 +106,7 @@ async def test_an_answer_of_another_shape_is_a_failed_call(body: bytes, reason: 
 
 @pytest.mark.parametrize("body", [b"[" * 50_000, b"[]", b'{"details": {"causes": 1}}', b'{"details": []}', b"\xff"])
 async def test_a_refusal_of_another_shape_is_still_a_refusal(body: bytes) -> None:
-    """The status counts where the body can not be read."""
+    """The status counts where the body cannot be read."""
     async with _answering(_http(body, status="422 X")) as address, _api(address) as api:
         with pytest.raises(Invalid):
             await api.create(SECRETS, "n", WHOLE)

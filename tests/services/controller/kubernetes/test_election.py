@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from slipway.controller.kubernetes.election import Election, LostLeadership, Terms
+from slipway.controller.kubernetes.election import Election, LeaseDurations, LostLeadership
 from slipway.controller.kubernetes.failures import Unreachable
 from tests.services.controller.memory_api import Call, MemoryApi
 
@@ -45,7 +45,7 @@ def _election(api: MemoryApi, identity: str, time: Time) -> Election:
         namespace="default",
         name="l",
         identity=identity,
-        terms=Terms(lease=15, renew=10, retry=2),
+        durations=LeaseDurations(lease=15, renew=10, retry=2),
         monotonic=time.monotonic,
         sleep=time.sleep,
     )

@@ -54,8 +54,8 @@ def test_the_current_context_is_read() -> None:
         (_kubeconfig(user={"token": "a\r\nX: y"}), "token", "it would write a header of its own"),
         (_kubeconfig(user={"token": 1}), "token", "no text"),
         (_kubeconfig(user={"client-key-data": [1]}), "base64", "no text"),
-        (_kubeconfig(user=["x"]), "can not be read", "a user that is a list"),  # type: ignore[arg-type]
-        (_kubeconfig(user="abc"), "can not be read", "a user that is a text"),  # type: ignore[arg-type]
+        (_kubeconfig(user=["x"]), "cannot be read", "a user that is a list"),  # type: ignore[arg-type]
+        (_kubeconfig(user="abc"), "cannot be read", "a user that is a text"),  # type: ignore[arg-type]
         (_kubeconfig(cluster={"server": "https://u:p@api.example.com"}), "more, or less", "credentials in an address"),
         (_kubeconfig(cluster={"server": "https://api.example.com/?a=b"}), "more, or less", "a query"),
         (_kubeconfig(cluster={"server": "https://api.example.com/#"}), "more, or less", "a fragment"),
@@ -65,20 +65,20 @@ def test_the_current_context_is_read() -> None:
         (_kubeconfig(cluster={"server": "https://a/\n"}), "server", "a line break"),
         (_kubeconfig(cluster={"server": ["https://a"]}), "server", "no text"),
         (_kubeconfig() + b"# " + b"x" * 65536, "longer than 64 KiB", "it would take long to read"),
-        (b"[" * 60_000, "can not be read", "nested without end"),
-        (b"a: &a [x]\nb: [*a, *a]\n" + _kubeconfig(), "can not be read", "aliases multiply"),
-        (b"a: " + b"1" * 5000 + b"\n" + _kubeconfig(), "can not be read", "a number without end"),
-        (b"a: 2026-99-99\n" + _kubeconfig(), "can not be read", "a date that is none"),
-        (b"x", "can not be read", "a text"),
-        (b"contexts: 1\ncurrent-context: x", "can not be read", "of another shape"),
+        (b"[" * 60_000, "cannot be read", "nested without end"),
+        (b"a: &a [x]\nb: [*a, *a]\n" + _kubeconfig(), "cannot be read", "aliases multiply"),
+        (b"a: " + b"1" * 5000 + b"\n" + _kubeconfig(), "cannot be read", "a number without end"),
+        (b"a: 2026-99-99\n" + _kubeconfig(), "cannot be read", "a date that is none"),
+        (b"x", "cannot be read", "a text"),
+        (b"contexts: 1\ncurrent-context: x", "cannot be read", "of another shape"),
         (_kubeconfig(cluster={"certificate-authority": "/a"}), "certificate-authority", "it would read a file"),
         (_kubeconfig(cluster={"insecure-skip-tls-verify": True}), "does not check", "nobody proves to be the server"),
         (_kubeconfig(cluster={"proxy-url": "http://p"}), "proxy", "it would call somebody else"),
         (_kubeconfig(cluster={"server": "http://api.example.com"}), "not https", "the token would be seen"),
         (_kubeconfig(cluster={"certificate-authority-data": "%"}), "base64", "it is damaged"),
-        (b"\x00", "can not be read", "no YAML"),
-        (b"[]", "can not be read", "no kubeconfig"),
-        (_kubeconfig().replace(b"current-context: x", b"current-context: y"), "can not be read", "no such context"),
+        (b"\x00", "cannot be read", "no YAML"),
+        (b"[]", "cannot be read", "no kubeconfig"),
+        (_kubeconfig().replace(b"current-context: x", b"current-context: y"), "cannot be read", "no such context"),
     ],
 )
 def test_what_is_refused(data: bytes, said: str, reason: str) -> None:

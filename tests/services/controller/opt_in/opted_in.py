@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import Facts
 from slipway.controller.opt_in.decision import decide_opted_in
@@ -13,7 +13,7 @@ from slipway.controller.resources import KUBEADM_CONFIGS, Json
 from tests.services.controller.scene import CLUSTER, Scene, config_object, facts_of, machine_object, pool_object
 
 REFERENCE = {"apiGroup": KUBEADM_CONFIGS.group, "kind": KUBEADM_CONFIGS.kind}
-HELD = {marks.PAUSED: marks.SLIPWAY}
+HELD = {ownership.PAUSED: ownership.SLIPWAY}
 
 
 def kubeadm_config(
@@ -27,7 +27,7 @@ def kubeadm_config(
     """Give a KubeadmConfig as the webhook leaves it."""
     made = config_object(name, spec=spec or {}, owner=owner, **metadata)
     made |= {"apiVersion": KUBEADM_CONFIGS.api_version, "kind": KUBEADM_CONFIGS.kind}
-    made["metadata"]["labels"] = {marks.MANAGED: "true", marks.OWNER: marks.SLIPWAY}
+    made["metadata"]["labels"] = {ownership.MANAGED: "true", ownership.OWNER: ownership.SLIPWAY}
     made["metadata"]["annotations"] = {**HELD, **(annotations or {})}
     # The kubeadm provider tells at once that it leaves the object alone.
     made["status"] = {"conditions": [paused_condition()]}

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.opt_in.admission import NotAReviewError, reviewed
 from slipway.controller.resources import Json
 
 KIND = {"group": "bootstrap.cluster.x-k8s.io", "version": "v1beta2", "kind": "KubeadmConfig"}
-MANAGED = {marks.MANAGED: "true"}
+MANAGED = {ownership.MANAGED: "true"}
 
 
 def _review(
@@ -53,20 +53,20 @@ def test_an_opted_in_creation_is_ours_and_paused(annotations: Json | None) -> No
     review = _review(labels={**MANAGED, "x": "y"}, annotations=annotations)
     assert reviewed(review)["response"]["uid"] == "u-1"
     metadata = _applied(review)
-    assert metadata["labels"] == {**MANAGED, "x": "y", marks.OWNER: marks.SLIPWAY}
-    assert metadata["annotations"] == {**(annotations or {}), marks.PAUSED: marks.SLIPWAY}
+    assert metadata["labels"] == {**MANAGED, "x": "y", ownership.OWNER: ownership.SLIPWAY}
+    assert metadata["annotations"] == {**(annotations or {}), ownership.PAUSED: ownership.SLIPWAY}
 
 
 def test_a_pause_of_a_person_becomes_one_for_us() -> None:
     """Who paused the object in a template wants nobody to go on with it: we do not either."""
-    metadata = _applied(_review(labels=MANAGED, annotations={marks.PAUSED: "later"}))
-    assert metadata["annotations"] == {marks.PAUSED: marks.SLIPWAY, marks.OWN_PAUSED: "later"}
+    metadata = _applied(_review(labels=MANAGED, annotations={ownership.PAUSED: "later"}))
+    assert metadata["annotations"] == {ownership.PAUSED: ownership.SLIPWAY, ownership.OWN_PAUSED: "later"}
 
 
 def test_a_moved_object_is_held_again_until_its_status_is_back() -> None:
     """A move restores labels and no status: what was rendered before is ours again, and paused until we told of it."""
-    metadata = _applied(_review(labels={**MANAGED, marks.OWNER: marks.SLIPWAY}))
-    assert metadata["annotations"] == {marks.PAUSED: marks.SLIPWAY}
+    metadata = _applied(_review(labels={**MANAGED, ownership.OWNER: ownership.SLIPWAY}))
+    assert metadata["annotations"] == {ownership.PAUSED: ownership.SLIPWAY}
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_moved_object_is_held_again_until_its_status_is_back() -> None:
     [
         (_review(labels={}), "without the label"),
         (_review(), "without any label"),
-        (_review(labels=MANAGED, annotations={marks.RELEASED: "x"}), "handed back before it was moved here"),
+        (_review(labels=MANAGED, annotations={ownership.RELEASED: "x"}), "handed back before it was moved here"),
         (_review(labels=MANAGED, operation="UPDATE"), "no creation: whose it is was decided before"),
         (_review(labels=MANAGED, kind={**KIND, "kind": "KubeadmConfigTemplate"}), "another kind"),
     ],
@@ -87,7 +87,7 @@ def test_others_are_let_through_untouched(review: Json, reason: str) -> None:
 @pytest.mark.parametrize(
     ("review", "said"),
     [
-        (_review(labels={marks.MANAGED: "yes"}), marks.MANAGED),
+        (_review(labels={ownership.MANAGED: "yes"}), ownership.MANAGED),
         (
             _review(labels=MANAGED, spec={"joinConfiguration": {"discovery": {"bootstrapToken": {"token": "canary"}}}}),
             "spec.joinConfiguration.discovery.bootstrapToken",
@@ -134,7 +134,7 @@ def test_what_is_no_review_is_refused(sent: Any) -> None:
     [
         {"kind": "KubeadmConfig"},
         {"object": {"metadata": None}},
-        {"object": {"metadata": {"labels": [marks.MANAGED]}}},
+        {"object": {"metadata": {"labels": [ownership.MANAGED]}}},
         {"object": {"metadata": {"labels": MANAGED, "annotations": ["a"]}}},
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.resources import Json
 from tests.services.controller.memory_api import WRITES, Call
 from tests.services.controller.opt_in.opted_in import OptedIn, kubeadm_config, paused_condition, ready
@@ -23,7 +23,7 @@ async def test_a_worker_costs_three_writes(scene: OptedIn) -> None:
         ("merge", "KubeadmConfig"),
     ]
     found = scene.found()
-    assert marks.PAUSED not in found["metadata"]["annotations"]
+    assert ownership.PAUSED not in found["metadata"]["annotations"]
     assert found["status"]["dataSecretName"] == "w"
     assert found["status"]["initialization"] == {"dataSecretCreated": True}
     assert [verb for verb, *_ in scene.workload.writes] == ["create"]
@@ -93,7 +93,7 @@ async def test_killed_at_any_write_the_next_process_comes_to_the_same(scene: Opt
     await scene.reconcile()
     assert scene.value() == undisturbed.value()
     assert len(scene.workload.all("Secret")) == 1
-    assert marks.PAUSED not in scene.found()["metadata"]["annotations"]
+    assert ownership.PAUSED not in scene.found()["metadata"]["annotations"]
     assert scene.status()["dataSecretName"] == "w"
 
 
@@ -119,7 +119,7 @@ async def test_a_status_that_was_changed_meanwhile_is_read_again(scene: OptedIn)
     assert other.status()["dataSecretName"] == "w"
 
 
-@pytest.mark.parametrize("annotations", [{}, {marks.PROVISIONER: "ignition"}], ids=["cloud-init", "ignition"])
+@pytest.mark.parametrize("annotations", [{}, {ownership.PROVISIONER: "ignition"}], ids=["cloud-init", "ignition"])
 async def test_the_first_machine_takes_the_lock_of_the_kubeadm_provider(annotations: Json) -> None:
     """The lock is the same ConfigMap, taken before the Secret; the machine begins the cluster with kubeadm init."""
     scene = OptedIn()

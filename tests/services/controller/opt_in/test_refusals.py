@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 import yaml
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.kubernetes.failures import ApiFailure
 from slipway.controller.resources import Json
 from tests.services.controller.memory_api import Call
@@ -39,7 +39,7 @@ async def test_a_control_plane_under_kubeadm_needs_kubeadm(provisioner: str) -> 
     scene.cluster(initialized=False, **UNDER_KUBEADM)
     ready(scene)
     owner = scene.machine("c", control_plane=True)
-    scene.config("c", owner=owner, annotations={marks.PROVISIONER: provisioner})
+    scene.config("c", owner=owner, annotations={ownership.PROVISIONER: provisioner})
     await scene.reconcile("c")
     status, reason, message = scene.condition("c", "DataSecretAvailable")
     assert (status, reason) == ("False", "ControlPlaneNeedsKubeadm")
@@ -82,19 +82,19 @@ async def test_secrets_of_people_are_read_and_waited_for(scene: OptedIn) -> None
 
 
 def _late(found: Json) -> None:
-    del found["metadata"]["labels"][marks.OWNER]
+    del found["metadata"]["labels"][ownership.OWNER]
 
 
 def _released(found: Json) -> None:
-    found["metadata"]["annotations"][marks.RELEASED] = "a person"
+    found["metadata"]["annotations"][ownership.RELEASED] = "a person"
 
 
 def _handed_over(found: Json) -> None:
-    del found["metadata"]["annotations"][marks.PAUSED]
+    del found["metadata"]["annotations"][ownership.PAUSED]
 
 
 def _paused_for_us(found: Json) -> None:
-    found["metadata"]["annotations"][marks.OWN_PAUSED] = ""
+    found["metadata"]["annotations"][ownership.OWN_PAUSED] = ""
 
 
 @pytest.mark.parametrize(
@@ -151,14 +151,14 @@ async def test_an_older_worker_is_refused_unless_its_kubeadm_is_named(scene: Opt
     await scene.reconcile()
     assert scene.condition(type_="DataSecretAvailable")[1] == "KubeadmVersionSkew"
     found = scene.found()
-    found["metadata"]["annotations"][marks.KUBEADM_VERSION] = "v1.34.2"
+    found["metadata"]["annotations"][ownership.KUBEADM_VERSION] = "v1.34.2"
     scene.api.put(found)
     await scene.reconcile()
     assert not scene.facts().held
 
 
 async def test_a_failing_api_leaves_the_object_held(scene: OptedIn) -> None:
-    """The status can not be written: the pause stays, since core must not be woken by half of it."""
+    """The status cannot be written: the pause stays, since core must not be woken by half of it."""
     scene.config()
 
     def fail(call: Call) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.data_secret import Record
 from slipway.controller.kubernetes.failures import ApiFailure
 from slipway.controller.opt_in.release import Outcome, Releaser
@@ -16,7 +16,7 @@ async def _release(scene: OptedIn, name: str = "w") -> Outcome:
 
 
 def _is_released(found: Json) -> bool:
-    return marks.released(found) and marks.PAUSED not in found["metadata"]["annotations"]
+    return ownership.released(found) and ownership.PAUSED not in found["metadata"]["annotations"]
 
 
 async def test_an_object_without_data_is_handed_back(scene: OptedIn) -> None:
@@ -24,7 +24,9 @@ async def test_an_object_without_data_is_handed_back(scene: OptedIn) -> None:
     scene.config()
     assert await _release(scene) is Outcome.RELEASED
     assert _is_released(scene.found())
-    assert scene.found()["metadata"]["labels"][marks.OWNER] == marks.SLIPWAY, "whose it was made is never changed"
+    assert scene.found()["metadata"]["labels"][ownership.OWNER] == ownership.SLIPWAY, (
+        "whose it was made is never changed"
+    )
     await scene.reconcile()
     assert scene.api.find("Secret", "w") is None, "the controller leaves it alone"
 
@@ -46,7 +48,7 @@ async def test_data_that_nobody_was_told_of_goes(scene: OptedIn) -> None:
 
 
 async def test_data_that_is_in_use_stays(scene: OptedIn) -> None:
-    """What was rendered can not be handed back, and is not touched."""
+    """What was rendered cannot be handed back, and is not touched."""
     scene.config()
     await scene.reconcile()
     before, secret = scene.found(), scene.api.find("Secret", "w")
@@ -60,10 +62,10 @@ async def test_only_the_end_of_the_pause_is_left_to_do(scene: OptedIn) -> None:
     scene.config()
     await scene.reconcile()
     found = scene.found()
-    found["metadata"]["annotations"][marks.PAUSED] = marks.SLIPWAY
+    found["metadata"]["annotations"][ownership.PAUSED] = ownership.SLIPWAY
     scene.api.put(found)
     assert await _release(scene) is Outcome.RENDERED
-    assert marks.PAUSED not in scene.found()["metadata"]["annotations"]
+    assert ownership.PAUSED not in scene.found()["metadata"]["annotations"]
     assert scene.api.find("Secret", "w") is not None
 
 
@@ -120,7 +122,7 @@ async def test_a_secret_in_use_is_not_given_up(scene: OptedIn, used: str) -> Non
     scene.config()
     await scene.reconcile()
     found, secret = scene.found(), scene.api.find("Secret", "w") or {}
-    found["metadata"]["annotations"][marks.RELEASED] = "now"
+    found["metadata"]["annotations"][ownership.RELEASED] = "now"
     if used != "status":
         del found["status"]
     if used == "machine":
@@ -137,7 +139,7 @@ async def test_a_secret_in_use_is_not_given_up(scene: OptedIn, used: str) -> Non
 async def test_others_are_left_alone(scene: OptedIn) -> None:
     """An object that never was ours, one that is not there, and a Secret of the kubeadm provider."""
     found = scene.config()
-    del found["metadata"]["labels"][marks.OWNER]
+    del found["metadata"]["labels"][ownership.OWNER]
     scene.api.put(found)
     assert await _release(scene) is Outcome.NOT_OURS
     assert await _release(scene, "nobody") is Outcome.GONE
@@ -172,7 +174,7 @@ async def test_data_goes_before_the_pause_does(scene: OptedIn) -> None:
 
     def create_late(call: Call) -> None:
         nonlocal late
-        if call[0] == "merge" and marks.PAUSED not in scene.found()["metadata"]["annotations"] and not late:
+        if call[0] == "merge" and ownership.PAUSED not in scene.found()["metadata"]["annotations"] and not late:
             late = True
             scene.api.put(ours)
 
@@ -199,10 +201,10 @@ async def test_a_controller_that_was_quicker_wins(scene: OptedIn) -> None:
             first = False
             status = {**scene.status(), "initialization": {"dataSecretCreated": True}, "dataSecretName": "w"}
             done = {**scene.found(), "status": status}
-            del done["metadata"]["annotations"][marks.PAUSED]
+            del done["metadata"]["annotations"][ownership.PAUSED]
             scene.api.put(done)
 
     scene.api.before = before
     assert quick.held
     assert await _release(scene) is Outcome.RENDERED
-    assert not marks.released(scene.found())
+    assert not ownership.released(scene.found())

@@ -3,7 +3,7 @@
 import pytest
 
 from slipway.contract.errors import MachineNotFound
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.kubernetes.failures import ApiFailure
 from slipway.controller.machine_data import MachineData
 from slipway.controller.resources import KUBEADM_CONFIGS, Json
@@ -12,7 +12,7 @@ from tests.services.controller.opt_in.opted_in import OptedIn, paused_condition
 
 
 def _released(found: Json) -> None:
-    found["metadata"]["annotations"][marks.RELEASED] = "a person"
+    found["metadata"]["annotations"][ownership.RELEASED] = "a person"
 
 
 async def test_afterwards_nothing_but_the_token_is_written(scene: OptedIn) -> None:
@@ -57,7 +57,7 @@ async def test_a_restored_object_gets_its_status_back_without_a_render(scene: Op
     scene.config()
     await scene.reconcile()
     secret, found = scene.api.find("Secret", "w"), scene.found()
-    found["metadata"]["annotations"][marks.PAUSED] = marks.SLIPWAY
+    found["metadata"]["annotations"][ownership.PAUSED] = ownership.SLIPWAY
     found["status"] = {"conditions": [paused_condition()]}
     scene.api.put(found)
     scene.restart()
@@ -100,7 +100,7 @@ async def test_the_pause_ends_though_the_cluster_does_not_answer(scene: OptedIn)
     scene.config()
     await scene.reconcile()
     found = scene.found()
-    found["metadata"]["annotations"][marks.PAUSED] = marks.SLIPWAY
+    found["metadata"]["annotations"][ownership.PAUSED] = ownership.SLIPWAY
     scene.api.put(found)
     scene.restart()
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.resources import KUBEADM_CONFIGS, Json
 from tests.services.controller.opt_in.opted_in import REFERENCE, kubeadm_config
 from tests.services.controller.scene import cluster_object, config_object, machine_object
@@ -89,7 +89,7 @@ def test_a_data_secret_that_came_too_late(told: ToldBoth, handed_back: bool, exp
     """Of a config that was handed back meanwhile: it has to be given up. Otherwise its maker knows of it."""
     config = told.api.find("KubeadmConfig", "theirs") or {}
     if handed_back:
-        config["metadata"]["annotations"][marks.RELEASED] = "now"
+        config["metadata"]["annotations"][ownership.RELEASED] = "now"
     told.put(config)
     told.names()
     owner = {"kind": "KubeadmConfig", "controller": True, "uid": config["metadata"]["uid"]}
@@ -100,7 +100,7 @@ def test_a_data_secret_that_came_too_late(told: ToldBoth, handed_back: bool, exp
 def test_a_label_that_came_later_is_looked_at_once(told: ToldBoth) -> None:
     """So that an event can tell of it; of such an object only metadata is followed."""
     late = kubeadm_config("late")
-    late["metadata"]["labels"] = {marks.MANAGED: "true"}
+    late["metadata"]["labels"] = {ownership.MANAGED: "true"}
     told.late(late)
     assert told.names() == ["late"]
     facts = told.watches.facts(("default", "late"))

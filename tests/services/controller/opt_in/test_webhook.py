@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from slipway.controller import marks
+from slipway.controller import ownership
 from slipway.controller.opt_in.webhook import PATH, Webhook
 from slipway.controller.settings import ControllerSettings
 from tests.services.certificates import Authority
@@ -25,7 +25,7 @@ REVIEW = {
         "uid": "u-1",
         "operation": "CREATE",
         "kind": {"group": "bootstrap.cluster.x-k8s.io", "version": "v1beta2", "kind": "KubeadmConfig"},
-        "object": {"metadata": {"name": "w", "labels": {marks.MANAGED: "true"}}},
+        "object": {"metadata": {"name": "w", "labels": {ownership.MANAGED: "true"}}},
     },
 }
 

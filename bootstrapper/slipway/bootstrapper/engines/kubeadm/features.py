@@ -112,7 +112,7 @@ REMEDIES: Mapping[str, str] = {
         "leave out kubeProxy.imageTag: the image follows the Kubernetes version"
     ),
 }
-"""What to do about features that kubeadm has no place for; each names its field, since the place told is the item's."""
+"""What to do about features that kubeadm has no place for; each names its field: the reported path is the item's."""
 
 V1BETA3_LACKS: Mapping[str, str] = {
     **dict.fromkeys((f"{component}.environment" for component in _COMPONENTS), "use a patch of kubeadm's"),

@@ -20,7 +20,7 @@ from slipway.contract.source_position import FieldPath, SourceError, SourceProbl
 from slipway.contract.yaml_source import Source, load_documents
 
 _EXTERNAL = (
-    "an external patch is made by an extension of the management cluster, so nobody knows here what it changes: "
+    "an external patch is made by an extension of the management cluster, so what it changes is unknown here: "
     "import the objects that Cluster API has made of the topology"
 )
 _VERSION = "a patch is for the version that the ClusterClass names, and the document has another: write it in that one"

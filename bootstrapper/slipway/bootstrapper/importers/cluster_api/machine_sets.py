@@ -89,7 +89,7 @@ class MachineSets:
             config = self.objects.referred(each.read(MachineSpec, "spec").bootstrap.config_ref, near=each)
             if config is not None:
                 self.taken.add(id(config))
-        self.objects.note(each, f"{maker.document} has made it and tells what it is: it is left alone")
+        self.objects.note(each, f"{maker.document} has made it and defines it: it is left alone")
 
     def _control_plane(self, each: ManifestObject, spec: ControlPlaneSpec) -> Iterator[MachineSet]:
         self.taken.add(id(each))

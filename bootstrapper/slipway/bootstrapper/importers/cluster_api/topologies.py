@@ -67,7 +67,7 @@ class TopologyMachineSets:
         if self._has_plane() or len(left) < len(workers):
             self.objects.note(self.each, _MADE, path)
         if self.found is None and not self._has_plane():
-            message = "the ClusterClass is not among the documents, so nobody knows the machines: add it"
+            message = "the ClusterClass is not among the documents, so its machines are unknown: add it"
             self.objects.problems.append(self.each.problem(path, message))
         elif self.found is None:
             for name in left:

@@ -35,7 +35,7 @@ class Context:
         control_plane_version: Kubernetes version of the control plane, or "".
         secrets: values of the user's Secrets by (name, key), as far as known.
         set_missing: those that are not known will get a placeholder.
-        whole: the target is all that will be known of the machine, so Jinja for a fact that it can not find out
+        whole: the target is all that will be known of the machine, so Jinja for a fact that it cannot find out
             stays Jinja: cloud-init renders it as it does today.
         facts: Jinja that means a machine fact becomes one; else all of it stays Jinja.
         findings: where findings go.
@@ -106,7 +106,7 @@ class Context:
             infrastructure = self.target.infrastructure
             return jinja.pieces(text, infrastructure=infrastructure, indent=indent, takes=self._takes)
         except jinja.NotJinja:
-            message = "looks like Jinja but is none, and cloud-init would give up on it: taken as it stands"
+            message = "looks like Jinja but is invalid, and cloud-init would skip it: kept as it is"
             self.findings.warn(place, "NOT_JINJA", message)
             return [Piece(text=text)]
 

@@ -50,7 +50,7 @@ def _disk(context: Context, place: Place, partition: Partition) -> ospb.Disk | N
     if partition.overwrite is not None:
         item.overwrite = partition.overwrite
     if partition.disk_layout and context.format == IGNITION:
-        message = "today's ignition output ignores diskLayout; here it is honoured"
+        message = "today's ignition output ignores diskLayout; here it takes effect"
         context.findings.warn(place.at("diskLayout"), "DISK_LAYOUT_HONOURED", message)
     for layout in partition.disk_layout:
         part = item.partitions.add(percentage=layout.percentage)

@@ -67,7 +67,7 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     if draft.profile.image_based:
         raise CannotLower(
             item,
-            "the distribution is image based: packages can not be installed on a machine",
+            "the distribution is image based: packages cannot be installed on a machine",
             remedy="build an image that has them, or bring the programs as files",
         )
     manager = _MANAGERS[needed(draft.profile.packages, item)]

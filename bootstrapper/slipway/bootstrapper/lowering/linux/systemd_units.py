@@ -84,7 +84,7 @@ def _check(item: Item, draft: Draft) -> None:
     if _RUNS_US.fullmatch(unit.name) or unit.name == entry_unit_name(draft.bundle):
         raise CannotLower(
             item,
-            "the unit is one of those that prepare the machine, and can not be changed by what runs in it",
+            "the unit is one of those that prepare the machine, and cannot be changed by what runs in it",
             remedy="choose a first-boot system that takes os.systemd.units natively, or change the image",
         )
 

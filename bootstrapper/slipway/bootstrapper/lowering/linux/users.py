@@ -103,6 +103,6 @@ def _check_group(item: Item, group: str) -> None:
     if not all(char.isalnum() or char in "_.-$" for char in group):
         raise CannotLower(
             item,
-            "a group's name holds a character that lists of groups can not carry",
+            "a group's name holds a character that lists of groups cannot carry",
             remedy="use letters, digits, dots, dashes and underscores",
         )

@@ -3,7 +3,7 @@
 Their owners must see no change. Consumers look for the literal `kubeadm init` or `kubeadm join` line, for the
 unit's name and for the paths. They know two forms: command lines for cloud-init, of which a failing one does
 not stop the next; and one bash script that stops at the first failure, run by a unit on every boot until the
-bootstrap has taken its configuration away. A plan that says anything which a form can not express is not
+bootstrap has taken its configuration away. A plan that says anything which a form cannot express is not
 given that form: it gets the runner, with the same unit name.
 
 In both forms one shell runs all, so that what a command leaves behind in it (variables, working directory, umask,
@@ -54,7 +54,7 @@ Lowered = tuple[tuple[ospb.File, ...], planpb.EntryPoint]
 def as_commands(
     items: Sequence[planpb.Step | Wave], *, bundle_id: str, rules: FailureRules, entrypoint: planpb.EntryPoint
 ) -> Lowered | None:
-    """Give the plan as command lines, or None where they can not express it."""
+    """Give the plan as command lines, or None where they cannot express it."""
     steps = _plain_steps(items)
     if steps is None or not all(rules.goes_on(phase) for phase in _OPEN_PHASES) or not _sentinel_early(rules):
         return None
@@ -94,7 +94,7 @@ def as_commands(
 def as_script(
     items: Sequence[planpb.Step | Wave], *, bundle_id: str, rules: FailureRules, entrypoint: planpb.EntryPoint
 ) -> Lowered | None:
-    """Give the plan as one bash script, or None where it can not express it."""
+    """Give the plan as one bash script, or None where it cannot express it."""
     steps = _plain_steps(items, runs_again=_UNTIL_BOOTSTRAP)
     if steps is None or any(rules.goes_on(phase) for phase in _OPEN_PHASES) or not _sentinel_early(rules):
         return None

@@ -33,7 +33,7 @@ def stage_files(wave: Wave) -> Iterator[ospb.File]:
     """Give the files of a wave: its parts, then its list.
 
     Raises:
-        BundleInvalid: a path, link target, owner or URL can not stand on one line.
+        BundleInvalid: a path, link target, owner or URL cannot stand on one line.
         UnsupportedFeature: a file holds imported template text.
     """
     listing = _Listing(wave.id)

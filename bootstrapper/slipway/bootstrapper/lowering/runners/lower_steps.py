@@ -75,7 +75,7 @@ def lower_steps(  # noqa: PLR0913  # each is a fact of its own; none has a natur
         cloud_init: cloud-init runs the entry point, and can be asked for machine facts.
 
     Raises:
-        BundleInvalid: an id, a phase, a command or a path can not be used.
+        BundleInvalid: an id, a phase, a command or a path cannot be used.
         UnsupportedFeature: a fact has no source, an interpreter is missing, imported template text is left.
         UnsupportedTarget: there is no runner for the family of operating systems.
     """

@@ -42,7 +42,7 @@ def pieces(content: contentpb.Content, origin: diagnosticpb.Origin) -> Iterator[
         kind = segment.WhichOneof("value")
         if kind == "template":
             raise UnsupportedFeature(
-                f"{place(origin)}: imported template text can not be lowered",
+                f"{place(origin)}: imported template text cannot be lowered",
                 violations=[
                     Violation(
                         place(origin),

@@ -86,7 +86,7 @@ def interpreter(
         return chosen
     suffix = planpb.Interpreter.Name(chosen).removeprefix("INTERPRETER_").lower()
     raise UnsupportedFeature(
-        f"{place(command.origin)}: the operating system can not run scripts of this kind",
+        f"{place(command.origin)}: the operating system cannot run scripts of this kind",
         violations=[
             Violation(
                 place(command.origin),

@@ -58,7 +58,7 @@ def windows_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules:
     """Give every file that the runner needs.
 
     Raises:
-        BundleInvalid: a step or a staged item can not be expressed.
+        BundleInvalid: a step or a staged item cannot be expressed.
         UnsupportedFeature: a script is for a POSIX shell, or imported template text is left.
     """
     waves = [item for item in items if isinstance(item, Wave)]

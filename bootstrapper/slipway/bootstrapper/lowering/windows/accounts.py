@@ -1,6 +1,6 @@
 """Groups and users of the machine itself.
 
-Windows has no numbers, shells and sudo for them, and takes no crypt(3) hashes. What it can not mean is refused.
+Windows has no numbers, shells and sudo for them, and takes no crypt(3) hashes. What it cannot mean is refused.
 """
 
 import re
@@ -65,7 +65,7 @@ def _calls(item: Item, draft: Draft) -> list[list[str]]:
 
 
 def _impossible_user(item: Item, administrators: str) -> Iterator[CannotLower]:
-    """Say of each field that Windows can not mean why, and what to do."""
+    """Say of each field that Windows cannot mean why, and what to do."""
     user: ospb.User = item.message
     yield from _bad_name(item)
     present = {field.name for field, _ in user.ListFields()}

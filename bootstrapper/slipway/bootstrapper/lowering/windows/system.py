@@ -28,7 +28,7 @@ def lower_hostname(items: Sequence[Item], draft: Draft) -> None:
     if name.segments:
         raise CannotLower(
             item,
-            "a name that only the machine knows can not be given to a computer of Windows",
+            "a name that only the machine knows cannot be given to a computer of Windows",
             remedy="write the name, or leave it to the infrastructure",
         )
     if not _COMPUTER_NAME.fullmatch(name.value):

@@ -1,4 +1,4 @@
-# swap PATH MIB: the swap file exists. It is written in full, because a file with holes can not be swapped to.
+# swap PATH MIB: the swap file exists. It is written in full, because a file with holes cannot be swapped to.
 swap() {
   [ ! -e "$1" ] || return 0
   mkdir -p "${1%/*}"

@@ -16,7 +16,7 @@ d=/var/lib/slipway
 r=/run/slipway
 mkdir -pm700 $r $d/state
 exec 9>$r/lock
-# A lock dies with its holder. Steps do not inherit it: a daemon that a step leaves behind can not hold it.
+# A lock dies with its holder. Steps do not inherit it: a daemon that a step leaves behind cannot hold it.
 if command -v flock >&9; then
   flock 9
 else

@@ -1,4 +1,4 @@
-"""The pace of calls: so many a second with short bursts, so that one controller leaves others their share."""
+"""A rate limit for calls: so many a second with short bursts, so that one controller leaves others their share."""
 
 import asyncio
 import time
@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Self
 
 
-class Pace:
-    """A bucket of tokens, in the order of asking."""
+class RateLimiter:
+    """A token bucket; callers acquire in their order."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Pace:
         """Make one that never waits."""
         return cls(per_second=0, burst=0)
 
-    async def turn(self) -> None:
+    async def acquire(self) -> None:
         """Return when the next call may be made."""
         if not self._per_second:
             return

@@ -2,19 +2,19 @@
 
 from prometheus_client import CollectorRegistry, generate_latest
 
-from slipway.controller.tally import Tally, TallyCollector
+from slipway.controller.metrics import Metrics, MetricsCollector
 
 
 def test_the_tally_is_read_as_it_is_now() -> None:
     """Counters by reason and call, the queue, and a histogram whose buckets add up."""
-    tally = Tally()
+    metrics = Metrics()
     registry = CollectorRegistry()
-    registry.register(TallyCollector(tally, waiting=lambda: 7, calls=lambda: {("GET", "Secret", 200): 3}))
-    tally.halts["WaitingForOwner"] = 2
-    tally.renders = 5
-    tally.leading = True
+    registry.register(MetricsCollector(metrics, waiting=lambda: 7, calls=lambda: {("GET", "Secret", 200): 3}))
+    metrics.halts["WaitingForOwner"] = 2
+    metrics.renders = 5
+    metrics.leading = True
     for seconds in (0.001, 0.2, 60.0):
-        tally.reconciled(seconds)
+        metrics.reconciled(seconds)
     text = generate_latest(registry).decode()
     for line in (
         "slipway_controller_leading 1.0",

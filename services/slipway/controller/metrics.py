@@ -8,8 +8,8 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 @dataclass(slots=True)
-class Tally:
-    """Plain counters; reading them costs nothing where nobody does.
+class Metrics:
+    """Plain counters, which cost little where they are not scraped.
 
     Attributes:
         renders: renders whose Secret was stored.
@@ -35,12 +35,12 @@ class Tally:
 Calls = Callable[[], dict[tuple[str, str, int], int]]
 
 
-class TallyCollector:
-    """The tally as metrics. It has the shape of prometheus_client's collectors, which is loaded only when one reads."""
+class MetricsCollector:
+    """A collector of prometheus_client, which is loaded only when the metrics are scraped."""
 
-    def __init__(self, tally: Tally, *, waiting: Callable[[], int], calls: Calls) -> None:
-        """Show a tally, the number of waiting configs, and the calls of the management cluster."""
-        self._tally = tally
+    def __init__(self, metrics: Metrics, *, waiting: Callable[[], int], calls: Calls) -> None:
+        """Collect the metrics, the number of waiting configs, and the calls of the management cluster."""
+        self._metrics = metrics
         self._waiting = waiting
         self._calls = calls
 
@@ -52,13 +52,15 @@ class TallyCollector:
             HistogramMetricFamily,
         )
 
-        yield GaugeMetricFamily("slipway_controller_leading", "1 where this replica writes.", int(self._tally.leading))
+        yield GaugeMetricFamily(
+            "slipway_controller_leading", "1 where this replica writes.", int(self._metrics.leading)
+        )
         yield GaugeMetricFamily("slipway_controller_queue_length", "Configs that wait for a worker.", self._waiting())
-        yield CounterMetricFamily("slipway_controller_renders", "Renders that were stored.", self._tally.renders)
+        yield CounterMetricFamily("slipway_controller_renders", "Renders that were stored.", self._metrics.renders)
         halts = CounterMetricFamily(
             "slipway_controller_halts", "How often a config could not go on.", labels=["reason"]
         )
-        for reason, count in sorted(self._tally.halts.items()):
+        for reason, count in sorted(self._metrics.halts.items()):
             halts.add_metric([reason], count)
         yield halts
         calls = CounterMetricFamily(
@@ -69,8 +71,8 @@ class TallyCollector:
         yield calls
         durations = HistogramMetricFamily("slipway_controller_reconcile_seconds", "Time of one reconcile.")
         total, buckets = 0, []
-        for bound, count in zip([*map(str, BUCKETS), "+Inf"], self._tally.reconciles, strict=True):
+        for bound, count in zip([*map(str, BUCKETS), "+Inf"], self._metrics.reconciles, strict=True):
             total += count
             buckets.append((bound, total))
-        durations.add_metric([], buckets, self._tally.seconds)
+        durations.add_metric([], buckets, self._metrics.seconds)
         yield durations

@@ -1,4 +1,4 @@
-"""What an opted-in KubeadmConfig carries, and who reads it.
+"""Labels and annotations of an opted-in KubeadmConfig: who owns it, and whether it is paused.
 
 A person opts in by the label MANAGED in a template. The webhook answers at creation by the label OWNER and the
 annotation PAUSED: the kubeadm provider leaves alone what is paused, and Slipway renders only what has both. When the
@@ -11,7 +11,7 @@ MANAGED = f"{GROUP}/managed"
 """Label of who opts in; its value is "true"."""
 
 OWNER = f"{GROUP}/owner"
-"""Label that the webhook sets at creation. Nobody can add it later, or take it away."""
+"""Label that the webhook sets at creation. It cannot be added later, nor removed."""
 
 SLIPWAY = "slipway"
 """Value of OWNER, and of PAUSED."""
