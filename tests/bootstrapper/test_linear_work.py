@@ -19,6 +19,7 @@ from slipway.bootstrapper.compilation import Compiler
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.bootstrapper.engines.result import EngineResult
+from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.explanation import MAX_ROWS_BYTES, explain
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
@@ -207,7 +208,7 @@ class _Engine(KubeadmEngine):
 def test_large_specs_are_worked_on_beside_the_event_loop(number: int, *, aside: bool) -> None:
     """What may take a while leaves the event loop to health checks and other callers; what is small needs no thread."""
     engine = _Engine()
-    compiler = Compiler(engine=engine, profiles=ProfileTable.shipped(), passes=all_passes())
+    compiler = Compiler(engines=EngineTable([engine]), profiles=ProfileTable.shipped(), passes=all_passes())
     bootstrapper = replace(embedded_bootstrapper(store=PlaceholderStore()), compiler=compiler)
     asyncio.run(_whole(_user_data("cloud-init")(bootstrapper, subject(_commands, number))))
     assert (threading.main_thread() not in engine.threads) is aside

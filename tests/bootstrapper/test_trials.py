@@ -13,6 +13,7 @@ from slipway.bootstrapper.compilation import Compiler
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.bootstrapper.engines.result import EngineResult
+from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.judgement import judge
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
@@ -69,7 +70,7 @@ class _Engine(KubeadmEngine):
 def counted() -> tuple[Bootstrapper, _Provisioners, _Engine]:
     """Give a bootstrapper that counts."""
     provisioners, engine = _Provisioners(), _Engine()
-    compiler = Compiler(engine=engine, profiles=ProfileTable.shipped(), passes=all_passes())
+    compiler = Compiler(engines=EngineTable([engine]), profiles=ProfileTable.shipped(), passes=all_passes())
     bootstrapper = replace(
         embedded_bootstrapper(store=PlaceholderStore()), provisioners=provisioners, compiler=compiler
     )

@@ -140,6 +140,8 @@ BY_FIELD: Mapping[str, tuple[Any, ...]] = {
 }
 LEFT_OUT = {
     "BootstrapToken.expire_time": "kubeadm refuses a token that says when it expires, and so do we",
+    "Kubernetes.engine": "one machine has one engine, and here it is kubeadm",
+    "EngineOptions.k0s": "kubeadm refuses what only k0s knows",
 }
 ONE_OF = {
     "Argument": ("value", "segments"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from slipway.bootstrapper.engines.table import built_in_engines
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.contract.yaml_names import person_path
 from slipway.provisioners.cloud_init.render import CloudInit
@@ -139,7 +139,12 @@ def _support(support: provisionerpb.FeatureSupport | None) -> str:
 
 def _else(one: FeaturePlace, family: clusterpb.OsFamily.ValueType) -> str:
     if one.id.startswith(("kubernetes.", "engine_options.")):
-        return "kubeadm" if one.id in {support.id for support in KubeadmEngine().features} else "refused"
+        taking = [
+            engine.name
+            for engine in built_in_engines()
+            if family in engine.os_families and one.id in {support.id for support in engine.features}
+        ]
+        return listed(taking) if taking else "refused"
     if one.id.startswith("plan."):
         return "the runner" if one.id.startswith("plan.steps") else ""
     table_ = all_passes()

@@ -8,6 +8,7 @@ from tools.docgen import architecture_tables
 from tools.docgen.command_pages import cli_page, settings_page
 from tools.docgen.condition_page import condition_page
 from tools.docgen.contract_page import contract_page
+from tools.docgen.engine_page import engine_page
 from tools.docgen.fact_pages import fact_page, grammar_page, infrastructure_page
 from tools.docgen.feature_page import feature_page
 from tools.docgen.profile_page import profile_page
@@ -18,6 +19,7 @@ from tools.docgen.summary_table import filled
 REFERENCE = Path("docs/reference")
 README = Path("README.md")
 PAGES: Mapping[str, Callable[[], str]] = {
+    "bootstrap-engines.md": engine_page,
     "cli.md": cli_page,
     "conditions.md": condition_page,
     "contract.md": contract_page,

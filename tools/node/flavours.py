@@ -71,7 +71,7 @@ class Flavour:
         return (f"root-{self.root_name}", "root-ignition", *programs, f"node-store-{self.name}")
 
     def binds(self) -> dict[str, str]:
-        """Programs that a machine sees, by its own path of each: Kubernetes, and what its kubeadm calls besides."""
+        """Programs that a machine sees, by its own path of each: Kubernetes, and what is called besides."""
         tools = {f"/usr/bin/{tool.name.partition('-')[0]}": str(tool.require()) for tool in self._tools()}
         return {"/usr/bin/kubebox": str(self.programs.require()), **tools}
 
@@ -102,6 +102,8 @@ FLAVOURS = {
         ),
     )
 }
+FLAVOURS["1.34-k0s"] = dataclasses.replace(FLAVOURS["1.34"], tools=("k0s-1.27",))
+"""The same with k0s beside kubeadm: it takes the programs of the control plane from the machine."""
 
 
 def build_archive(flavour: Flavour) -> Path:

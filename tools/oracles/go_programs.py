@@ -7,13 +7,15 @@ second ``.mod`` file, and programs of one project share a module, and so what th
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from tools.oracles.failures import EngineBroken, EngineMissing, EngineTimeout
 
 _SOURCES = Path(__file__).with_name("go")
 _TIMEOUT = 60.0
+_K0S = "github.com/k0sproject/k0s"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -29,6 +32,8 @@ class Program:
     """One binary; ``modfile`` picks the engine's version, ``stamp`` is what its own build links in.
 
     ``package`` is what is built: the folder's own program, another one in it, or one that its module pins.
+    ``overlay`` adds files that the module of the package lacks, since its own build generates them: by their path in
+    that module, the name of the file in the folder ``overlay`` that stands in for each.
     """
 
     name: str
@@ -37,6 +42,7 @@ class Program:
     tags: str = ""
     stamp: Mapping[str, str] = dataclasses.field(default_factory=dict)
     package: str = "."
+    overlay: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def path(self) -> Path:
@@ -131,6 +137,22 @@ PROGRAMS = {
             "cluster_api_1_14",
             package="sigs.k8s.io/cluster-api/bootstrap/kubeadm",
         ),
+        Program(
+            "k0s-1.27",
+            "k0s",
+            package=_K0S,
+            tags="osusergo",
+            stamp={
+                f"{_K0S}/pkg/build.Version": "v1.27.2+k0s.0",
+                f"{_K0S}/pkg/build.KubernetesVersion": "1.34.10",
+                f"{_K0S}/pkg/build.EtcdVersion": "3.6.5",
+                **_kubernetes_stamp("v1.34.10"),
+            },
+            overlay={
+                "pkg/assets/zz_generated_offsets_linux.go": "assets.go",
+                "static/zz_generated_assets.go": "static.go",
+            },
+        ),
     )
 }
 
@@ -146,12 +168,13 @@ def build(program: Program) -> Path:
         program.path.parent.mkdir(parents=True, exist_ok=True)
         beside = program.path.with_name(f".{program.path.name}.building")
         stamp = " ".join(f"-X {name}={value}" for name, value in program.stamp.items())
-        options = [f"-modfile={program.modfile}", f"-tags={program.tags}", f"-ldflags=-s -w {stamp}"]
+        options = [f"-tags={program.tags}", f"-ldflags=-s -w {stamp}"]
         environment = {**os.environ, "GOFLAGS": "-trimpath -buildvcs=false -mod=readonly", "CGO_ENABLED": "0"}
-        done = subprocess.run(
-            ["nice", go, "build", *options, "-o", beside, program.package],
-            cwd=_SOURCES / program.folder, env=environment, check=False, capture_output=True, text=True,
-        )  # fmt: skip
+        with _overlay(program, go, environment) as overlay:
+            done = subprocess.run(
+                ["nice", go, "build", *options, *overlay, "-o", beside, program.package],
+                cwd=_SOURCES / program.folder, env=environment, check=False, capture_output=True, text=True,
+            )  # fmt: skip
         if done.returncode:
             raise EngineBroken(f"go build {program.name}: {done.stderr[-2000:]}")
         for old in program.path.parent.glob(f"{program.name}-????????????"):
@@ -160,11 +183,38 @@ def build(program: Program) -> Path:
     return program.path
 
 
+@contextlib.contextmanager
+def _overlay(program: Program, go: str, environment: Mapping[str, str]) -> Iterator[list[str]]:
+    """Gives the options of ``go build`` that add the program's overlay to the module of its package.
+
+    Go refuses to overlay its cache of modules, so the module is replaced by a link to its folder there.
+    """
+    folder = _SOURCES / program.folder
+    if not program.overlay:
+        yield [f"-modfile={program.modfile}"]
+        return
+    command = [go, "mod", "download", f"-modfile={program.modfile}", "-json", program.package]
+    done = subprocess.run(command, cwd=folder, env=dict(environment), check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise EngineBroken(f"go mod download {program.package}: {done.stderr[-2000:]}")
+    with tempfile.TemporaryDirectory(prefix="slipway-overlay-") as name:
+        beside = Path(name)
+        module = beside / "module"
+        module.symlink_to(json.loads(done.stdout)["Dir"])
+        pins = (folder / program.modfile).read_text(encoding="utf-8")
+        (beside / "go.mod").write_text(f"{pins}\nreplace {program.package} => {module}\n", encoding="utf-8")
+        shutil.copyfile((folder / program.modfile).with_suffix(".sum"), beside / "go.sum")
+        replaced = {str(module / path): str(folder / "overlay" / own) for path, own in program.overlay.items()}
+        (beside / "overlay.json").write_text(json.dumps({"Replace": replaced}), encoding="utf-8")
+        yield [f"-modfile={beside / 'go.mod'}", f"-overlay={beside / 'overlay.json'}"]
+
+
 def _digest(program: Program) -> str:
     folder = _SOURCES / program.folder
     pins = [folder / program.modfile, (folder / program.modfile).with_suffix(".sum")]
     digest = hashlib.sha256(repr((program.tags, sorted(program.stamp.items()))).encode())
     own = folder / program.package if program.package.startswith("./") else folder
-    for source in (*sorted(own.glob("*.go")), *pins):
+    overlay = sorted((folder / "overlay").glob("*.go")) if program.overlay else []
+    for source in (*sorted(own.glob("*.go")), *overlay, *pins):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:12]

@@ -11,7 +11,7 @@ from slipway.bootstrapper.compilation import Compiler
 from slipway.bootstrapper.credentials.directory_store import DirectoryStore
 from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.generation import SecretFactory
-from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
@@ -62,7 +62,7 @@ async def _serve(settings: BootstrapperSettings, registry: str) -> None:
     bootstrapper = Bootstrapper(
         provisioners=RemoteProvisioners(directory.instances, channels),
         compiler=Compiler(
-            engine=KubeadmEngine(),
+            engines=installed_engines(),
             profiles=ProfileTable.extended(settings.profiles_dir) if settings.profiles_dir else ProfileTable.shipped(),
             passes=all_passes(),
         ),

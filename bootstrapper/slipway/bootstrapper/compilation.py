@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly import paths
 from slipway.bootstrapper.causes import at_their_causes
-from slipway.bootstrapper.engines.engine import Engine
 from slipway.bootstrapper.engines.result import EngineRefusal
+from slipway.bootstrapper.engines.table import EngineTable, check_system
 from slipway.bootstrapper.error_refusals import of_engine, of_error
 from slipway.bootstrapper.field_index import item_index
 from slipway.bootstrapper.file_precedence import settle_files
@@ -64,9 +64,9 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Engine, profiles and passes: all that compilation depends on."""
+    """Engines, profiles and passes: all that compilation depends on."""
 
-    engine: Engine
+    engines: EngineTable
     profiles: ProfileTable
     passes: PassTable
 
@@ -153,8 +153,14 @@ class Compiler:
     def _plan(self, result: Compiled, optional_features: Collection[str]) -> bool:
         """Have the engine make a plan of the intent; False when it refuses."""
         bundle = result.bundle
-        wrong = [one for one in unsupported(bundle, self.engine.features) if one.use.id.startswith(ENGINE_NAMESPACES)]
-        supports = by_id(self.engine.features)
+        try:
+            engine = self.engines.choose(bundle.intent.kubernetes, bundle.intent.cluster)
+            check_system(engine, bundle.machine.target.os_family)
+        except SlipwayError as error:
+            result.refusals += of_error(error, bundle)
+            return False
+        supports = by_id(engine.features)
+        wrong = [one for one in unsupported(bundle, engine.features) if one.use.id.startswith(ENGINE_NAMESPACES)]
         omitted, wrong = omit(bundle, wrong, optional_features, supports)
         result.omitted += omitted
         result.refusals += [
@@ -162,16 +168,16 @@ class Compiler:
                 one.use.id,
                 one.use.path,
                 origin_of(one.use.item),
-                f"the bootstrap engine {self.engine.name} does not take {one.use.id}: it {one.why}",
-                self.engine.remedies.get(one.use.id) or remedy_of(one.use, supports),
+                f"the bootstrap engine {engine.name} does not take {one.use.id}: it {one.why}",
+                engine.remedies.get(one.use.id) or remedy_of(one.use, supports),
                 Elsewhere.FORMATS,
             )
             for one in wrong
         ]
         try:
-            made = self.engine.build_plan(bundle)
+            made = engine.build_plan(bundle)
             while _without(bundle, made.refusals, optional_features, result):
-                made = self.engine.build_plan(bundle)
+                made = engine.build_plan(bundle)
         except SlipwayError as error:
             result.refusals += of_error(error, bundle)
             return False
@@ -186,7 +192,7 @@ class Compiler:
         bundle.os.files.extend(made.files)
         bundle.plan.steps.extend(made.steps)
         surround(bundle)
-        bundle.provenance.engine = f"{self.engine.name}/{self.engine.version}"
+        bundle.provenance.engine = f"{engine.name}/{engine.version}"
         result.diagnostics += placed
         if bundle.HasField("execution"):
             result.diagnostics += settle_files(bundle.os, made.last_written)

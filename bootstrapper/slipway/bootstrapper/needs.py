@@ -1,6 +1,6 @@
 """Which of the cluster's secrets a machine's bundle needs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.credentials.cluster_secrets import (
@@ -9,28 +9,35 @@ from slipway.bootstrapper.credentials.cluster_secrets import (
     ETCD_CLIENT,
     cluster_declarations,
 )
+from slipway.bootstrapper.engines.table import EngineTable
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 
-def needed(subject: CheckedSubject, declared: Iterable[secretpb.SecretDeclaration]) -> list[secretpb.SecretDeclaration]:
-    """Declare what a machine needs: the cluster's own secrets as far as the spec leaves them to us, and the format's.
+def needed(
+    subject: CheckedSubject, engines: EngineTable, *, takes_plan: bool
+) -> tuple[secretpb.SecretDeclaration, ...]:
+    """Declare what a machine needs of the cluster's secrets, as far as the spec leaves them to us.
 
+    A format that takes plans needs what the machine's engine does; one that takes the intent, what every cluster has.
     With external etcd its secrets are the user's: never generated, and optional, since the image may have the files.
     A spec that brings a token, or a kubeconfig for the discovery, needs no token of the cluster. A plan of the caller's
     own needs none of the cluster's secrets.
+
+    Raises:
+        SpecInvalid: the spec names an engine that is not installed.
     """
     if subject.plan is not None:
-        return list(declared)
+        return ()
     spec = subject.spec.kubernetes
-    external = spec.etcd.HasField("external")
+    declared: Sequence[secretpb.SecretDeclaration] = cluster_declarations()
+    if takes_plan:
+        declared = engines.choose(spec, subject.cluster).secrets(spec)
+    without = {ETCD_CA} if spec.etcd.HasField("external") else set()
     own_discovery = spec.discovery.HasField("file") or spec.discovery.token.HasField("token")
-    without = set()
-    if external:
-        without |= {ETCD_CA}
     if own_discovery and subject.machine.role != clusterpb.ROLE_INIT:
         without.add(BOOTSTRAP_TOKEN)
-    return [one for one in cluster_declarations() if one.name not in without] + list(declared)
+    return tuple(one for one in declared if one.name not in without)
 
 
 def user_secrets(subject: CheckedSubject, material: Iterable[secretpb.Secret]) -> list[secretpb.Secret]:

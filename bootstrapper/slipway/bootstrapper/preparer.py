@@ -59,16 +59,18 @@ class Setting:
     Attributes:
         target: the machine's target, complete as far as it is known.
         declared: the secrets that the format declares.
+        needed: the cluster's secrets that the machine needs besides, by its engine.
         diagnostics: remarks on what was assumed.
     """
 
     target: clusterpb.Target
     declared: tuple[secretpb.SecretDeclaration, ...] = ()
+    needed: tuple[secretpb.SecretDeclaration, ...] = ()
     diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()
 
     def key(self) -> tuple[bytes, ...]:
         """Give what tells the bundles of two settings apart; remarks do not."""
-        parts = (self.target, *self.declared)
+        parts = (self.target, *self.declared, *self.needed)
         return tuple(one.SerializeToString(deterministic=True) for one in parts)
 
 
@@ -107,14 +109,16 @@ class Preparer:
         """Give what the neutral bundle of a machine owes to a candidate; None for nobody in particular.
 
         Raises:
-            SlipwayError: UNSUPPORTED_TARGET, or PROVISIONER_NOT_ALLOWED for the secrets that it declares.
+            SlipwayError: SPEC_INVALID for its engine, UNSUPPORTED_TARGET, PROVISIONER_NOT_ALLOWED for what it declares.
         """
         said = stated(subject.spec.target, subject.machine.target)
+        takes_plan = candidate is None or candidate.takes_plan
+        wanted = needed(subject, self.compiler.engines, takes_plan=takes_plan)
         if candidate is None:
-            return Setting(said)
+            return Setting(said, needed=wanted)
         check_declarations(candidate.name, candidate.format)
         target, diagnostics = resolve(said, candidate.format)
-        return Setting(target, tuple(candidate.format.secrets), tuple(diagnostics))
+        return Setting(target, tuple(candidate.format.secrets), wanted, tuple(diagnostics))
 
     async def neutral(
         self,
@@ -136,7 +140,7 @@ class Preparer:
         store: AnyStore | None = None,
     ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret], list[diagnosticpb.Diagnostic]]:
         """Give the same for all candidates of a setting."""
-        declarations = needed(subject, setting.declared)
+        declarations = [*setting.needed, *setting.declared]
         key = ClusterKey(subject.cluster.name, subject.cluster.namespace)
         settings = key_settings(subject.spec)
         kept_by = store or (self.store if subject.plan is None else None)
@@ -159,7 +163,7 @@ class Preparer:
                 subject,
                 target=setting.target,
                 secrets=clusters_own,
-                declared=setting.declared,
+                declared=declarations,
                 version=self.version,
                 agent=agent,
             )

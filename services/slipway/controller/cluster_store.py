@@ -121,12 +121,16 @@ class ClusterStore:
         return secrets
 
     def _given(self, declaration: secretpb.SecretDeclaration) -> list[secretpb.Secret]:
-        if declaration.name != BOOTSTRAP_TOKEN:
+        """Give the machine's own token: that of a joining machine has the name that its engine declares for it."""
+        own = declaration.kind == secretpb.SECRET_KIND_BOOTSTRAP_TOKEN and (
+            declaration.name == BOOTSTRAP_TOKEN or (_is_ours(declaration) and self.role != clusterpb.ROLE_INIT)
+        )
+        if not own:
             return []
-        return [secretpb.Secret(name=BOOTSTRAP_TOKEN, key="token", kind=declaration.kind, value=self.token.encode())]
+        return [secretpb.Secret(name=declaration.name, key="token", kind=declaration.kind, value=self.token.encode())]
 
     def _may_make(self, declaration: secretpb.SecretDeclaration) -> bool:
-        if not declaration.name.startswith(_OWN):
+        if not _is_ours(declaration):
             return True
         return self.role == clusterpb.ROLE_INIT and self.cluster.control_plane_reference is None
 
@@ -208,6 +212,11 @@ class ClusterStore:
         ):
             problem = f"the Secret {name} does not belong to the cluster, or holds another secret than the declared one"
             raise Halt(Reason.DATA_SECRET_TAKEN, f"{problem}; rename the cluster, or delete the Secret", retry=True)
+
+
+def _is_ours(declaration: secretpb.SecretDeclaration) -> bool:
+    """Whether a secret is the cluster's own, not one that a provisioner declares."""
+    return declaration.name.startswith(_OWN)
 
 
 def owned_secret(cluster: ClusterObject, name: str, data: Values) -> Json:

@@ -210,6 +210,16 @@ class Facts:
         return KUBEADM_CONFIGS if self.config.get("kind") == KUBEADM_CONFIGS.kind else SLIPWAY_CONFIGS
 
     @property
+    def engine(self) -> str:
+        """Give the bootstrap engine that a SlipwayConfig names for a machine that joins, or ""."""
+        if self.resource is KUBEADM_CONFIGS:
+            return ""
+        spec = self.config.get("spec") or {}
+        parts = (spec, spec.get("join") or {})
+        named = [str((part.get("kubernetes") or {}).get("engine") or "") for part in parts]
+        return named[1] or named[0]
+
+    @property
     def held(self) -> bool:
         """Whether the config is still kept from the kubeadm provider, as it is until its machine's data is there."""
         return self.resource is KUBEADM_CONFIGS and ownership.held(self.config)

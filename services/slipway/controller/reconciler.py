@@ -118,7 +118,7 @@ class Reconciler:
                 await self.lock.free(cluster, owner.name)
             raise
         if rendered.token:
-            await self._ensure_token(facts, rendered.token)
+            await self._ensure_token(facts, rendered.token, decision.role)
         record = Record.of_answer(
             rendered.answer,
             generation=facts.generation,
@@ -186,7 +186,7 @@ class Reconciler:
         token = await self.renderer.token(facts, cluster, rotation=record.rotation)
         if owner.is_pool and owner.joined:
             return await self._rotate(facts, record, token)
-        await self._ensure_token(facts, token, expected=True)
+        await self._ensure_token(facts, token, clusterpb.Role.Value(f"ROLE_{record.role}"), expected=True)
         await self.reporter.write(facts, conditions.ready(), record=record)
         return Next(after=self.timeouts.requeue_after)
 
@@ -200,13 +200,16 @@ class Reconciler:
         decision = Render(clusterpb.ROLE_WORKER, rotation=record.rotation + 1, replaces=record)
         return await self._render(facts, decision)
 
-    async def _ensure_token(self, facts: Facts, token: str, *, expected: bool = False) -> None:
+    async def _ensure_token(
+        self, facts: Facts, token: str, role: clusterpb.Role.ValueType, *, expected: bool = False
+    ) -> None:
         if facts.cluster is None:
             raise AssertionError("decided before")
         await self.workloads.ensure_token(
             facts.namespace,
             facts.cluster.name,
             token=token,
+            values=self.renderer.token_values(facts, facts.cluster, role),
             description=f"Slipway, for {facts.namespace}/{facts.name}",
             ttl=self.timeouts.token_ttl,
             now=self.clock(),

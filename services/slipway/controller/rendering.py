@@ -1,6 +1,6 @@
 """From a decision to render, to the user data: everything between the facts and the Secret."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from secrets import token_bytes
@@ -22,6 +22,7 @@ from slipway.controller.tokens import SEED_BYTES, derived_token
 from slipway.controller.wrapping import wraps
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
 SEED_KEY = "value"
 
@@ -63,6 +64,18 @@ class Renderer:
     async def token(self, facts: Facts, cluster: ClusterObject, *, rotation: int) -> str:
         """Give the bootstrap token of a config; it is the same whenever it is asked for."""
         return derived_token(await self._seed(cluster), config_uid=facts.uid, rotation=rotation)
+
+    def token_values(self, facts: Facts, cluster: ClusterObject, role: clusterpb.Role.ValueType) -> Mapping[str, str]:
+        """Give what the token of a joining machine holds in its cluster, by the engine of the machine."""
+        kubernetes = kubernetespb.Kubernetes()
+        if facts.engine:
+            kubernetes.engine = facts.engine
+        stated = clusterpb.Cluster(control_plane=cluster.control_plane_family)
+        try:
+            engine = self.bootstrapper.compiler.engines.choose(kubernetes, stated)
+        except SlipwayError as error:
+            raise of_contract(error) from None
+        return engine.join_tokens.values(role)
 
     async def _render(self, facts: Facts, owner: Owner, cluster: ClusterObject, decision: Render) -> Rendered:
         question = await self.questions.ask(facts, cluster, role=decision.role)

@@ -14,7 +14,7 @@ import structlog
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.callers import Callers
 from slipway.bootstrapper.compilation import Compiler
-from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
@@ -61,7 +61,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
     bootstrapper = Bootstrapper(
         provisioners=provisioners,
         compiler=Compiler(
-            engine=KubeadmEngine(),
+            engines=installed_engines(),
             profiles=ProfileTable.extended(settings.profiles_dir) if settings.profiles_dir else ProfileTable.shipped(),
             passes=all_passes(),
         ),

@@ -7,7 +7,7 @@ that grows.
 import asyncio
 import base64
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeVar
@@ -22,7 +22,6 @@ from slipway.controller.secret_reader import SecretReader
 
 NAMESPACE = "kube-system"
 TOKEN_TYPE = "bootstrap.kubernetes.io/token"  # noqa: S105  # a type's name
-GROUP = "system:bootstrappers:kubeadm:default-node-token"
 _FIRST_REST = 2.0
 _LONGEST_REST = 60.0
 _REFRESH_BELOW = 5 / 6
@@ -72,6 +71,7 @@ class Workloads:
         cluster: str,
         *,
         token: str,
+        values: Mapping[str, str],
         description: str,
         ttl: timedelta,
         now: datetime,
@@ -79,15 +79,18 @@ class Workloads:
     ) -> datetime:
         """See to it that a cluster accepts a token for a while from now on; give until when it does.
 
-        A token that lasts for more than five sixths of `ttl` is left as it is. One that is `expected` to be there is
-        looked for before it is made.
+        `values` are what its bootstrap engine wants in the token's Secret beside id, secret and expiry. A token that
+        lasts for more than five sixths of `ttl` is left as it is. One that is `expected` to be there is looked for
+        before it is made.
 
         Raises:
             Halt: the cluster cannot be reached, or its kubeconfig cannot be used.
         """
 
         async def work(objects: Objects) -> datetime:
-            return await _ensure(objects, token=token, description=description, ttl=ttl, now=now, expected=expected)
+            id_, _, secret = token.partition(".")
+            body = _token_object(id_, secret, {**values, "description": description}, now + ttl)
+            return await _ensure(objects, body, ttl=ttl, now=now, expected=expected)
 
         return await self._with(namespace, cluster, work)
 
@@ -181,13 +184,8 @@ def _kubeconfig_name(cluster: str) -> str:
     return f"{cluster}-kubeconfig"
 
 
-async def _ensure(  # noqa: PLR0913  # keyword-only facts of a token
-    objects: Objects, *, token: str, description: str, ttl: timedelta, now: datetime, expected: bool
-) -> datetime:
-    id_, _, secret = token.partition(".")
-    name = f"bootstrap-token-{id_}"
-    until = now + ttl
-    body = _token_object(name, id_, secret, description, until)
+async def _ensure(objects: Objects, body: Json, *, ttl: timedelta, now: datetime, expected: bool) -> datetime:
+    name = body["metadata"]["name"]
     if expected and (kept := await _refresh(objects, name, body, ttl=ttl, now=now)):
         return kept
     try:
@@ -195,7 +193,7 @@ async def _ensure(  # noqa: PLR0913  # keyword-only facts of a token
     except AlreadyExists:
         # Where it is not there after all, the token cleaner was between us: the next look creates it.
         return await _refresh(objects, name, body, ttl=ttl, now=now) or now
-    return until
+    return now + ttl
 
 
 async def _refresh(objects: Objects, name: str, body: Json, *, ttl: timedelta, now: datetime) -> datetime | None:
@@ -222,22 +220,19 @@ async def _refresh(objects: Objects, name: str, body: Json, *, ttl: timedelta, n
     return now + ttl
 
 
-def _token_object(name: str, id_: str, secret: str, description: str, until: datetime) -> Json:
-    values = {
+def _token_object(id_: str, secret: str, values: Mapping[str, str], until: datetime) -> Json:
+    data = {
+        **values,
         "token-id": id_,
         "token-secret": secret,
-        "description": description,
         "expiration": until.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "usage-bootstrap-signing": "true",
-        "usage-bootstrap-authentication": "true",
-        "auth-extra-groups": GROUP,
     }
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "type": TOKEN_TYPE,
-        "metadata": {"name": name, "namespace": NAMESPACE},
-        "data": {key: _encoded(value) for key, value in values.items()},
+        "metadata": {"name": f"bootstrap-token-{id_}", "namespace": NAMESPACE},
+        "data": {key: _encoded(value) for key, value in data.items()},
     }
 
 

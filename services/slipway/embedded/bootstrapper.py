@@ -6,7 +6,7 @@ from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.compilation import Compiler
 from slipway.bootstrapper.credentials.store import CredentialStore
-from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.policy import Policy
@@ -23,7 +23,7 @@ def served() -> dict[str, list[str]]:
 def compiler(profiles: Path | None = None) -> Compiler:
     """Return the compiler of a bootstrapper; `profiles` is a directory with the operator's own OS profiles."""
     known = ProfileTable.extended(profiles) if profiles else ProfileTable.shipped()
-    return Compiler(engine=KubeadmEngine(), profiles=known, passes=all_passes())
+    return Compiler(engines=installed_engines(), profiles=known, passes=all_passes())
 
 
 def embedded_bootstrapper(

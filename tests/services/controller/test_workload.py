@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from slipway.bootstrapper.engines.kubeadm.join_tokens import JOIN_TOKENS
 from slipway.controller import workload
 from slipway.controller.halt import Halt
 from slipway.controller.kubernetes.failures import Unreachable
@@ -40,7 +41,14 @@ class Lines:
     async def ensure(self, *, expected: bool = False) -> Any:
         """Ask for a token as a machine would."""
         return await self.workloads.ensure_token(
-            "default", CLUSTER, token=TOKEN, description="Slipway, for default/one", ttl=TTL, now=NOW, expected=expected
+            "default",
+            CLUSTER,
+            token=TOKEN,
+            values=JOIN_TOKENS.worker,
+            description="Slipway, for default/one",
+            ttl=TTL,
+            now=NOW,
+            expected=expected,
         )
 
     async def halted(self) -> Halt:

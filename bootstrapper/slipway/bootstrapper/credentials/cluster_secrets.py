@@ -1,4 +1,4 @@
-"""The secrets that every Kubernetes cluster has, whatever bootstraps it, and how an intent refers to them."""
+"""The secrets that an intent refers to by name, and those that a cluster has of which no engine says otherwise."""
 
 from collections.abc import Iterable, Sequence
 
@@ -20,14 +20,11 @@ _WORKERS = ("ROLE_WORKER",)
 
 
 def cluster_declarations() -> tuple[secretpb.SecretDeclaration, ...]:
-    """Declare authorities.
-
-    Service account key and bootstrap token, with the common names that kubeadm uses.
-    """
+    """Declare authorities, the key of service accounts and a bootstrap token, with the usual common names."""
     return (
-        _authority(CLUSTER_CA, common_name="kubernetes", public_roles=_WORKERS),
-        _authority(ETCD_CA, common_name="etcd-ca"),
-        _authority(FRONT_PROXY_CA, common_name="front-proxy-ca"),
+        authority(CLUSTER_CA, common_name="kubernetes", public_roles=_WORKERS),
+        authority(ETCD_CA, common_name="etcd-ca"),
+        authority(FRONT_PROXY_CA, common_name="front-proxy-ca"),
         secretpb.SecretDeclaration(
             name=SERVICE_ACCOUNT, kind=secretpb.SECRET_KIND_KEY_PAIR, full_roles=_CONTROL_PLANES
         ),
@@ -46,7 +43,8 @@ def cluster_credentials(
 
     Args:
         secrets: what the bundle of this machine holds of the cluster's secrets.
-        declared: what a provisioner declared besides; referred to by (name, key).
+        declared: what the format and the engine declared; what has no name of its own in the intent
+            is referred to by (name, key).
 
     Raises:
         BundleInvalid: the cluster's CA is no certificate.
@@ -70,7 +68,7 @@ def cluster_credentials(
     authority = held.get((CLUSTER_CA, CERTIFICATE))
     if authority is not None:
         credentials.ca_hashes.extend(_hashes(authority))
-    names = {declaration.name for declaration in declared}
+    names = {declaration.name for declaration in declared} - {*pairs, BOOTSTRAP_TOKEN}
     credentials.declared.extend(
         secretpb.SecretReference(name=name, key=key) for name, key in sorted(held) if name in names
     )
@@ -87,11 +85,18 @@ def _hashes(authority: secretpb.Secret) -> list[str]:
         ) from None
 
 
-def _authority(name: str, *, common_name: str, public_roles: Sequence[str] = ()) -> secretpb.SecretDeclaration:
+def authority(
+    name: str,
+    *,
+    common_name: str,
+    full_roles: Sequence[str] = _CONTROL_PLANES,
+    public_roles: Sequence[str] = (),
+) -> secretpb.SecretDeclaration:
+    """Declare an authority; the machines of public roles get its certificate only."""
     return secretpb.SecretDeclaration(
         name=name,
         kind=secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY,
         common_name=common_name,
-        full_roles=_CONTROL_PLANES,
+        full_roles=full_roles,
         public_roles=public_roles,
     )

@@ -6,7 +6,9 @@ Each machine alone is checked elsewhere. These are the mistakes that people make
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from slipway.bootstrapper.assembly.overrides import overrides_of
 from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.bootstrapper.engines.table import built_in_engines
 from slipway.contract.source_position import SourceProblem
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
@@ -56,6 +58,7 @@ def inconsistencies(questions: Sequence[MachineQuestion]) -> Iterator[Inconsiste
     for machines in clusters.values():
         yield from _begun_twice(machines)
         yield from _described_twice(machines)
+        yield from _engines(machines)
         yield from _versions(machines)
 
 
@@ -78,6 +81,25 @@ def _described_twice(machines: Sequence[MachineQuestion]) -> Iterator[Inconsiste
                 what = name.replace("_", " ").replace("cidrs", "networks")
                 message = f"the {what} of its cluster are not those that machine {first.name} has: give both the same"
                 yield Inconsistency(one, "", message)
+
+
+def _engines(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
+    """Machines join only a control plane of their own engine; one that names none has that of the cluster's facts."""
+    planes = [one for one in machines if _role(one) != clusterpb.ROLE_WORKER]
+    for one in machines if planes else ():
+        if _engine(one) != _engine(planes[0]):
+            message = f"its bootstrap engine is not that of control-plane machine {planes[0].name}: "
+            message += "leave engine out of both, and name it in the cluster's controlPlane"
+            yield Inconsistency(one, "spec.kubernetes.engine" if _named_engine(one) else "", message)
+
+
+def _engine(one: MachineQuestion) -> str:
+    return _named_engine(one) or one.subject.cluster.control_plane or built_in_engines().names[0]
+
+
+def _named_engine(one: MachineQuestion) -> str:
+    overrides, _ = overrides_of(one.subject.spec, _role(one))
+    return overrides.kubernetes.engine or one.subject.spec.kubernetes.engine
 
 
 def _versions(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:

@@ -11,11 +11,8 @@ from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.delivery.infrastructure import infrastructures
 from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.documents.machines import MachineQuestion
-from slipway.bootstrapper.engines.kubeadm.kubernetes_version import (
-    NEWEST,
-    KubernetesVersionError,
-    parse_kubernetes_version,
-)
+from slipway.bootstrapper.engines.kubernetes_version import KubernetesVersionError, parse_kubernetes_version
+from slipway.bootstrapper.engines.table import built_in_engines
 from slipway.bootstrapper.lowering.optional_fields import EXTENSION
 from slipway.contract.source_position import did_you_mean
 
@@ -75,8 +72,9 @@ def _version(question: MachineQuestion) -> Iterator[Doubt]:
         version = parse_kubernetes_version(machine.kubernetes_version or cluster.kubernetes_version)
     except KubernetesVersionError:
         return
-    if version.series > NEWEST:
-        newest = f"v{NEWEST[0]}.{NEWEST[1]}"
+    major, minor = max(engine.newest for engine in built_in_engines())
+    if version.series > (major, minor):
+        newest = f"v{major}.{minor}"
         message = f"is newer than {newest}, the newest that this Slipway knows: check it, or try a newer Slipway"
         yield Doubt("machine.kubernetesVersion", message)
 

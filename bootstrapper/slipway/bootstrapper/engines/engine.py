@@ -1,32 +1,57 @@
 """What every bootstrap engine is, so that the bootstrapper needs to know none of them by name."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
+from slipway.bootstrapper.engines.join_tokens import JoinTokens
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
 
 
-class Engine(Protocol):
-    """A bootstrap engine: a pure function of intent, target and credentials.
+class Engine(ABC):
+    """A bootstrap engine: a pure function of intent, target and credentials, and what it declares about itself.
 
     Attributes:
         name: its name, e.g. "kubeadm"; also the family of control plane that it makes.
         version: its version.
+        oldest: oldest minor version of Kubernetes that it serves.
+        newest: newest minor version that was there when it was written; of later ones people are warned.
+        os_families: families of operating systems on which it makes nodes.
         features: features of `kubernetes.*` and `engine_options.*` that it takes.
         remedies: by feature that it does not take, what to do in its place where that is more than to leave it out.
+        join_tokens: what a token by which machines join is in the cluster.
     """
 
     name: str
     version: str
+    oldest: tuple[int, int]
+    newest: tuple[int, int]
+    os_families: Sequence[clusterpb.OsFamily.ValueType]
     features: Sequence[provisionerpb.FeatureSupport]
     remedies: Mapping[str, str]
+    join_tokens: JoinTokens
 
+    @abstractmethod
+    def secrets(self, kubernetes: kubernetespb.Kubernetes) -> Sequence[secretpb.SecretDeclaration]:
+        """Declare the cluster's secrets that its machines need; which of them a machine gets is a matter of its role.
+
+        A secret is made once per cluster, by its kind. `kubernetes` is what the spec says: what it leaves to others is
+        not declared.
+        """
+
+    @abstractmethod
     def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
         """Give the plan for a neutral bundle, or every reason why there can be none. Its credentials are references.
 
         Raises:
             SlipwayError: UnsupportedTarget or KubernetesVersionUnsupported.
         """
-        ...
+
+
+def supports(features: frozenset[str]) -> tuple[provisionerpb.FeatureSupport, ...]:
+    """Declare features that are taken without bounds."""
+    return tuple(provisionerpb.FeatureSupport(id=feature) for feature in sorted(features))

@@ -173,8 +173,11 @@ type Kubernetes struct {
 	StaticPods []*StaticPod `protobuf:"bytes,9,rep,name=static_pods,json=staticPods,proto3" json:"static_pods,omitempty"`
 	// Bootstrap tokens that the first machine creates besides the cluster's own.
 	BootstrapTokens []*BootstrapToken `protobuf:"bytes,10,rep,name=bootstrap_tokens,json=bootstrapTokens,proto3" json:"bootstrap_tokens,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// The bootstrap engine that makes the host a node, e.g. "kubeadm", "k0s". Unset: that of the cluster's control plane,
+	// else kubeadm. An operating system that bootstraps itself takes none.
+	Engine        *string `protobuf:"bytes,11,opt,name=engine,proto3,oneof" json:"engine,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Kubernetes) Reset() {
@@ -275,6 +278,13 @@ func (x *Kubernetes) GetBootstrapTokens() []*BootstrapToken {
 		return x.BootstrapTokens
 	}
 	return nil
+}
+
+func (x *Kubernetes) GetEngine() string {
+	if x != nil && x.Engine != nil {
+		return *x.Engine
+	}
+	return ""
 }
 
 // NodeRegistration is how the node appears in the cluster.
@@ -2321,7 +2331,7 @@ var File_slipway_v1alpha1_kubernetes_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_kubernetes_proto_rawDesc = "" +
 	"\n" +
-	"!slipway/v1alpha1/kubernetes.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\x81\a\n" +
+	"!slipway/v1alpha1/kubernetes.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xd5\a\n" +
 	"\n" +
 	"Kubernetes\x126\n" +
 	"\x04node\x18\x01 \x01(\v2\".slipway.v1alpha1.NodeRegistrationR\x04node\x12S\n" +
@@ -2335,7 +2345,9 @@ const file_slipway_v1alpha1_kubernetes_proto_rawDesc = "" +
 	"\vstatic_pods\x18\t \x03(\v2\x1b.slipway.v1alpha1.StaticPodB&\x8a\xb5\x18\x16kubernetes.static_pods\x9a\xb5\x18\b\x10@B\x04nameR\n" +
 	"staticPods\x12r\n" +
 	"\x10bootstrap_tokens\x18\n" +
-	" \x03(\v2 .slipway.v1alpha1.BootstrapTokenB%\x8a\xb5\x18\x1bkubernetes.bootstrap_tokens\x9a\xb5\x18\x02\x10@R\x0fbootstrapTokens\"\xd7\b\n" +
+	" \x03(\v2 .slipway.v1alpha1.BootstrapTokenB%\x8a\xb5\x18\x1bkubernetes.bootstrap_tokens\x9a\xb5\x18\x02\x10@R\x0fbootstrapTokens\x12G\n" +
+	"\x06engine\x18\v \x01(\tB*\x8a\xb5\x18\x11kubernetes.engine\x9a\xb5\x18\x11\x18?\"\rdns-subdomainH\x00R\x06engine\x88\x01\x01B\t\n" +
+	"\a_engine\"\xd7\b\n" +
 	"\x10NodeRegistration\x12Z\n" +
 	"\x04name\x18\x01 \x01(\v2\x1d.slipway.v1alpha1.MachineTextB'\x8a\xb5\x18\x14kubernetes.node.name\x9a\xb5\x18\v\"\tnode-nameR\x04name\x12X\n" +
 	"\x06labels\x18\x02 \x03(\v2\x17.slipway.v1alpha1.LabelB'\x8a\xb5\x18\x16kubernetes.node.labels\x9a\xb5\x18\t\x10\x80\x01B\x04nameR\x06labels\x12L\n" +
@@ -2735,6 +2747,7 @@ func file_slipway_v1alpha1_kubernetes_proto_init() {
 	file_slipway_v1alpha1_diagnostic_proto_init()
 	file_slipway_v1alpha1_options_proto_init()
 	file_slipway_v1alpha1_secret_proto_init()
+	file_slipway_v1alpha1_kubernetes_proto_msgTypes[0].OneofWrappers = []any{}
 	file_slipway_v1alpha1_kubernetes_proto_msgTypes[1].OneofWrappers = []any{}
 	file_slipway_v1alpha1_kubernetes_proto_msgTypes[2].OneofWrappers = []any{}
 	file_slipway_v1alpha1_kubernetes_proto_msgTypes[4].OneofWrappers = []any{}

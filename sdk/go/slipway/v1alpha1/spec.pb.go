@@ -459,7 +459,9 @@ func (x *RoleOverrides) GetEngineOptions() *EngineOptions {
 type EngineOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// kubeadm.
-	Kubeadm       *KubeadmOptions `protobuf:"bytes,1,opt,name=kubeadm,proto3" json:"kubeadm,omitempty"`
+	Kubeadm *KubeadmOptions `protobuf:"bytes,1,opt,name=kubeadm,proto3" json:"kubeadm,omitempty"`
+	// k0s.
+	K0S           *K0SOptions `protobuf:"bytes,2,opt,name=k0s,proto3" json:"k0s,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -497,6 +499,13 @@ func (*EngineOptions) Descriptor() ([]byte, []int) {
 func (x *EngineOptions) GetKubeadm() *KubeadmOptions {
 	if x != nil {
 		return x.Kubeadm
+	}
+	return nil
+}
+
+func (x *EngineOptions) GetK0S() *K0SOptions {
+	if x != nil {
+		return x.K0S
 	}
 	return nil
 }
@@ -602,6 +611,117 @@ func (x *KubeadmOptions) GetOrigin() *Origin {
 	return nil
 }
 
+// K0sOptions is what only k0s knows.
+type K0SOptions struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Path of k0s on the machine. Unset: "/usr/local/bin/k0s".
+	Program *string `protobuf:"bytes,1,opt,name=program,proto3,oneof" json:"program,omitempty"`
+	// Components of the control plane that k0s does not run, e.g. "metrics-server". Give every control-plane machine the
+	// same ones.
+	DisabledComponents []string `protobuf:"bytes,2,rep,name=disabled_components,json=disabledComponents,proto3" json:"disabled_components,omitempty"`
+	// Who sets up the network of pods: "kuberouter", "calico", or "custom" for none of k0s' own. Unset: kuberouter.
+	NetworkProvider *string `protobuf:"bytes,3,opt,name=network_provider,json=networkProvider,proto3,oneof" json:"network_provider,omitempty"`
+	// Profile of kubelet settings, defined in the cluster, that this machine's kubelet follows. Unset: "default".
+	WorkerProfile *string `protobuf:"bytes,4,opt,name=worker_profile,json=workerProfile,proto3,oneof" json:"worker_profile,omitempty"`
+	// Control-plane machines are nodes, too, as Cluster API expects of them. Unset: they are.
+	ControlPlaneNodes *bool `protobuf:"varint,5,opt,name=control_plane_nodes,json=controlPlaneNodes,proto3,oneof" json:"control_plane_nodes,omitempty"`
+	// Data source of kine, which stores the cluster in a database in place of etcd, e.g. "postgres://...". It has the
+	// password of the database in it.
+	KineDataSource *SecretValue `protobuf:"bytes,6,opt,name=kine_data_source,json=kineDataSource,proto3" json:"kine_data_source,omitempty"`
+	// k0s runs the containerd that it has inside, in place of the system's. Unset: it does not.
+	OwnContainerRuntime *bool `protobuf:"varint,7,opt,name=own_container_runtime,json=ownContainerRuntime,proto3,oneof" json:"own_container_runtime,omitempty"`
+	// Where it was written.
+	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *K0SOptions) Reset() {
+	*x = K0SOptions{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *K0SOptions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*K0SOptions) ProtoMessage() {}
+
+func (x *K0SOptions) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use K0SOptions.ProtoReflect.Descriptor instead.
+func (*K0SOptions) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *K0SOptions) GetProgram() string {
+	if x != nil && x.Program != nil {
+		return *x.Program
+	}
+	return ""
+}
+
+func (x *K0SOptions) GetDisabledComponents() []string {
+	if x != nil {
+		return x.DisabledComponents
+	}
+	return nil
+}
+
+func (x *K0SOptions) GetNetworkProvider() string {
+	if x != nil && x.NetworkProvider != nil {
+		return *x.NetworkProvider
+	}
+	return ""
+}
+
+func (x *K0SOptions) GetWorkerProfile() string {
+	if x != nil && x.WorkerProfile != nil {
+		return *x.WorkerProfile
+	}
+	return ""
+}
+
+func (x *K0SOptions) GetControlPlaneNodes() bool {
+	if x != nil && x.ControlPlaneNodes != nil {
+		return *x.ControlPlaneNodes
+	}
+	return false
+}
+
+func (x *K0SOptions) GetKineDataSource() *SecretValue {
+	if x != nil {
+		return x.KineDataSource
+	}
+	return nil
+}
+
+func (x *K0SOptions) GetOwnContainerRuntime() bool {
+	if x != nil && x.OwnContainerRuntime != nil {
+		return *x.OwnContainerRuntime
+	}
+	return false
+}
+
+func (x *K0SOptions) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
 // KubeadmPatch is a patch for a manifest that kubeadm writes.
 type KubeadmPatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -615,7 +735,7 @@ type KubeadmPatch struct {
 
 func (x *KubeadmPatch) Reset() {
 	*x = KubeadmPatch{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -627,7 +747,7 @@ func (x *KubeadmPatch) String() string {
 func (*KubeadmPatch) ProtoMessage() {}
 
 func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -640,7 +760,7 @@ func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmPatch.ProtoReflect.Descriptor instead.
 func (*KubeadmPatch) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *KubeadmPatch) GetName() string {
@@ -674,7 +794,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -686,7 +806,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -699,7 +819,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Extension) GetId() string {
@@ -747,7 +867,7 @@ type Imported struct {
 
 func (x *Imported) Reset() {
 	*x = Imported{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +879,7 @@ func (x *Imported) String() string {
 func (*Imported) ProtoMessage() {}
 
 func (x *Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +892,7 @@ func (x *Imported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Imported.ProtoReflect.Descriptor instead.
 func (*Imported) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Imported) GetKind() string {
@@ -807,7 +927,7 @@ var File_slipway_v1alpha1_spec_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\"\xb5\x06\n" +
+	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xb5\x06\n" +
 	"\x14MachineBootstrapSpec\x12E\n" +
 	"\vprovisioner\x18\x01 \x01(\v2#.slipway.v1alpha1.ProvisionerChoiceR\vprovisioner\x120\n" +
 	"\x06target\x18\x02 \x01(\v2\x18.slipway.v1alpha1.TargetR\x06target\x121\n" +
@@ -855,9 +975,10 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"kubernetes\x18\x02 \x01(\v2\x1c.slipway.v1alpha1.KubernetesR\n" +
 	"kubernetes\x12G\n" +
 	"\bcommands\x18\x03 \x01(\v2\x1a.slipway.v1alpha1.CommandsB\x0f\x8a\xb5\x18\vos.commandsR\bcommands\x12F\n" +
-	"\x0eengine_options\x18\x04 \x01(\v2\x1f.slipway.v1alpha1.EngineOptionsR\rengineOptions\"g\n" +
+	"\x0eengine_options\x18\x04 \x01(\v2\x1f.slipway.v1alpha1.EngineOptionsR\rengineOptions\"\xaf\x01\n" +
 	"\rEngineOptions\x12V\n" +
-	"\akubeadm\x18\x01 \x01(\v2 .slipway.v1alpha1.KubeadmOptionsB\x1a\x8a\xb5\x18\x16engine_options.kubeadmR\akubeadm\"\x8b\x04\n" +
+	"\akubeadm\x18\x01 \x01(\v2 .slipway.v1alpha1.KubeadmOptionsB\x1a\x8a\xb5\x18\x16engine_options.kubeadmR\akubeadm\x12F\n" +
+	"\x03k0s\x18\x02 \x01(\v2\x1c.slipway.v1alpha1.K0sOptionsB\x16\x8a\xb5\x18\x12engine_options.k0sR\x03k0s\"\x8b\x04\n" +
 	"\x0eKubeadmOptions\x12M\n" +
 	"\x18ignored_preflight_errors\x18\x01 \x03(\tB\x13\x9a\xb5\x18\x0f\x102\x18\x80\x04\"\bone-wordR\x16ignoredPreflightErrors\x12:\n" +
 	"\x0eskipped_phases\x18\x02 \x03(\tB\x13\x9a\xb5\x18\x0f\x102\x18\x80\x02\"\bone-wordR\rskippedPhases\x12H\n" +
@@ -871,7 +992,23 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\n" +
 	"_verbosityB\n" +
 	"\n" +
-	"\b_version\"\x83\x01\n" +
+	"\b_version\"\xee\x04\n" +
+	"\n" +
+	"K0sOptions\x125\n" +
+	"\aprogram\x18\x01 \x01(\tB\x16\x9a\xb5\x18\x12\x18\x80\x04\"\rabsolute-pathH\x00R\aprogram\x88\x01\x01\x12H\n" +
+	"\x13disabled_components\x18\x02 \x03(\tB\x17\x9a\xb5\x18\x13\x10 \x18?\"\rdns-subdomainR\x12disabledComponents\x12E\n" +
+	"\x10network_provider\x18\x03 \x01(\tB\x15\x9a\xb5\x18\x11\x18?\"\rdns-subdomainH\x01R\x0fnetworkProvider\x88\x01\x01\x12A\n" +
+	"\x0eworker_profile\x18\x04 \x01(\tB\x15\x9a\xb5\x18\x11\x18?\"\rdns-subdomainH\x02R\rworkerProfile\x88\x01\x01\x123\n" +
+	"\x13control_plane_nodes\x18\x05 \x01(\bH\x03R\x11controlPlaneNodes\x88\x01\x01\x12G\n" +
+	"\x10kine_data_source\x18\x06 \x01(\v2\x1d.slipway.v1alpha1.SecretValueR\x0ekineDataSource\x127\n" +
+	"\x15own_container_runtime\x18\a \x01(\bH\x04R\x13ownContainerRuntime\x88\x01\x01\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\n" +
+	"\n" +
+	"\b_programB\x13\n" +
+	"\x11_network_providerB\x11\n" +
+	"\x0f_worker_profileB\x16\n" +
+	"\x14_control_plane_nodesB\x18\n" +
+	"\x16_own_container_runtime\"\x83\x01\n" +
 	"\fKubeadmPatch\x12-\n" +
 	"\x04name\x18\x01 \x01(\tB\x14\x9a\xb5\x18\x10\b\x01\x18\xfd\x01\"\tfile-nameH\x00R\x04name\x88\x01\x01\x12;\n" +
 	"\acontent\x18\x02 \x01(\v2\x19.slipway.v1alpha1.ContentB\x06\x9a\xb5\x18\x02\b\x01R\acontentB\a\n" +
@@ -913,7 +1050,7 @@ func file_slipway_v1alpha1_spec_proto_rawDescGZIP() []byte {
 }
 
 var file_slipway_v1alpha1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_slipway_v1alpha1_spec_proto_goTypes = []any{
 	(AgentSource)(0),             // 0: slipway.v1alpha1.AgentSource
 	(*MachineBootstrapSpec)(nil), // 1: slipway.v1alpha1.MachineBootstrapSpec
@@ -922,48 +1059,53 @@ var file_slipway_v1alpha1_spec_proto_goTypes = []any{
 	(*RoleOverrides)(nil),        // 4: slipway.v1alpha1.RoleOverrides
 	(*EngineOptions)(nil),        // 5: slipway.v1alpha1.EngineOptions
 	(*KubeadmOptions)(nil),       // 6: slipway.v1alpha1.KubeadmOptions
-	(*KubeadmPatch)(nil),         // 7: slipway.v1alpha1.KubeadmPatch
-	(*Extension)(nil),            // 8: slipway.v1alpha1.Extension
-	(*Imported)(nil),             // 9: slipway.v1alpha1.Imported
-	(*Target)(nil),               // 10: slipway.v1alpha1.Target
-	(*OperatingSystem)(nil),      // 11: slipway.v1alpha1.OperatingSystem
-	(*Kubernetes)(nil),           // 12: slipway.v1alpha1.Kubernetes
-	(*Commands)(nil),             // 13: slipway.v1alpha1.Commands
-	(*ExecutionPolicy)(nil),      // 14: slipway.v1alpha1.ExecutionPolicy
-	(*Origin)(nil),               // 15: slipway.v1alpha1.Origin
-	(*Content)(nil),              // 16: slipway.v1alpha1.Content
+	(*K0SOptions)(nil),           // 7: slipway.v1alpha1.K0sOptions
+	(*KubeadmPatch)(nil),         // 8: slipway.v1alpha1.KubeadmPatch
+	(*Extension)(nil),            // 9: slipway.v1alpha1.Extension
+	(*Imported)(nil),             // 10: slipway.v1alpha1.Imported
+	(*Target)(nil),               // 11: slipway.v1alpha1.Target
+	(*OperatingSystem)(nil),      // 12: slipway.v1alpha1.OperatingSystem
+	(*Kubernetes)(nil),           // 13: slipway.v1alpha1.Kubernetes
+	(*Commands)(nil),             // 14: slipway.v1alpha1.Commands
+	(*ExecutionPolicy)(nil),      // 15: slipway.v1alpha1.ExecutionPolicy
+	(*Origin)(nil),               // 16: slipway.v1alpha1.Origin
+	(*SecretValue)(nil),          // 17: slipway.v1alpha1.SecretValue
+	(*Content)(nil),              // 18: slipway.v1alpha1.Content
 }
 var file_slipway_v1alpha1_spec_proto_depIdxs = []int32{
 	3,  // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
-	10, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
-	11, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
-	12, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	13, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
+	11, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
+	12, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
+	13, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	14, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
 	5,  // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	8,  // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
+	9,  // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
 	4,  // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
 	4,  // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
-	14, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
-	9,  // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
+	15, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
+	10, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
 	2,  // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
 	0,  // 12: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
-	15, // 13: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
-	11, // 14: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
-	12, // 15: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	13, // 16: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
+	16, // 13: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
+	12, // 14: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
+	13, // 15: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	14, // 16: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
 	5,  // 17: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
 	6,  // 18: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
-	7,  // 19: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
-	15, // 20: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
-	16, // 21: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
-	16, // 22: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
-	15, // 23: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
-	15, // 24: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
-	25, // [25:25] is the sub-list for method output_type
-	25, // [25:25] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	7,  // 19: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
+	8,  // 20: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
+	16, // 21: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
+	17, // 22: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
+	16, // 23: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
+	18, // 24: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
+	18, // 25: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
+	16, // 26: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
+	16, // 27: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_spec_proto_init() }
@@ -978,19 +1120,21 @@ func file_slipway_v1alpha1_spec_proto_init() {
 	file_slipway_v1alpha1_options_proto_init()
 	file_slipway_v1alpha1_os_proto_init()
 	file_slipway_v1alpha1_plan_proto_init()
+	file_slipway_v1alpha1_secret_proto_init()
 	file_slipway_v1alpha1_spec_proto_msgTypes[1].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[2].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[5].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[6].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[7].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[8].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_spec_proto_rawDesc), len(file_slipway_v1alpha1_spec_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from slipway.bootstrapper.engines.kubeadm.documents.spliced import Text
+from slipway.bootstrapper.engines.documents.spliced import Text
 from slipway.bootstrapper.engines.kubeadm.documents.v1beta4 import Arg
-from slipway.bootstrapper.engines.kubeadm.kubernetes_version import KubeadmApi
-from slipway.bootstrapper.engines.kubeadm.remarks import Remarks
+from slipway.bootstrapper.engines.kubeadm.kubeadm_api import KubeadmApi
 from slipway.bootstrapper.engines.kubeadm.request import EngineRequest
-from slipway.bootstrapper.engines.kubeadm.texts import machine_text
+from slipway.bootstrapper.engines.remarks import Remarks
+from slipway.bootstrapper.engines.texts import machine_text
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
 

@@ -7,10 +7,11 @@ token that breaks one makes `kubeadm init` fail on the machine, so no spec keeps
 import re
 from collections.abc import Iterator
 
+from slipway.bootstrapper.engines.durations import go_duration
 from slipway.bootstrapper.engines.kubeadm.documents.parts import BootstrapToken
-from slipway.bootstrapper.engines.kubeadm.durations import go_duration
-from slipway.bootstrapper.engines.kubeadm.request import KUBERNETES, EngineRequest
-from slipway.bootstrapper.engines.kubeadm.texts import secret_text, secret_value
+from slipway.bootstrapper.engines.kubeadm.request import EngineRequest
+from slipway.bootstrapper.engines.request import KUBERNETES
+from slipway.bootstrapper.engines.texts import secret_text, secret_value
 
 _FEATURE = "kubernetes.bootstrap_tokens"
 _AUTHENTICATION = "authentication"

@@ -1,20 +1,21 @@
 """What is the same for the whole cluster: kubeadm's ClusterConfiguration, written by the first machine."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from slipway.bootstrapper.engines.kubeadm.arguments import refuse_doubled, user_arguments
-from slipway.bootstrapper.engines.kubeadm.component_files import (
+from slipway.bootstrapper.engines.component_files import (
     API_SERVER,
     CONTROLLER_MANAGER,
     SCHEDULER,
     ComponentFiles,
 )
+from slipway.bootstrapper.engines.durations import go_duration
+from slipway.bootstrapper.engines.endpoint import host_port
+from slipway.bootstrapper.engines.kubeadm.arguments import refuse_doubled, user_arguments
 from slipway.bootstrapper.engines.kubeadm.documents import v1beta4
 from slipway.bootstrapper.engines.kubeadm.documents.parts import ExternalEtcd, HostPathMount, Networking
 from slipway.bootstrapper.engines.kubeadm.documents.v1beta4 import Arg, EnvVar
-from slipway.bootstrapper.engines.kubeadm.durations import go_duration
-from slipway.bootstrapper.engines.kubeadm.endpoint import host_port
-from slipway.bootstrapper.engines.kubeadm.request import KUBERNETES, EngineRequest
+from slipway.bootstrapper.engines.kubeadm.request import EngineRequest
+from slipway.bootstrapper.engines.request import KUBERNETES
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
 _ALGORITHMS: dict[kubernetespb.KeyAlgorithm.ValueType, v1beta4.EncryptionAlgorithm] = {
@@ -75,7 +76,7 @@ def _component(
     refuse_doubled(request.remarks, arguments, own, feature=feature, path=path)
     return v1beta4.ControlPlaneComponent(
         extra_args=(*arguments, *(Arg(name=key, value=value) for key, value in own.items())),
-        extra_volumes=(*map(_mount, component.volumes), *files.mounts.get(name, ())),
+        extra_volumes=(*map(_mount, component.volumes), *_mounts(files, name)),
         extra_envs=_environment(component.environment),
     )
 
@@ -89,6 +90,20 @@ def _api_server(request: EngineRequest, files: ComponentFiles) -> v1beta4.APISer
         extra_envs=component.extra_envs,
         cert_sans=tuple(control_plane.api_server_sans),
     )
+
+
+def _mounts(files: ComponentFiles, component: str) -> Iterator[HostPathMount]:
+    """Make paths visible in the static pod of a component: kubeadm runs the components in pods."""
+    for one in files.paths:
+        if one.component != component:
+            continue
+        yield HostPathMount(
+            name=one.name,
+            host_path=one.path,
+            mount_path=one.path,
+            read_only=not one.folder,
+            path_type="DirectoryOrCreate" if one.folder else "File",
+        )
 
 
 def _mount(volume: kubernetespb.HostPathVolume) -> HostPathMount:

@@ -1,11 +1,11 @@
 """How a joining machine finds and trusts the cluster: by token and CA hashes, or by a kubeconfig file."""
 
+from slipway.bootstrapper.engines.endpoint import host_port
 from slipway.bootstrapper.engines.kubeadm.documents.parts import BootstrapTokenDiscovery, FileDiscovery
 from slipway.bootstrapper.engines.kubeadm.documents.v1beta4 import Discovery
-from slipway.bootstrapper.engines.kubeadm.endpoint import host_port
-from slipway.bootstrapper.engines.kubeadm.layout import GROUP_READABLE, PRIVATE
-from slipway.bootstrapper.engines.kubeadm.request import KUBERNETES, EngineRequest, root_file
-from slipway.bootstrapper.engines.kubeadm.texts import secret_text, secret_value
+from slipway.bootstrapper.engines.kubeadm.request import EngineRequest, root_file
+from slipway.bootstrapper.engines.request import GROUP_READABLE, KUBERNETES, PRIVATE
+from slipway.bootstrapper.engines.texts import secret_text, secret_value
 from slipway.contract.errors import BundleInvalid, CredentialsMissing, Violation
 from slipway.v1alpha1 import os_pb2 as ospb
 

@@ -5,9 +5,9 @@ Only the shape changes. What the older API cannot hold has been said to the user
 
 from collections.abc import Sequence
 
+from slipway.bootstrapper.engines.documents.spliced import Text
 from slipway.bootstrapper.engines.kubeadm.documents import v1beta3, v1beta4
 from slipway.bootstrapper.engines.kubeadm.documents.parts import ImageMeta
-from slipway.bootstrapper.engines.kubeadm.documents.spliced import Text
 
 
 def cluster_to_v1beta3(

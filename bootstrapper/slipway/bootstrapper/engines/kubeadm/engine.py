@@ -1,53 +1,57 @@
 """The kubeadm engine itself: a pure function from a neutral bundle to files and steps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from slipway.bootstrapper.credentials.cluster_secrets import cluster_declarations
+from slipway.bootstrapper.engines.component_files import ComponentFiles, component_files
+from slipway.bootstrapper.engines.documents.document import Document
+from slipway.bootstrapper.engines.documents.segmented_yaml import segmented_yaml
+from slipway.bootstrapper.engines.documents.spliced import UnquotableTextError
+from slipway.bootstrapper.engines.engine import Engine, supports
 from slipway.bootstrapper.engines.kubeadm.cluster import cluster_configuration
-from slipway.bootstrapper.engines.kubeadm.component_files import ComponentFiles, component_files
 from slipway.bootstrapper.engines.kubeadm.discovery import discovery_files
-from slipway.bootstrapper.engines.kubeadm.documents.document import Document
-from slipway.bootstrapper.engines.kubeadm.documents.segmented_yaml import segmented_yaml
-from slipway.bootstrapper.engines.kubeadm.documents.spliced import UnquotableTextError
 from slipway.bootstrapper.engines.kubeadm.downgrade import cluster_to_v1beta3, init_to_v1beta3, join_to_v1beta3
 from slipway.bootstrapper.engines.kubeadm.features import FEATURES, REMEDIES
-from slipway.bootstrapper.engines.kubeadm.kubernetes_version import (
-    KubeadmApi,
-    KubernetesVersion,
-    KubernetesVersionError,
-    kubeadm_api,
-    parse_kubernetes_version,
-)
-from slipway.bootstrapper.engines.kubeadm.layout import PRIVATE, Layout, own_layout, provider_layout
-from slipway.bootstrapper.engines.kubeadm.limits import check_limits
+from slipway.bootstrapper.engines.kubeadm.join_tokens import JOIN_TOKENS
+from slipway.bootstrapper.engines.kubeadm.kubeadm_api import OLDEST, KubeadmApi, kubeadm_api
+from slipway.bootstrapper.engines.kubeadm.layout import Layout, own_layout, provider_layout
+from slipway.bootstrapper.engines.kubeadm.limits import NEWEST, check_limits
 from slipway.bootstrapper.engines.kubeadm.machine import init_configuration, join_configuration
 from slipway.bootstrapper.engines.kubeadm.patches import patch_files, patch_folder
 from slipway.bootstrapper.engines.kubeadm.pki import pki_files
-from slipway.bootstrapper.engines.kubeadm.remarks import Remarks
+from slipway.bootstrapper.engines.kubeadm.remarks import KubeadmRemarks
 from slipway.bootstrapper.engines.kubeadm.request import NAME, EngineRequest, root_file
 from slipway.bootstrapper.engines.kubeadm.steps import steps
-from slipway.bootstrapper.engines.kubeadm.texts import document_content
+from slipway.bootstrapper.engines.request import PRIVATE, VERSION_PATH, supported_version
 from slipway.bootstrapper.engines.result import EngineResult
-from slipway.contract.errors import KubernetesVersionUnsupported, UnsupportedFeature, Violation
+from slipway.bootstrapper.engines.texts import document_content
+from slipway.contract.errors import UnsupportedFeature, Violation
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
-from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
 
 VERSION = "0.1.0"
 
 
-class KubeadmEngine:
+class KubeadmEngine(Engine):
     """The engine as the bootstrapper knows it."""
 
-    def __init__(self) -> None:
-        """Make the engine; it has no state."""
-        self.name = NAME
-        self.version = VERSION
-        self.features: Sequence[provisionerpb.FeatureSupport] = tuple(
-            provisionerpb.FeatureSupport(id=feature) for feature in sorted(FEATURES)
-        )
-        self.remedies: Mapping[str, str] = REMEDIES
+    name = NAME
+    version = VERSION
+    oldest = OLDEST
+    newest = NEWEST
+    os_families = (clusterpb.OS_FAMILY_LINUX, clusterpb.OS_FAMILY_WINDOWS)
+    features = supports(FEATURES)
+    remedies = REMEDIES
+    join_tokens = JOIN_TOKENS
+
+    def secrets(self, kubernetes: kubernetespb.Kubernetes) -> Sequence[secretpb.SecretDeclaration]:
+        """Declare kubeadm's authorities, the key of service accounts, and a token."""
+        del kubernetes
+        return cluster_declarations()
 
     def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
         """Turn the intent of a neutral bundle into files and steps. The bundle is not changed.
@@ -65,7 +69,7 @@ class KubeadmEngine:
         check_limits(request, bundle)
         if request.remarks.refusals:
             return _refused(request)
-        of_components = component_files(request) if request.is_control_plane else ComponentFiles()
+        of_components = _component_files(request)
         config = _config_file(request, of_components)
         if request.remarks.refusals:
             return _refused(request)
@@ -90,11 +94,11 @@ def _request(bundle: bundlepb.BootstrapBundle) -> EngineRequest:
     intent = bundle.intent
     # Every imported spec asks for the provider's layout, and keeps the manners that it was written for.
     imported = _uses_provider_layout(bundle)
-    version = _version(intent.kubernetes_version, "intent.kubernetes_version")
+    version = supported_version(intent.kubernetes_version, VERSION_PATH, oldest=OLDEST)
     options = bundle.engine_options.kubeadm
     kubeadm_version = version
     if options.HasField("version"):
-        kubeadm_version = _version(options.version, "engine_options.kubeadm.version")
+        kubeadm_version = supported_version(options.version, "engine_options.kubeadm.version", oldest=OLDEST)
     return EngineRequest(
         intent=intent,
         options=options,
@@ -103,26 +107,8 @@ def _request(bundle: bundlepb.BootstrapBundle) -> EngineRequest:
         api=kubeadm_api(kubeadm_version),
         layout=_layout(bundle),
         imported=imported,
-        remarks=Remarks(imported=imported),
+        remarks=KubeadmRemarks(imported=imported),
     )
-
-
-def _version(text: str, path: str) -> KubernetesVersion:
-    """Give a version that a kubeadm API belongs to.
-
-    Raises:
-        KubernetesVersionUnsupported: it is none, or there is none for it.
-    """
-    try:
-        version = parse_kubernetes_version(text)
-        kubeadm_api(version)
-    except KubernetesVersionError as error:
-        raise KubernetesVersionUnsupported(
-            f"{path}: {error}",
-            violations=[Violation(path, f"{error}", remedy="choose v1.22.0 or newer")],
-            metadata={"lowest": "v1.22.0"},
-        ) from None
-    return version
 
 
 def _layout(bundle: bundlepb.BootstrapBundle) -> Layout:
@@ -153,6 +139,12 @@ def _config_file(request: EngineRequest, of_components: ComponentFiles) -> ospb.
             ],
         ) from None
     return root_file(request.layout.config, document_content(pieces), mode=request.layout.config_mode)
+
+
+def _component_files(request: EngineRequest) -> ComponentFiles:
+    if not request.is_control_plane:
+        return ComponentFiles()
+    return component_files(request, engine=NAME, folder=request.layout.component_files)
 
 
 def _documents(request: EngineRequest, of_components: ComponentFiles) -> list[Document]:

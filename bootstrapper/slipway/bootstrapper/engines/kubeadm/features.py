@@ -4,21 +4,10 @@ The list is written out, not derived from the contract: a field that is added to
 somebody has taught the engine what it means.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-_FACTS = (
-    "hostname",
-    "local_hostname",
-    "instance_id",
-    "provider_id",
-    "private_ipv4",
-    "ipv6",
-    "public_ipv4",
-    "region",
-    "availability_zone",
-    "instance_type",
-    "short_hostname",
-)
+from slipway.bootstrapper.engines.fact_features import with_facts
+
 _CONTROL_PLANE = "kubernetes.control_plane"
 _COMPONENTS = tuple(f"{_CONTROL_PLANE}.{name}" for name in ("api_server", "controller_manager", "scheduler"))
 
@@ -26,6 +15,7 @@ _EVERY_ROLE = (
     "kubernetes.role",
     "kubernetes.role.worker",
     "kubernetes.version",
+    "kubernetes.engine",
     "kubernetes.cluster",
     "kubernetes.cluster.name",
     "kubernetes.cluster.endpoint",
@@ -109,16 +99,8 @@ _MAY_HOLD_FACTS = (
 CONTROL_PLANE_ROLES = ("kubernetes.role.init", "kubernetes.role.control_plane")
 
 
-def _with_facts(feature: str) -> Iterator[str]:
-    yield feature
-    yield f"{feature}.facts"
-    yield from (f"{feature}.facts.{fact}" for fact in _FACTS)
-    yield f"{feature}.templates"
-    yield f"{feature}.templates.jinja"
-
-
 FEATURES = frozenset(
-    (*_EVERY_ROLE, *CONTROL_PLANE_ROLES, *(one for feature in _MAY_HOLD_FACTS for one in _with_facts(feature)))
+    (*_EVERY_ROLE, *CONTROL_PLANE_ROLES, *(one for feature in _MAY_HOLD_FACTS for one in with_facts(feature)))
 )
 """Ids of all features that the engine takes. On Windows it takes no control plane."""
 
@@ -149,13 +131,3 @@ V1BETA3_LACKS_ON_NODES: Mapping[str, str] = {
     "kubernetes.timeouts.discovery": "leave it out: kubeadm's own limit holds",
 }
 """What no machine can have through v1beta3, and what to do about it."""
-
-UNUSED_BY_WORKERS = (
-    _CONTROL_PLANE,
-    "kubernetes.etcd",
-    "kubernetes.images",
-    "kubernetes.feature_gates",
-    "kubernetes.certificates",
-    "kubernetes.bootstrap_tokens",
-)
-"""What a worker's spec may hold, as it may share it with its control plane, without effect on the worker."""

@@ -5,10 +5,9 @@ Source of the provider's paths: the templates of Cluster API's bootstrap/kubeadm
 
 from dataclasses import dataclass
 
+from slipway.bootstrapper.engines.request import GROUP_READABLE, PRIVATE
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
-PRIVATE = 0o600
-GROUP_READABLE = 0o640
 PKI_DIRECTORY = "/etc/kubernetes/pki"
 
 _MANIFESTS = "/etc/kubernetes/manifests"

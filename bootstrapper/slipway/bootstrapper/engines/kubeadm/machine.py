@@ -1,5 +1,6 @@
 """What is said of this one machine: kubeadm's InitConfiguration or JoinConfiguration."""
 
+from slipway.bootstrapper.engines.durations import go_duration
 from slipway.bootstrapper.engines.kubeadm.bootstrap_tokens import tokens
 from slipway.bootstrapper.engines.kubeadm.discovery import discovery
 from slipway.bootstrapper.engines.kubeadm.documents import v1beta4
@@ -8,10 +9,9 @@ from slipway.bootstrapper.engines.kubeadm.documents.parts import (
     JoinControlPlane,
     Patches,
 )
-from slipway.bootstrapper.engines.kubeadm.durations import go_duration
 from slipway.bootstrapper.engines.kubeadm.node import node_registration
 from slipway.bootstrapper.engines.kubeadm.request import EngineRequest
-from slipway.bootstrapper.engines.kubeadm.texts import machine_text
+from slipway.bootstrapper.engines.texts import machine_text
 
 _TIMEOUTS = {
     "control_plane_component": "control_plane_component_health_check",

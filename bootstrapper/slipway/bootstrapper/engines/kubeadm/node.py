@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
+from slipway.bootstrapper.engines.documents.spliced import Text
 from slipway.bootstrapper.engines.kubeadm.arguments import refuse_doubled, user_arguments
 from slipway.bootstrapper.engines.kubeadm.documents.parts import Taint
-from slipway.bootstrapper.engines.kubeadm.documents.spliced import Text
 from slipway.bootstrapper.engines.kubeadm.documents.v1beta4 import Arg, NodeRegistrationOptions
 from slipway.bootstrapper.engines.kubeadm.node_labels import is_restricted, label_names
 from slipway.bootstrapper.engines.kubeadm.remarks import IGNORED_PREFLIGHT_ERROR
-from slipway.bootstrapper.engines.kubeadm.request import KUBERNETES, EngineRequest
-from slipway.bootstrapper.engines.kubeadm.texts import concatenated, machine_text
+from slipway.bootstrapper.engines.kubeadm.request import EngineRequest
+from slipway.bootstrapper.engines.request import KUBERNETES, NODE
+from slipway.bootstrapper.engines.texts import concatenated, machine_text
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
-NODE = f"{KUBERNETES}.node"
 CONTAINERD = "unix:///run/containerd/containerd.sock"
 CONTAINERD_WINDOWS = "npipe:////./pipe/containerd-containerd"
 

@@ -6,7 +6,7 @@ cmd/kubelet/app/options of Kubernetes, IsKubeletLabel in k8s.io/kubelet/pkg/apis
 
 from collections.abc import Iterator
 
-from slipway.bootstrapper.engines.kubeadm.documents.spliced import Text
+from slipway.bootstrapper.engines.documents.spliced import Text
 
 _ALLOWED = frozenset(
     {

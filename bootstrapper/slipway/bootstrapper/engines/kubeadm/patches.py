@@ -7,9 +7,8 @@ which is what the spec means.
 
 import json
 
-from slipway.bootstrapper.engines.kubeadm.layout import PRIVATE
-from slipway.bootstrapper.engines.kubeadm.node import NODE
 from slipway.bootstrapper.engines.kubeadm.request import EngineRequest, root_file
+from slipway.bootstrapper.engines.request import NODE, PRIVATE
 from slipway.contract.errors import BundleInvalid, Violation
 from slipway.contract.yaml_source import Limits, SourceError, load_documents
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb

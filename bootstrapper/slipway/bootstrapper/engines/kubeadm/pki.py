@@ -5,8 +5,9 @@ Workers get none: they learn the CA by discovery. Source of paths, order and mod
 
 from collections.abc import Iterator
 
-from slipway.bootstrapper.engines.kubeadm.layout import GROUP_READABLE, PKI_DIRECTORY, PRIVATE
+from slipway.bootstrapper.engines.kubeadm.layout import PKI_DIRECTORY
 from slipway.bootstrapper.engines.kubeadm.request import EngineRequest, root_file
+from slipway.bootstrapper.engines.request import GROUP_READABLE, PRIVATE
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb

@@ -6,9 +6,9 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
+from slipway.bootstrapper.engines.documents.document import Document
+from slipway.bootstrapper.engines.documents.go_yaml import dump_yaml
 from slipway.bootstrapper.engines.kubeadm.documents import parts, v1beta3, v1beta4
-from slipway.bootstrapper.engines.kubeadm.documents.document import Document
-from slipway.bootstrapper.engines.kubeadm.documents.go_yaml import dump_yaml
 
 NETWORKING = parts.Networking(dns_domain="myDNSDomain", pod_subnet="myPodSubnet", service_subnet="myServiceSubnet")
 

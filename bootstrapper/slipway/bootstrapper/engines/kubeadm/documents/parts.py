@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from slipway.bootstrapper.engines.kubeadm.documents.document import PRINTED, Document
-from slipway.bootstrapper.engines.kubeadm.documents.spliced import Text
-from slipway.bootstrapper.engines.kubeadm.durations import GoDuration
+from slipway.bootstrapper.engines.documents.document import PRINTED, Document
+from slipway.bootstrapper.engines.documents.spliced import Text
+from slipway.bootstrapper.engines.durations import GoDuration
 
 
 class Taint(Document):

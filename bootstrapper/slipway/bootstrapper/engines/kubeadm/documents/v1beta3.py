@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from slipway.bootstrapper.engines.kubeadm.documents.document import PRINTED, Document
+from slipway.bootstrapper.engines.documents.document import PRINTED, Document
+from slipway.bootstrapper.engines.documents.spliced import Text
+from slipway.bootstrapper.engines.durations import GoDuration
 from slipway.bootstrapper.engines.kubeadm.documents.parts import (
     APIEndpoint,
     BootstrapToken,
@@ -21,8 +23,6 @@ from slipway.bootstrapper.engines.kubeadm.documents.parts import (
     Patches,
     Taints,
 )
-from slipway.bootstrapper.engines.kubeadm.documents.spliced import Text
-from slipway.bootstrapper.engines.kubeadm.durations import GoDuration
 
 ApiVersion = Literal["kubeadm.k8s.io/v1beta3"]
 API_VERSION: ApiVersion = "kubeadm.k8s.io/v1beta3"

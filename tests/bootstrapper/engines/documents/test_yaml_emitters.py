@@ -5,8 +5,8 @@ import random
 import pytest
 import yaml
 
-from slipway.bootstrapper.engines.kubeadm.documents import go_yaml
-from slipway.bootstrapper.engines.kubeadm.documents.document import Tree
+from slipway.bootstrapper.engines.documents import go_yaml
+from slipway.bootstrapper.engines.documents.document import Tree
 
 _WORDS = (
     *"ab01!#$%&()*+,-./:;<=>?@[]^_`{|}~\"'\\ ",

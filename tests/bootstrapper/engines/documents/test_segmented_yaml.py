@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.bootstrapper.engines.kubeadm.documents.segmented_yaml import Splice, segmented_yaml
-from slipway.bootstrapper.engines.kubeadm.documents.spliced import Slot, Spliced, UnquotableTextError
+from slipway.bootstrapper.engines.documents.segmented_yaml import Splice, segmented_yaml
+from slipway.bootstrapper.engines.documents.spliced import Slot, Spliced, UnquotableTextError
 
 CONTENT = Slot("secret")
 TEXTS = st.one_of(

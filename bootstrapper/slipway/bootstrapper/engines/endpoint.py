@@ -1,4 +1,4 @@
-"""The cluster's endpoint as kubeadm writes it."""
+"""The cluster's endpoint as programs write it."""
 
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 

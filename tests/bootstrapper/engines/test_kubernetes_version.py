@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.bootstrapper.engines.kubeadm.kubernetes_version import (
-    KubeadmApi,
+from slipway.bootstrapper.engines.kubeadm.kubeadm_api import KubeadmApi, kubeadm_api
+from slipway.bootstrapper.engines.kubernetes_version import (
     KubernetesVersion,
     KubernetesVersionError,
     Skew,
-    kubeadm_api,
     node_skew,
     parse_kubernetes_version,
 )

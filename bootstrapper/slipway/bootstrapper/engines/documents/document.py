@@ -1,6 +1,6 @@
 """Go prints a struct by rules of its own; every document type inherits those rules from here.
 
-The rules (encoding/json with omitempty, as Cluster API's kubeadm provider uses it): a required field is
+The rules (encoding/json with omitempty): a required field is
 always printed; a struct is printed even if empty; a pointer is left out only if nil; any other field is
 left out if it is the zero value.
 """
@@ -11,7 +11,7 @@ from pydantic import AliasGenerator, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
-from slipway.bootstrapper.engines.kubeadm.documents.spliced import Spliced
+from slipway.bootstrapper.engines.documents.spliced import Spliced
 
 
 class _Printed:

@@ -1,4 +1,4 @@
-"""kubeadm documents equal those of Cluster API's provider byte by byte, so they are emitted as Go does it.
+"""Documents that engines write equal, byte by byte, what programs in Go would write, so they are emitted as Go does it.
 
 PyYAML's emitter is a port of the same libyaml that Go's encoder is a port of. What differs is decided here:
 the order of keys, the quoting of text that would read as another type, and lines that are never folded.
@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from slipway.bootstrapper.engines.kubeadm.documents.document import Tree
+from slipway.bootstrapper.engines.documents.document import Tree
 
 _GO_BOOLEANS = frozenset({"y", "Y", "n", "N"})
 _GO_INTEGER = re.compile(r"[-+]?0[oO][0-7_]+")

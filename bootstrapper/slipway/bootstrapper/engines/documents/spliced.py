@@ -21,10 +21,12 @@ class Slot:
     Attributes:
         content: what it is filled with, in the words of the caller.
         verbatim: text that another program reads at this place before YAML is parsed, so it is never escaped.
+        base64: what fills it stands there in base64.
     """
 
     content: object
     verbatim: str | None = None
+    base64: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,9 @@ class Spliced:
     @property
     def is_one_value(self) -> bool:
         """Tell whether a single value fills the whole text."""
-        return len(self.parts) == 1 and isinstance(self.parts[0], Slot) and self.parts[0].verbatim is None
+        if len(self.parts) != 1 or not isinstance(self.parts[0], Slot):
+            return False
+        return self.parts[0].verbatim is None and not self.parts[0].base64
 
     @property
     def quote(self) -> str:

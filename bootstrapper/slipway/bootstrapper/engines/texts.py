@@ -1,9 +1,9 @@
 """Between the contract's texts and those of documents: values, secrets, machine facts, foreign templates."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from slipway.bootstrapper.engines.kubeadm.documents.segmented_yaml import Splice
-from slipway.bootstrapper.engines.kubeadm.documents.spliced import Slot, Spliced, Text
+from slipway.bootstrapper.engines.documents.segmented_yaml import Splice
+from slipway.bootstrapper.engines.documents.spliced import Slot, Spliced, Text
 from slipway.contract.errors import BundleInvalid, Violation
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
@@ -54,6 +54,11 @@ def secret_text(reference: secretpb.SecretReference) -> Spliced:
     return Spliced((Slot(reference),))
 
 
+def base64_text(reference: secretpb.SecretReference) -> Spliced:
+    """Give the place of a secret in a document that has it in base64."""
+    return Spliced((Slot(reference, base64=True),))
+
+
 def secret_value(value: secretpb.SecretValue, path: str) -> Spliced:
     """Give the place of a secret that the spec says.
 
@@ -68,6 +73,12 @@ def secret_value(value: secretpb.SecretValue, path: str) -> Spliced:
     return secret_text(value.secret_ref)
 
 
+def text_pieces(text: Text) -> Iterator[str | Splice]:
+    """Cut a text at what is not known here; it stands there as it is."""
+    for part in (text,) if isinstance(text, str) else text.parts:
+        yield part if isinstance(part, str) else Splice(part, as_json_string=False)
+
+
 def document_content(pieces: Iterable[str | Splice]) -> contentpb.Content:
     """Give a file's content from a document's pieces; secrets and facts stay references."""
     return contentpb.Content(segments=[_segment(piece) for piece in pieces])
@@ -77,6 +88,8 @@ def _segment(piece: str | Splice) -> contentpb.Segment:
     if isinstance(piece, str):
         return contentpb.Segment(data=piece.encode())
     encoding = contentpb.SPLICE_ENCODING_JSON_STRING if piece.as_json_string else contentpb.SPLICE_ENCODING_RAW
+    if piece.slot.base64:
+        encoding = contentpb.SPLICE_ENCODING_BASE64
     content = piece.slot.content
     if isinstance(content, secretpb.SecretReference):
         return contentpb.Segment(secret_ref=content, encoding=encoding)

@@ -1,4 +1,4 @@
-"""Durations of the contract as kubeadm reads them."""
+"""Durations of the contract as programs in Go read them."""
 
 from typing import Annotated
 

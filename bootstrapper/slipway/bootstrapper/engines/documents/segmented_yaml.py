@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import yaml
 
-from slipway.bootstrapper.engines.kubeadm.documents.document import Document, Tree
-from slipway.bootstrapper.engines.kubeadm.documents.go_yaml import dump_yaml, represent
-from slipway.bootstrapper.engines.kubeadm.documents.spliced import Slot, Spliced
+from slipway.bootstrapper.engines.documents.document import Document, Tree
+from slipway.bootstrapper.engines.documents.go_yaml import dump_yaml, represent
+from slipway.bootstrapper.engines.documents.spliced import Slot, Spliced
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class _Markers:
 def segmented_yaml(documents: Sequence[Document | dict[str, Tree]], *, leading_separator: bool) -> list[str | Splice]:
     """Emit documents as one YAML text, cut into literal pieces and slots.
 
-    Documents are separated by an empty line and `---`, as Cluster API's kubeadm provider has always written
+    Documents are separated by an empty line and `---`, as Cluster API's providers have always written
     them; whether the first one has a separator too depends on the role of the machine.
 
     Raises:

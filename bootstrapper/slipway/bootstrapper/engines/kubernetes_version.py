@@ -1,7 +1,6 @@
-"""A Kubernetes version decides which kubeadm API a machine speaks: it is parsed and compared in one place.
+"""A Kubernetes version decides what a machine understands: it is parsed and compared in one place.
 
-Sources: semver.org 2.0.0; the version skew policy of kubernetes.io; the mapping of Cluster API's kubeadm
-provider.
+Sources: semver.org 2.0.0; the version skew policy of kubernetes.io.
 """
 
 import re
@@ -15,21 +14,11 @@ _SEMVER = re.compile(
 )
 _LONGEST = 256
 
-NEWEST = (1, 36)
-"""Newest minor version that was there when this engine was written: what later versions accept is unknown."""
-
 _THREE_MINORS_OF_KUBELET_SINCE = (1, 28)
 
 
 class KubernetesVersionError(ValueError):
-    """The text is not a Kubernetes version, or no supported kubeadm API belongs to it."""
-
-
-class KubeadmApi(Enum):
-    """The kubeadm configuration APIs that this engine writes."""
-
-    V1BETA3 = "kubeadm.k8s.io/v1beta3"
-    V1BETA4 = "kubeadm.k8s.io/v1beta4"
+    """The text is not a Kubernetes version, or it is one that is not supported."""
 
 
 class Skew(Enum):
@@ -43,7 +32,7 @@ class Skew(Enum):
 
 @dataclass(frozen=True)
 class KubernetesVersion:
-    """A parsed version; `release` ignores pre-release and build, as every decision in this package does."""
+    """A parsed version; `release` ignores pre-release and build, as every decision of an engine does."""
 
     major: int
     minor: int
@@ -60,7 +49,7 @@ class KubernetesVersion:
         return (self.major, self.minor)
 
     def __str__(self) -> str:
-        """Give the v-prefixed form that kubeadm and Cluster API use."""
+        """Give the v-prefixed form that Cluster API uses."""
         pre = f"-{self.pre_release}" if self.pre_release else ""
         build = f"+{self.build}" if self.build else ""
         return f"v{self.major}.{self.minor}.{self.patch}{pre}{build}"
@@ -77,17 +66,6 @@ def parse_kubernetes_version(text: str) -> KubernetesVersion:
         raise KubernetesVersionError("not a Kubernetes version: write it as v1.MINOR.PATCH, like v1.31.4")
     major, minor, patch, pre_release, build = match.groups()
     return KubernetesVersion(int(major), int(minor), int(patch), pre_release or "", build or "")
-
-
-def kubeadm_api(version: KubernetesVersion) -> KubeadmApi:
-    """Choose the kubeadm API: 1.22 to 1.30 v1beta3, later v1beta4; a pre-release counts as its release.
-
-    Raises:
-        KubernetesVersionError: the version is older than 1.22.
-    """
-    if version.series < (1, 22):
-        raise KubernetesVersionError("Kubernetes older than v1.22 is not supported")
-    return KubeadmApi.V1BETA3 if version.series < (1, 31) else KubeadmApi.V1BETA4
 
 
 def node_skew(*, control_plane: KubernetesVersion, node: KubernetesVersion) -> Skew:

@@ -1,0 +1,109 @@
+"""The engines that a bootstrapper has, and which of them a machine gets."""
+
+from collections.abc import Iterable, Iterator
+from importlib.metadata import entry_points
+
+from slipway.bootstrapper.engines.engine import Engine
+from slipway.bootstrapper.engines.k0s.engine import K0sEngine
+from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from slipway.contract.errors import SpecInvalid, UnsupportedTarget, Violation
+from slipway.contract.source_position import did_you_mean
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+
+GROUP = "slipway.engines"
+"""Group of Python entry points: each names a class without arguments that is an Engine."""
+
+FIELD = "intent.kubernetes.engine"
+
+
+class EngineTable:
+    """Engines by name; the first one is that of a machine of which nobody says otherwise."""
+
+    def __init__(self, engines: Iterable[Engine]) -> None:
+        """Make a table.
+
+        Raises:
+            ValueError: two engines have the same name.
+        """
+        self._engines: dict[str, Engine] = {}
+        for engine in engines:
+            if engine.name in self._engines:
+                raise ValueError(f"there are two bootstrap engines with the name {engine.name}")
+            self._engines[engine.name] = engine
+
+    def __iter__(self) -> Iterator[Engine]:
+        """Give the engines in order."""
+        return iter(self._engines.values())
+
+    @property
+    def names(self) -> list[str]:
+        """Their names, in order."""
+        return list(self._engines)
+
+    def choose(self, kubernetes: kubernetespb.Kubernetes, cluster: clusterpb.Cluster) -> Engine:
+        """Give the engine that a spec names, else that of the cluster's control plane, else the first one.
+
+        A control plane that none of the engines makes is none that a plan can join; the engine refuses it.
+
+        Raises:
+            SpecInvalid: the spec names an engine that is not installed.
+        """
+        default = next(iter(self._engines.values()))
+        if not kubernetes.HasField("engine"):
+            return self._engines.get(cluster.control_plane, default)
+        if kubernetes.engine in self._engines:
+            return self._engines[kubernetes.engine]
+        meant = did_you_mean(kubernetes.engine, self._engines)
+        remedy = f"did you mean {meant}?" if meant else f"choose {' or '.join(self._engines)}"
+        raise SpecInvalid(
+            "the bootstrap engine of the spec is not installed",
+            violations=[Violation(FIELD, "is no bootstrap engine that is installed", remedy=remedy)],
+        )
+
+    def of_cluster(self, family: str) -> Engine:
+        """Give the engine of a cluster whose control plane is of a family; the first one for any other family."""
+        return self._engines.get(family, next(iter(self._engines.values())))
+
+
+def check_system(engine: Engine, family: clusterpb.OsFamily.ValueType) -> None:
+    """Check that an engine makes nodes on a family of operating systems.
+
+    Raises:
+        UnsupportedTarget: it does not.
+    """
+    if family in engine.os_families:
+        return
+    names = " or ".join(clusterpb.OsFamily.Name(one).removeprefix("OS_FAMILY_").lower() for one in engine.os_families)
+    raise UnsupportedTarget(
+        f"the bootstrap engine {engine.name} makes nodes on {names} only",
+        violations=[
+            Violation(
+                "machine.target.os_family",
+                f"is none on which the bootstrap engine {engine.name} makes nodes",
+                remedy=f"choose {names}, or another engine",
+            )
+        ],
+        metadata={"supported": names},
+    )
+
+
+def built_in_engines() -> EngineTable:
+    """Give the engines that come with Slipway."""
+    return EngineTable([KubeadmEngine(), K0sEngine()])
+
+
+def installed_engines() -> EngineTable:
+    """Give the engines that come with Slipway, and those of other packages that are installed beside it.
+
+    Raises:
+        ValueError: one has the name of another.
+        TypeError: an entry point of the group is not an engine.
+    """
+    others: list[Engine] = []
+    for entry in sorted(entry_points(group=GROUP), key=lambda one: one.name):
+        engine = entry.load()()
+        if not isinstance(engine, Engine):
+            raise TypeError(f"the entry point {entry.name} of {GROUP} is not a bootstrap engine")
+        others.append(engine)
+    return EngineTable([*built_in_engines(), *others])

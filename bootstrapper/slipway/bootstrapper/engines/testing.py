@@ -1,0 +1,158 @@
+"""A test kit for authors of engines: what every engine must keep, tried on machines that the author describes.
+
+Give `problems` an engine and some machines of `machine` that use all of its features between them; an empty list means
+that it keeps the rules. That the bootstrapper refuses what an engine does not declare needs no test of the engine's.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from slipway.bootstrapper.assembly.secrets import lift_inline, references
+from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
+from slipway.bootstrapper.credentials.generation import CERTIFICATE, KEYS
+from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
+from slipway.bootstrapper.credentials.roles import secrets_for_role
+from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
+from slipway.bootstrapper.documents.feature_names import feature_names
+from slipway.bootstrapper.engines.engine import Engine
+from slipway.bootstrapper.engines.result import EngineResult
+from slipway.bootstrapper.lowering.omission import take_out
+from slipway.contract.errors import SlipwayError
+from slipway.contract.features import unsupported
+from slipway.contract.walk import uses
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+NAMESPACES = ("kubernetes.", "engine_options.")
+_FACTS = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials", "kubernetes.engine")
+"""Features of every machine: they are facts, and need have no effect of their own."""
+
+_AUTHORITIES = (secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY, secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY_ED25519)
+_OTHERS = 0o077
+
+
+def machine(
+    engine: Engine,
+    role: clusterpb.Role.ValueType,
+    *,
+    kubernetes: kubernetespb.Kubernetes | None = None,
+    options: specpb.EngineOptions | None = None,
+    kubernetes_version: str = "v1.34.2",
+) -> bundlepb.BootstrapBundle:
+    """Give the neutral bundle of a machine, with references to the secrets that the engine declares for its role."""
+    bundle = bundlepb.BootstrapBundle()
+    bundle.machine.name, bundle.machine.role = "sample", role
+    bundle.machine.target.os_family = engine.os_families[0]
+    intent = bundle.intent
+    intent.role, intent.kubernetes_version = role, kubernetes_version
+    intent.cluster.MergeFrom(
+        clusterpb.Cluster(
+            name="sample",
+            endpoint=clusterpb.Endpoint(host="api.example.com", port=6443),
+            kubernetes_version=kubernetes_version,
+            pod_cidrs=["10.244.0.0/16"],
+            service_cidrs=["10.96.0.0/12"],
+            service_domain="cluster.local",
+            control_plane=engine.name,
+        )
+    )
+    intent.kubernetes.MergeFrom(kubernetes or kubernetespb.Kubernetes())
+    intent.kubernetes.engine = engine.name
+    if options is not None:
+        bundle.engine_options.MergeFrom(options)
+    declared = engine.secrets(intent.kubernetes)
+    made = PlaceholderStore().ensure(ClusterKey("sample"), declared, KeySettings()).secrets
+    held = secrets_for_role(made, declared, role)
+    intent.credentials.CopyFrom(cluster_credentials(held, declared=declared))
+    lift_inline(bundle)
+    return bundle
+
+
+def problems(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> list[str]:
+    """Give every rule that an engine breaks, in sentences."""
+    samples = list(machines)
+    found = [*_declarations(engine)]
+    for number, bundle in enumerate(samples):
+        where = f"machine {number} ({clusterpb.Role.Name(bundle.intent.role)})"
+        found += [f"{where}: {problem}" for problem in _plan(engine, bundle)]
+    return found + list(unused_features(engine, samples)) + list(idle_features(engine, samples))
+
+
+def unused_features(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> Iterator[str]:
+    """Give the declared features that no machine uses, so that nothing shows what the engine makes of them."""
+    used = {use.id for bundle in machines for use in uses(bundle)}
+    for support in engine.features:
+        if support.id not in used and not support.id.startswith(_FACTS):
+            yield f"{support.id} is declared, and no machine uses it"
+
+
+def idle_features(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> Iterator[str]:
+    """Give the declared features whose fields change nothing in any plan: they would be dropped in silence."""
+    seen: dict[str, bool] = {}
+    for bundle in machines:
+        whole = _result(engine, bundle)
+        for use in uses(bundle):
+            if use.id.startswith(_FACTS) or not use.id.startswith(NAMESPACES):
+                continue
+            bare = bundlepb.BootstrapBundle()
+            bare.CopyFrom(bundle)
+            changed = take_out(bare, use.path) and _result(engine, bare) != whole
+            seen[use.id] = seen.get(use.id, False) or changed
+    yield from (f"{feature} is declared, and changes no plan" for feature, changed in seen.items() if not changed)
+
+
+def _declarations(engine: Engine) -> Iterator[str]:
+    features = {support.id for support in engine.features}
+    for feature in sorted(features - feature_names()):
+        yield f"{feature} is declared, and the contract has no such feature"
+    for feature in sorted(features & set(engine.remedies)):
+        yield f"{feature} is declared, and has a remedy for where it is not taken"
+    for declared in engine.secrets(kubernetespb.Kubernetes()):
+        if declared.kind not in KEYS:
+            yield f"the secret {declared.name} is of no kind that can be made"
+        if declared.kind in _AUTHORITIES and "ROLE_WORKER" in declared.full_roles:
+            yield f"the authority {declared.name} is declared for workers, which never get its key"
+
+
+def _plan(engine: Engine, bundle: bundlepb.BootstrapBundle) -> Iterator[str]:
+    for one in unsupported(bundle, engine.features):
+        if one.use.id.startswith(NAMESPACES):
+            yield f"it uses {one.use.id}, which the engine does not declare"
+    before = bundle.SerializeToString(deterministic=True)
+    result = engine.build_plan(bundle)
+    if bundle.SerializeToString(deterministic=True) != before:
+        yield "the engine changes the bundle"
+    if engine.build_plan(bundle) != result:
+        yield "the engine gives another plan for the same bundle"
+    yield from (f"{refusal.path} is refused: {refusal.reason}" for refusal in result.refusals)
+    yield from _files(bundle, result)
+    ids = [step.id for step in result.steps]
+    if len(set(ids)) != len(ids):
+        yield "two steps have the same id"
+    for step in result.steps:
+        if step.phase != planpb.PHASE_BOOTSTRAP:
+            yield f"the step {step.id} is not of the phase BOOTSTRAP"
+
+
+def _files(bundle: bundlepb.BootstrapBundle, result: EngineResult) -> Iterator[str]:
+    known = {(reference.name, reference.key) for _, reference in references(bundle)}
+    for file in result.files:
+        if not file.owner or not file.group or not file.HasField("mode"):
+            yield f"the file {file.path} has no owner, group or mode"
+        for segment in file.content.segments:
+            if not segment.HasField("secret_ref"):
+                continue
+            if (segment.secret_ref.name, segment.secret_ref.key) not in known:
+                yield f"the file {file.path} refers to a secret that the bundle does not have"
+            if segment.secret_ref.key != CERTIFICATE and file.mode & _OTHERS:
+                yield f"the file {file.path} holds a secret, and others than its owner can read it"
+
+
+def _result(engine: Engine, bundle: bundlepb.BootstrapBundle) -> EngineResult | str:
+    try:
+        return engine.build_plan(bundle)
+    except SlipwayError as error:
+        return str(error)

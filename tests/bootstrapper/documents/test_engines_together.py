@@ -1,0 +1,47 @@
+"""Machines of one cluster have the bootstrap engine of its control plane."""
+
+import pytest
+import yaml
+
+from slipway.bootstrapper.documents.consistency import inconsistencies
+from slipway.bootstrapper.documents.document_set import read_document_set
+
+
+def found(plane: dict[str, object], worker: dict[str, object], **cluster: str) -> list[tuple[str, str]]:
+    """Give machine and field of everything that does not go together in a cluster of two machines."""
+    entries = [{"name": name, "role": role, "config": name} for name, role in (("cp", "Init"), ("w", "Worker"))]
+    facts = {"kubernetesVersion": "v1.34.2", "endpoint": {"host": "a.example.com"}, **cluster}
+    documents = [
+        {"kind": "SlipwayCluster", "metadata": {"name": "c"}, "spec": {"cluster": facts, "machines": entries}},
+        {"kind": "SlipwayConfig", "metadata": {"name": "cp"}, "spec": plane},
+        {"kind": "SlipwayConfig", "metadata": {"name": "w"}, "spec": worker},
+    ]
+    text = yaml.safe_dump_all([{"apiVersion": "bootstrap.slipway.dev/v1alpha1", **one} for one in documents])
+    questions = read_document_set({"c.yaml": text}, variables={}, substitute=False).questions
+    return [(one.machine.name, one.field) for one in inconsistencies(questions)]
+
+
+def engine(name: str) -> dict[str, object]:
+    """Give a spec that names its engine."""
+    return {"kubernetes": {"engine": name}}
+
+
+@pytest.mark.parametrize(
+    ("plane", "worker", "cluster", "wanted", "reason"),
+    [
+        ({}, {}, "", [], "nobody says anything"),
+        ({}, {}, "k0s", [], "both have that of the cluster"),
+        (engine("k0s"), engine("k0s"), "", [], "both say the same"),
+        (engine("k0s"), {}, "k0s", [], "the worker has that of the cluster"),
+        ({"init": engine("k0s")}, engine("k0s"), "", [], "an override counts"),
+        (engine("k0s"), engine("kubeadm"), "", [("w", "spec.kubernetes.engine")], "two engines"),
+        (engine("kubeadm"), {}, "", [], "one says what the other has anyway"),
+        (engine("k0s"), {}, "", [("w", "")], "the worker would have kubeadm"),
+    ],
+)
+def test_a_worker_has_the_engine_of_its_control_plane(
+    plane: dict[str, object], worker: dict[str, object], cluster: str, wanted: list[tuple[str, str]], reason: str
+) -> None:
+    """Else it could not join; the field is that of the worker, where it has one."""
+    facts = {"controlPlane": cluster} if cluster else {}
+    assert found(plane, worker, **facts) == wanted, reason

@@ -1,0 +1,273 @@
+"""The test kit for engines: it finds each kind of fault, and ours have none."""
+
+import itertools
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from google.protobuf import json_format
+
+from slipway.bootstrapper.engines.engine import Engine, supports
+from slipway.bootstrapper.engines.k0s.engine import K0sEngine
+from slipway.bootstrapper.engines.k0s.features import FEATURES
+from slipway.bootstrapper.engines.result import EngineRefusal, EngineResult
+from slipway.bootstrapper.engines.table import built_in_engines
+from slipway.bootstrapper.engines.testing import machine, problems
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+ROLES = (clusterpb.ROLE_INIT, clusterpb.ROLE_CONTROL_PLANE, clusterpb.ROLE_WORKER)
+FACTS = [{"fact": {"kind": kind}} for kind in contentpb.FactKind.values() if kind]
+TEXT = {"segments": FACTS}
+ARGUMENT = {"name": "a", "segments": FACTS}
+FILE = {"segments": FACTS}
+COMPONENT = {"arguments": [ARGUMENT]}
+NODE = {
+    "name": TEXT,
+    "labels": [{"name": "a", "value": "b"}],
+    "taints": {"items": [{"key": "k", "effect": "TAINT_EFFECT_NO_EXECUTE"}]},
+    "kubeletArguments": [ARGUMENT],
+    "criSocket": "unix:///run/other.sock",
+    "providerId": TEXT,
+    "nodeIp": TEXT,
+}
+CONTROL_PLANE = {
+    "apiServer": COMPONENT,
+    "controllerManager": COMPONENT,
+    "scheduler": COMPONENT,
+    "apiServerSans": ["a.example.com"],
+    "advertiseAddress": TEXT,
+    "audit": {"policy": FILE, "logPath": "/var/log/a/b", "maxBackups": 2},
+    "encryption": {"configuration": FILE},
+    "authenticationWebhook": {"kubeconfig": FILE, "cacheTtl": "5s", "version": "v1"},
+    "files": [{"name": "f", "component": "scheduler", "argument": "config", "content": FILE}],
+    "dns": {"disabled": True},
+    "kubeProxy": {"disabled": True},
+}
+LABELS = {"labels": [{"name": "a", "value": "b"}]}
+FACTUAL = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials", "kubernetes.engine")
+EXTERNAL = {"endpoints": ["https://a"], "caFile": "/c", "certFile": "/d", "keyFile": "/e"}
+
+
+def kubernetes(**fields: Any) -> kubernetespb.Kubernetes:
+    """Give the Kubernetes part of a spec."""
+    return json_format.ParseDict(fields, kubernetespb.Kubernetes())
+
+
+def k0s_machines() -> list[bundlepb.BootstrapBundle]:
+    """Give machines that use everything that k0s takes."""
+    engine = K0sEngine()
+    token = {"endpoint": "other.example.com:6443", "token": {"secretRef": {"name": "t", "key": "k"}}}
+    options = specpb.EngineOptions(k0s=specpb.K0sOptions(network_provider="calico", worker_profile="p"))
+    worker = kubernetes(node=NODE, discovery={"token": token}, timeouts={"tlsBootstrap": "9s"})
+    plane = kubernetes(
+        node=NODE,
+        controlPlane=CONTROL_PLANE,
+        etcd={"local": {"arguments": [ARGUMENT]}},
+        images={"repository": "r"},
+        certificates={"caValidity": "32400000s", "keyAlgorithm": "KEY_ALGORITHM_ECDSA_P384"},
+        timeouts={"controlPlaneComponent": "9s"},
+    )
+    other = kubernetes(etcd={"external": EXTERNAL}, controlPlane={"bindPort": 7443})
+    joining = machine(engine, clusterpb.ROLE_CONTROL_PLANE, kubernetes=other)
+    joining.intent.cluster.endpoint.port = 7443
+    return [
+        machine(engine, clusterpb.ROLE_INIT, kubernetes=plane, options=options),
+        joining,
+        machine(engine, clusterpb.ROLE_WORKER, kubernetes=worker, options=options),
+    ]
+
+
+def test_k0s_keeps_the_rules() -> None:
+    """Whatever it declares has an effect; how long an authority lives is settled when it is made."""
+    idle = {"kubernetes.certificates", "kubernetes.certificates.ca_validity"}
+    assert [one for one in problems(K0sEngine(), k0s_machines()) if one.split(" ")[0] not in idle] == []
+
+
+@pytest.mark.parametrize("name", built_in_engines().names)
+def test_engines_keep_the_rules_with_a_bare_spec(name: str) -> None:
+    """By each role; that not all of their features are used is no fault of theirs here."""
+    (engine,) = (one for one in built_in_engines() if one.name == name)
+    found = problems(engine, [machine(engine, role) for role in ROLES])
+    assert [one for one in found if not one.endswith("and no machine uses it")] == []
+
+
+class Plain(Engine):
+    """An engine without a fault, which others are made of; it takes labels."""
+
+    name = "plain"
+    version = "1"
+    oldest, newest = (1, 27), (1, 36)
+    os_families = (clusterpb.OS_FAMILY_LINUX,)
+    features = supports(frozenset(one for one in FEATURES if one.startswith((*FACTUAL, "kubernetes.node.labels"))))
+    remedies: Mapping[str, str] = MappingProxyType({"kubernetes.node.taints": "leave it out"})
+    join_tokens = K0sEngine.join_tokens
+
+    def secrets(self, kubernetes: kubernetespb.Kubernetes) -> tuple[secretpb.SecretDeclaration, ...]:
+        """Declare those of k0s."""
+        return tuple(K0sEngine().secrets(kubernetes))
+
+    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+        """Give a file and a step."""
+        return EngineResult(self.name, files=(self.file(bundle),), steps=tuple(self.steps()))
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Give a file with the labels and a secret."""
+        labels = ",".join(label.name for label in bundle.intent.kubernetes.node.labels)
+        authority = bundle.intent.credentials.cluster_ca.certificate
+        segments = [contentpb.Segment(data=labels.encode()), contentpb.Segment(secret_ref=authority)]
+        content = contentpb.Content(segments=segments)
+        return ospb.File(path="/etc/plain", owner="root", group="root", mode=0o644, content=content)
+
+    def steps(self) -> Iterable[planpb.Step]:
+        """Give the step."""
+        yield planpb.Step(id="a", phase=planpb.PHASE_BOOTSTRAP)
+
+
+class Changing(Plain):
+    """Writes into what it is given."""
+
+    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+        """Do so."""
+        made = super().build_plan(bundle)
+        bundle.machine.name += "x"
+        return made
+
+
+class Counting(Plain):
+    """Is not the same twice."""
+
+    count = itertools.count()
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Give another path each time."""
+        made = super().file(bundle)
+        made.path += str(next(self.count))
+        return made
+
+
+class Idle(Plain):
+    """Takes taints, and does nothing with them."""
+
+    features = (*Plain.features, *supports(frozenset({"kubernetes.node.taints"})))
+    remedies = MappingProxyType({})
+
+
+class Unknown(Plain):
+    """Declares what nobody knows."""
+
+    features = (*Plain.features, *supports(frozenset({"kubernetes.node.zebra"})))
+
+
+class Remedied(Plain):
+    """Has a remedy for what it takes."""
+
+    remedies = MappingProxyType({"kubernetes.node.labels": "leave it out"})
+
+
+class Readable(Plain):
+    """Lets everybody read a token."""
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Give the token."""
+        made = super().file(bundle)
+        made.content.segments[1].secret_ref.key = "token"
+        made.content.segments[1].secret_ref.name = "slipway.dev/bootstrap-token"
+        return made
+
+
+class Foreign(Plain):
+    """Refers to a secret that is not there."""
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Give it."""
+        made = super().file(bundle)
+        made.content.segments[1].secret_ref.name = "slipway.dev/other"
+        return made
+
+
+class Unowned(Plain):
+    """Leaves the mode of a file open."""
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Give one without."""
+        made = super().file(bundle)
+        made.ClearField("mode")
+        return made
+
+
+class Doubled(Plain):
+    """Has two steps of a name, one of another phase."""
+
+    def steps(self) -> Iterable[planpb.Step]:
+        """Give both."""
+        yield from super().steps()
+        yield planpb.Step(id="a", phase=planpb.PHASE_POST)
+
+
+class Trusting(Plain):
+    """Gives workers the key of an authority."""
+
+    def secrets(self, kubernetes: kubernetespb.Kubernetes) -> tuple[secretpb.SecretDeclaration, ...]:
+        """Declare it so."""
+        authority, *others = super().secrets(kubernetes)
+        more = secretpb.SecretDeclaration()
+        more.CopyFrom(authority)
+        more.full_roles.append("ROLE_WORKER")
+        return (more, *others)
+
+
+class Refusing(Plain):
+    """Refuses what it declares."""
+
+    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+        """Do so."""
+        refusal = EngineRefusal(
+            "kubernetes.node.labels", "intent.kubernetes.node.labels[0]", "is not liked", "leave it"
+        )
+        return EngineResult(self.name, refusals=(refusal,) if bundle.intent.kubernetes.node.labels else ())
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        (Changing, "changes the bundle"),
+        (Counting, "another plan for the same bundle"),
+        (Idle, "kubernetes.node.taints is declared, and changes no plan"),
+        (Unknown, "kubernetes.node.zebra is declared, and the contract has no such feature"),
+        (Unknown, "kubernetes.node.zebra is declared, and no machine uses it"),
+        (Remedied, "has a remedy for where it is not taken"),
+        (Readable, "others than its owner can read it"),
+        (Foreign, "a secret that the bundle does not have"),
+        (Unowned, "has no owner, group or mode"),
+        (Doubled, "two steps have the same id"),
+        (Doubled, "is not of the phase BOOTSTRAP"),
+        (Trusting, "is declared for workers"),
+        (Refusing, "is refused: is not liked"),
+    ],
+)
+def test_the_kit_finds_a_fault(broken: type[Engine], words: str) -> None:
+    """Of an engine that has none otherwise."""
+    assert problems(Plain(), _machines(Plain())) == []
+    assert any(words in one for one in problems(broken(), _machines(broken())))
+
+
+def test_the_kit_finds_a_feature_that_is_not_declared() -> None:
+    """A machine that uses it is no machine of this engine."""
+    engine = Plain()
+    tainted = kubernetes(node={**LABELS, "taints": {}})
+    found = problems(engine, [machine(engine, clusterpb.ROLE_WORKER, kubernetes=tainted)])
+    assert any("kubernetes.node.taints, which the engine does not declare" in one for one in found)
+
+
+def _machines(engine: Engine) -> list[bundlepb.BootstrapBundle]:
+    taken = {support.id for support in engine.features}
+    node = {**LABELS, **({"taints": {}} if "kubernetes.node.taints" in taken else {})}
+    return [machine(engine, clusterpb.ROLE_WORKER, kubernetes=kubernetes(node=node))]

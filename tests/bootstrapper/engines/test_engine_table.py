@@ -1,0 +1,80 @@
+"""Which engine a machine gets, and what others may put into the table."""
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from slipway.bootstrapper.engines import table
+from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from slipway.bootstrapper.engines.table import EngineTable, built_in_engines, check_system, installed_engines
+from slipway.contract.errors import SpecInvalid, UnsupportedTarget
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+
+
+class Other(KubeadmEngine):
+    """An engine of another package."""
+
+    name = "other"
+
+
+@pytest.mark.parametrize(
+    ("stated", "control_plane", "name", "reason"),
+    [
+        (None, "", "kubeadm", "nobody says anything"),
+        (None, "k0s", "k0s", "that of the control plane"),
+        (None, "talos", "kubeadm", "the engine refuses a control plane that it did not make"),
+        ("k0s", "", "k0s", "the spec says so"),
+        ("k0s", "kubeadm", "k0s", "the engine refuses it"),
+    ],
+)
+def test_a_machine_gets_the_engine_of_its_spec_or_its_control_plane(
+    stated: str | None, control_plane: str, name: str, reason: str
+) -> None:
+    """In this order, kubeadm last."""
+    kubernetes = kubernetespb.Kubernetes(engine=stated)
+    cluster = clusterpb.Cluster(control_plane=control_plane or None)
+    assert built_in_engines().choose(kubernetes, cluster).name == name, reason
+
+
+@pytest.mark.parametrize(("stated", "remedy"), [("k0", "did you mean k0s?"), ("zebra", "choose kubeadm or k0s")])
+def test_an_engine_that_is_not_installed_is_refused_by_field(stated: str, remedy: str) -> None:
+    """With what there is in its place."""
+    with pytest.raises(SpecInvalid) as refused:
+        built_in_engines().choose(kubernetespb.Kubernetes(engine=stated), clusterpb.Cluster())
+    (violation,) = refused.value.violations
+    assert (violation.path, violation.remedy) == ("intent.kubernetes.engine", remedy)
+
+
+def test_an_engine_serves_the_systems_that_it_declares() -> None:
+    """Others are refused by the field of the target."""
+    kubeadm, k0s = built_in_engines()
+    for family in (clusterpb.OS_FAMILY_LINUX, clusterpb.OS_FAMILY_WINDOWS):
+        check_system(kubeadm, family)
+    check_system(k0s, clusterpb.OS_FAMILY_LINUX)
+    with pytest.raises(UnsupportedTarget) as refused:
+        check_system(k0s, clusterpb.OS_FAMILY_WINDOWS)
+    assert refused.value.violations[0].path == "machine.target.os_family"
+
+
+def test_engines_of_other_packages_are_installed_by_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stand behind our own; a name that is taken, and what is no engine, are errors."""
+
+    def install(*values: str) -> None:
+        entries = [EntryPoint(f"e{number}", value, table.GROUP) for number, value in enumerate(values)]
+        monkeypatch.setattr(table, "entry_points", lambda *, group: [one for one in entries if one.group == group])
+
+    install(f"{__name__}:Other")
+    assert installed_engines().names == ["kubeadm", "k0s", "other"]
+    install("slipway.bootstrapper.engines.kubeadm.engine:KubeadmEngine")
+    with pytest.raises(ValueError, match="two bootstrap engines with the name kubeadm"):
+        installed_engines()
+    install("builtins:dict")
+    with pytest.raises(TypeError, match="e0"):
+        installed_engines()
+
+
+def test_two_engines_of_a_name_are_no_table() -> None:
+    """Nobody could choose one of them."""
+    with pytest.raises(ValueError, match="other"):
+        EngineTable([Other(), Other()])

@@ -1,0 +1,105 @@
+"""Nobody but its own folder, its importer and the tables knows an engine, or a first-boot system, by name."""
+
+import ast
+import functools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+SOURCES = ("bootstrapper/slipway", "services/slipway", "sdk/python/slipway")
+BOOTSTRAPPER = "bootstrapper/slipway/bootstrapper"
+GENERATED = "sdk/python/slipway/v1alpha1"
+"""What the contract says, it says: reasons, and the fields of options."""
+
+
+def words_of_code(text: str) -> Iterator[str]:
+    """Give every name and every text of a module, without comments and docstrings."""
+    tree = ast.parse(text)
+    prose = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    }
+    for node in ast.walk(tree):
+        if id(node) in prose:
+            continue
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        elif isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.alias):
+            yield node.name
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.arg | ast.keyword):
+            yield str(getattr(node, "name", None) or getattr(node, "arg", None) or "")
+
+
+@functools.cache
+def code() -> dict[str, str]:
+    """Give the words of each module, by its path."""
+    paths = [path for folder in SOURCES for path in sorted((ROOT / folder).rglob("*.py"))]
+    named = {path.relative_to(ROOT).as_posix(): path for path in paths}
+    return {
+        name: "\n".join(words_of_code(path.read_text(encoding="utf-8")))
+        for name, path in named.items()
+        if not name.startswith(GENERATED)
+    }
+
+
+def knowing(word: str) -> set[str]:
+    """Give the modules whose code has a word in it."""
+    pattern = re.compile(rf"(?<![a-z]){word}", re.IGNORECASE)
+    return {name for name, words in code().items() if pattern.search(words)}
+
+
+PROVIDER_OF_TODAY = {
+    f"{BOOTSTRAPPER}/importing.py": "the call that imports a KubeadmConfig",
+    f"{BOOTSTRAPPER}/lowering/entry_unit.py": "the layout of the kubeadm provider, for imported configs",
+    f"{BOOTSTRAPPER}/lowering/runners/kubeadm_provider.py": "the same",
+    f"{BOOTSTRAPPER}/lowering/runners/lower_steps.py": "the same",
+    "services/slipway/cli/entry_table.py": "fields of Cluster API's kinds",
+    "services/slipway/cli/import_command.py": "imports KubeadmConfigs",
+    "services/slipway/cli/loading.py": "names the kinds that it reads",
+    "services/slipway/cli/release_command.py": "hands KubeadmConfigs back",
+    "services/slipway/controller/__main__.py": "the option to follow KubeadmConfigs",
+    "services/slipway/controller/assembly.py": "the same",
+    "services/slipway/controller/conditions.py": "reasons of conditions",
+    "services/slipway/controller/facts.py": "kinds of Cluster API's control planes",
+    "services/slipway/controller/ownership.py": "annotations of KubeadmConfigs",
+    "services/slipway/controller/resources.py": "the kind KubeadmConfig",
+    "services/slipway/controller/subject.py": "the version skew of a control plane of Cluster API",
+    "services/slipway/controller/watches.py": "watches KubeadmConfigs",
+}
+"""Cluster API's kubeadm provider, beside which Slipway works: its kinds and its layout, not the engine."""
+
+TABLES = {
+    f"{BOOTSTRAPPER}/engines/table.py": "the table of engines",
+    "services/slipway/diagnosis/rules.py": "the scopes of rules",
+}
+IMPORTERS = (f"{BOOTSTRAPPER}/importers/", "services/slipway/controller/opt_in/")
+
+
+@pytest.mark.parametrize(
+    ("name", "also", "importers"),
+    [("k0s", {}, ()), ("kubeadm", PROVIDER_OF_TODAY, IMPORTERS)],
+)
+def test_an_engine_is_known_in_its_folder_and_the_tables(
+    name: str, also: dict[str, str], importers: tuple[str, ...]
+) -> None:
+    """A second engine changes no line elsewhere; an entry above that is not needed any more fails, too."""
+    own = (f"{BOOTSTRAPPER}/engines/{name}/", *importers)
+    assert {one for one in knowing(name) if not one.startswith(own)} == {*TABLES, *also}
+
+
+@pytest.mark.parametrize("system", ["cloud.?init", "ignition", "talos", "cloudbase"])
+def test_engines_know_no_first_boot_system(system: str) -> None:
+    """Only the layout of the kubeadm provider differs by the format that it would have rendered."""
+    engines = {one for one in knowing(system) if one.startswith(f"{BOOTSTRAPPER}/engines/")}
+    layout = {f"{BOOTSTRAPPER}/engines/kubeadm/{name}.py" for name in ("engine", "layout")}
+    assert engines == (layout if system == "ignition" else set())

@@ -1,0 +1,102 @@
+"""Nodes of k0s: a cluster by each first-boot system, members and workers by the other one, and what goes wrong."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.node import documents
+from tests.node.harbour import SECONDS, failure
+from tests.node.readiness import wait_ready
+from tests.node.rendering import Rendering
+from tools.node.machine import FirstBoot, Machine
+from tools.node.site import Site
+
+pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
+
+AT_ONCE = 1  # with up to three machines each
+FLAVOUR = "1.34-k0s"
+OTHER = {FirstBoot.CLOUD_INIT: FirstBoot.IGNITION, FirstBoot.IGNITION: FirstBoot.CLOUD_INIT}
+MEMBERS = {"one": ("Init", "cp"), "two": ("ControlPlane", "cp"), "three": ("Worker", "worker")}
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+LINKS = [{"path": f"/usr/bin/{name}", "target": "kubebox"} for name in PROGRAMS]
+COMPONENTS = ["konnectivity-server", "metrics-server", "autopilot", "helm"]
+
+
+def config(name: str, **kubernetes: Any) -> dict[str, Any]:
+    """A config for the node image of kubeadm: its kubelet's unit is masked, since k0s runs a kubelet of its own.
+
+    The image's containerd leaves control groups to systemd, and the network of pods is there already.
+    """
+    node = {"taints": {}, "kubeletArguments": [{"name": "cgroup-driver", "value": "systemd"}]}
+    return documents.config(
+        name,
+        os={
+            "links": [*LINKS, {"path": "/etc/kubernetes/admin.conf", "target": "/var/lib/k0s/pki/admin.conf"}],
+            "systemdUnits": [{"name": "kubelet.service", "masked": True}],
+            "users": [{"name": "sailor"}],
+            "files": [{"path": "/etc/motd", "content": {"text": "ahoy\n"}, "owner": "sailor"}],
+        },
+        kubernetes={"engine": "k0s", "node": node, **kubernetes},
+        engineOptions={
+            "k0s": {"program": "/usr/bin/k0s", "networkProvider": "custom", "disabledComponents": COMPONENTS}
+        },
+        commands={"pre": [{"argv": ["sh", "-c", "echo run >>/var/count-pre"]}]},
+    )
+
+
+def text(**worker: Any) -> str:
+    """The documents of a cluster; `worker` is what its worker says of Kubernetes."""
+    cluster = documents.cluster(MEMBERS, name="k0s")
+    plane = config("cp", controlPlane={"kubeProxy": {"disabled": True}, "dns": {"disabled": True}})
+    return documents.text(cluster, plane, config("worker", **worker))
+
+
+def boot(place: Site, rendering: Rendering, name: str, by: FirstBoot) -> Machine:
+    """A machine that has its user data."""
+    machine = place.machine(name, flavour=FLAVOUR)
+    machine.boot(rendering.user_data(name, by), by=by)
+    return machine
+
+
+@pytest.mark.parametrize("first", FirstBoot, ids=str)
+def test_controllers_and_workers_become_ready(place: Site, first: FirstBoot) -> None:
+    """The first controller by one system, a second one and a worker by the other; a reboot is survived."""
+    rendering = Rendering(text())
+    one = boot(place, rendering, "one", first)
+    one.wait_sentinel(timeout=SECONDS)
+    two, three = (boot(place, rendering, name, OTHER[first]) for name in ("two", "three"))
+    two.wait_sentinel(timeout=SECONDS)
+    three.wait_sentinel(timeout=SECONDS)
+    wait_ready(one, "one", "two", "three")
+    for machine in (one, two, three):
+        assert machine.run(["stat", "-c", "%U", "/etc/motd"]).output == "sailor\n"
+        assert (machine.disk / "var/count-pre").read_text() == "run\n"
+        assert machine.failures() == []
+    assert not (three.disk / "var/lib/k0s/pki/ca.key").exists()
+    keys = [(machine.disk / "var/lib/k0s/pki/ca.key").read_text() for machine in (one, two)]
+    assert keys[0] == keys[1]
+    tokens = one.run(["kubectl", "-n", "kube-system", "get", "secrets", "-o", "yaml"]).output
+    held = [item["data"] for item in yaml.safe_load(tokens)["items"] if item["type"] == "bootstrap.kubernetes.io/token"]
+    # Those that k0s makes for its own nodes have a description.
+    assert len([data for data in held if "description" not in data]) == 2
+    assert all("expiration" in data for data in held)
+    three.reboot()
+    three.wait_running(timeout=SECONDS)
+    active = ["systemctl", "is-active", "--quiet", "k0sworker"]
+    three.wait_until(lambda: three.run(active).status == 0, "no k0s after the reboot", timeout=SECONDS, asks=True)
+    wait_ready(one, "three")
+    assert (three.disk / "var/count-pre").read_text() == "run\n"
+
+
+def test_a_worker_with_another_authority_fails_in_time(place: Site) -> None:
+    """k0s alone would try for ever; here the step says why, and k0s is left switched off."""
+    one = boot(place, Rendering(text()), "one", FirstBoot.CLOUD_INIT)
+    one.wait_sentinel(timeout=SECONDS)
+    stranger = Rendering(text(timeouts={"tlsBootstrap": "20s"}))
+    worker = boot(place, stranger, "three", FirstBoot.IGNITION)
+    told, tail = failure(worker)
+    assert (told["phase"], told["step"], told["exit"]) == ("bootstrap", "20-k0s", 3)
+    assert "not signed by the authority" in tail
+    assert worker.run(["systemctl", "is-enabled", "k0sworker"]).output.strip() == "disabled"
+    assert one.run(["kubectl", "get", "node", "three"]).status != 0

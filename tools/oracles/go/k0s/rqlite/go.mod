@@ -1,0 +1,3 @@
+module github.com/rqlite/rqlite
+
+go 1.26
