@@ -14,13 +14,14 @@ PAGE = (ROOT / "docs/reference/engines.md").read_text(encoding="utf-8")
 # Whose versions a reader wants to know; the others come along.
 TOLD = re.compile(
     r"^(?:require )?\t?(?:github.com/(?:siderolabs/talos/pkg/machinery|coreos/ignition|coreos/ignition/v2|coreos/butane"
-    r"|containerd/containerd/v2)|k8s.io/kubernetes|sigs.k8s.io/cluster-api) v(\S+)",
+    r"|containerd/containerd/v2|k3s-io/cluster-api-k3s)|k8s.io/kubernetes|sigs.k8s.io/cluster-api) v(\S+)",
     re.MULTILINE,
 )
 JUDGES = (
     "cloud-init", "ignition", "qemu", "talos", "kubeadm", "windows", "checkers", "containerd", "kubeadm-provider",
+    "k3s-provider",
 )  # fmt: skip
-MODULES = ("containerd", "containerd_daemon", "ignition", "kubebox", "kubeadm_provider", "talos")
+MODULES = ("containerd", "containerd_daemon", "ignition", "k3s_provider", "kubebox", "kubeadm_provider", "talos")
 PACKAGES = {"trixie": ("cloud-init", "systemd"), "bookworm": ("cloud-init", "systemd"), "machine": ("ignition",)}
 
 

@@ -37,7 +37,7 @@ _LINKED = (
     *("bootstrapper", "deploy", "docs", "examples", "proto", "provisioners", "sdk", "services", "tests", "tools"),
     *("Makefile", "buf.yaml", "constraints.txt", "docker-compose.yaml", "pyproject.toml", "runtime.txt", ".venv"),
 )
-_LANGUAGES = {"console", "console background", "go", "json", "mermaid", "proto", "python", "sh", "text", "yaml"}
+_LANGUAGES = {"diff", "console", "console background", "go", "json", "mermaid", "proto", "python", "sh", "text", "yaml"}
 
 
 @pytest.mark.parametrize("scene", SCENES)

@@ -17,7 +17,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import spec_pb2 as specpb
 from slipway.v1alpha1.reasons import RULES
-from tools.docgen import descriptors, markdown, pages
+from tools.docgen import architecture_tables, descriptors, markdown, pages
 from tools.docgen.feature_ids import places
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,9 +36,12 @@ def test_a_changed_page_is_stale(tmp_path: Path) -> None:
     """One changed byte, or a missing page, is told; writing again makes all of them fresh."""
     (tmp_path / "proto").symlink_to(ROOT / "proto")
     marks = "<!-- made by `make docs`: begin -->\nold\n<!-- made by `make docs`: end -->"
-    (tmp_path / pages.README).write_text(marks, encoding="utf-8")
+    for page in (pages.README, architecture_tables.PAGE):
+        (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / page).write_text(marks, encoding="utf-8")
     assert set(pages.write(tmp_path)) == set(pages.texts(ROOT))
     assert "| users | native |" in (tmp_path / pages.README).read_text(encoding="utf-8")
+    assert "| engine `kubeadm` |" in (tmp_path / architecture_tables.PAGE).read_text(encoding="utf-8")
     assert pages.stale(tmp_path) == []
     page = pages.REFERENCE / "features.md"
     (tmp_path / page).write_text((tmp_path / page).read_text(encoding="utf-8") + " ", encoding="utf-8")

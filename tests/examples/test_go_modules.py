@@ -30,7 +30,7 @@ def test_they_are_formatted(name: str, engine: Callable[..., None]) -> None:
         assert go(module, "-l", ".", program="gofmt") == "", module
 
 
-@pytest.mark.parametrize("folder", ["provisioner-go", "client-go"])
+@pytest.mark.parametrize("folder", sorted(EXAMPLES))
 def test_they_are_small(folder: str) -> None:
     """What an author writes, besides the package that every provisioner can use, fits into 600 lines."""
     lines = sum(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from slipway.bootstrapper.lowering.runners.lower_steps import lower_steps
+from slipway.bootstrapper.lowering.runners.step_data import STEP_DATA
 from slipway.bootstrapper.lowering.runners.windows_file import PLAN
 from slipway.contract.content import SecretIndex, content_bytes
 from tests.bootstrapper.lowering.runners.plans import POST, PRE, program, windows
@@ -70,3 +71,9 @@ def test_it_uses_few_modules() -> None:
     """The standard library, and the one module with the calls of operating systems."""
     modules = machineadm.go(machineadm.SOURCE, "list", "-m", "all").split("\n")
     assert [line.split()[0] for line in modules if line] == ["slipway.dev/machineadm", "golang.org/x/sys"]
+
+
+def test_it_executes_the_step_data_of_the_bootstrapper() -> None:
+    """The node agent and the bootstrapper mean the same version of the step data."""
+    source = (machineadm.SOURCE / "internal/plan/plan.go").read_text(encoding="utf-8")
+    assert f"const Format = {STEP_DATA}\n" in source

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
+from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.bootstrapper import utc_now
 from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
@@ -30,6 +32,13 @@ class Rendering:
         other = Rendering.__new__(Rendering)
         other._bootstrapper = self._bootstrapper
         other._read(text, variables or {})
+        return other
+
+    def handing_out(self, artifacts: Artifacts) -> "Rendering":
+        """The same cluster, whose operator hands out releases."""
+        other = Rendering.__new__(Rendering)
+        other._bootstrapper = replace(self._bootstrapper, artifacts=artifacts)
+        other._questions = self._questions
         return other
 
     def _read(self, text: str, variables: Mapping[str, str]) -> None:

@@ -73,9 +73,9 @@ class Found:
     fields: frozenset[str] = frozenset()
 
 
-def entries() -> list[Entry]:
-    """The checked-in list."""
-    return [Entry(**one) for one in tomllib.loads(LIST.read_text(encoding="utf-8"))["difference"]]
+def entries(file: Path = LIST) -> list[Entry]:
+    """A checked-in list."""
+    return [Entry(**one) for one in tomllib.loads(file.read_text(encoding="utf-8"))["difference"]]
 
 
 def everything(theirs: MachineState, ours: MachineState) -> list[Found]:
@@ -84,14 +84,15 @@ def everything(theirs: MachineState, ours: MachineState) -> list[Found]:
     return found + _calls(theirs.calls, ours.calls)
 
 
-def unexplained(config: str, found: list[Found]) -> list[Found]:
+def unexplained(config: str, found: list[Found], file: Path = LIST) -> list[Found]:
     """The differences that no entry allows."""
-    return [one for one in found if not any(entry.covers(config, one) for entry in entries())]
+    return [one for one in found if not any(entry.covers(config, one) for entry in entries(file))]
 
 
-def idle(config: str, found: list[Found]) -> list[Entry]:
+def idle(config: str, found: list[Found], file: Path = LIST) -> list[Entry]:
     """The entries that this config is to show, and does not."""
-    return [one for one in entries() if one.shown_by == config and not any(one.covers(config, each) for each in found)]
+    shown = [one for one in entries(file) if one.shown_by == config]
+    return [one for one in shown if not any(one.covers(config, each) for each in found)]
 
 
 def _is_our_own(one: Difference) -> bool:
@@ -156,6 +157,11 @@ def _kubeadm_without_expiry(data: bytes) -> Any:
     return documents
 
 
+def _yaml(data: bytes) -> Any:
+    """What the file says, whatever is in quotes and in which order."""
+    return yaml.safe_load(data)
+
+
 def _script(data: bytes) -> list[str]:
     """The lines of a script that are not blank, each "set -e" but the first left out."""
     first, *lines = [line.rstrip() for line in data.decode().splitlines() if line.strip()] or [""]
@@ -192,6 +198,7 @@ def _time_servers(data: bytes) -> set[str]:
 READINGS: Mapping[str, Callable[[bytes], Any]] = {
     "kubeadm": _kubeadm,
     "kubeadm without expiry": _kubeadm_without_expiry,
+    "yaml": _yaml,
     "script": _script,
     "script that was given": _script_that_was_given,
     "without the last newline": _without_last_newline,

@@ -22,7 +22,9 @@ class Authority:
         builder = _builder(self._name, self._key, self._name).add_extension(basic, critical=True)
         self.certificate = builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
-    def fill(self, directory: Path, *, uris: Sequence[str] = (), hosts: Sequence[str] = ()) -> Path:
+    def fill(
+        self, directory: Path, *, uris: Sequence[str] = (), hosts: Sequence[str] = (), address: str = "127.0.0.1"
+    ) -> Path:
         """Write tls.crt, tls.key and ca.crt; give the directory."""
         directory.mkdir(parents=True, exist_ok=True)
         key = ec.generate_private_key(ec.SECP256R1())
@@ -30,7 +32,7 @@ class Authority:
             [
                 *(x509.UniformResourceIdentifier(uri) for uri in uris),
                 *(x509.DNSName(host) for host in ("localhost", *hosts)),
-                x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+                x509.IPAddress(ipaddress.ip_address(address)),
             ]
         )
         builder = _builder(x509.Name([]), key, self._name).add_extension(names, critical=True)

@@ -10,6 +10,8 @@ from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.cli.command_line import cli
 from slipway.controller.__main__ import main as controller_command
 from slipway.controller.settings import ControllerSettings
+from slipway.node_gateway.__main__ import main as gateway_command
+from slipway.node_gateway.settings import GatewaySettings
 from slipway.registry.__main__ import main as registry_command
 from slipway.registry.settings import RegistrySettings
 from slipway.rpc.settings import ServerSettings
@@ -51,6 +53,7 @@ times are in seconds. The files below `--tls-cert-dir` are read again when they 
         + _settings(BootstrapperSettings, bootstrapper_command, _own(BootstrapperSettings)),
         "## slipway-controller\n\n"
         + _settings(ControllerSettings, controller_command, _flagged(ControllerSettings, controller_command)),
+        "## slipway-node-gateway\n\n" + _settings(GatewaySettings, gateway_command, _own(GatewaySettings)),
         "## slipway-provisioner-*\n\nNo settings of their own.",
     )
 

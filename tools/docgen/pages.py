@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tools import errorgen
+from tools.docgen import architecture_tables
 from tools.docgen.command_pages import cli_page, settings_page
 from tools.docgen.condition_page import condition_page
 from tools.docgen.contract_page import contract_page
@@ -36,6 +37,9 @@ def texts(root: Path) -> dict[Path, str]:
     made = {REFERENCE / name: page() for name, page in PAGES.items()}
     made[errorgen.PAGE] = errorgen.page(errorgen.load(root))
     made[README] = filled((root / README).read_text(encoding="utf-8"))
+    made[architecture_tables.PAGE] = architecture_tables.filled(
+        (root / architecture_tables.PAGE).read_text(encoding="utf-8")
+    )
     return made
 
 

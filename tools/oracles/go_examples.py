@@ -53,7 +53,7 @@ class Example:
         return [self.place / "sdk" / "go", self.place / "examples" / self.folder]
 
 
-EXAMPLES = {one.name: one for one in (Example("provisioner-go", "provisioner-go"), Example("client-go", "client-go"))}
+EXAMPLES = {name: Example(name, name) for name in ("provisioner-go", "client-go", "bootstrap-provider-go")}
 
 
 def build_example(example: Example) -> Path:

@@ -121,6 +121,7 @@ PROGRAMS = {
             stamp={"github.com/containerd/containerd/v2/version.Version": "2.2.3"},
         ),
         Program("kubeadm-provider", "kubeadm_provider"),
+        Program("k3s-provider", "k3s_provider"),
         Program("grpcurl", "grpcurl", package="github.com/fullstorydev/grpcurl/cmd/grpcurl"),
         Program("cluster-api-1.12", "cluster_api_1_12"),
         Program("cluster-api-1.14", "cluster_api_1_14"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from slipway.bootstrapper.artifacts.flags import artifact_options
 from slipway.bootstrapper.bootstrapper import Bootstrapper, utc_now
 from slipway.bootstrapper.callers import Callers
 from slipway.bootstrapper.compilation import Compiler
@@ -44,6 +45,7 @@ _NAME = "slipway-bootstrapper"
     help="SPIFFE ids that may call. ID=NAMESPACE limits one to the clusters of a namespace, ID=* equals ID. "
     "Default: the roles client, controller, infrastructure; with --credentials-dir and TLS none.",
 )
+@artifact_options
 @click.option("--render-timeout-seconds", type=float, help="Deadline of one call to a provisioner. Default: 10.")
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
     """Serve the bootstrapper: from a machine's spec to its user data."""
@@ -69,6 +71,7 @@ async def _serve(settings: BootstrapperSettings, registry: str) -> None:
         if settings.credentials_dir is None
         else DirectoryStore(settings.credentials_dir, SecretFactory(entropy=SystemEntropy(), clock=utc_now)),
         policy=settings.policy(),
+        artifacts=settings.artifacts(),
         render_timeout=settings.render_timeout_seconds,
     )
     service = Service.of(

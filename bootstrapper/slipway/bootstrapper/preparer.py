@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
+from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
@@ -80,6 +81,7 @@ class Preparer:
     version: str
     store: AnyStore | None = None
     policy: Policy = field(default_factory=Policy)
+    artifacts: Artifacts = field(default_factory=Artifacts)
     clock: Callable[[], datetime] = utc_now
     render_timeout: float = RENDER_TIMEOUT
 
@@ -150,9 +152,16 @@ class Preparer:
         theirs = user_secrets(subject, credentials.secrets)
         clusters_own = [*secrets, *(one for one in theirs if "/" in one.name)]
 
+        agent = self.artifacts.resolve(subject.spec.agent, setting.target)
+
         def assemble() -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
             bundle, inline = neutral_bundle(
-                subject, target=setting.target, secrets=clusters_own, declared=setting.declared, version=self.version
+                subject,
+                target=setting.target,
+                secrets=clusters_own,
+                declared=setting.declared,
+                version=self.version,
+                agent=agent,
             )
             self.policy.check_features(bundle)
             available = [*secrets, *theirs, *inline]

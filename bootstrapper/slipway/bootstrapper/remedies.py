@@ -58,6 +58,7 @@ _OF_REASONS: Mapping[str, str] = {
     Reason.UNSUPPORTED_FEATURE: "change it, or leave it out",
     Reason.UNSUPPORTED_FORMAT: "choose another format or provisioner",
     Reason.UNSUPPORTED_TARGET: "choose another target or provisioner",
+    Reason.ARTIFACT_REJECTED: "choose a version of which the operator has a signed release",
     Reason.USER_DATA_TOO_LARGE: "move the largest parts to remote files, or into the image",
 }
 """The remedy of an error that has none of its own, by its reason; as far as a spec can cause it."""

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field, field_validator
 from pydantic_settings import NoDecode
 
+from slipway.bootstrapper.artifacts.settings import ArtifactSettings
 from slipway.bootstrapper.callers import namespaces_by_caller
 from slipway.bootstrapper.policy import Policy
 from slipway.rpc.settings import ServerSettings
@@ -13,7 +14,7 @@ from slipway.rpc.settings import ServerSettings
 Names = Annotated[frozenset[str], NoDecode]
 
 
-class BootstrapperSettings(ServerSettings):
+class BootstrapperSettings(ArtifactSettings, ServerSettings):
     """How the bootstrapper serves. Lists are comma-separated."""
 
     credentials_dir: Path | None = None

@@ -2,6 +2,7 @@
 
 import click
 
+from slipway.cli.artifacts_command import artifacts
 from slipway.cli.bundle_command import bundle
 from slipway.cli.completion_command import completion
 from slipway.cli.conformance_command import conformance
@@ -38,7 +39,7 @@ def cli() -> None:
 
 
 for command in (
-    render, explain, validate, import_, diff, bundle, size, provisioners, provisioner, conformance, release, up,
-    diagnose, completion,
+    render, explain, validate, import_, diff, bundle, size, provisioners, provisioner, conformance, artifacts, release,
+    up, diagnose, completion,
 ):  # fmt: skip
     cli.add_command(command)

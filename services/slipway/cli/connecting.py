@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import click
+from pydantic import ValidationError
 
+from slipway.bootstrapper.artifacts.settings import ArtifactSettings
 from slipway.bootstrapper.bootstrapper import utc_now
 from slipway.bootstrapper.credentials.directory_store import DirectoryStore
 from slipway.bootstrapper.credentials.entropy import SystemEntropy
@@ -43,7 +45,15 @@ def _embedded(connection: Connection, *, dry: bool) -> Backend:
     store = PlaceholderStore() if dry else credential_store(connection)
     policy = Policy(secrets_for=frozenset({MYSELF}))
     try:
-        return EmbeddedBackend(embedded_bootstrapper(store=store, policy=policy, profiles=connection.profiles))
+        artifacts = ArtifactSettings().artifacts()
+    except ValidationError as error:
+        problems = "; ".join(str(one["msg"]) for one in error.errors(include_url=False, include_input=False))
+        raise click.UsageError(f"environment SLIPWAY_ARTIFACT_...: {problems}") from None
+    try:
+        bootstrapper = embedded_bootstrapper(
+            store=store, policy=policy, profiles=connection.profiles, artifacts=artifacts
+        )
+        return EmbeddedBackend(bootstrapper)
     except ValueError as error:
         raise click.ClickException(f"--profiles: {error}") from None
 

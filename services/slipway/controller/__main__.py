@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from slipway.bootstrapper.artifacts.flags import artifact_options
 from slipway.controller.server import NAME, serve_controller
 from slipway.controller.settings import ControllerSettings
 from slipway.rpc.flags import server_options
@@ -64,6 +65,7 @@ from slipway.rpc.lifecycle import run
 @click.option(
     "--callers", metavar="IDS", help="SPIFFE ids that may call. Default: clients, controllers, infrastructure."
 )
+@artifact_options
 @click.option("--render-timeout-seconds", type=float, help="Deadline of one call to a provisioner. Default: 10.")
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
     """Serve the controller: data Secrets for the Machines of Cluster API."""

@@ -67,6 +67,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
         ),
         version=VERSION,
         policy=settings.policy(),
+        artifacts=settings.artifacts(),
         render_timeout=settings.render_timeout_seconds,
     )
     connection = await Connection.of_process(

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.compilation import Compiler
 from slipway.bootstrapper.credentials.store import CredentialStore
@@ -26,7 +27,11 @@ def compiler(profiles: Path | None = None) -> Compiler:
 
 
 def embedded_bootstrapper(
-    *, store: CredentialStore | None, policy: Policy | None = None, profiles: Path | None = None
+    *,
+    store: CredentialStore | None,
+    policy: Policy | None = None,
+    profiles: Path | None = None,
+    artifacts: Artifacts | None = None,
 ) -> Bootstrapper:
     """Return a bootstrapper with everything in this process."""
     return Bootstrapper(
@@ -35,4 +40,5 @@ def embedded_bootstrapper(
         version=VERSION,
         store=store,
         policy=policy or Policy(),
+        artifacts=artifacts or Artifacts(),
     )

@@ -22,8 +22,9 @@ async def test_it_keeps_the_contract() -> None:
         start_cmd=(sys.executable, *command), decode_cmd=(sys.executable, str(FOLDER / "decode.py")), renders=60
     )
     made = await conformance(options)
-    assert made.verdict == reportpb.VERDICT_CONFORMANT, made.findings
-    assert made.summary.warned == 0, made.findings
+    broken = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
+    assert [(finding.check, *finding.found) for finding in made.findings if finding.state in broken] == []
+    assert made.verdict == reportpb.VERDICT_CONFORMANT
     assert list(made.profiles) == ["PLAN"]
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from google.protobuf.message import Message
 
+from slipway.bootstrapper.artifacts.agent import ResolvedAgent
+from slipway.bootstrapper.assembly.agent_items import add_agent
 from slipway.bootstrapper.assembly.normal_form import normalise
 from slipway.bootstrapper.assembly.partitions import resolve_partitions
 from slipway.bootstrapper.assembly.secrets import lift_inline
@@ -17,13 +19,14 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 ID_LENGTH = 16
 
 
-def neutral_bundle(
+def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
     subject: CheckedSubject,
     *,
     target: clusterpb.Target,
     secrets: Sequence[secretpb.Secret],
     declared: Sequence[secretpb.SecretDeclaration] = (),
     version: str,
+    agent: ResolvedAgent | None = None,
 ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
     """Give the neutral bundle, without secret bytes, and the secrets that the spec had written in place.
 
@@ -33,6 +36,7 @@ def neutral_bundle(
         secrets: the cluster's secrets that this machine may have.
         declared: what the provisioner declared besides the cluster's own.
         version: version of the bootstrapper, for provenance.
+        agent: the node agent, where the spec asks for one.
     """
     spec = subject.spec
     bundle = bundlepb.BootstrapBundle()
@@ -42,6 +46,8 @@ def neutral_bundle(
     resolve_partitions(bundle.os)
     if spec.HasField("commands"):
         bundle.commands.CopyFrom(spec.commands)
+    if agent is not None:
+        add_agent(bundle, agent)
     if spec.HasField("engine_options"):
         bundle.engine_options.CopyFrom(spec.engine_options)
     bundle.extensions.extend(spec.extensions)

@@ -29,11 +29,31 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     """Give everything in a spec that is well-formed field by field and yet means nothing."""
     yield from alternatives.violations(spec)
     yield from characters.violations(spec)
+    yield from _agent(spec)
     parts: list[tuple[str, Any]] = [("", spec), ("init.", spec.init), ("join.", spec.join)]
     for prefix, part in parts:
         yield from _operating_system(part.os, f"{prefix}os")
         yield from _kubernetes(part.kubernetes, f"{prefix}kubernetes")
         yield from _commands(part.commands, f"{prefix}commands")
+
+
+def _agent(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
+    agent = spec.agent
+    is_download, is_image = (agent.source == one for one in (specpb.AGENT_SOURCE_DOWNLOAD, specpb.AGENT_SOURCE_IMAGE))
+    if is_download and not agent.version:
+        yield Violation("agent.version", "is required where source is Download")
+    if is_download and agent.HasField("required") and not agent.required:
+        yield Violation("agent.required", "must be true where source is Download: the machine waits for the download")
+    for name in ("version", "urls"):
+        if getattr(agent, name) and not is_download:
+            yield Violation(f"agent.{name}", "is only for source Download")
+    if agent.HasField("required") and not (is_download or is_image):
+        yield Violation("agent.required", "is only for source Download or Image")
+    for index, url in enumerate(agent.urls):
+        if not url.startswith(("https://", "http://")) or "?" in url or "#" in url:
+            yield Violation(f"agent.urls[{index}]", "must be a base URL of https or http, without query")
+    if (is_download or is_image) and spec.execution.layout == planpb.LAYOUT_KUBEADM_PROVIDER:
+        yield Violation("agent", "needs the layout Native: the kubeadm provider's layout has no runner")
 
 
 def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:

@@ -6,6 +6,7 @@ from typing import Any
 from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.runners.lower_steps import lower_steps
+from slipway.bootstrapper.lowering.runners.step_data import is_handover
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.features import unsupported
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -34,7 +35,8 @@ def finish(draft: Draft, supports: Sequence[provisionerpb.FeatureSupport], *, cl
     declared = {support.id for support in supports}
     plan = draft.bundle.plan
     prepared = prepared_items(draft)
-    if STEPS in declared and not any(isinstance(one, Wave) for one in prepared):
+    hands_over = any(is_handover(step) for step in plan.steps)
+    if STEPS in declared and not hands_over and not any(isinstance(one, Wave) for one in prepared):
         native = planpb.Plan(steps=[*(one for one in prepared if isinstance(one, planpb.Step)), *plan.steps])
         if not unsupported(native, supports):
             plan.steps.clear()

@@ -23,6 +23,63 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// AgentSource says where machineadm comes from.
+type AgentSource int32
+
+const (
+	// The same as NONE.
+	AgentSource_AGENT_SOURCE_UNSPECIFIED AgentSource = 0
+	// There is none: the runner executes everything.
+	AgentSource_AGENT_SOURCE_NONE AgentSource = 1
+	// It is in the image.
+	AgentSource_AGENT_SOURCE_IMAGE AgentSource = 2
+	// The machine downloads it. Its digest comes from the signed manifest of the version, never from the spec.
+	AgentSource_AGENT_SOURCE_DOWNLOAD AgentSource = 3
+)
+
+// Enum value maps for AgentSource.
+var (
+	AgentSource_name = map[int32]string{
+		0: "AGENT_SOURCE_UNSPECIFIED",
+		1: "AGENT_SOURCE_NONE",
+		2: "AGENT_SOURCE_IMAGE",
+		3: "AGENT_SOURCE_DOWNLOAD",
+	}
+	AgentSource_value = map[string]int32{
+		"AGENT_SOURCE_UNSPECIFIED": 0,
+		"AGENT_SOURCE_NONE":        1,
+		"AGENT_SOURCE_IMAGE":       2,
+		"AGENT_SOURCE_DOWNLOAD":    3,
+	}
+)
+
+func (x AgentSource) Enum() *AgentSource {
+	p := new(AgentSource)
+	*p = x
+	return p
+}
+
+func (x AgentSource) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (AgentSource) Descriptor() protoreflect.EnumDescriptor {
+	return file_slipway_v1alpha1_spec_proto_enumTypes[0].Descriptor()
+}
+
+func (AgentSource) Type() protoreflect.EnumType {
+	return &file_slipway_v1alpha1_spec_proto_enumTypes[0]
+}
+
+func (x AgentSource) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use AgentSource.Descriptor instead.
+func (AgentSource) EnumDescriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{0}
+}
+
 // MachineBootstrapSpec is the spec of a SlipwayConfig.
 type MachineBootstrapSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -49,7 +106,9 @@ type MachineBootstrapSpec struct {
 	// How the plan is carried out. Leave it unset unless the spec was imported: the defaults are the sound ones.
 	Execution *ExecutionPolicy `protobuf:"bytes,11,opt,name=execution,proto3" json:"execution,omitempty"`
 	// Where the spec came from, when it was not written as one.
-	Imported      *Imported `protobuf:"bytes,12,opt,name=imported,proto3" json:"imported,omitempty"`
+	Imported *Imported `protobuf:"bytes,12,opt,name=imported,proto3" json:"imported,omitempty"`
+	// The node agent, machineadm. Unset: none; the runner executes everything.
+	Agent         *Agent `protobuf:"bytes,13,opt,name=agent,proto3" json:"agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -168,6 +227,96 @@ func (x *MachineBootstrapSpec) GetImported() *Imported {
 	return nil
 }
 
+func (x *MachineBootstrapSpec) GetAgent() *Agent {
+	if x != nil {
+		return x.Agent
+	}
+	return nil
+}
+
+// Agent asks that machineadm executes the steps: the runner hands over to it before the first step of the phase PRE.
+type Agent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where it comes from.
+	Source *AgentSource `protobuf:"varint,1,opt,name=source,proto3,enum=slipway.v1alpha1.AgentSource,oneof" json:"source,omitempty"`
+	// Version that is downloaded; the bootstrapper must have a manifest of it that the operator trusts.
+	Version *string `protobuf:"bytes,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// Base URLs of the mirrors that have it at sha256/HEX, tried in order. Unset: the operator's.
+	Urls []string `protobuf:"bytes,3,rep,name=urls,proto3" json:"urls,omitempty"`
+	// Whether an agent that is missing, or too old for the steps, is a failure. Unset: it is. With false the runner goes on
+	// by itself; only one of the image may be absent.
+	Required *bool `protobuf:"varint,4,opt,name=required,proto3,oneof" json:"required,omitempty"`
+	// Where it was written.
+	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Agent) Reset() {
+	*x = Agent{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Agent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Agent) ProtoMessage() {}
+
+func (x *Agent) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Agent.ProtoReflect.Descriptor instead.
+func (*Agent) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Agent) GetSource() AgentSource {
+	if x != nil && x.Source != nil {
+		return *x.Source
+	}
+	return AgentSource_AGENT_SOURCE_UNSPECIFIED
+}
+
+func (x *Agent) GetVersion() string {
+	if x != nil && x.Version != nil {
+		return *x.Version
+	}
+	return ""
+}
+
+func (x *Agent) GetUrls() []string {
+	if x != nil {
+		return x.Urls
+	}
+	return nil
+}
+
+func (x *Agent) GetRequired() bool {
+	if x != nil && x.Required != nil {
+		return *x.Required
+	}
+	return false
+}
+
+func (x *Agent) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
 // ProvisionerChoice pins who renders. An automatic choice is made only where exactly one allowed provisioner can serve.
 type ProvisionerChoice struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -183,7 +332,7 @@ type ProvisionerChoice struct {
 
 func (x *ProvisionerChoice) Reset() {
 	*x = ProvisionerChoice{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -195,7 +344,7 @@ func (x *ProvisionerChoice) String() string {
 func (*ProvisionerChoice) ProtoMessage() {}
 
 func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -208,7 +357,7 @@ func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvisionerChoice.ProtoReflect.Descriptor instead.
 func (*ProvisionerChoice) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{1}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ProvisionerChoice) GetName() string {
@@ -249,7 +398,7 @@ type RoleOverrides struct {
 
 func (x *RoleOverrides) Reset() {
 	*x = RoleOverrides{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -261,7 +410,7 @@ func (x *RoleOverrides) String() string {
 func (*RoleOverrides) ProtoMessage() {}
 
 func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -274,7 +423,7 @@ func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoleOverrides.ProtoReflect.Descriptor instead.
 func (*RoleOverrides) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{2}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RoleOverrides) GetOs() *OperatingSystem {
@@ -317,7 +466,7 @@ type EngineOptions struct {
 
 func (x *EngineOptions) Reset() {
 	*x = EngineOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -329,7 +478,7 @@ func (x *EngineOptions) String() string {
 func (*EngineOptions) ProtoMessage() {}
 
 func (x *EngineOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -342,7 +491,7 @@ func (x *EngineOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EngineOptions.ProtoReflect.Descriptor instead.
 func (*EngineOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{3}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *EngineOptions) GetKubeadm() *KubeadmOptions {
@@ -376,7 +525,7 @@ type KubeadmOptions struct {
 
 func (x *KubeadmOptions) Reset() {
 	*x = KubeadmOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -388,7 +537,7 @@ func (x *KubeadmOptions) String() string {
 func (*KubeadmOptions) ProtoMessage() {}
 
 func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -401,7 +550,7 @@ func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmOptions.ProtoReflect.Descriptor instead.
 func (*KubeadmOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{4}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *KubeadmOptions) GetIgnoredPreflightErrors() []string {
@@ -466,7 +615,7 @@ type KubeadmPatch struct {
 
 func (x *KubeadmPatch) Reset() {
 	*x = KubeadmPatch{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -478,7 +627,7 @@ func (x *KubeadmPatch) String() string {
 func (*KubeadmPatch) ProtoMessage() {}
 
 func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -491,7 +640,7 @@ func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmPatch.ProtoReflect.Descriptor instead.
 func (*KubeadmPatch) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{5}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *KubeadmPatch) GetName() string {
@@ -525,7 +674,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -537,7 +686,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -550,7 +699,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Extension) GetId() string {
@@ -598,7 +747,7 @@ type Imported struct {
 
 func (x *Imported) Reset() {
 	*x = Imported{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -610,7 +759,7 @@ func (x *Imported) String() string {
 func (*Imported) ProtoMessage() {}
 
 func (x *Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -623,7 +772,7 @@ func (x *Imported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Imported.ProtoReflect.Descriptor instead.
 func (*Imported) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Imported) GetKind() string {
@@ -658,7 +807,7 @@ var File_slipway_v1alpha1_spec_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\"\x86\x06\n" +
+	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\"\xb5\x06\n" +
 	"\x14MachineBootstrapSpec\x12E\n" +
 	"\vprovisioner\x18\x01 \x01(\v2#.slipway.v1alpha1.ProvisionerChoiceR\vprovisioner\x120\n" +
 	"\x06target\x18\x02 \x01(\v2\x18.slipway.v1alpha1.TargetR\x06target\x121\n" +
@@ -677,7 +826,20 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	" \x03(\tB\x16\x9a\xb5\x18\x12\x10\x80\x01\x18\xfd\x01\"\n" +
 	"feature-idR\x10optionalFeatures\x12?\n" +
 	"\texecution\x18\v \x01(\v2!.slipway.v1alpha1.ExecutionPolicyR\texecution\x12>\n" +
-	"\bimported\x18\f \x01(\v2\x1a.slipway.v1alpha1.ImportedB\x06\x9a\xb5\x18\x028\x01R\bimported\"\xc6\x01\n" +
+	"\bimported\x18\f \x01(\v2\x1a.slipway.v1alpha1.ImportedB\x06\x9a\xb5\x18\x028\x01R\bimported\x12-\n" +
+	"\x05agent\x18\r \x01(\v2\x17.slipway.v1alpha1.AgentR\x05agent\"\x9c\x02\n" +
+	"\x05Agent\x12:\n" +
+	"\x06source\x18\x01 \x01(\x0e2\x1d.slipway.v1alpha1.AgentSourceH\x00R\x06source\x88\x01\x01\x121\n" +
+	"\aversion\x18\x02 \x01(\tB\x12\x9a\xb5\x18\x0e\x18@\"\n" +
+	"identifierH\x01R\aversion\x88\x01\x01\x12%\n" +
+	"\x04urls\x18\x03 \x03(\tB\x11\x9a\xb5\x18\n" +
+	"\x10\b\x18\x80\b\"\x03url\x80\x01\x01R\x04urls\x12\x1f\n" +
+	"\brequired\x18\x04 \x01(\bH\x02R\brequired\x88\x01\x01\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\t\n" +
+	"\a_sourceB\n" +
+	"\n" +
+	"\b_versionB\v\n" +
+	"\t_required\"\xc6\x01\n" +
 	"\x11ProvisionerChoice\x12.\n" +
 	"\x04name\x18\x01 \x01(\tB\x15\x9a\xb5\x18\x11\x18?\"\rdns-subdomainH\x00R\x04name\x88\x01\x01\x121\n" +
 	"\aversion\x18\x02 \x01(\tB\x12\x9a\xb5\x18\x0e\x18?\"\n" +
@@ -731,7 +893,12 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\bbound_by\x18\x04 \x03(\v2\x18.slipway.v1alpha1.OriginR\aboundByB\a\n" +
 	"\x05_kindB\x0e\n" +
 	"\f_api_versionB\t\n" +
-	"\a_formatb\x06proto3"
+	"\a_format*u\n" +
+	"\vAgentSource\x12\x1c\n" +
+	"\x18AGENT_SOURCE_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11AGENT_SOURCE_NONE\x10\x01\x12\x16\n" +
+	"\x12AGENT_SOURCE_IMAGE\x10\x02\x12\x19\n" +
+	"\x15AGENT_SOURCE_DOWNLOAD\x10\x03b\x06proto3"
 
 var (
 	file_slipway_v1alpha1_spec_proto_rawDescOnce sync.Once
@@ -745,52 +912,58 @@ func file_slipway_v1alpha1_spec_proto_rawDescGZIP() []byte {
 	return file_slipway_v1alpha1_spec_proto_rawDescData
 }
 
-var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_slipway_v1alpha1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_slipway_v1alpha1_spec_proto_goTypes = []any{
-	(*MachineBootstrapSpec)(nil), // 0: slipway.v1alpha1.MachineBootstrapSpec
-	(*ProvisionerChoice)(nil),    // 1: slipway.v1alpha1.ProvisionerChoice
-	(*RoleOverrides)(nil),        // 2: slipway.v1alpha1.RoleOverrides
-	(*EngineOptions)(nil),        // 3: slipway.v1alpha1.EngineOptions
-	(*KubeadmOptions)(nil),       // 4: slipway.v1alpha1.KubeadmOptions
-	(*KubeadmPatch)(nil),         // 5: slipway.v1alpha1.KubeadmPatch
-	(*Extension)(nil),            // 6: slipway.v1alpha1.Extension
-	(*Imported)(nil),             // 7: slipway.v1alpha1.Imported
-	(*Target)(nil),               // 8: slipway.v1alpha1.Target
-	(*OperatingSystem)(nil),      // 9: slipway.v1alpha1.OperatingSystem
-	(*Kubernetes)(nil),           // 10: slipway.v1alpha1.Kubernetes
-	(*Commands)(nil),             // 11: slipway.v1alpha1.Commands
-	(*ExecutionPolicy)(nil),      // 12: slipway.v1alpha1.ExecutionPolicy
-	(*Origin)(nil),               // 13: slipway.v1alpha1.Origin
-	(*Content)(nil),              // 14: slipway.v1alpha1.Content
+	(AgentSource)(0),             // 0: slipway.v1alpha1.AgentSource
+	(*MachineBootstrapSpec)(nil), // 1: slipway.v1alpha1.MachineBootstrapSpec
+	(*Agent)(nil),                // 2: slipway.v1alpha1.Agent
+	(*ProvisionerChoice)(nil),    // 3: slipway.v1alpha1.ProvisionerChoice
+	(*RoleOverrides)(nil),        // 4: slipway.v1alpha1.RoleOverrides
+	(*EngineOptions)(nil),        // 5: slipway.v1alpha1.EngineOptions
+	(*KubeadmOptions)(nil),       // 6: slipway.v1alpha1.KubeadmOptions
+	(*KubeadmPatch)(nil),         // 7: slipway.v1alpha1.KubeadmPatch
+	(*Extension)(nil),            // 8: slipway.v1alpha1.Extension
+	(*Imported)(nil),             // 9: slipway.v1alpha1.Imported
+	(*Target)(nil),               // 10: slipway.v1alpha1.Target
+	(*OperatingSystem)(nil),      // 11: slipway.v1alpha1.OperatingSystem
+	(*Kubernetes)(nil),           // 12: slipway.v1alpha1.Kubernetes
+	(*Commands)(nil),             // 13: slipway.v1alpha1.Commands
+	(*ExecutionPolicy)(nil),      // 14: slipway.v1alpha1.ExecutionPolicy
+	(*Origin)(nil),               // 15: slipway.v1alpha1.Origin
+	(*Content)(nil),              // 16: slipway.v1alpha1.Content
 }
 var file_slipway_v1alpha1_spec_proto_depIdxs = []int32{
-	1,  // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
-	8,  // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
-	9,  // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
-	10, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	11, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
-	3,  // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	6,  // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
-	2,  // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
-	2,  // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
-	12, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
-	7,  // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
-	9,  // 11: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
-	10, // 12: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	11, // 13: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
-	3,  // 14: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	4,  // 15: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
-	5,  // 16: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
-	13, // 17: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
-	14, // 18: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
-	14, // 19: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
-	13, // 20: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
-	13, // 21: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	3,  // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
+	10, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
+	11, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
+	12, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	13, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
+	5,  // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	8,  // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
+	4,  // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
+	4,  // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
+	14, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
+	9,  // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
+	2,  // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
+	0,  // 12: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
+	15, // 13: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
+	11, // 14: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
+	12, // 15: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	13, // 16: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
+	5,  // 17: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	6,  // 18: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
+	7,  // 19: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
+	15, // 20: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
+	16, // 21: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
+	16, // 22: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
+	15, // 23: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
+	15, // 24: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
+	25, // [25:25] is the sub-list for method output_type
+	25, // [25:25] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_spec_proto_init() }
@@ -806,22 +979,24 @@ func file_slipway_v1alpha1_spec_proto_init() {
 	file_slipway_v1alpha1_os_proto_init()
 	file_slipway_v1alpha1_plan_proto_init()
 	file_slipway_v1alpha1_spec_proto_msgTypes[1].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[4].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[2].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[5].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[6].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[7].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_spec_proto_rawDesc), len(file_slipway_v1alpha1_spec_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   8,
+			NumEnums:      1,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_slipway_v1alpha1_spec_proto_goTypes,
 		DependencyIndexes: file_slipway_v1alpha1_spec_proto_depIdxs,
+		EnumInfos:         file_slipway_v1alpha1_spec_proto_enumTypes,
 		MessageInfos:      file_slipway_v1alpha1_spec_proto_msgTypes,
 	}.Build()
 	File_slipway_v1alpha1_spec_proto = out.File

@@ -15,6 +15,7 @@ SlipwayError
 │   ├── UnsupportedTarget
 │   ├── KubernetesVersionUnsupported
 │   ├── UserDataTooLarge
+│   ├── ArtifactRejected
 │   ├── AttachmentsNotAccepted
 │   ├── SecretExpired
 │   ├── SecretMissing
@@ -135,6 +136,12 @@ class UserDataTooLarge(Precondition):
     """The user data is larger than the target's infrastructure accepts, compressed where it may be."""
 
     reason = Reason.USER_DATA_TOO_LARGE
+
+
+class ArtifactRejected(Precondition):
+    """The spec asks for a program whose release this server does not hand out; BadRequest names the field."""
+
+    reason = Reason.ARTIFACT_REJECTED
 
 
 class AttachmentsNotAccepted(Precondition):

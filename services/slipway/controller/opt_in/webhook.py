@@ -8,7 +8,6 @@ is as long as an API server waits; and after a review the thread rests as long a
 import asyncio
 import contextlib
 import json
-import ssl
 import threading
 import time
 from collections.abc import Coroutine
@@ -16,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import structlog
 from aiohttp import web
 
 from slipway.controller.opt_in.admission import NotAReviewError, reviewed
-from slipway.controller.opt_in.connections import Bounded, Bounds
 from slipway.controller.resources import Json
+from slipway.rpc.connections import Bounded, Bounds
+from slipway.rpc.renewed_context import RenewedContext
 
 PATH = "/opt-in"
 _MOST_BYTES = 8 * 2**20
@@ -32,8 +31,6 @@ _LARGE = 128 * 2**10
 
 _LARGE_AT_ONCE = 4
 _HANDSHAKE_SECONDS = 3.0
-_FILES = ("tls.crt", "tls.key")
-_log = structlog.get_logger("slipway.controller")
 
 
 @dataclass(slots=True)
@@ -145,44 +142,3 @@ async def _close(listening: _Listening) -> None:
     # A farewell by TLS would wait for the other side.
     listening.connections.abort()
     await asyncio.sleep(0)
-
-
-class RenewedContext:
-    """A server's TLS with the newest certificate of a directory at every new connection."""
-
-    def __init__(self, directory: Path) -> None:
-        """Use a directory."""
-        self._directory = directory
-        self._fingerprint: tuple[tuple[int, int], ...] = ()
-        self._current = self._load()
-
-    def context(self) -> ssl.SSLContext:
-        """Give the context to listen with.
-
-        Raises:
-            OSError: there is no usable certificate.
-        """
-        outer = self._load()
-        outer.sni_callback = self._renew
-        return outer
-
-    def _renew(self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
-        try:
-            if self._stat() != self._fingerprint:
-                self._current = self._load()
-        except OSError:
-            # Half of a pair was replaced: the older pair serves until the other half is.
-            _log.warning("webhook certificate unreadable, last one kept")
-        connection.context = self._current
-
-    def _load(self) -> ssl.SSLContext:
-        self._fingerprint = self._stat()
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        chain, key = (self._directory / name for name in _FILES)
-        context.load_cert_chain(chain, key)
-        return context
-
-    def _stat(self) -> tuple[tuple[int, int], ...]:
-        found = [(self._directory / name).stat() for name in _FILES]
-        return tuple((one.st_mtime_ns, one.st_ino) for one in found)

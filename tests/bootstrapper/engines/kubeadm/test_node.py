@@ -102,6 +102,49 @@ def test_labels_join_those_of_an_argument(machines: Any) -> None:
     assert arguments(machines, NODE % text) == {"node-labels": "a=b,c=d,e=", "v": "2"}
 
 
+RESTRICTED = {
+    "the role of a node": "node-role.kubernetes.io/worker",
+    "what isolation of nodes relies on": "node-restriction.kubernetes.io/pool",
+    "the domain itself": "kubernetes.io/anything",
+    "the other domain": "example.k8s.io/anything",
+}
+ALLOWED = {
+    "no domain": "pool",
+    "a domain that merely ends alike": "node.cluster.x-k8s.io/pool",
+    "the domain of nodes": "node.kubernetes.io/exclude-from-external-load-balancers",
+    "below the domain of kubelets": "a.kubelet.kubernetes.io/b",
+    "a name in the kubelet's list": "topology.kubernetes.io/zone",
+}
+
+
+@pytest.mark.parametrize("label", RESTRICTED.values(), ids=RESTRICTED)
+def test_labels_that_the_kubelet_does_not_start_with_are_refused(machines: Any, label: str) -> None:
+    """At the label, or the argument that has it; an imported spec keeps it, and a warning has the place."""
+    of_machine = FACT % "REGION" + TEXT % f"=x,{label}=y"
+    places = {
+        f"labels {{ name: 'a' }} labels {{ name: '{label}' }}": "labels[1]",
+        f"kubelet_arguments {{ name: 'node-labels' value: 'a=b,{label}=' }}": "kubelet_arguments[0]",
+        f"kubelet_arguments {{ name: 'node-labels' {of_machine} }}": "kubelet_arguments[0]",
+    }
+    for text, place in places.items():
+        path = f"intent.kubernetes.node.{place}"
+        (refusal,) = machines.plan("ROLE_WORKER", NODE % text).refusals
+        assert refusal.path == path
+        assert "kubectl label" in refusal.remedy
+        imported = machines.plan("ROLE_WORKER", NODE % text, PROVIDER)
+        assert imported.refusals == ()
+        assert [one.field_path for one in imported.diagnostics if one.code == "CANNOT_WORK"] == [path]
+        assert label in arguments(machines, NODE % text, PROVIDER)["node-labels"]
+
+
+@pytest.mark.parametrize("label", ALLOWED.values(), ids=ALLOWED)
+def test_labels_that_a_node_may_set_on_itself_are_not_refused(machines: Any, label: str) -> None:
+    """Those of other domains, and those that the kubelet allows."""
+    result = machines.plan("ROLE_WORKER", NODE % f"labels {{ name: '{label}' }}")
+    assert result.refusals == ()
+    assert "CANNOT_WORK" not in {one.code for one in result.diagnostics}
+
+
 def test_labels_join_an_argument_that_holds_a_fact(machines: Any) -> None:
     """The fact stays a slot."""
     text = (

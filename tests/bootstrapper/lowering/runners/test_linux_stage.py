@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from slipway.bootstrapper.lowering.runners.linux_plan import DOWNLOAD_RETRIES
 from slipway.bootstrapper.lowering.runners.linux_stage import stage_files
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.content import SecretIndex, literal
@@ -258,31 +259,38 @@ def test_remote_content_that_no_url_gives_fails_the_phase(machine: LinuxMachine)
     for client in ("curl", "wget"):
         machine.fake(client, 'while [ "$1" != -o ] && [ "$1" != -O ]; do shift; done; echo evil >"$2"')
     remote = ospb.File(path="/opt/tool", owner="root", group="root", mode=0o755)
-    remote.remote.CopyFrom(ospb.RemoteContent(urls=["https://a.example/"], sha512="0" * 128))
+    remote.remote.CopyFrom(ospb.RemoteContent(urls=["https://me:secret@a.example/?key=secret"], sha512="0" * 128))
     assert install(machine, Wave(id="files", files=(remote,))) != 0
     assert not machine.path("/opt/tool").exists()
+    assert "a.example: no answer, or another content\nno URL gave" in machine.path("/run/slipway/log").read_text()
+    calls = [one for one in machine.calls if one.startswith(("curl", "wget"))]
+    assert len(calls) == 1 + DOWNLOAD_RETRIES
+    assert all("-y 30 -Y 1" in call or "-T 30" in call for call in calls)
 
 
-def test_a_download_without_a_hash_comes_over_https_alone(machine: LinuxMachine) -> None:
-    """It is taken as it is, no redirect may lead to plain HTTP, and a URL with brackets is no pattern."""
+def test_a_download_stays_with_https(machine: LinuxMachine) -> None:
+    """With a hash or without, no redirect leads from HTTPS to plain HTTP, and a URL with brackets is no pattern."""
     for client in ("curl", "wget"):
         machine.fake(client, 'while [ "$1" != -o ] && [ "$1" != -O ]; do shift; done; echo some >"$2"')
     remotes = [
         ospb.RemoteContent(urls=["https://[2001:db8::1]/{a,b}"]),
         ospb.RemoteContent(urls=["http://a.example/x"], sha256=hashlib.sha256(b"some\n").hexdigest()),
+        ospb.RemoteContent(urls=["https://a.example/x"], sha256=hashlib.sha256(b"some\n").hexdigest()),
     ]
     files = [
         ospb.File(path=f"/opt/{number}", owner="root", group="root", mode=0o644, remote=one)
         for number, one in enumerate(remotes)
     ]
     assert install(machine, Wave(id="files", files=tuple(files))) == 0
-    assert [machine.path(one.path).read_bytes() for one in files] == [b"some\n"] * 2
-    free, hashed = (call.split() for call in machine.calls if call.startswith(("curl", "wget")))
+    assert [machine.path(one.path).read_bytes() for one in files] == [b"some\n"] * 3
+    free, hashed, both = (call.split() for call in machine.calls if call.startswith(("curl", "wget")))
     if free[0] == "curl":
         assert (free[free.index("--proto") + 1], hashed[hashed.index("--proto") + 1]) == ("=https", "=http,https")
+        assert both[both.index("--proto") + 1] == "=https"
         assert "g" in free[1]
     else:
         assert "--max-redirect=0" in free
+        assert "--max-redirect=0" in both
         assert not [word for word in hashed if "redirect" in word]
     assert free[-1] == "https://[2001:db8::1]/{a,b}"
 

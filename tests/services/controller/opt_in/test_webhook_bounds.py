@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from slipway.controller.opt_in.connections import Bounds
 from slipway.controller.opt_in.webhook import Webhook
+from slipway.rpc.connections import Bounds
 from tests.services.certificates import Authority
 from tests.services.controller.opt_in.test_webhook import REVIEW, Served
 

@@ -6,6 +6,7 @@ from slipway.bootstrapper.engines.kubeadm.arguments import refuse_doubled, user_
 from slipway.bootstrapper.engines.kubeadm.documents.parts import Taint
 from slipway.bootstrapper.engines.kubeadm.documents.spliced import Text
 from slipway.bootstrapper.engines.kubeadm.documents.v1beta4 import Arg, NodeRegistrationOptions
+from slipway.bootstrapper.engines.kubeadm.node_labels import is_restricted, label_names
 from slipway.bootstrapper.engines.kubeadm.remarks import IGNORED_PREFLIGHT_ERROR
 from slipway.bootstrapper.engines.kubeadm.request import KUBERNETES, EngineRequest
 from slipway.bootstrapper.engines.kubeadm.texts import concatenated, machine_text
@@ -74,9 +75,34 @@ def _kubelet_arguments(request: EngineRequest) -> list[Arg]:
     if node.HasField("node_ip"):
         own["node-ip"] = machine_text(node.node_ip)
     refuse_doubled(request.remarks, arguments, own, feature=_ARGUMENTS, path=path)
+    _check_labels(request, arguments)
     if node.labels:
         arguments, own[_LABELS] = _with_labels(arguments, node.labels)
     return [*arguments, *(Arg(name=name, value=value) for name, value in own.items())]
+
+
+def _check_labels(request: EngineRequest, arguments: Sequence[Arg]) -> None:
+    """Reject labels that the kubelet does not start with, of the spec and of an argument."""
+    places = [
+        ("kubernetes.node.labels", f"{NODE}.labels[{index}]", [label.name])
+        for index, label in enumerate(request.kubernetes.node.labels)
+    ]
+    places += [
+        (_ARGUMENTS, f"{NODE}.kubelet_arguments[{index}]", list(label_names(argument.value)))
+        for index, argument in enumerate(arguments)
+        if argument.name == _LABELS
+    ]
+    for feature, path, names in places:
+        if any(is_restricted(name) for name in names):
+            request.remarks.reject(
+                feature,
+                path,
+                "the kubelet does not start with a label of the domains kubernetes.io and k8s.io that a node must not "
+                "set on itself",
+                remedy="remove the label here, and set it in the metadata of the Machine's template, from where "
+                "Cluster API copies node-role.kubernetes.io and node-restriction.kubernetes.io to the node, or with "
+                "kubectl label",
+            )
 
 
 def _with_labels(arguments: Sequence[Arg], labels: Sequence[kubernetespb.Label]) -> tuple[list[Arg], Text]:

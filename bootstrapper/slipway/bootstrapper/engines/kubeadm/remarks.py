@@ -10,6 +10,7 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 FIELD_DROPPED = "KUBEADM_FIELD_DROPPED"
 NOT_USED_BY_ROLE = "NOT_USED_BY_ROLE"
 IGNORED_PREFLIGHT_ERROR = "IGNORED_PREFLIGHT_ERROR"
+CANNOT_WORK = "CANNOT_WORK"
 VERSION_SKEW = "VERSION_SKEW"
 VERSION_UNKNOWN = "VERSION_UNKNOWN"
 PARTLY_HONOURED = "PARTLY_HONOURED"
@@ -32,6 +33,13 @@ class Remarks:
         """Say that something is left out: a refusal for a native spec, a warning for an imported one."""
         if self._imported:
             self.warn(FIELD_DROPPED, path, f"left out: {reason}; {remedy}")
+        else:
+            self.refuse(feature, path, reason, remedy=remedy)
+
+    def reject(self, feature: str, path: str, reason: str, *, remedy: str) -> None:
+        """Report what fails on the machine: a refusal for a native spec; an imported one keeps it, with a warning."""
+        if self._imported:
+            self.warn(CANNOT_WORK, path, f"{reason}; {remedy}")
         else:
             self.refuse(feature, path, reason, remedy=remedy)
 

@@ -16,6 +16,7 @@ from slipway.bootstrapper.lowering.runners.run_order import (
     survives_boot,
     timeout_seconds,
 )
+from slipway.bootstrapper.lowering.runners.step_data import HANDOVER, is_handover
 from slipway.bootstrapper.lowering.runners.step_script import needs_assembly, step_files
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.content import literal
@@ -23,6 +24,9 @@ from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 
 ARGV: Final = ("/bin/sh", RUN_PROGRAM)
+DOWNLOAD_RETRIES: Final = 12
+"""So often all URLs are tried again, ten seconds apart: a server that is away for two minutes ends no bootstrap."""
+
 RESUME_UNIT = "slipway-resume.service"
 
 
@@ -43,11 +47,12 @@ def linux_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules: F
         UnsupportedFeature: a script is not for a POSIX shell, or imported template text is left.
     """
     waves = [item for item in items if isinstance(item, Wave)]
-    steps = in_order(install_step(item) if isinstance(item, Wave) else item for item in items)
+    steps = in_order(install_step(item, retries=DOWNLOAD_RETRIES) if isinstance(item, Wave) else item for item in items)
     if survives_boot(steps):
         steps = in_order([resume_step(), *steps])
         yield root_file(f"/etc/systemd/system/{RESUME_UNIT}", literal(program("resume.service")), mode=0o644)
-    yield root_file(RUN_PROGRAM, literal(program("run.sh")))
+    part = HANDOVER if any(is_handover(step) for step in steps) else ""
+    yield root_file(RUN_PROGRAM, literal(program("run.sh", part=part)))
     yield root_file(PLAN, literal(_manifest(bundle_id, steps, rules).encode()))
     if waves or any(needs_assembly(step.command.script) for step in steps):
         yield root_file(INSTALL_PROGRAM, literal(program("install.sh")))

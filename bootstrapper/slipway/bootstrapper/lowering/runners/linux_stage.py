@@ -24,9 +24,12 @@ def install_argv(wave_id: str) -> list[str]:
     return ["sh", INSTALL_PROGRAM, wave_id]
 
 
-def install_step(wave: Wave) -> planpb.Step:
-    """Give the step that installs a wave."""
-    return planpb.Step(id=wave.id, phase=planpb.PHASE_PREPARE, command=planpb.Command(argv=install_argv(wave.id)))
+def install_step(wave: Wave, *, retries: int = 0) -> planpb.Step:
+    """Give the step that installs a wave; with `retries` one that downloads something is tried again so often."""
+    command = planpb.Command(argv=install_argv(wave.id))
+    if retries and any(file.HasField("remote") for file in wave.files):
+        command.retries = retries
+    return planpb.Step(id=wave.id, phase=planpb.PHASE_PREPARE, command=command)
 
 
 def stage_files(wave: Wave) -> Iterator[ospb.File]:

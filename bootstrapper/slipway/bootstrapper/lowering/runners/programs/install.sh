@@ -73,15 +73,24 @@ behind() {
     cat "$i.old" new >"$p"
   fi
 }
-# get URL HASH: without a hash the transport alone vouches for the content, so that it has to be HTTPS wherever a redirect
-# leads to; wget can only take none. To curl brackets and braces are patterns unless it is told otherwise.
+# get URL HASH: what begins with HTTPS stays HTTPS wherever a redirect leads to; wget can only take none. Without a hash it
+# has to begin so, since the transport alone vouches for the content. To curl brackets and braces are patterns unless it is
+# told otherwise. A server that sends nothing for half a minute is given up.
 get() {
   if command -v curl >/dev/null; then
-    [ "$2" = - ] && x= || x=http,
-    curl -gfsSL --proto "=${x}https" --retry 5 --retry-delay 2 --connect-timeout 10 -o got.new "$1"
+    x=
+    case $2$1 in
+      -* | *[0-9a-f]https:*) ;;
+      *) x=http, ;;
+    esac
+    curl -gfsSL --proto "=${x}https" --retry 5 --retry-delay 2 --connect-timeout 10 -y 30 -Y 1 -o got.new "$1"
   else
-    [ "$2" = - ] && x=--max-redirect=0 || x=-q
-    wget -q "$x" -O got.new "$1"
+    x=--max-redirect=0
+    case $2$1 in
+      -* | *[0-9a-f]https:*) ;;
+      *) x=-q ;;
+    esac
+    wget -q "$x" -T 30 -O got.new "$1"
   fi
 }
 download() {
@@ -92,6 +101,10 @@ download() {
   if get "$u" "$h" && { [ "$h" = - ] || [ "$("$a" <got.new)" = "$h  -" ]; }; then
     cat got.new >>new
     : >got
+  else
+    u=${u#*//}
+    u=${u%%[/?]*}
+    echo "${u##*@}: no answer, or another content" >&2
   fi
 }
 begin() {

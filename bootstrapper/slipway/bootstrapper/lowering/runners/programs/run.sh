@@ -7,6 +7,9 @@
 # state/  by bundle: ID = done, ID.failed = failure record (a JSON line, then the tail of the output), ID.stop = the
 #         failure is final.
 #
+# Lines that begin with "#agent " are sent only where a step may have named an agent to hand over to: it executes the same
+# step data with the same state, and takes over the lock.
+#
 # Comments and indentation are stripped before it is sent. It runs in dash, bash and busybox.
 # shellcheck disable=SC2046,SC2086,SC2015,SC2162,SC2174
 set -eu
@@ -33,6 +36,7 @@ fi
 up() {
   [ "$(systemctl is-system-running)" != stopping ]
 }
+#agent [ ! -x $d/agent ] || exec $d/agent run
 e=0
 k=1
 {
@@ -82,6 +86,10 @@ k=1
           : >$r/reboot
           exec reboot
           ;;
+        #agent 0*)
+        #agent [ ! -x $d/agent ] || exec $d/agent run
+        #agent continue
+        #agent ;;
         0*) continue ;;
       esac
       umask 077

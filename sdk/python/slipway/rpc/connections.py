@@ -1,4 +1,4 @@
-"""Bounds of the webhook's connections: how many, how many of one host, and for how long."""
+"""Bounds of the connections of an HTTP server: how many, how many of one host, and for how long."""
 
 import asyncio
 from collections import Counter

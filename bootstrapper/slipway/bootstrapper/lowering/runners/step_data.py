@@ -1,0 +1,18 @@
+"""Version of the step data: what runners and machineadm execute.
+
+It changes when an older machineadm would execute new step data wrongly. `plan.Format` of machineadm is the same number.
+"""
+
+from typing import Final
+
+from slipway.v1alpha1 import plan_pb2 as planpb
+
+STEP_DATA: Final = 1
+
+HANDOVER: Final = "agent"
+"""Name in the origin of the command behind which the runner hands over to machineadm."""
+
+
+def is_handover(step: planpb.Step) -> bool:
+    """Whether the runner may have to hand over behind a step."""
+    return HANDOVER in step.command.origin.made_by

@@ -1,0 +1,50 @@
+"""The TLS of HTTPS servers, whose clients show no certificate: follows tls.crt and tls.key of a directory."""
+
+import ssl
+from pathlib import Path
+
+import structlog
+
+_FILES = ("tls.crt", "tls.key")
+_log = structlog.get_logger("slipway.rpc")
+
+
+class RenewedContext:
+    """A server's TLS with the newest certificate of a directory at every new connection."""
+
+    def __init__(self, directory: Path) -> None:
+        """Use a directory."""
+        self._directory = directory
+        self._fingerprint: tuple[tuple[int, int], ...] = ()
+        self._current = self._load()
+
+    def context(self) -> ssl.SSLContext:
+        """Give the context to listen with.
+
+        Raises:
+            OSError: there is no usable certificate.
+        """
+        outer = self._load()
+        outer.sni_callback = self._renew
+        return outer
+
+    def _renew(self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
+        try:
+            if self._stat() != self._fingerprint:
+                self._current = self._load()
+        except OSError:
+            # Half of a pair was replaced: the older pair serves until the other half is.
+            _log.warning("the certificate cannot be read; going on with the last one")
+        connection.context = self._current
+
+    def _load(self) -> ssl.SSLContext:
+        self._fingerprint = self._stat()
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        chain, key = (self._directory / name for name in _FILES)
+        context.load_cert_chain(chain, key)
+        return context
+
+    def _stat(self) -> tuple[tuple[int, int], ...]:
+        found = [(self._directory / name).stat() for name in _FILES]
+        return tuple((one.st_mtime_ns, one.st_ino) for one in found)

@@ -1,0 +1,114 @@
+"""Machines that download machineadm from a node gateway, and become nodes by it."""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.bootstrapper.artifacts.agent import DOWNLOADED, Artifacts
+from slipway.bootstrapper.artifacts.catalogue import Catalogue
+from tests.bootstrapper.artifacts.releases import EXPIRES, key, trust
+from tests.node.harbour import SECONDS, Harbour, failure
+from tests.node.readiness import wait_ready
+from tests.services.certificates import Authority
+from tools.node.machine import FirstBoot
+from tools.oracles import machineadm
+from tools.release import folder
+
+pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
+
+VERSION = "1.0.0"
+DEAD = "https://10.77.0.239"
+EXECUTOR = {"argv": ["sh", "-c", "readlink /proc/$PPID/exe >/var/executor"]}
+
+
+class Gateway:
+    """A gateway in the network of a harbour, at an address of its own, and what the spec of its machines needs."""
+
+    def __init__(self, harbour: Harbour, place: Path, address: str) -> None:
+        self.address = address
+        self.place = harbour.place
+        authority, signer = Authority(), key()
+        certificates = authority.fill(place / "certificates", address=address)
+        store = place / "store"
+        self.release = folder.write(
+            store, {"linux/amd64": machineadm.require()}, [signer], expires=EXPIRES, version=VERSION
+        )
+        self.blob = store / self.release.binaries[0].path
+        command = (
+            f"ip address add {address}/32 dev br0 && exec {sys.executable} -m slipway.node_gateway "
+            f"--listen-address={address}:443 --tls-cert-dir={certificates} --store=file://{store}"
+        )
+        self.command = command
+        mirrors = (DEAD, f"https://{address}")
+        harbour.rendering = harbour.rendering.handing_out(
+            Artifacts(Catalogue(store / "manifests", trust(signer)), mirrors)
+        )
+        self.spec: dict[str, Any] = {
+            "agent": {"source": "Download", "version": VERSION},
+            "commands": {"pre": [EXECUTOR]},
+            "os": {
+                "trustedCertificates": [{"name": "gateway", "certificate": {"text": authority.certificate.decode()}}]
+            },
+        }
+
+    def start(self) -> None:
+        """Serve from now on."""
+        self.place.serve("sh", "-c", self.command)
+
+
+@contextmanager
+def gateway(harbour: Harbour, engine: Callable[..., None], address: str) -> Iterator[Gateway]:
+    """Have a gateway serve the machines of a harbour."""
+    engine(machineadm.NAME)
+    with tempfile.TemporaryDirectory(prefix="slipway-gateway-") as place:
+        yield Gateway(harbour, Path(place), address)
+
+
+@pytest.mark.parametrize(
+    ("by", "address"), [(FirstBoot.CLOUD_INIT, "169.254.20.1"), (FirstBoot.IGNITION, "169.254.20.2")]
+)
+def test_a_machine_downloads_its_agent_and_becomes_a_node(harbour, engine, by, address):
+    """The first mirror is dead, the second is the gateway: machineadm executes the bootstrap, and the node is Ready."""
+    name = f"agent-{by.value}"
+    with gateway(harbour, engine, address) as one:
+        one.start()
+        worker = harbour.worker(name, by=by, **one.spec)
+        worker.wait_sentinel(timeout=SECONDS)
+        wait_ready(harbour.control_plane, name)
+        assert worker.run(["cat", "/var/executor"]).output.strip() == DOWNLOADED
+        status = worker.run([DOWNLOADED, "status"])
+        assert (status.status, worker.failures()) == (0, [])
+
+
+def test_a_tampered_agent_is_never_executed(harbour, engine):
+    """Other bytes than those that were signed are never put in place; after the last try the record names the host."""
+    with gateway(harbour, engine, "169.254.20.3") as one:
+        one.start()
+        one.blob.write_bytes(one.blob.read_bytes()[:-1] + b"?")
+        one.spec["agent"]["urls"] = [f"https://{one.address}"]
+        worker = harbour.worker("tampered", **one.spec)
+        record, tail = failure(worker)
+        assert record["phase"] == "prepare"
+        assert f"{one.address}: no answer, or another content" in tail
+        assert not worker.exists(DOWNLOADED)
+        assert not worker.exists("/var/executor")
+
+
+def test_a_gateway_that_comes_late_is_waited_for(harbour, engine):
+    """It is away when the machine boots, and there after the first round of mirrors: nothing has failed."""
+    with gateway(harbour, engine, "169.254.20.4") as one:
+        worker = harbour.worker("late", **one.spec)
+        log = "/run/slipway/log"
+        worker.wait_until(
+            lambda: worker.exists(log) and "no URL gave" in worker.run(["cat", log]).output,
+            "no round of mirrors has ended", timeout=SECONDS, asks=True,
+        )  # fmt: skip
+        one.start()
+        worker.wait_sentinel(timeout=SECONDS)
+        wait_ready(harbour.control_plane, "late")
+        assert worker.failures() == []

@@ -1,0 +1,1 @@
+"""Makes signed releases of the node agent."""
