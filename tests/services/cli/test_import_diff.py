@@ -35,8 +35,8 @@ def test_files_are_named_with_or_without_the_option(slipway: Slipway, write: Cal
 
 
 WRONG = [
-    (("diff",), "two files, before and after", "no file"),
-    (("diff", NATIVE), "two files, before and after", "one file"),
+    (("diff",), "two files are required, before and after", "no file"),
+    (("diff", NATIVE), "two files are required, before and after", "one file"),
     (("diff", "-", "-"), "only one of the two", "standard input twice"),
     (("import",), "-f FILE", "no file where one is needed"),
 ]
