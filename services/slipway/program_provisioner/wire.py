@@ -42,7 +42,7 @@ class _Violation(BaseModel):
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     field: str
-    description: str = "cannot be honoured"
+    description: str = "is not supported here"
     feature: str = ""
     remedy: str = ""
 
