@@ -57,9 +57,9 @@ class ProgramCore(ProvisionerCore):
 
     async def render(self, request: provisionerpb.RenderRequest) -> provisionerpb.RenderResponse:
         """Answer Render. A call that is cancelled ends the process that works on it."""
-        context, asked = await asyncio.to_thread(self._prepare, request)
+        context, prepared = await asyncio.to_thread(self._prepare, request)
         try:
-            user_data = await self._ask(asked, context)
+            user_data = await self._ask(prepared, context)
         except ProgramError as error:
             await asyncio.to_thread(blame_the_bundle, request.bundle)
             raise Internal(f"the program of the provisioner failed: {error}") from None
@@ -67,13 +67,13 @@ class ProgramCore(ProvisionerCore):
 
     def _prepare(self, request: provisionerpb.RenderRequest) -> tuple[RenderContext, provisionerpb.RenderRequest]:
         context = self.check(request)
-        asked = provisionerpb.RenderRequest(bundle=request.bundle, target=request.target, format=request.format)
-        _fill_in(asked.bundle, context.secrets, "")
-        return context, asked
+        prepared = provisionerpb.RenderRequest(bundle=request.bundle, target=request.target, format=request.format)
+        _fill_in(prepared.bundle, context.secrets, "")
+        return context, prepared
 
-    async def _ask(self, asked: provisionerpb.RenderRequest, context: RenderContext) -> UserData:
-        scrubber = Scrubber(asked)
-        answer = await self._program.call("Render", asked, scrubber)
+    async def _ask(self, prepared: provisionerpb.RenderRequest, context: RenderContext) -> UserData:
+        scrubber = Scrubber(prepared)
+        answer = await self._program.call("Render", prepared, scrubber)
         if answer.refused:
             raise self._wire.refusal(answer.body, scrubber.values)
         rendered = self._wire.message(answer.body, provisionerpb.RenderResponse)
