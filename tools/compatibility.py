@@ -23,7 +23,7 @@ _CRASHED = "internal error"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one template.
+    """The result of one template.
 
     Attributes:
         repository: OWNER/NAME.

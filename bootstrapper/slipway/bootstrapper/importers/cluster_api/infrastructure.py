@@ -65,7 +65,7 @@ def target(
     return found
 
 
-def set_distribution(found: clusterpb.Target, text: str) -> None:
+def set_distribution(machine: clusterpb.Target, text: str) -> None:
     """Set the distribution that an annotation states: ID of os-release, and VERSION_ID behind a blank.
 
     Raises:
@@ -74,10 +74,10 @@ def set_distribution(found: clusterpb.Target, text: str) -> None:
     match = _OS_RELEASE.fullmatch(text.strip())
     if match is None:
         raise ValueError("must be the ID of os-release, with VERSION_ID behind a blank if need be, such as rhel 9.4")
-    found.distribution = match["id"]
-    found.ClearField("os_version")
+    machine.distribution = match["id"]
+    machine.ClearField("os_version")
     if match["version"]:
-        found.os_version = match["version"]
+        machine.os_version = match["version"]
 
 
 def annotated_distribution(each: ManifestObject) -> tuple[FieldPath, str] | None:
