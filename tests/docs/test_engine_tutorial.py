@@ -38,8 +38,8 @@ spec: {kubernetes: {node: {labels: [{name: a, value: b}]}}}
 @pytest.fixture
 def dinghy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The files of the page, in a folder from which modules are imported."""
-    for found in FILES.finditer(PAGE.read_text(encoding="utf-8")):
-        (tmp_path / found["name"]).write_text(found["text"], encoding="utf-8")
+    for match in FILES.finditer(PAGE.read_text(encoding="utf-8")):
+        (tmp_path / match["name"]).write_text(match["text"], encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
     for name in ("dinghy", "test_dinghy"):

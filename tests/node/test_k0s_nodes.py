@@ -63,20 +63,20 @@ def boot(place: Site, rendering: Rendering, name: str, by: FirstBoot) -> Machine
 def test_controllers_and_workers_become_ready(place: Site, first: FirstBoot) -> None:
     """The first controller by one system, a second one and a worker by the other; a reboot is survived."""
     rendering = Rendering(text())
-    one = boot(place, rendering, "one", first)
-    one.wait_sentinel(timeout=SECONDS)
+    entry = boot(place, rendering, "one", first)
+    entry.wait_sentinel(timeout=SECONDS)
     two, three = (boot(place, rendering, name, OTHER[first]) for name in ("two", "three"))
     two.wait_sentinel(timeout=SECONDS)
     three.wait_sentinel(timeout=SECONDS)
-    wait_ready(one, "one", "two", "three")
-    for machine in (one, two, three):
+    wait_ready(entry, "one", "two", "three")
+    for machine in (entry, two, three):
         assert machine.run(["stat", "-c", "%U", "/etc/motd"]).output == "sailor\n"
         assert (machine.disk / "var/count-pre").read_text() == "run\n"
         assert machine.failures() == []
     assert not (three.disk / "var/lib/k0s/pki/ca.key").exists()
-    keys = [(machine.disk / "var/lib/k0s/pki/ca.key").read_text() for machine in (one, two)]
+    keys = [(machine.disk / "var/lib/k0s/pki/ca.key").read_text() for machine in (entry, two)]
     assert keys[0] == keys[1]
-    tokens = one.run(["kubectl", "-n", "kube-system", "get", "secrets", "-o", "yaml"]).output
+    tokens = entry.run(["kubectl", "-n", "kube-system", "get", "secrets", "-o", "yaml"]).output
     held = [item["data"] for item in yaml.safe_load(tokens)["items"] if item["type"] == "bootstrap.kubernetes.io/token"]
     # Those that k0s makes for its own nodes have a description.
     assert len([data for data in held if "description" not in data]) == 2
@@ -85,18 +85,18 @@ def test_controllers_and_workers_become_ready(place: Site, first: FirstBoot) -> 
     three.wait_running(timeout=SECONDS)
     active = ["systemctl", "is-active", "--quiet", "k0sworker"]
     three.wait_until(lambda: three.run(active).status == 0, "no k0s after the reboot", timeout=SECONDS, asks=True)
-    wait_ready(one, "three")
+    wait_ready(entry, "three")
     assert (three.disk / "var/count-pre").read_text() == "run\n"
 
 
 def test_a_worker_with_another_authority_fails_in_time(place: Site) -> None:
     """k0s alone would try for ever; here the step says why, and k0s is left switched off."""
-    one = boot(place, Rendering(text()), "one", FirstBoot.CLOUD_INIT)
-    one.wait_sentinel(timeout=SECONDS)
+    entry = boot(place, Rendering(text()), "one", FirstBoot.CLOUD_INIT)
+    entry.wait_sentinel(timeout=SECONDS)
     stranger = Rendering(text(timeouts={"tlsBootstrap": "20s"}))
     worker = boot(place, stranger, "three", FirstBoot.IGNITION)
-    told, tail = failure(worker)
-    assert (told["phase"], told["step"], told["exit"]) == ("bootstrap", "20-k0s", 3)
+    reported, tail = failure(worker)
+    assert (reported["phase"], reported["step"], reported["exit"]) == ("bootstrap", "20-k0s", 3)
     assert "not signed by the authority" in tail
     assert worker.run(["systemctl", "is-enabled", "k0sworker"]).output.strip() == "disabled"
-    assert one.run(["kubectl", "get", "node", "three"]).status != 0
+    assert entry.run(["kubectl", "get", "node", "three"]).status != 0

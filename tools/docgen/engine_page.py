@@ -44,7 +44,7 @@ def engine_page() -> str:
 def _general(engine: Engine) -> list[str]:
     oldest, newest = (f"{major}.{minor}" for major, minor in (engine.oldest, engine.newest))
     families = listed(
-        clusterpb.OsFamily.Name(one).removeprefix("OS_FAMILY_").capitalize() for one in engine.os_families
+        clusterpb.OsFamily.Name(entry).removeprefix("OS_FAMILY_").capitalize() for entry in engine.os_families
     )
     return [code(engine.name), f"{oldest} to {newest}; newer ones with a warning", families, str(len(engine.features))]
 

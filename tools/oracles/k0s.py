@@ -29,9 +29,9 @@ def validate(config: bytes) -> list[Finding]:
         file.flush()
         command = ["unshare", "--mount", "sh", "-c", _APART, program, "config", "validate", f"--config={file.name}"]
         done = subprocess.run(command, capture_output=True, check=False, timeout=_SECONDS)
-    said = done.stderr.decode(errors="replace").strip()
+    errors = done.stderr.decode(errors="replace").strip()
     if done.returncode == 0:
         return []
     if done.returncode != _REFUSED:
-        raise EngineBroken(f"k0s ended with {done.returncode}: {said[-1000:]}")
-    return [error("k0s", line) for line in said.splitlines()] or [error("k0s", "it refuses the document")]
+        raise EngineBroken(f"k0s ended with {done.returncode}: {errors[-1000:]}")
+    return [error("k0s", line) for line in errors.splitlines()] or [error("k0s", "it refuses the document")]

@@ -112,7 +112,7 @@ class ClusterStore:
         secrets: list[secretpb.Secret] = []
         missing: list[secretpb.SecretDeclaration] = []
         for one in wanted:
-            held = self._given(one) or await self._read(one)
+            held = self._own_token(one) or await self._read(one)
             secrets += held
             if not held and self._may_make(one):
                 missing.append(one)
@@ -120,7 +120,7 @@ class ClusterStore:
             secrets += await self._make(missing, secrets, settings)
         return secrets
 
-    def _given(self, declaration: secretpb.SecretDeclaration) -> list[secretpb.Secret]:
+    def _own_token(self, declaration: secretpb.SecretDeclaration) -> list[secretpb.Secret]:
         """Give the machine's own token: that of a joining machine has the name that its engine declares for it."""
         own = declaration.kind == secretpb.SECRET_KIND_BOOTSTRAP_TOKEN and (
             declaration.name == BOOTSTRAP_TOKEN or (_is_ours(declaration) and self.role != clusterpb.ROLE_INIT)

@@ -7,7 +7,7 @@ from slipway.bootstrapper.documents.consistency import inconsistencies
 from slipway.bootstrapper.documents.document_set import read_document_set
 
 
-def found(plane: dict[str, object], worker: dict[str, object], **cluster: str) -> list[tuple[str, str]]:
+def results(plane: dict[str, object], worker: dict[str, object], **cluster: str) -> list[tuple[str, str]]:
     """Give machine and field of everything that does not go together in a cluster of two machines."""
     entries = [{"name": name, "role": role, "config": name} for name, role in (("cp", "Init"), ("w", "Worker"))]
     facts = {"kubernetesVersion": "v1.34.2", "endpoint": {"host": "a.example.com"}, **cluster}
@@ -16,9 +16,9 @@ def found(plane: dict[str, object], worker: dict[str, object], **cluster: str) -
         {"kind": "SlipwayConfig", "metadata": {"name": "cp"}, "spec": plane},
         {"kind": "SlipwayConfig", "metadata": {"name": "w"}, "spec": worker},
     ]
-    text = yaml.safe_dump_all([{"apiVersion": "bootstrap.slipway.dev/v1alpha1", **one} for one in documents])
+    text = yaml.safe_dump_all([{"apiVersion": "bootstrap.slipway.dev/v1alpha1", **entry} for entry in documents])
     questions = read_document_set({"c.yaml": text}, variables={}, substitute=False).questions
-    return [(one.machine.name, one.field) for one in inconsistencies(questions)]
+    return [(entry.machine.name, entry.field) for entry in inconsistencies(questions)]
 
 
 def engine(name: str) -> dict[str, object]:
@@ -44,4 +44,4 @@ def test_a_worker_has_the_engine_of_its_control_plane(
 ) -> None:
     """Else it could not join; the field is that of the worker, where it has one."""
     facts = {"controlPlane": cluster} if cluster else {}
-    assert found(plane, worker, **facts) == wanted, reason
+    assert results(plane, worker, **facts) == wanted, reason

@@ -88,15 +88,15 @@ def k0s_machines() -> list[bundlepb.BootstrapBundle]:
 def test_k0s_keeps_the_rules() -> None:
     """Whatever it declares has an effect; how long an authority lives is settled when it is made."""
     idle = {"kubernetes.certificates", "kubernetes.certificates.ca_validity"}
-    assert [one for one in problems(K0sEngine(), k0s_machines()) if one.split(" ")[0] not in idle] == []
+    assert [entry for entry in problems(K0sEngine(), k0s_machines()) if entry.split(" ")[0] not in idle] == []
 
 
 @pytest.mark.parametrize("name", built_in_engines().names)
 def test_engines_keep_the_rules_with_a_bare_spec(name: str) -> None:
     """By each role; that not all of their features are used is no fault of theirs here."""
-    (engine,) = (one for one in built_in_engines() if one.name == name)
-    found = problems(engine, [machine(engine, role) for role in ROLES])
-    assert [one for one in found if not one.endswith("and no machine uses it")] == []
+    (engine,) = (entry for entry in built_in_engines() if entry.name == name)
+    results = problems(engine, [machine(engine, role) for role in ROLES])
+    assert [entry for entry in results if not entry.endswith("and no machine uses it")] == []
 
 
 class Plain(Engine):
@@ -106,7 +106,9 @@ class Plain(Engine):
     version = "1"
     oldest, newest = (1, 27), (1, 36)
     os_families = (clusterpb.OS_FAMILY_LINUX,)
-    features = supports(frozenset(one for one in FEATURES if one.startswith((*FACTUAL, "kubernetes.node.labels"))))
+    features = supports(
+        frozenset(entry for entry in FEATURES if entry.startswith((*FACTUAL, "kubernetes.node.labels")))
+    )
     remedies: Mapping[str, str] = MappingProxyType({"kubernetes.node.taints": "leave it out"})
     join_tokens = K0sEngine.join_tokens
 
@@ -161,7 +163,7 @@ class Idle(Plain):
 
 
 class Unknown(Plain):
-    """Declares what nobody knows."""
+    """Declares what the contract lacks."""
 
     features = (*Plain.features, *supports(frozenset({"kubernetes.node.zebra"})))
 
@@ -173,7 +175,7 @@ class Remedied(Plain):
 
 
 class Readable(Plain):
-    """Lets everybody read a token."""
+    """Makes a token readable by all."""
 
     def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
         """Give the token."""
@@ -256,18 +258,18 @@ class Refusing(Plain):
 def test_the_kit_finds_a_fault(broken: type[Engine], words: str) -> None:
     """Of an engine that has none otherwise."""
     assert problems(Plain(), _machines(Plain())) == []
-    assert any(words in one for one in problems(broken(), _machines(broken())))
+    assert any(words in entry for entry in problems(broken(), _machines(broken())))
 
 
 def test_the_kit_finds_a_feature_that_is_not_declared() -> None:
     """A machine that uses it is no machine of this engine."""
     engine = Plain()
     tainted = kubernetes(node={**LABELS, "taints": {}})
-    found = problems(engine, [machine(engine, clusterpb.ROLE_WORKER, kubernetes=tainted)])
-    assert any("kubernetes.node.taints, which the engine does not declare" in one for one in found)
+    results = problems(engine, [machine(engine, clusterpb.ROLE_WORKER, kubernetes=tainted)])
+    assert any("kubernetes.node.taints, which the engine does not declare" in entry for entry in results)
 
 
 def _machines(engine: Engine) -> list[bundlepb.BootstrapBundle]:
-    taken = {support.id for support in engine.features}
-    node = {**LABELS, **({"taints": {}} if "kubernetes.node.taints" in taken else {})}
+    features = {support.id for support in engine.features}
+    node = {**LABELS, **({"taints": {}} if "kubernetes.node.taints" in features else {})}
     return [machine(engine, clusterpb.ROLE_WORKER, kubernetes=kubernetes(node=node))]

@@ -19,7 +19,7 @@ class Other(KubeadmEngine):
 
 
 @pytest.mark.parametrize(
-    ("stated", "control_plane", "name", "reason"),
+    ("named_engine", "control_plane", "name", "reason"),
     [
         (None, "", "kubeadm", "nobody says anything"),
         (None, "k0s", "k0s", "that of the control plane"),
@@ -29,19 +29,19 @@ class Other(KubeadmEngine):
     ],
 )
 def test_a_machine_gets_the_engine_of_its_spec_or_its_control_plane(
-    stated: str | None, control_plane: str, name: str, reason: str
+    named_engine: str | None, control_plane: str, name: str, reason: str
 ) -> None:
     """In this order, kubeadm last."""
-    kubernetes = kubernetespb.Kubernetes(engine=stated)
+    kubernetes = kubernetespb.Kubernetes(engine=named_engine)
     cluster = clusterpb.Cluster(control_plane=control_plane or None)
     assert built_in_engines().choose(kubernetes, cluster).name == name, reason
 
 
-@pytest.mark.parametrize(("stated", "remedy"), [("k0", "did you mean k0s?"), ("zebra", "choose kubeadm or k0s")])
-def test_an_engine_that_is_not_installed_is_refused_by_field(stated: str, remedy: str) -> None:
+@pytest.mark.parametrize(("named_engine", "remedy"), [("k0", "did you mean k0s?"), ("zebra", "choose kubeadm or k0s")])
+def test_an_engine_that_is_not_installed_is_refused_by_field(named_engine: str, remedy: str) -> None:
     """With what there is in its place."""
     with pytest.raises(SpecInvalid) as refused:
-        built_in_engines().choose(kubernetespb.Kubernetes(engine=stated), clusterpb.Cluster())
+        built_in_engines().choose(kubernetespb.Kubernetes(engine=named_engine), clusterpb.Cluster())
     (violation,) = refused.value.violations
     assert (violation.path, violation.remedy) == ("intent.kubernetes.engine", remedy)
 
@@ -62,7 +62,9 @@ def test_engines_of_other_packages_are_installed_by_entry_points(monkeypatch: py
 
     def install(*values: str) -> None:
         entries = [EntryPoint(f"e{number}", value, table.GROUP) for number, value in enumerate(values)]
-        monkeypatch.setattr(table, "entry_points", lambda *, group: [one for one in entries if one.group == group])
+        monkeypatch.setattr(
+            table, "entry_points", lambda *, group: [entry for entry in entries if entry.group == group]
+        )
 
     install(f"{__name__}:Other")
     assert installed_engines().names == ["kubeadm", "k0s", "other"]
@@ -75,6 +77,6 @@ def test_engines_of_other_packages_are_installed_by_entry_points(monkeypatch: py
 
 
 def test_two_engines_of_a_name_are_no_table() -> None:
-    """Nobody could choose one of them."""
+    """Neither could be chosen."""
     with pytest.raises(ValueError, match="other"):
         EngineTable([Other(), Other()])

@@ -1,4 +1,4 @@
-"""Nobody but its own folder, its importer and the tables knows an engine, or a first-boot system, by name."""
+"""Only its own folder, its importer and the tables know an engine, or a first-boot system, by name."""
 
 import ast
 import functools
@@ -94,12 +94,12 @@ def test_an_engine_is_known_in_its_folder_and_the_tables(
 ) -> None:
     """A second engine changes no line elsewhere; an entry above that is not needed any more fails, too."""
     own = (f"{BOOTSTRAPPER}/engines/{name}/", *importers)
-    assert {one for one in knowing(name) if not one.startswith(own)} == {*TABLES, *also}
+    assert {item for item in knowing(name) if not item.startswith(own)} == {*TABLES, *also}
 
 
 @pytest.mark.parametrize("system", ["cloud.?init", "ignition", "talos", "cloudbase"])
 def test_engines_know_no_first_boot_system(system: str) -> None:
     """Only the layout of the kubeadm provider differs by the format that it would have rendered."""
-    engines = {one for one in knowing(system) if one.startswith(f"{BOOTSTRAPPER}/engines/")}
+    engines = {item for item in knowing(system) if item.startswith(f"{BOOTSTRAPPER}/engines/")}
     layout = {f"{BOOTSTRAPPER}/engines/kubeadm/{name}.py" for name in ("engine", "layout")}
     assert engines == (layout if system == "ignition" else set())

@@ -36,12 +36,12 @@ class Inconsistency:
 def namesakes(questions: Iterable[MachineQuestion]) -> Iterator[SourceProblem]:
     """Give a problem for every machine that has the name of an earlier one: their user data could not be told apart."""
     seen: dict[str, MachineQuestion] = {}
-    for one in questions:
-        if one.name in seen:
-            earlier = seen[one.name].standing
+    for entry in questions:
+        if entry.name in seen:
+            earlier = seen[entry.name].standing
             line = f"{earlier.file}:{earlier.position.line}" if earlier.position else earlier.file
-            yield one.standing.problem(f"the machine in {line} has the same name")
-        seen.setdefault(one.name, one)
+            yield entry.standing.problem(f"the machine in {line} has the same name")
+        seen.setdefault(entry.name, entry)
 
 
 def inconsistencies(questions: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
@@ -52,9 +52,9 @@ def inconsistencies(questions: Sequence[MachineQuestion]) -> Iterator[Inconsiste
     apart.
     """
     clusters: dict[tuple[str, str], list[MachineQuestion]] = {}
-    for one in questions:
-        cluster = one.subject.cluster
-        clusters.setdefault((cluster.namespace, cluster.name), []).append(one)
+    for entry in questions:
+        cluster = entry.subject.cluster
+        clusters.setdefault((cluster.namespace, cluster.name), []).append(entry)
     for machines in clusters.values():
         yield from _begun_twice(machines)
         yield from _described_twice(machines)
@@ -63,80 +63,80 @@ def inconsistencies(questions: Sequence[MachineQuestion]) -> Iterator[Inconsiste
 
 
 def _begun_twice(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
-    beginning = [one for one in machines if _role(one) == clusterpb.ROLE_INIT]
-    for one in beginning[1:]:
+    beginning = [entry for entry in machines if _role(entry) == clusterpb.ROLE_INIT]
+    for entry in beginning[1:]:
         first = beginning[0].name
         message = f"machine {first} begins the same cluster: only one machine can have role Init"
-        yield Inconsistency(one, "machine.role", message)
+        yield Inconsistency(entry, "machine.role", message)
 
 
 def _described_twice(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
     """Networks are the cluster's, so every machine must say the same; an endpoint may differ, as it does today."""
     first = machines[0]
-    told = set()
-    for one in machines[1:]:
+    reported = set()
+    for entry in machines[1:]:
         for name in ("pod_cidrs", "service_cidrs", "service_domain", "control_plane"):
-            if getattr(one.subject.cluster, name) != getattr(first.subject.cluster, name) and name not in told:
-                told.add(name)
+            if getattr(entry.subject.cluster, name) != getattr(first.subject.cluster, name) and name not in reported:
+                reported.add(name)
                 what = name.replace("_", " ").replace("cidrs", "networks")
                 message = f"the {what} of its cluster are not those that machine {first.name} has: give both the same"
-                yield Inconsistency(one, "", message)
+                yield Inconsistency(entry, "", message)
 
 
 def _engines(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
     """Machines join only a control plane of their own engine; one that names none has that of the cluster's facts."""
-    planes = [one for one in machines if _role(one) != clusterpb.ROLE_WORKER]
-    for one in machines if planes else ():
-        if _engine(one) != _engine(planes[0]):
+    planes = [entry for entry in machines if _role(entry) != clusterpb.ROLE_WORKER]
+    for entry in machines if planes else ():
+        if _engine(entry) != _engine(planes[0]):
             message = f"its bootstrap engine is not that of control-plane machine {planes[0].name}: "
             message += "leave engine out of both, and name it in the cluster's controlPlane"
-            yield Inconsistency(one, "spec.kubernetes.engine" if _named_engine(one) else "", message)
+            yield Inconsistency(entry, "spec.kubernetes.engine" if _named_engine(entry) else "", message)
 
 
-def _engine(one: MachineQuestion) -> str:
-    return _named_engine(one) or one.subject.cluster.control_plane or built_in_engines().names[0]
+def _engine(entry: MachineQuestion) -> str:
+    return _named_engine(entry) or entry.subject.cluster.control_plane or built_in_engines().names[0]
 
 
-def _named_engine(one: MachineQuestion) -> str:
-    overrides, _ = overrides_of(one.subject.spec, _role(one))
-    return overrides.kubernetes.engine or one.subject.spec.kubernetes.engine
+def _named_engine(entry: MachineQuestion) -> str:
+    overrides, _ = overrides_of(entry.subject.spec, _role(entry))
+    return overrides.kubernetes.engine or entry.subject.spec.kubernetes.engine
 
 
 def _versions(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
-    planes = [one for one in machines if _role(one) != clusterpb.ROLE_WORKER and _version(one)]
+    planes = [entry for entry in machines if _role(entry) != clusterpb.ROLE_WORKER and _version(entry)]
     if planes:
-        newest = max(_version(one) for one in planes)
-        oldest = min(_version(one) for one in planes)
-        for one in planes:
-            if _minors(newest, _version(one)) > 1:
+        newest = max(_version(entry) for entry in planes)
+        oldest = min(_version(entry) for entry in planes)
+        for entry in planes:
+            if _minors(newest, _version(entry)) > 1:
                 message = "its version is more than one minor version behind another control-plane machine"
                 message += ": choose a newer one"
-                yield Inconsistency(one, _VERSION, message)
+                yield Inconsistency(entry, _VERSION, message)
     else:
-        versions = {_parsed(one.subject.cluster.kubernetes_version) for one in machines} - {()}
+        versions = {_parsed(entry.subject.cluster.kubernetes_version) for entry in machines} - {()}
         if len(versions) != 1:
             return
         newest = oldest = versions.pop()
     allowed = _OLDER_ALLOWED if newest >= _NEW_SKEW else _OLDER_ALLOWED_BEFORE_1_28
-    for one in machines:
-        version = _version(one)
-        if _role(one) != clusterpb.ROLE_WORKER or not version:
+    for entry in machines:
+        version = _version(entry)
+        if _role(entry) != clusterpb.ROLE_WORKER or not version:
             continue
         if version[:2] > oldest[:2]:
             message = "its Kubernetes version is newer than the control plane's: choose that one, or one before it"
-            yield Inconsistency(one, _VERSION, message)
+            yield Inconsistency(entry, _VERSION, message)
         elif _minors(newest, version) > allowed:
             message = f"its Kubernetes version is more than {allowed} minor versions behind the control plane's"
             message += ": choose a newer one"
-            yield Inconsistency(one, _VERSION, message)
+            yield Inconsistency(entry, _VERSION, message)
 
 
-def _role(one: MachineQuestion) -> clusterpb.Role.ValueType:
-    return one.subject.machine.role
+def _role(entry: MachineQuestion) -> clusterpb.Role.ValueType:
+    return entry.subject.machine.role
 
 
-def _version(one: MachineQuestion) -> tuple[int, ...]:
-    return _parsed(one.subject.machine.kubernetes_version or one.subject.cluster.kubernetes_version)
+def _version(entry: MachineQuestion) -> tuple[int, ...]:
+    return _parsed(entry.subject.machine.kubernetes_version or entry.subject.cluster.kubernetes_version)
 
 
 def _parsed(version: str) -> tuple[int, ...]:

@@ -53,7 +53,7 @@ def supported_version(text: str, path: str, *, oldest: tuple[int, int]) -> Kuber
     """Parse a version that an engine serves.
 
     Raises:
-        KubernetesVersionUnsupported: it is none, or older than the oldest minor version of the engine.
+        KubernetesVersionUnsupported: it is invalid, or older than the oldest minor version of the engine.
     """
     lowest = f"v{oldest[0]}.{oldest[1]}.0"
     try:

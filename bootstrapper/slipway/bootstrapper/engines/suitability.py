@@ -71,7 +71,7 @@ def check_family(request: PlanRequest, *, engine: str) -> None:
 
 
 def check_newest(request: PlanRequest, *, engine: str, newest: tuple[int, int]) -> None:
-    """Warn of a version that is younger than this engine: nobody knows whether it still takes the same."""
+    """Warn of a version that is younger than this engine: whether it accepts the same is unknown."""
     if request.version.series > newest:
         request.remarks.warn(
             VERSION_UNKNOWN,

@@ -18,7 +18,7 @@ FIELD = "intent.kubernetes.engine"
 
 
 class EngineTable:
-    """Engines by name; the first one is that of a machine of which nobody says otherwise."""
+    """Engines by name; the first one is that of a machine without any other choice."""
 
     def __init__(self, engines: Iterable[Engine]) -> None:
         """Make a table.
@@ -44,7 +44,7 @@ class EngineTable:
     def choose(self, kubernetes: kubernetespb.Kubernetes, cluster: clusterpb.Cluster) -> Engine:
         """Give the engine that a spec names, else that of the cluster's control plane, else the first one.
 
-        A control plane that none of the engines makes is none that a plan can join; the engine refuses it.
+        A control plane that none of the engines makes cannot be joined by a plan; the engine refuses it.
 
         Raises:
             SpecInvalid: the spec names an engine that is not installed.
@@ -74,13 +74,13 @@ def check_system(engine: Engine, family: clusterpb.OsFamily.ValueType) -> None:
     """
     if family in engine.os_families:
         return
-    names = " or ".join(clusterpb.OsFamily.Name(one).removeprefix("OS_FAMILY_").lower() for one in engine.os_families)
+    names = " or ".join(clusterpb.OsFamily.Name(item).removeprefix("OS_FAMILY_").lower() for item in engine.os_families)
     raise UnsupportedTarget(
         f"the bootstrap engine {engine.name} makes nodes on {names} only",
         violations=[
             Violation(
                 "machine.target.os_family",
-                f"is none on which the bootstrap engine {engine.name} makes nodes",
+                f"must be a family on which the bootstrap engine {engine.name} makes nodes",
                 remedy=f"choose {names}, or another engine",
             )
         ],
@@ -101,7 +101,7 @@ def installed_engines() -> EngineTable:
         TypeError: an entry point of the group is not an engine.
     """
     others: list[Engine] = []
-    for entry in sorted(entry_points(group=GROUP), key=lambda one: one.name):
+    for entry in sorted(entry_points(group=GROUP), key=lambda item: item.name):
         engine = entry.load()()
         if not isinstance(engine, Engine):
             raise TypeError(f"the entry point {entry.name} of {GROUP} is not a bootstrap engine")

@@ -74,11 +74,11 @@ def machine(
 def problems(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> list[str]:
     """Give every rule that an engine breaks, in sentences."""
     samples = list(machines)
-    found = [*_declarations(engine)]
+    results = [*_declarations(engine)]
     for number, bundle in enumerate(samples):
         where = f"machine {number} ({clusterpb.Role.Name(bundle.intent.role)})"
-        found += [f"{where}: {problem}" for problem in _plan(engine, bundle)]
-    return found + list(unused_features(engine, samples)) + list(idle_features(engine, samples))
+        results += [f"{where}: {problem}" for problem in _plan(engine, bundle)]
+    return results + list(unused_features(engine, samples)) + list(idle_features(engine, samples))
 
 
 def unused_features(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> Iterator[str]:
@@ -118,9 +118,9 @@ def _declarations(engine: Engine) -> Iterator[str]:
 
 
 def _plan(engine: Engine, bundle: bundlepb.BootstrapBundle) -> Iterator[str]:
-    for one in unsupported(bundle, engine.features):
-        if one.use.id.startswith(NAMESPACES):
-            yield f"it uses {one.use.id}, which the engine does not declare"
+    for entry in unsupported(bundle, engine.features):
+        if entry.use.id.startswith(NAMESPACES):
+            yield f"it uses {entry.use.id}, which the engine does not declare"
     before = bundle.SerializeToString(deterministic=True)
     result = engine.build_plan(bundle)
     if bundle.SerializeToString(deterministic=True) != before:

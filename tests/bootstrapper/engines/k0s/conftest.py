@@ -78,7 +78,7 @@ class Plan:
 
     def text(self, path: str) -> str:
         """Give a file; secrets and facts stand in it by name."""
-        return "".join(_segment(one) for one in self.files[path].content.segments)
+        return "".join(_segment(entry) for entry in self.files[path].content.segments)
 
     def document(self, path: str) -> Any:
         """Give a file that is YAML."""
@@ -93,7 +93,7 @@ class Plan:
     @property
     def refused(self) -> list[str]:
         """Paths of what is refused."""
-        return [one.path for one in self.result.refusals]
+        return [entry.path for entry in self.result.refusals]
 
 
 def _segment(segment: contentpb.Segment) -> str:

@@ -112,9 +112,9 @@ def test_a_machine_does_not_join_a_control_plane_of_another_engine(plan: Make) -
 
 def test_the_layout_of_another_provider_is_refused() -> None:
     """An imported config is for the engine that it was written for."""
-    given = bundle("ROLE_WORKER")
-    given.execution.layout = planpb.LAYOUT_KUBEADM_PROVIDER
-    (refusal,) = K0sEngine().build_plan(given).refusals
+    sample = bundle("ROLE_WORKER")
+    sample.execution.layout = planpb.LAYOUT_KUBEADM_PROVIDER
+    (refusal,) = K0sEngine().build_plan(sample).refusals
     assert refusal.path == "execution.layout"
 
 
@@ -131,19 +131,19 @@ def test_the_layout_of_another_provider_is_refused() -> None:
 )
 def test_missing_credentials_are_named(role: str, name: str) -> None:
     """Nothing is made without them."""
-    given = bundle(role)
-    given.intent.credentials.ClearField(name)  # type: ignore[arg-type]
+    sample = bundle(role)
+    sample.intent.credentials.ClearField(name)  # type: ignore[arg-type]
     with pytest.raises(CredentialsMissing) as missing:
-        K0sEngine().build_plan(given)
+        K0sEngine().build_plan(sample)
     assert missing.value.metadata["credentials"]
 
 
 def test_old_versions_are_not_supported() -> None:
     """The oldest is the one that its real program was tried with."""
-    given = bundle("ROLE_WORKER")
-    given.intent.kubernetes_version = "v1.26.9"
+    sample = bundle("ROLE_WORKER")
+    sample.intent.kubernetes_version = "v1.26.9"
     with pytest.raises(KubernetesVersionUnsupported):
-        K0sEngine().build_plan(given)
+        K0sEngine().build_plan(sample)
 
 
 def test_every_declared_feature_exists_and_so_does_every_remedy() -> None:

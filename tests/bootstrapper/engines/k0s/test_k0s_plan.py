@@ -70,7 +70,9 @@ def test_machines_join_by_a_token_of_their_own_kind(  # noqa: PLR0913, PLR0917  
     assert config["contexts"][0]["context"] == {"cluster": "k0s", "user": user}
     assert config["users"] == [{"name": user, "user": {"token": token}}]
     encodings = {
-        one.secret_ref.name: one.encoding for one in made.files[path].content.segments if one.HasField("secret_ref")
+        entry.secret_ref.name: entry.encoding
+        for entry in made.files[path].content.segments
+        if entry.HasField("secret_ref")
     }
     assert encodings["slipway.dev/cluster-ca"] == contentpb.SPLICE_ENCODING_BASE64
 
@@ -134,7 +136,7 @@ def test_a_cluster_is_stored_elsewhere_where_the_spec_says_so(plan: Make) -> Non
     source = {"secretRef": {"name": "database", "key": "url"}}
     made = plan("ROLE_INIT", {"engineOptions": {"k0s": {"kineDataSource": source}}})
     assert made.document(CONFIG)["spec"]["storage"] == {"type": "kine", "kine": {"dataSource": "database"}}
-    assert "database" in {one.secret_ref.name for one in made.files[CONFIG].content.segments}
+    assert "database" in {entry.secret_ref.name for entry in made.files[CONFIG].content.segments}
 
 
 def test_the_command_line_has_what_the_spec_says_of_the_node(plan: Make) -> None:
@@ -185,7 +187,7 @@ def test_the_wait_for_a_machine_is_bounded(plan: Make) -> None:
     """By the timeouts of the spec: k0s itself tries again for ever."""
     timeouts = {"kubernetes": {"timeouts": {"tlsBootstrap": "20s", "controlPlaneComponent": "90s"}}}
     for role, seconds in (("ROLE_WORKER", "20"), ("ROLE_INIT", "90")):
-        (step,) = (one for one in plan(role, timeouts).result.steps if one.id == "20-k0s")
+        (step,) = (entry for entry in plan(role, timeouts).result.steps if entry.id == "20-k0s")
         assert seconds in step.command.argv
     (step,) = plan("ROLE_WORKER").result.steps
     assert "300" in step.command.argv
@@ -193,7 +195,7 @@ def test_the_wait_for_a_machine_is_bounded(plan: Make) -> None:
 
 def test_a_plan_is_made_twice_alike_and_the_bundle_stays() -> None:
     """The engine is a pure function."""
-    given = bundle("ROLE_INIT")
-    before = given.SerializeToString(deterministic=True)
-    assert K0sEngine().build_plan(given) == K0sEngine().build_plan(given)
-    assert given.SerializeToString(deterministic=True) == before
+    sample = bundle("ROLE_INIT")
+    before = sample.SerializeToString(deterministic=True)
+    assert K0sEngine().build_plan(sample) == K0sEngine().build_plan(sample)
+    assert sample.SerializeToString(deterministic=True) == before

@@ -201,7 +201,7 @@ def test_every_declared_feature_exists_and_every_other_has_a_remedy() -> None:
     contract = contract_features()
     assert FEATURES - contract == set()
     in_no_bundle = {one for one in contract if one.endswith(".config_maps")}
-    of_others = {one for one in contract if one.startswith("engine_options.")} - FEATURES
+    of_others = {feature for feature in contract if feature.startswith("engine_options.")} - FEATURES
     assert contract - FEATURES - in_no_bundle - of_others == set(REMEDIES)
     assert set(CONTROL_PLANE_ROLES) < FEATURES
 

@@ -83,7 +83,7 @@ def _files(request: K0sRequest) -> Iterator[ospb.File]:
         yield _secret_file(credentials.cluster_ca.certificate, f"{_PKI}/ca.crt", GROUP_READABLE)
         yield _secret_file(credentials.cluster_ca.private_key, f"{_PKI}/ca.key", PRIVATE)
         yield _secret_file(credentials.bootstrap_token, WORKER_TOKEN, PRIVATE)
-        tokens = [one for one in credentials.declared if one.name == CONTROL_PLANE_TOKEN]
+        tokens = [entry for entry in credentials.declared if entry.name == CONTROL_PLANE_TOKEN]
         yield _secret_file(tokens[0] if tokens else secretpb.SecretReference(), CONTROL_PLANE_TOKEN_FILE, PRIVATE)
     else:
         yield join_file(request)
@@ -118,7 +118,7 @@ def _secret_file(reference: secretpb.SecretReference, path: str, mode: int) -> o
     """Give a file that holds one secret.
 
     Raises:
-        CredentialsMissing: there is none.
+        CredentialsMissing: it is missing.
     """
     if not reference.name:
         raise CredentialsMissing(

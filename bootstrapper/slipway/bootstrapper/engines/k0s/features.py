@@ -71,7 +71,9 @@ _MAY_HOLD_FACTS = (
     "kubernetes.etcd.local.arguments",
 )
 
-FEATURES = frozenset((*_PLAIN, *(one for feature in _MAY_HOLD_FACTS for one in with_facts(feature, templates=False))))
+FEATURES = frozenset(
+    (*_PLAIN, *(entry for feature in _MAY_HOLD_FACTS for entry in with_facts(feature, templates=False)))
+)
 """Ids of all features that the engine takes."""
 
 _NO_PODS = "leave it out: k0s runs the components as processes of the machine, which see all of its files"

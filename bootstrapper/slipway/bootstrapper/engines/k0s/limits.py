@@ -13,7 +13,7 @@ OLDEST, NEWEST = (1, 27), (1, 36)
 
 
 def check_limits(request: K0sRequest, bundle: bundlepb.BootstrapBundle) -> None:
-    """Refuse or warn of everything that cannot be honoured as it is written."""
+    """Refuse or warn of everything that is not supported as written."""
     check_features(request, bundle, engine=NAME, features=FEATURES, remedies=REMEDIES)
     check_family(request, engine=NAME)
     check_newest(request, engine=NAME, newest=NEWEST)
@@ -119,6 +119,6 @@ def _check_node(request: K0sRequest) -> None:
         request.remarks.refuse(
             "kubernetes.node.labels",
             NODE,
-            "describes a node, and engineOptions.k0s.controlPlaneNodes says that this machine is none",
+            "describes a node, and engineOptions.k0s.controlPlaneNodes excludes this machine",
             remedy="leave out one of the two",
         )

@@ -100,7 +100,7 @@ CONTROL_PLANE_ROLES = ("kubernetes.role.init", "kubernetes.role.control_plane")
 
 
 FEATURES = frozenset(
-    (*_EVERY_ROLE, *CONTROL_PLANE_ROLES, *(one for feature in _MAY_HOLD_FACTS for one in with_facts(feature)))
+    (*_EVERY_ROLE, *CONTROL_PLANE_ROLES, *(entry for feature in _MAY_HOLD_FACTS for entry in with_facts(feature)))
 )
 """Ids of all features that the engine takes. On Windows it takes no control plane."""
 

@@ -20,7 +20,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
 NEWEST = (1, 36)
-"""Newest minor version that was there when this engine was written: of what comes later nobody knows what it takes."""
+"""Newest minor version that was there when this engine was written: what later versions accept is unknown."""
 
 _P384_SINCE = 34
 _OLD_API = "kubeadm of this Kubernetes version (older than 1.31) has no place for it"
