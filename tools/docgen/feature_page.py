@@ -163,6 +163,6 @@ def _extensions(columns: Sequence[Column]) -> str:
     rows = [[code(id_), head] for head, supports in columns for id_ in sorted(supports) if id_.startswith("ext.")]
     return (
         "## Extensions\n\n"
-        "The feature of an extension is `ext.` and the extension's own id. Nobody but the provisioner that owns the id "
+        "The feature of an extension is `ext.` and the extension's own id. Only the provisioner that owns the id "
         "supports it, and no lowering exists.\n\n" + table(["Feature", "Formats"], rows)
     )

@@ -17,10 +17,12 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
+	"slipway.dev/sdk/internal/identity"
 )
 
 // Connect gives a connection to a server of Slipway's. The folder holds tls.crt, tls.key and ca.crt; an empty name means
-// no TLS, which a server accepts from its own machine only. A renewed certificate is used from the next handshake on.
+// no TLS, which a server accepts from its own machine only. The server must show the certificate of a bootstrapper of the
+// same trust domain. A renewed certificate is used from the next handshake on.
 func Connect(address, folder string) (*grpc.ClientConn, error) {
 	if folder == "" {
 		return grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -34,11 +36,12 @@ func Connect(address, folder string) (*grpc.ClientConn, error) {
 		read, err := tls.LoadX509KeyPair(filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key"))
 		return &read, err
 	}
-	if _, err := pair(); err != nil {
+	own, err := pair()
+	if err != nil {
 		return nil, err
 	}
 	return grpc.NewClient(address, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
-		MinVersion: tls.VersionTLS12, RootCAs: authority,
+		MinVersion: tls.VersionTLS12, RootCAs: authority, ServerName: "bootstrapper." + identity.TrustDomain(*own),
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return pair() },
 	})))
 }

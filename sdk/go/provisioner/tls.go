@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"google.golang.org/grpc/credentials"
+	"slipway.dev/sdk/internal/identity"
 )
 
 // certificates is the directory with tls.crt, tls.key and ca.crt. It is read again when it changes; a change that cannot
@@ -70,22 +71,6 @@ func (files *certificates) client() credentials.TransportCredentials {
 	}
 	config = config.Clone()
 	// gRPC takes the name of the handshake from here, whatever address it calls.
-	config.ServerName = "registry." + trustDomain(config)
+	config.ServerName = "registry." + identity.TrustDomain(config.Certificates...)
 	return credentials.NewTLS(config)
-}
-
-// trustDomain returns the trust domain of the own certificate, spiffe://DOMAIN/provisioner/NAME.
-func trustDomain(config *tls.Config) string {
-	for _, pair := range config.Certificates {
-		leaf, err := x509.ParseCertificate(pair.Certificate[0])
-		if err != nil {
-			continue
-		}
-		for _, id := range leaf.URIs {
-			if id.Scheme == "spiffe" {
-				return id.Host
-			}
-		}
-	}
-	return "slipway"
 }

@@ -16,7 +16,7 @@ IMAGE_PATHS = ("/usr/local/bin/machineadm", "/opt/bin/machineadm", "/usr/bin/mac
 """Where an image may have it (clause MA-L01)."""
 
 DOWNLOADED = "/var/lib/slipway/machineadm"
-"""Where a download is put: writable on every image, and nobody's but Slipway's."""
+"""Where a download is put: writable on every image, and only Slipway's."""
 
 
 @dataclass(frozen=True, slots=True)
