@@ -47,7 +47,7 @@ def test_idle_connections_pin_no_thread(port: MetricsPort) -> None:
             line = held.enter_context(socket.create_connection(("127.0.0.1", port.port)))
             line.sendall(b"GET /metrics HTTP/1.1\r\nX: "[: index * 3])
         assert "slipway_try 1.0" in _fetch(port)
-        assert threading.active_count() == threads
+        assert threading.active_count() <= threads
 
 
 def test_connections_of_one_host_are_bounded(port: MetricsPort) -> None:

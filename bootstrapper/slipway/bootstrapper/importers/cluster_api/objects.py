@@ -79,7 +79,7 @@ class ManifestObjects:
         all: the objects in their order.
         notes: what a person may want to know.
         problems: what keeps the set from being used.
-        unreadable: what is wrong with the value of a Secret or ConfigMap, by namespace, name and key.
+        unreadable: what is wrong with the value of a Secret, by namespace, name and key.
     """
 
     all: list[ManifestObject]

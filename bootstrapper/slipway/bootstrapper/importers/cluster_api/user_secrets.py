@@ -36,13 +36,13 @@ def secret_values(objects: ManifestObjects, *, set_missing: bool = False) -> Val
 
 
 def config_map_values(objects: ManifestObjects, *, set_missing: bool = False) -> Values:
-    """Give all values of ConfigMaps; see secret_values."""
+    """Give all values of ConfigMaps; one that is not base64 is a problem. See _read for objects that cannot be read."""
     values: Values = {}
     for each in objects.of("ConfigMap"):
         config_map = _read(objects, each, ConfigMapObject, set_missing=set_missing)
         if config_map is not None:
             own = values.setdefault(each.namespace, {})
-            own |= dict(_decoded(objects, each, "binaryData", config_map.binary_data))
+            own |= dict(_decoded(objects, each, "binaryData", config_map.binary_data, always=True))
             own |= _plain(each, config_map.data)
     return values
 
@@ -64,14 +64,18 @@ def _is_placeholder(data: object) -> bool:
 
 
 def _decoded(
-    objects: ManifestObjects, each: ManifestObject, name: str, data: Mapping[str, str | None]
+    objects: ManifestObjects, each: ManifestObject, name: str, data: Mapping[str, str | None], *, always: bool = False
 ) -> Iterator[tuple[tuple[str, str], bytes]]:
-    """Decode values; one that is no base64 is a problem only where a machine needs it."""
+    """Decode values; one that is not base64 is a problem where a machine needs it, or `always`."""
     for key, encoded in data.items():
         try:
             yield (each.name, key), base64.b64decode("".join((encoded or "").split()), validate=True)
         except (binascii.Error, ValueError):
-            objects.unreadable[each.namespace, each.name, key] = each.problem((name, key), "must be base64")
+            problem = each.problem((name, key), "must be base64")
+            if always:
+                objects.problems.append(problem)
+            else:
+                objects.unreadable[each.namespace, each.name, key] = problem
 
 
 def _plain(each: ManifestObject, data: Mapping[str, str | None]) -> dict[tuple[str, str], bytes]:
