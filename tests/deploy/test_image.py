@@ -7,7 +7,7 @@ from tools.image.check import check
 from tools.image.insides import Insides
 from tools.image.podman import podman
 
-_OWN_MEGABYTES = 120
+_OWN_MEGABYTES = 130
 
 
 @pytest.mark.engine
