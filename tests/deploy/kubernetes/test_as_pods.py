@@ -50,7 +50,8 @@ def test_the_job_makes_what_every_service_needs(installation: Installation) -> N
     assert len({one["tls.key"] for one in secrets.values()}) == len(SERVICES)
     names = {name: _names(one["tls.crt"]) for name, one in secrets.items()}
     assert names["registry"] == {
-        "spiffe://slipway/registry/registry", "registry.slipway", "slipway-registry", f"slipway-registry.{NAMESPACE}.svc",
+        "spiffe://slipway/registry/registry", "registry.slipway",
+        "slipway-registry", f"slipway-registry.{NAMESPACE}.svc",
     }  # fmt: skip
     assert names["talos"] == {"spiffe://slipway/provisioner/talos", "talos.provisioner.slipway"}
     said = installation.job.log()
