@@ -6,7 +6,8 @@ from tools.docgen.markdown import code, page, prose, table
 _INTRODUCTION = f"""\
 `slipway diagnose` ([how-to](../how-to/diagnose-a-node.md)) names one of these reasons, or none where the logs show none
 that it knows. The names are stable. Of several reasons the one with the lowest precedence stands first: causes come
-before their effects. Reasons with a precedence from {SYMPTOM} on are effects, reported only where no cause is found.
+before their effects. Reasons with a precedence from {SYMPTOM} on are effects, reported only where no cause is found. A
+reason that another one explains is not reported beside it.
 
 Words in a log count only behind the mark of a program that failed, and not when the machine joined afterwards."""
 
@@ -16,7 +17,7 @@ def reason_page() -> str:
     rules = sorted(known_rules().rules, key=lambda rule: rule.reason)
     return page(
         "Reasons of failed nodes",
-        "services/slipway/diagnosis/rules.yaml",
+        "services/slipway/diagnosis/rules",
         _INTRODUCTION,
         *(_section(rule) for rule in rules),
     )
@@ -24,11 +25,13 @@ def reason_page() -> str:
 
 def _section(rule: Rule) -> str:
     facts = [code(rule.scope.engine), code(rule.scope.phase), str(rule.precedence), code(rule.id)]
+    explained = ", ".join(f"[{reason}](#{reason.lower()})" for reason in rule.explains)
     return "\n\n".join(
         [
             f"## {rule.reason}",
             prose(rule.explanation),
             f"What to do: {prose(rule.remedy)}",
+            *([f"Explains: {explained}."] if explained else []),
             table(["Engine", "Phase", "Precedence", "Rule"], [facts]),
         ]
     )
