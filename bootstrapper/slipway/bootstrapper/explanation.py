@@ -35,6 +35,9 @@ HIDDEN = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubern
 NOT_CHOSEN = frozenset({"PROVISIONER_NOT_ALLOWED", "PROVISIONER_NOT_FOUND", "UNSUPPORTED_FORMAT", "UNSUPPORTED_TARGET"})
 """Reasons for which a spec's own wish for a provisioner leads nowhere: codes of the diagnostics that say so."""
 
+VERSION_NOT_ALLOWED = "PROVISIONER_VERSION_NOT_ALLOWED"
+"""Code of the diagnostic about a version that the operator does not allow."""
+
 MAX_ROWS_BYTES = 3 * 1024 * 1024
 """Most bytes of the rows of an answer: with the rest of it they stay below what one message may have (4 MiB)."""
 
@@ -63,9 +66,27 @@ async def explain_subject(bootstrapper: Bootstrapper, subject: CheckedSubject) -
         response.diagnostics.add(
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
+    response.diagnostics.extend(_refused_versions(bootstrapper))
     response.diagnostics.extend(_not_chosen(bootstrapper, subject))
     response.diagnostics.extend(await asyncio.to_thread(list, size_doubts(columns)))
     return response
+
+
+def _refused_versions(bootstrapper: Bootstrapper) -> Iterator[diagnosticpb.Diagnostic]:
+    """Report each version of an allowed provisioner that has no column since the operator does not allow it."""
+    allowed, rules = bootstrapper.policy.allowed_provisioners, bootstrapper.policy.versions
+    refused = {
+        (one.info.name, one.info.implementation_version): rules.refusal(one.info)
+        for one in bootstrapper.provisioners.instances()
+        if allowed is None or one.info.name in allowed
+    }
+    for (name, version), reason in sorted(refused.items()):
+        if reason:
+            yield diagnosticpb.Diagnostic(
+                severity=diagnosticpb.SEVERITY_WARNING,
+                code=VERSION_NOT_ALLOWED,
+                message=f"provisioner {name} {version} is not used: {reason}",
+            )
 
 
 def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[diagnosticpb.Diagnostic]:

@@ -1,8 +1,9 @@
 """What the operator of a bootstrapper allows."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from slipway.bootstrapper.provisioning.versions import VersionRules
 from slipway.contract.errors import FeatureDenied, ProvisionerNotAllowed, Violation
 from slipway.contract.features import feature_uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -20,11 +21,13 @@ class Policy:
         allowed_provisioners: names that may get a bundle; None for all (only where everything runs on one machine).
         denied_features: features that no spec may use: ids, or prefixes that end in "*", e.g. "os.commands", "ext.*".
         secrets_for: TLS identities that may ask for bundles with secrets.
+        versions: which versions of provisioners may get a bundle.
     """
 
     allowed_provisioners: frozenset[str] | None = None
     denied_features: frozenset[str] = frozenset()
     secrets_for: frozenset[str] = frozenset()
+    versions: VersionRules = field(default_factory=VersionRules)
 
     def check_features(self, bundle: bundlepb.BootstrapBundle) -> None:
         """Refuse a neutral bundle that uses a denied feature.
