@@ -42,6 +42,9 @@ EVERY_ENGINE = "*"
 MAX_ENGINES = 16
 """Most engines that one request compares (ExplainRequest.engines)."""
 
+VERSION_NOT_ALLOWED = "PROVISIONER_VERSION_NOT_ALLOWED"
+"""Code of the diagnostic about a version that the operator does not allow."""
+
 MAX_ROWS_BYTES = 3 * 1024 * 1024
 """Most bytes of the rows of an answer: with the rest of it they stay below what one message may have (4 MiB)."""
 
@@ -80,6 +83,7 @@ async def explain_subject(
         response.diagnostics.add(
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
+    response.diagnostics.extend(_refused_versions(bootstrapper))
     response.diagnostics.extend(_not_chosen(bootstrapper, subject))
     response.diagnostics.extend(await asyncio.to_thread(list, size_doubts(columns)))
     return response
@@ -115,6 +119,23 @@ def _with_engine(subject: CheckedSubject, name: str) -> CheckedSubject:
     spec.CopyFrom(subject.spec)
     spec.kubernetes.engine = name
     return replace(subject, spec=spec)
+
+
+def _refused_versions(bootstrapper: Bootstrapper) -> Iterator[diagnosticpb.Diagnostic]:
+    """Report each version of an allowed provisioner that has no column since the operator does not allow it."""
+    allowed, rules = bootstrapper.policy.allowed_provisioners, bootstrapper.policy.versions
+    refused = {
+        (one.info.name, one.info.implementation_version): rules.refusal(one.info)
+        for one in bootstrapper.provisioners.instances()
+        if allowed is None or one.info.name in allowed
+    }
+    for (name, version), reason in sorted(refused.items()):
+        if reason:
+            yield diagnosticpb.Diagnostic(
+                severity=diagnosticpb.SEVERITY_WARNING,
+                code=VERSION_NOT_ALLOWED,
+                message=f"provisioner {name} {version} is not used: {reason}",
+            )
 
 
 def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[diagnosticpb.Diagnostic]:

@@ -214,3 +214,22 @@ def test_only_sizes_are_made_readable() -> None:
     assert readable({"a": ["PDU0MiBieXRlcz4=", "PDU0MiBieXRl", "PDxhYmM+"]}) == {
         "a": ["<542 bytes>", "PDU0MiBieXRl", "PDxhYmM+"]
     }
+
+
+def test_versions_that_the_operator_does_not_allow_are_listed_and_explained(
+    slipway: Slipway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list and the matrix name version and reason; the format has no column, and a pin of its name is refused."""
+    listed = slipway("provisioners", "--provisioner-versions", "talos>=99.0.0", "-o", "json")
+    refusals = {tree["name"]: tree["refusal"] for tree in json.loads(listed.stdout)}
+    assert refusals["talos"] == "the operator requires version 99.0.0 or newer"
+    assert (listed.exit_code, refusals["ignition"]) == (0, "")
+    monkeypatch.setenv("SLIPWAY_PROVISIONER_VERSIONS", "talos>=99.0.0")
+    (tree,) = json.loads(slipway("explain", "-f", NATIVE, "--machine", "harbour-worker", "-o", "json").stdout)
+    assert "talos" not in {column["provisioner"] for column in tree["columns"]}
+    (refused,) = [note for note in tree["diagnostics"] if note["code"] == "PROVISIONER_VERSION_NOT_ALLOWED"]
+    assert "is not used: the operator requires version 99.0.0" in refused["message"]
+    rendered = slipway("render", "-f", NATIVE, "--machine", "harbour-worker", "--provisioner", "talos")
+    assert (rendered.exit_code, "PROVISIONER_NOT_ALLOWED" in rendered.stdout) == (1, True)
+    monkeypatch.setenv("SLIPWAY_PROVISIONER_VERSIONS", "talos>99")
+    assert "must be NAME>=VERSION" in slipway("explain", "-f", NATIVE).stderr
