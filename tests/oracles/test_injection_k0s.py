@@ -24,13 +24,13 @@ MACHINES = {"k0s-0": "k0scontroller.service", "k0s-1": "k0sworker.service"}
 
 def boot(provisioner: str, user_data: bytes, program: str) -> MachineState:
     """Have a machine set up whose k0s is ready at once."""
-    given = given_files() | {
+    before = given_files() | {
         program: File(b"#!/bin/sh\nexit 0\n", 0o755),
         "/var/lib/k0s/kubelet.conf": File(b"ready\n"),
     }
     if provisioner == "cloud-init":
-        return cloud_init.run(user_data, extra_files=given)
-    return ignition.run(user_data, extra_files=given, start=("slipway-bootstrap.service",))
+        return cloud_init.run(user_data, extra_files=before)
+    return ignition.run(user_data, extra_files=before, start=("slipway-bootstrap.service",))
 
 
 def command_line(unit: str) -> list[str]:
@@ -49,7 +49,7 @@ def test_a_hostile_value_is_a_value_of_k0s(
     engine("root-trixie", "ignition")
     question = k0s(machine)
     answer, accepted, refused = render_what_is_accepted(
-        question, family, lambda one: ours.render(one, provisioner, own_secrets=True)
+        question, family, lambda machine_: ours.render(machine_, provisioner, own_secrets=True)
     )
     assert {place.name for place in (*accepted, *refused)} >= OF_K0S
     state = boot(provisioner, answer.user_data, question.subject.spec.engine_options.k0s.program)
@@ -62,8 +62,8 @@ def test_a_hostile_value_is_a_value_of_k0s(
     words = command_line(state.content(unit).decode())
     assert words[0] == question.subject.spec.engine_options.k0s.program
     texts += words
-    asked = [place for place in accepted if machine == "k0s-0" or place.path.startswith(OF_WORKERS)]
-    assert [place.path for place in asked if not any(place.value in text for text in texts)] == []
+    wanted = [place for place in accepted if machine == "k0s-0" or place.path.startswith(OF_WORKERS)]
+    assert [place.path for place in wanted if not any(place.value in text for text in texts)] == []
     configuration = state.files.get("/etc/k0s/k0s.yaml")
     assert (configuration is None) is (machine == "k0s-1")
     assert configuration is None or isinstance(yaml.safe_load(configuration.content), dict)

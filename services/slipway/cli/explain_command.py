@@ -67,8 +67,8 @@ def explain(formats: tuple[str, ...], engines: tuple[str, ...], output: str, **v
     """  # noqa: D301  # click's mark for lines that stay
     loaded = load(inputs_from(values))
     note_files(loaded)
-    asked = [EVERY_ENGINE if name == "all" else name for name in engines]
-    answers = asyncio.run(_explain(loaded, connection_from(values), asked))
+    names = [EVERY_ENGINE if name == "all" else name for name in engines]
+    answers = asyncio.run(_explain(loaded, connection_from(values), names))
     _check_formats(formats, answers)
     trees = []
     for machine, answer in answers.items():

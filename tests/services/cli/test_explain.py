@@ -41,7 +41,7 @@ def test_engines_are_compared(slipway: Slipway) -> None:
     """A column for each engine and format, as render renders it; what takes no plan has one column and no engine."""
     arguments = ("explain", "-f", NATIVE, "--machine", "harbour-cp-0", "--engine", "all")
     (tree,) = json.loads(slipway(*arguments, "-o", "json").stdout)
-    renderable = {(one["engine"], one["format"]): one["renderable"] for one in tree["columns"]}
+    renderable = {(column["engine"], column["format"]): column["renderable"] for column in tree["columns"]}
     assert {engine for engine, _ in renderable} == {"kubeadm", "k0s", ""}
     assert renderable["", "talos/v1.13"]
     assert renderable["kubeadm", "cloud-config"]
@@ -64,7 +64,7 @@ def test_an_engine_refuses_what_only_another_one_has(slipway: Slipway, write: Ca
     )
     arguments = ("explain", "-f", write(text), "--machine", "harbour-worker", "--format", "cloud-config")
     (tree,) = json.loads(slipway(*arguments, "--engine", "kubeadm", "--engine", "k0s", "-o", "json").stdout)
-    assert {one["engine"]: one["renderable"] for one in tree["columns"]} == {"kubeadm": True, "k0s": False}
+    assert {column["engine"]: column["renderable"] for column in tree["columns"]} == {"kubeadm": True, "k0s": False}
     rows = [row for row in tree["rows"] if row["field"].startswith("SlipwayConfig/worker: spec.engineOptions.kubeadm")]
     assert rows
     for row in rows:
