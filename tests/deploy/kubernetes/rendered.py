@@ -4,7 +4,7 @@ import functools
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,17 @@ def composed(place: Path, *, overlay: str, components: Sequence[str]) -> list[Ob
     }
     (own / "kustomization.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     return parsed(_kustomize(own))
+
+
+def of_files(place: Path, files: Mapping[str, str], *, folder: str) -> list[Object]:
+    """Give what a folder of an operator's own files renders to, which stand beside ours; errors as of ``text``."""
+    root = place / "kubernetes"
+    shutil.copytree(ROOT, root)
+    for name, content in files.items():
+        path = place / "kubernetes" / "own" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return parsed(_kustomize(root / "own" / folder))
 
 
 def _kustomize(folder: Path) -> str:

@@ -44,3 +44,17 @@ def test_settings_that_cannot_work_are_refused(given: dict[str, Any], message: s
     """A controller without provisioners, and a name that nothing has, end at the start."""
     with pytest.raises(ValidationError, match=message):
         ControllerSettings(**TLS, **given)
+
+
+@pytest.mark.parametrize(("value", "followed"), [("a, b", {"a", "b"}), ("a", {"a"}), (None, None)])
+def test_namespaces_are_a_list(value: str | None, followed: set[str] | None) -> None:
+    """None is all of them."""
+    given = {} if value is None else {"namespaces": value}
+    assert ControllerSettings(**TLS, registry_address="r:1", **given).namespaces == followed
+
+
+@pytest.mark.parametrize("value", ["", ",", "a/b", "A", "*", "a,../b"])
+def test_what_is_no_namespace_is_refused(value: str) -> None:
+    """An empty list would be all of them to the API server."""
+    with pytest.raises(ValidationError, match="must be names of namespaces"):
+        ControllerSettings(**TLS, registry_address="r:1", namespaces=value)
