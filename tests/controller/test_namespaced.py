@@ -95,7 +95,8 @@ async def test_a_role_that_is_missing_is_told(sites: MakeSite, processes: Proces
     async def log() -> str:
         return await asyncio.to_thread(processes.log, "controller")
 
-    await one.eventually(log, lambda text: '"failure": "Forbidden"' in text and "watch failed, retrying" in text)
+    place = f'"where": "secrets in namespace {two.namespace}", "reason": "Forbidden"'
+    await one.eventually(log, lambda text: place in text)
     await two.apply(*_of_namespace(two, account))
     for site in (one, two):
         await site.machines("pool", 1, has_data)

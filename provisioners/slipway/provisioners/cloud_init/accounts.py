@@ -29,14 +29,14 @@ def users(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
     entries = [
         _user(user, ctx, f"os.users[{index}]", own_groups=own_groups)
         for index, user in enumerate(system.users)
-        if not _refused(user, ctx, f"os.users[{index}]")
+        if not _refused(user, ctx, f"os.users[{index}]", is_kept=system.default_user == ospb.DEFAULT_USER_KEEP)
     ]
     keep = entries and system.default_user != ospb.DEFAULT_USER_OMIT
     return ["default", *entries] if keep else entries
 
 
-def _refused(user: ospb.User, ctx: RenderContext, path: str) -> bool:
-    if user.name == _IMAGES_OWN and ctx.bundle.os.default_user != ospb.DEFAULT_USER_KEEP:
+def _refused(user: ospb.User, ctx: RenderContext, path: str, *, is_kept: bool) -> bool:
+    if user.name == _IMAGES_OWN and not is_kept:
         # Source: cloudinit/distros/ug_util.py (normalize_users_groups).
         ctx.refuse(path, "os.users", "cloud-init means the image's own user by this name, and lets it use sudo")
     elif user.ssh_authorized_keys and (user.system or user.no_create_home):

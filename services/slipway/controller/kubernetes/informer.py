@@ -97,7 +97,9 @@ class Informer:
                 self._versions[namespace] = ""
                 self._take_all(namespace, [])
             except ApiFailure as error:
-                _log.warning("watch failed, retrying", kind=self.resource.kind, failure=type(error).__name__)
+                place = f"namespace {namespace}" if namespace else "all namespaces"
+                where = f"{self.resource.plural} in {place}"
+                _log.warning("watch failed, retrying", where=where, reason=type(error).__name__)
             await asyncio.sleep(pause * (0.5 + random.random() / 2))  # noqa: S311  # spreads load, hides nothing
             pause = min(pause * 2, _LONGEST_PAUSE)
 
