@@ -4,7 +4,7 @@ import functools
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,15 +44,15 @@ def composed(place: Path, *, overlay: str, components: Sequence[str]) -> list[Ob
     return parsed(_kustomize(own))
 
 
-def of_files(place: Path, files: Mapping[str, str], *, folder: str) -> list[Object]:
-    """Give what a folder of an operator's own files renders to, which stand beside ours; errors as of ``text``."""
+def example(place: Path, folder: str, *, overlay: str) -> list[Object]:
+    """Give what an example of an operator's own files renders to, built on an overlay; errors as of ``text``."""
     root = place / "kubernetes"
     shutil.copytree(ROOT, root)
-    for name, content in files.items():
-        path = place / "kubernetes" / "own" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    return parsed(_kustomize(root / "own" / folder))
+    own = root / folder / "kustomization.yaml"
+    content = own.read_text(encoding="utf-8")
+    assert "../cert-manager" in content
+    own.write_text(content.replace("../cert-manager", f"../../{overlay}"), encoding="utf-8")
+    return parsed(_kustomize(root / folder))
 
 
 def _kustomize(folder: Path) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 import pytest
-import yaml
 
 from slipway.controller.__main__ import main as controller
 from tests.deploy.kubernetes import rendered
@@ -14,29 +13,14 @@ from tests.deploy.kubernetes import rendered
 pytestmark = pytest.mark.engine
 
 TEAMS = ("team-a", "team-b")
-PAGE = Path("docs/how-to/run-in-a-cluster.md").read_text(encoding="utf-8")
 READS_NOTHING = {"tokenreviews", "subjectaccessreviews"}
-
-
-def blocks() -> dict[str, str]:
-    """Give the Kustomizations of the page, by the name of the file in their comment, with paths of this tree."""
-    found = [block.partition("```")[0] for block in PAGE.split("```yaml\n")[1:]]
-    named = [block.partition("\n") for block in found if block.startswith("# namespaced")]
-    place = "github.com/your/fork/deploy/kubernetes"
-    return {head.removeprefix("# "): body.replace(place, "../..") for head, _, body in named}
 
 
 @pytest.fixture(params=["overlays/cert-manager", "overlays/own-certificates"])
 def documents(request: pytest.FixtureRequest, engine: Callable[..., None], tmp_path: Path) -> list[dict[str, Any]]:
-    """An overlay as the page says, with KubeadmConfigs that opt in."""
+    """The example with an overlay of either kind, and KubeadmConfigs that opt in."""
     engine("kubebox-1.34")
-    written = blocks()
-    assert set(written) == {"namespaced/kustomization.yaml", "namespaced/team-a/kustomization.yaml"}
-    files = {name: text.replace("overlays/cert-manager", request.param) for name, text in written.items()}
-    team = files["namespaced/team-a/kustomization.yaml"].replace("../../", "../../../")
-    files["namespaced/team-a/kustomization.yaml"] = team
-    files["namespaced/team-b/kustomization.yaml"] = team.replace("team-a", "team-b")
-    return rendered.of_files(tmp_path, files, folder="namespaced")
+    return rendered.example(tmp_path, "overlays/namespaced", overlay=request.param)
 
 
 def test_nothing_of_the_cluster_can_be_read(documents: list[dict[str, Any]]) -> None:
@@ -81,8 +65,3 @@ def test_the_controller_and_the_webhook_keep_to_them(documents: list[dict[str, A
     for webhook in webhooks:
         (expression,) = webhook["namespaceSelector"]["matchExpressions"]
         assert expression == {"key": "kubernetes.io/metadata.name", "operator": "In", "values": list(TEAMS)}
-
-
-def test_the_page_s_files_are_yaml() -> None:
-    """Which a person copies as they are."""
-    assert all(yaml.safe_load(text)["kind"] == "Kustomization" for text in blocks().values())
