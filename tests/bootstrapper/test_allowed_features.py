@@ -120,7 +120,9 @@ async def test_no_way_to_root_leaves_the_sandbox(
     assert reason
     with pytest.raises(FeatureDenied) as refused:
         await BOOTSTRAPPER.user_data(asked(question(f"{{{text}}}"), provisioner))
-    places = [(one.path.removeprefix("SlipwayConfig/k: "), one.feature) for one in refused.value.violations]
+    places = [
+        (violation.path.removeprefix("SlipwayConfig/k: "), violation.feature) for violation in refused.value.violations
+    ]
     assert (place, feature) in places
     assert feature in refused.value.metadata["features"].split(",")
 
@@ -150,7 +152,7 @@ SAMPLES = list(samples(specpb.MachineBootstrapSpec.DESCRIPTOR))
 
 
 def subject_of(spec: specpb.MachineBootstrapSpec, own: planpb.Plan | None = None) -> CheckedSubject:
-    """Give a machine whose spec nobody has checked: the policy does not rely on that."""
+    """Give a machine whose spec has not been checked: the policy does not rely on that."""
     return CheckedSubject(spec, clusterpb.Cluster(), clusterpb.Machine(), Layers(spec, clusterpb.ROLE_WORKER), own)
 
 
@@ -181,7 +183,7 @@ def test_a_plan_of_a_bootstrap_provider_is_held_to_the_list_too() -> None:
     own = planpb.Plan(steps=[planpb.Step(id="x", command=planpb.Command(argv=["id"]))])
     with pytest.raises(FeatureDenied) as refused:
         Policy(allowed_features=SANDBOX).check_spec(subject_of(specpb.MachineBootstrapSpec(), own))
-    assert "spec.plan.steps[0]" in [one.path for one in refused.value.violations]
+    assert "spec.plan.steps[0]" in [violation.path for violation in refused.value.violations]
 
 
 def test_what_has_no_feature_gives_nothing_on_the_machine() -> None:

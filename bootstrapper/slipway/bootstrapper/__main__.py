@@ -16,6 +16,7 @@ from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
 from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
+from slipway.bootstrapper.provisioning.settings import versions_option
 from slipway.bootstrapper.provisioning_service import provisioning_service
 from slipway.bootstrapper.service import BootstrapServicer
 from slipway.bootstrapper.settings import BootstrapperSettings
@@ -37,6 +38,7 @@ _NAME = "slipway-bootstrapper"
 )
 @click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
 @click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
+@versions_option
 @click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')
 @click.option(
     "--allowed-features",

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly.structure import IMAGES_OWN_USER
 from slipway.bootstrapper.assembly.subject import CheckedSubject, written_places
+from slipway.bootstrapper.provisioning.versions import VersionRules
 from slipway.contract.errors import FeatureDenied, ProvisionerNotAllowed, Violation
 from slipway.contract.features import MAX_PATHS, feature_uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -25,12 +26,14 @@ class Policy:
         denied_features: features that no spec may use: ids, or prefixes that end in "*", e.g. "os.commands", "ext.*".
         allowed_features: the only features that a spec may use, written alike; None for all.
         secrets_for: TLS identities that may ask for bundles with secrets.
+        versions: which versions of provisioners may get a bundle.
     """
 
     allowed_provisioners: frozenset[str] | None = None
     denied_features: frozenset[str] = frozenset()
     allowed_features: frozenset[str] | None = None
     secrets_for: frozenset[str] = frozenset()
+    versions: VersionRules = field(default_factory=VersionRules)
 
     def check_features(self, bundle: bundlepb.BootstrapBundle) -> None:
         """Refuse a neutral bundle that uses a denied feature.

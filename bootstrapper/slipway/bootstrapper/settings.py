@@ -1,21 +1,22 @@
 """Settings of the bootstrapper's server, beside those that every server has."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from slipway.bootstrapper.artifacts.settings import ArtifactSettings
 from slipway.bootstrapper.callers import namespaces_by_caller
 from slipway.bootstrapper.policy import Policy
+from slipway.bootstrapper.provisioning.settings import VersionSettings
 from slipway.contract.grammars import grammars
 from slipway.rpc.settings import ServerSettings
 
 Names = Annotated[frozenset[str], NoDecode]
 
 
-class BootstrapperSettings(ArtifactSettings, ServerSettings):
+class BootstrapperSettings(ArtifactSettings, VersionSettings, ServerSettings):
     """How the bootstrapper serves. Lists are comma-separated."""
 
     credentials_dir: Path | None = None
@@ -47,6 +48,16 @@ class BootstrapperSettings(ArtifactSettings, ServerSettings):
         namespaces_by_caller(value or ())
         return value
 
+    @model_validator(mode="after")
+    def _versions_are_of_allowed_provisioners(self) -> Self:
+        """Refuse a rule that would never apply: its name is likely misspelt, and the intended one has no rule."""
+        policy = self.policy()
+        if policy.allowed_provisioners is not None:
+            unknown = sorted(policy.versions.by_name.keys() - policy.allowed_provisioners)
+            if unknown:
+                raise ValueError(f"--provisioner-versions names {', '.join(unknown)}, which may get no bundle")
+        return self
+
     @property
     def allowed_callers(self) -> frozenset[str] | None:
         """Who may call, and about whose clusters; None for every identity that is not a service's.
@@ -68,4 +79,5 @@ class BootstrapperSettings(ArtifactSettings, ServerSettings):
             denied_features=self.denied_features,
             allowed_features=self.allowed_features,
             secrets_for=self.bundle_secrets_for,
+            versions=self.versions(),
         )

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from slipway.bootstrapper.artifacts.flags import artifact_options
+from slipway.bootstrapper.provisioning.settings import versions_option
 from slipway.controller.server import NAME, serve_controller
 from slipway.controller.settings import ControllerSettings
 from slipway.rpc.flags import server_options
@@ -60,6 +61,7 @@ from slipway.rpc.lifecycle import run
 )
 @click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
 @click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
+@versions_option
 @click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')
 @click.option(
     "--allowed-features",

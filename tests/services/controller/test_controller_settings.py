@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from slipway.bootstrapper.provisioning.versions import VersionRules
 from slipway.controller.settings import ControllerSettings
 
 TLS = {"tls_cert_dir": "/certs"}
@@ -38,6 +39,8 @@ def test_without_tls_every_provisioner_is_allowed() -> None:
             {"embedded_provisioners": "cloud-init,flatcar"},
             "flatcar: not an embedded provisioner; choose",
         ),
+        ({"embedded_provisioners": "talos", "provisioner_versions": "talos>=1"}, "must be NAME>=VERSION"),
+        ({"embedded_provisioners": "talos", "provisioner_versions": "tales>=1.0.0"}, "names tales, which may get no"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(given: dict[str, Any], message: str) -> None:
@@ -58,3 +61,10 @@ def test_what_is_no_namespace_is_refused(value: str) -> None:
     """An empty list would be all of them to the API server."""
     with pytest.raises(ValidationError, match="must be names of namespaces"):
         ControllerSettings(**TLS, registry_address="r:1", namespaces=value)
+
+
+def test_rules_for_versions_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same rules as those of the flag, for embedded and registered provisioners."""
+    monkeypatch.setenv("SLIPWAY_PROVISIONER_VERSIONS", "talos==0.1.0, acme>=2.0.0")
+    settings = ControllerSettings(**TLS, embedded_provisioners="talos", allowed_provisioners="talos,acme")
+    assert settings.policy().versions == VersionRules.parse(["talos==0.1.0", "acme>=2.0.0"])
