@@ -170,6 +170,7 @@ class Preparer:
         agent = self.artifacts.resolve(subject.spec.agent, setting.target)
 
         def assemble() -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
+            self.policy.check_spec(subject)
             bundle, inline = neutral_bundle(
                 subject,
                 target=setting.target,

@@ -63,6 +63,11 @@ from slipway.rpc.lifecycle import run
 @click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
 @versions_option
 @click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')
+@click.option(
+    "--allowed-features",
+    metavar="IDS",
+    help='The only features that a spec may use, e.g. "kubernetes.node.labels,os.ntp*". Default: all.',
+)
 @click.option("--bundle-secrets-for", metavar="IDS", help="SPIFFE ids that may ask for bundles with secrets.")
 @click.option(
     "--callers", metavar="IDS", help="SPIFFE ids that may call. Default: clients, controllers, infrastructure."
