@@ -162,7 +162,10 @@ class Registrations:
     def add_static(self, *, name: str, endpoint: str) -> None:
         """List an endpoint of the operator's file, NOT_READY until it was dialled; harmless when it is listed."""
         place = canonical_endpoint(endpoint)
-        if any(canonical_endpoint(one.endpoint) == place and one.state != EXPIRED for one in self._store.all()):
+        if any(
+            canonical_endpoint(instance.endpoint) == place and instance.state != EXPIRED
+            for instance in self._store.all()
+        ):
             return
         now = self._clock.now()
         self._put(
@@ -222,9 +225,9 @@ class Registrations:
             name_is_full = len(same) >= MAX_INSTANCES or _size(same) + _size_of(info) > MAX_NAME_LIST
             if not name_is_full and _size(others) + _size_of(info) <= MAX_LIST:
                 return
-            ended = [one for one in (same if name_is_full else others) if one.state == EXPIRED]
+            ended = [instance for instance in (same if name_is_full else others) if instance.state == EXPIRED]
             # An instance that nobody reaches makes room for another one of its own name, which has just answered.
-            ended = ended or [one for one in same if one.state == NOT_READY and not one.is_static]
+            ended = ended or [instance for instance in same if instance.state == NOT_READY and not instance.is_static]
             if not ended:
                 raise Overloaded(
                     "the registry's list is full: there are too many instances, of this name or of all",
@@ -237,15 +240,15 @@ class Registrations:
         key = (name, instance_id)
         place = canonical_endpoint(endpoint)
         return [
-            one
-            for one in self._store.all()
-            if (one.name, one.instance_id) == key or canonical_endpoint(one.endpoint) == place
+            instance
+            for instance in self._store.all()
+            if (instance.name, instance.instance_id) == key or canonical_endpoint(instance.endpoint) == place
         ]
 
     def _find(self, instance: Instance) -> Instance | None:
-        for one in self._store.all():
-            if (one.name, one.instance_id, one.lease_id) == (instance.name, instance.instance_id, instance.lease_id):
-                return one
+        for kept in self._store.all():
+            if (kept.name, kept.instance_id, kept.lease_id) == (instance.name, instance.instance_id, instance.lease_id):
+                return kept
         return None
 
     def _put(self, instance: Instance) -> None:
@@ -258,7 +261,7 @@ class Registrations:
 
 
 def _size(instances: Iterable[Instance]) -> int:
-    return sum(_size_of(one.info) for one in instances)
+    return sum(_size_of(instance.info) for instance in instances)
 
 
 def _size_of(info: provisionerpb.GetProvisionerInfoResponse) -> int:

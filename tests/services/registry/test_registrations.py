@@ -119,7 +119,7 @@ def test_an_endpoint_has_one_lease_however_it_is_written(registrations: Registra
     """No name fills the list with spellings of one server; a restarted one finds no old lease of its own."""
     _register(registrations, instance_id="old")
     _register(registrations, instance_id="new", endpoint=endpoint)
-    assert [(one.instance_id, one.endpoint) for one in registrations.snapshot()] == [("new", endpoint)]
+    assert [(instance.instance_id, instance.endpoint) for instance in registrations.snapshot()] == [("new", endpoint)]
 
 
 @pytest.mark.parametrize(
@@ -160,10 +160,10 @@ def test_one_name_leaves_room_for_others(registrations: Registrations) -> None:
     with pytest.raises(Overloaded):
         fill()
     listed = registrations.snapshot()
-    assert sum(one.info.ByteSize() for one in listed) < MAX_NAME_LIST < MAX_LIST / 2
+    assert sum(instance.info.ByteSize() for instance in listed) < MAX_NAME_LIST < MAX_LIST / 2
     registrations.observe(listed[3], LOST)
     register(64)
-    assert {one.endpoint for one in registrations.snapshot()} == {
+    assert {instance.endpoint for instance in registrations.snapshot()} == {
         "h64:1",
-        *(one.endpoint for one in listed if one is not listed[3]),
+        *(instance.endpoint for instance in listed if instance is not listed[3]),
     }

@@ -17,7 +17,7 @@ RESERVED = ("/etc/slipway", "/var/lib/slipway", "/run/cluster-api", "c:/run/clus
 """Folders that only Slipway writes to."""
 
 _TELLING = 1200
-"""Characters of a path that tell whether it is reserved: 64 times the longest name that leads to itself, and more."""
+"""Characters of a path that decide whether it is reserved: 64 times the longest name that leads to itself, and more."""
 
 _REMEDY = "choose a path in another folder"
 
@@ -39,15 +39,15 @@ def comparable(path: str) -> str:
 
 def aliases(os: ospb.OperatingSystem) -> dict[str, str]:
     """Give the folders that have another name by the bundle itself: its links, and what it mounts at a second place."""
-    found: dict[str, str] = {}
+    links: dict[str, str] = {}
     # A hard link is no folder. A symbolic one may lie behind one that comes later.
     for link in [link for link in os.links if not link.hard] * 2:
-        place = _beside(link.path, found)
-        found[place] = canonical(target_of(place, link.target), found)
+        place = _beside(link.path, links)
+        links[place] = canonical(target_of(place, link.target), links)
     for mount in os.mounts:
         if mount.source.startswith("/") and not {"bind", "rbind"}.isdisjoint(mount.options):
-            found[canonical(mount.path)] = canonical(mount.source)
-    return found
+            links[canonical(mount.path)] = canonical(mount.source)
+    return links
 
 
 def entries(os: ospb.OperatingSystem, *, links: Mapping[str, str] | None = None) -> Iterator[Owned]:
@@ -117,7 +117,7 @@ def _further(os: ospb.OperatingSystem, known: Mapping[str, str]) -> Iterator[tup
         if mount.path.startswith("/"):
             yield f"{where}.path", _beside(mount.path, known)
         values = [("source", mount.source)]
-        values += [(f"options[{number}]", one.partition("=")[2]) for number, one in enumerate(mount.options)]
+        values += [(f"options[{number}]", option.partition("=")[2]) for number, option in enumerate(mount.options)]
         yield from ((f"{where}.{name}", canonical(value, known)) for name, value in values if value.startswith("/"))
 
 
