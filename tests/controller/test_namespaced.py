@@ -99,8 +99,8 @@ async def test_a_role_that_is_missing_is_told(sites: MakeSite, processes: Proces
     async def log() -> str:
         return await asyncio.to_thread(processes.log, "controller")
 
-    place = f'"where": "secrets in namespace {second.namespace}", "reason": "Forbidden"'
-    await first.eventually(log, lambda text: place in text)
+    place = f'"where": "secrets in namespace {second.namespace}"'
+    await first.eventually(log, lambda text: place in text and '"reason": "Forbidden"' in text)
     await second.apply(*_of_namespace(second, account))
     for site in (first, second):
         await site.machines("pool", 1, has_data)
@@ -117,10 +117,10 @@ def test_the_roles_of_a_namespace_are_those_of_the_cluster() -> None:
 
 
 def _rules(kind: str, name: str, folder: str) -> list[Any]:
-    (manifest,) = [
+    (role,) = [
         document
         for document in manifests.documents(folder)
         if (document["kind"], document["metadata"]["name"]) == (kind, name)
     ]
-    rules: list[Any] = manifest["rules"]
+    rules: list[Any] = role["rules"]
     return rules

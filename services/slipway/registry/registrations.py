@@ -162,10 +162,7 @@ class Registrations:
     def add_static(self, *, name: str, endpoint: str) -> None:
         """List an endpoint of the operator's file, NOT_READY until it was dialled; harmless when it is listed."""
         place = canonical_endpoint(endpoint)
-        if any(
-            canonical_endpoint(instance.endpoint) == place and instance.state != EXPIRED
-            for instance in self._store.all()
-        ):
+        if any(canonical_endpoint(one.endpoint) == place and one.state != EXPIRED for one in self._store.all()):
             return
         now = self._clock.now()
         self._put(
@@ -220,13 +217,13 @@ class Registrations:
     def _make_room(self, info: provisionerpb.GetProvisionerInfoResponse, *, apart_from: Sequence[Instance]) -> None:
         """Forget instances that have ended until there is room for one more of that name."""
         while True:
-            others = [one for one in self._store.all() if all(one is not other for other in apart_from)]
-            same = [one for one in others if one.name == info.name]
+            others = [instance for instance in self._store.all() if all(instance is not other for other in apart_from)]
+            same = [instance for instance in others if instance.name == info.name]
             name_is_full = len(same) >= MAX_INSTANCES or _size(same) + _size_of(info) > MAX_NAME_LIST
             if not name_is_full and _size(others) + _size_of(info) <= MAX_LIST:
                 return
             ended = [instance for instance in (same if name_is_full else others) if instance.state == EXPIRED]
-            # An instance that nobody reaches makes room for another one of its own name, which has just answered.
+            # An instance that is not reached makes room for another one of its own name, which has just answered.
             ended = ended or [instance for instance in same if instance.state == NOT_READY and not instance.is_static]
             if not ended:
                 raise Overloaded(
@@ -234,7 +231,7 @@ class Registrations:
                     metadata={"limit": str(MAX_INSTANCES)},
                     retry_after=self.terms.ttl,
                 )
-            self._store.remove(min(ended, key=lambda one: one.renew_time))
+            self._store.remove(min(ended, key=lambda instance: instance.renew_time))
 
     def _replaced(self, name: str, instance_id: str, endpoint: str) -> list[Instance]:
         key = (name, instance_id)
@@ -246,9 +243,9 @@ class Registrations:
         ]
 
     def _find(self, instance: Instance) -> Instance | None:
-        for kept in self._store.all():
-            if (kept.name, kept.instance_id, kept.lease_id) == (instance.name, instance.instance_id, instance.lease_id):
-                return kept
+        for one in self._store.all():
+            if (one.name, one.instance_id, one.lease_id) == (instance.name, instance.instance_id, instance.lease_id):
+                return one
         return None
 
     def _put(self, instance: Instance) -> None:
@@ -261,7 +258,7 @@ class Registrations:
 
 
 def _size(instances: Iterable[Instance]) -> int:
-    return sum(_size_of(instance.info) for instance in instances)
+    return sum(_size_of(one.info) for one in instances)
 
 
 def _size_of(info: provisionerpb.GetProvisionerInfoResponse) -> int:

@@ -25,13 +25,13 @@ def documents(request: pytest.FixtureRequest, engine: Callable[..., None], tmp_p
 
 def test_nothing_of_the_cluster_can_be_read(documents: list[dict[str, Any]]) -> None:
     """No account of Slipway's has a ClusterRole but for reviews, and for the webhook's own configuration."""
-    cluster_roles = {document["roleRef"]["name"] for document in documents if document["kind"] == "ClusterRoleBinding"}
+    names = {document["roleRef"]["name"] for document in documents if document["kind"] == "ClusterRoleBinding"}
     roles = {document["metadata"]["name"]: document for document in documents if document["kind"] == "ClusterRole"}
-    for name in cluster_roles - {"slipway-certificates"}:
+    for name in names - {"slipway-certificates"}:
         for rule in roles[name]["rules"]:
             assert set(rule["resources"]) <= READS_NOTHING
             assert rule["verbs"] == ["create"]
-    assert cluster_roles <= {"slipway-controller-reviews", "slipway-certificates"}
+    assert names <= {"slipway-controller-reviews", "slipway-certificates"}
     aggregated = [role for role in roles.values() if "aggregate-to-manager" in str(role["metadata"].get("labels"))]
     assert {resource for role in roles.values() for rule in role["rules"] for resource in rule["resources"]} & {
         "secrets",

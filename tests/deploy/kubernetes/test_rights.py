@@ -68,9 +68,9 @@ def _rules(name: str) -> list[dict[str, Any]]:
 
 
 async def _come_and_go(installation: Installation) -> None:
-    running = await asyncio.to_thread(deployments, installation.cluster.client)
+    by_name = await asyncio.to_thread(deployments, installation.cluster.client)
     names = ("slipway-registry", "slipway-cloud-init")
-    pods = [await asyncio.to_thread(installation.kubelet.run, running[name]) for name in names]
+    pods = [await asyncio.to_thread(installation.kubelet.run, by_name[name]) for name in names]
     for pod in pods:
         await until(lambda p=pod: probed(installation, p, "readinessProbe"), f"{pod.name} is ready", pod)
     place = f"{pods[1].address}:{GRPC}"

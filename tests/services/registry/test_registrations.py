@@ -123,7 +123,7 @@ def test_an_endpoint_has_one_lease_however_it_is_written(registrations: Registra
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "second", "same"),
     [
         ("Host.Example:443", "host.example.:443", True),
         ("[2001:DB8::1]:443", "[2001:db8:0:0::1]:443", True),
@@ -136,10 +136,12 @@ def test_an_endpoint_has_one_lease_however_it_is_written(registrations: Registra
         ("localhost.example:443", "localhost:443", False),
     ],
 )
-def test_other_servers_keep_their_own_lease(registrations: Registrations, one: str, other: str, *, same: bool) -> None:
+def test_other_servers_keep_their_own_lease(
+    registrations: Registrations, first: str, second: str, *, same: bool
+) -> None:
     """What is another name or address is another endpoint, whatever it looks like."""
-    _register(registrations, instance_id="a", endpoint=one)
-    _register(registrations, instance_id="b", endpoint=other)
+    _register(registrations, instance_id="a", endpoint=first)
+    _register(registrations, instance_id="b", endpoint=second)
     assert len(registrations.snapshot()) == (1 if same else 2)
 
 
