@@ -29,9 +29,10 @@ def diagnose(files: tuple[Path, ...], separate: bool, output: str) -> None:  # n
 
     FILE is any log, console dump, or log bundle (tar, gzip) of any cluster, with or without Slipway; - is standard
     input. Several files are read as logs of one machine, unless --separate is given. The cause is first. Problems that
-    ended before the machine joined are not reported, and effects are reported only where no cause is found. Where no
-    reason is known, the outcome is Unknown, with the last lines that look like errors. Secrets are removed from the
-    lines shown. Nothing is sent anywhere.
+    ended before the machine joined are not reported, and effects are reported only where no cause is found. Words that
+    many programs write count only with a failure behind them; without one they are candidates, and no answer. Where no
+    reason is known, the outcome is Unknown, with the candidates and the last lines that look like errors. Secrets are
+    removed from the lines shown. Nothing is sent anywhere.
 
     \b
     Examples:
@@ -105,9 +106,18 @@ def _show(logs: int, diagnosis: Diagnosis) -> None:
         say(f"Joined: the machine became a node, and no known reason remains in {count}")
     elif diagnosis.outcome == Outcome.UNKNOWN:
         say(f"Unknown: no known reason in {count}")
+    _show_candidates(diagnosis.candidates)
+    if diagnosis.outcome == Outcome.UNKNOWN:
         if diagnosis.suspects:
             say("  the last lines that look like errors:")
         say(*(f"  {suspect.source}:{suspect.line}: {suspect.text}" for suspect in diagnosis.suspects))
+
+
+def _show_candidates(candidates: Sequence[Finding]) -> None:
+    if candidates:
+        say("  it may be one of these; the evidence is weak:")
+    for candidate in candidates:
+        say(f"  {candidate.rule.reason}: {candidate.source}:{candidate.line}: {candidate.evidence}")
 
 
 def _show_finding(finding: Finding) -> None:

@@ -13,6 +13,7 @@ def diagnosis_tree(logs: Sequence[Log], diagnosis: Diagnosis) -> dict[str, Any]:
         "outcome": diagnosis.outcome.value,
         "logs": len(logs),
         "findings": [_finding(finding) for finding in diagnosis.findings],
+        "candidates": [_finding(candidate) for candidate in diagnosis.candidates],
         "suspects": [
             {"source": suspect.source, "line": suspect.line, "text": suspect.text} for suspect in diagnosis.suspects
         ],

@@ -10,15 +10,18 @@ from functools import cache
 import re2
 
 from slipway.diagnosis.log_text import identifier
-from slipway.diagnosis.rules import Recovery, Rule, RuleSet, expression, known_rules
+from slipway.diagnosis.rules import Failure, Recovery, Rule, RuleSet, expression, known_rules
+
+What = Rule | Recovery | Failure
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A rule or a recovery that matches a line."""
+    """A rule, a recovery or a failure that matches a line; `broad`: by words that prove little."""
 
-    what: Rule | Recovery
+    what: What
     pattern: str
+    broad: bool = False
 
 
 class Matcher:
@@ -28,14 +31,15 @@ class Matcher:
         """Compile them."""
         self._filter = re2.Filter()
         self._hits: list[Hit] = []
-        self._unless: dict[str, list[re2._Regexp]] = {}
-        everything: list[Rule | Recovery] = [*rules.rules, *rules.recoveries]
-        for rule in everything:
-            for pattern in (*rule.patterns, *_named(rule)):
-                self._filter.Add(expression(pattern))
-                self._hits.append(Hit(rule, pattern))
-        for rule in rules.rules:
-            self._unless[rule.id] = [re2.compile(expression(pattern)) for pattern in rule.unless]
+        self._unless: dict[What, list[re2._Regexp]] = {}
+        # Failures come last: what stands in the same line is in front of them.
+        everything: list[What] = [*rules.rules, *rules.recoveries, *rules.failures]
+        for what in everything:
+            for hit in _hits(what):
+                self._filter.Add(expression(hit.pattern))
+                self._hits.append(hit)
+            if not isinstance(what, Recovery):
+                self._unless[what] = [re2.compile(expression(pattern)) for pattern in what.unless]
         self._filter.Compile()
 
     def hits(self, line: str, path: str = "") -> Iterator[Hit]:
@@ -45,19 +49,23 @@ class Matcher:
             if isinstance(hit.what, Recovery) or self._applies(hit.what, line, path):
                 yield hit
 
-    def _applies(self, rule: Rule, line: str, path: str) -> bool:
+    def _applies(self, rule: Rule | Failure, line: str, path: str) -> bool:
+        if isinstance(rule, Failure):
+            return not _any(self._unless[rule], line)
         if path and rule.scope.files and not path.endswith(rule.scope.files):
             return False
         if rule.scope.units and (unit := identifier(line)) and unit not in rule.scope.units:
             return False
-        return not _any(self._unless[rule.id], line)
+        return not _any(self._unless[rule], line)
 
 
-def _named(rule: Rule | Recovery) -> Iterator[str]:
-    """Give how machineadm's own checks name the reason, in both forms of their output."""
-    if isinstance(rule, Rule):
-        yield rf"^(.* )?[a-z][a-z-]*: failed: {rule.reason}(: |$)"
-        yield rf'"level": ?"failed", ?"reason": ?"{rule.reason}"'
+def _hits(what: What) -> Iterator[Hit]:
+    yield from (Hit(what, pattern) for pattern in what.patterns)
+    if isinstance(what, Rule):
+        yield from (Hit(what, pattern, broad=True) for pattern in what.broad)
+        # How machineadm's own checks name the reason, in both forms of their output.
+        yield Hit(what, rf"^(.* )?[a-z][a-z-]*: failed: {what.reason}(: |$)")
+        yield Hit(what, rf'"level": ?"failed", ?"reason": ?"{what.reason}"')
 
 
 def _any(patterns: Sequence["re2._Regexp"], line: str) -> bool:

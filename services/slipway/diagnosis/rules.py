@@ -4,16 +4,18 @@ import re
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 Reason = Annotated[str, StringConstraints(pattern=r"^([A-Z][a-z0-9]+)+$")]
 Pattern = Annotated[str, StringConstraints(min_length=3, max_length=600)]
 PAGE = "docs/reference/reasons.md"
 SYMPTOM = 80
 """From this precedence on a rule names an effect; it is reported only where no cause is found."""
+ADVICE = 70
+"""From this precedence to SYMPTOM a rule names what programs warn of: reported beside a cause, or after an effect."""
 _FRAGMENT = re.compile(r"%([a-z_]+)%")
 
 
@@ -52,6 +54,9 @@ class Rule(_Model):
         explains: reasons that are effects of this one, and are not reported beside it.
         patterns: RE2; one of them matches somewhere in a line. A quotation mark stands for either kind, escaped or
             not, and %name% for a part of fragments.yaml.
+        broad: the same for words that many programs write for many causes. They count only with a second piece of
+            evidence, which is a failure behind them or an effect that this rule explains, and never beside a cause
+            that needs none.
         unless: a line that one of these matches too is something else.
         explanation: what is wrong, for readers who do not know the program.
         remedy: what to do.
@@ -63,10 +68,17 @@ class Rule(_Model):
     precedence: int = Field(ge=1, le=99)
     until_joined: bool = False
     explains: tuple[Reason, ...] = ()
-    patterns: tuple[Pattern, ...] = Field(min_length=1)
+    patterns: tuple[Pattern, ...] = ()
+    broad: tuple[Pattern, ...] = ()
     unless: tuple[Pattern, ...] = ()
     explanation: Annotated[str, StringConstraints(min_length=20)]
     remedy: Annotated[str, StringConstraints(min_length=10)]
+
+    @model_validator(mode="after")
+    def _require_a_pattern(self) -> Self:
+        if not self.patterns and not self.broad:
+            raise ValueError(f"{self.id}: has no pattern; add one to `patterns` or `broad`")
+        return self
 
     @property
     def docs(self) -> str:
@@ -90,9 +102,22 @@ class Recovery(_Model):
     of: tuple[Reason, ...] = ()
 
 
-class RuleSet(_Model):
-    """All rules and recoveries."""
+class Failure(_Model):
+    """Lines that show that something failed for good, whatever the reason.
 
+    Attributes:
+        patterns: RE2, as of a rule.
+        unless: as of a rule.
+    """
+
+    patterns: tuple[Pattern, ...] = Field(min_length=1)
+    unless: tuple[Pattern, ...] = ()
+
+
+class RuleSet(_Model):
+    """All rules, recoveries and failures."""
+
+    failures: tuple[Failure, ...] = ()
     recoveries: tuple[Recovery, ...]
     rules: tuple[Rule, ...]
 
@@ -103,7 +128,8 @@ def known_rules() -> RuleSet:
     package = resources.files(__package__)
     files = sorted(package.joinpath("rules").iterdir(), key=lambda path: path.name)
     rules = [rule for path in files if path.name.endswith(".yaml") for rule in _load(path)]
-    return checked(RuleSet.model_validate({"recoveries": _load(package.joinpath("recoveries.yaml")), "rules": rules}))
+    others = {name: _load(package.joinpath(f"{name}.yaml")) for name in ("recoveries", "failures")}
+    return checked(RuleSet.model_validate({**others, "rules": rules}))
 
 
 def checked(rules: RuleSet) -> RuleSet:
