@@ -22,6 +22,7 @@ from slipway.contract.errors import FeatureDenied
 from slipway.contract.features import feature_uses
 from slipway.contract.walk import plan, uses
 from slipway.embedded.bootstrapper import embedded_bootstrapper, served
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
@@ -155,6 +156,12 @@ def subject_of(spec: specpb.MachineBootstrapSpec, own: planpb.Plan | None = None
     return CheckedSubject(spec, clusterpb.Cluster(), clusterpb.Machine(), Layers(spec, clusterpb.ROLE_WORKER), own)
 
 
+def check_both(policy: Policy, spec: specpb.MachineBootstrapSpec) -> None:
+    """Have a policy judge a spec, and the bundle that is made of it."""
+    policy.check_spec(subject_of(spec))
+    policy.check_features(bundlepb.BootstrapBundle(os=spec.os))
+
+
 def test_every_feature_of_a_spec_needs_its_entry() -> None:
     """For each field that a spec can have: its features are refused unless each is on the list."""
     tried: set[str] = set()
@@ -220,3 +227,16 @@ def test_a_list_of_what_is_no_feature_is_an_error(name: str, value: str) -> None
     """An entry that means nothing would deny nothing."""
     with pytest.raises(ValueError, match="must be feature ids"):
         BootstrapperSettings(listen_address="127.0.0.1:0", insecure=True, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "policy", [Policy(denied_features=frozenset({"os.users.sudo"})), Policy(allowed_features=SANDBOX)]
+)
+def test_the_image_s_own_user_is_one_with_sudo(policy: Policy) -> None:
+    """An imported config may name it: cloud-init lets it use sudo, though the config has no rule for that."""
+    spec = specpb.MachineBootstrapSpec()
+    spec.imported.kind = "KubeadmConfig"
+    spec.os.users.add(name="default", ssh_authorized_keys=[KEY])
+    with pytest.raises(FeatureDenied) as refused:
+        check_both(policy, spec)
+    assert "os.users.sudo" in refused.value.metadata["features"].split(",")

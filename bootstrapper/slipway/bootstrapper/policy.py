@@ -4,11 +4,13 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
+from slipway.bootstrapper.assembly.structure import IMAGES_OWN_USER
 from slipway.bootstrapper.assembly.subject import CheckedSubject, written_places
 from slipway.bootstrapper.provisioning.versions import VersionRules
 from slipway.contract.errors import FeatureDenied, ProvisionerNotAllowed, Violation
 from slipway.contract.features import MAX_PATHS, feature_uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 OWN_DOMAIN = "slipway.dev"
@@ -39,7 +41,8 @@ class Policy:
         Raises:
             FeatureDenied: naming features and fields.
         """
-        uses = [(use.id, use.paths) for use in feature_uses(bundle) if _matches(use.id, self.denied_features)]
+        used = [*((use.id, use.paths) for use in feature_uses(bundle)), *_implied(bundle.os)]
+        uses = [use for use in used if _matches(use[0], self.denied_features)]
         _refuse(uses, verb="denies", where=lambda path: [path])
 
     def check_spec(self, subject: CheckedSubject) -> None:
@@ -54,9 +57,16 @@ class Policy:
         allowed = self.allowed_features
         if allowed is None:
             return
-        used = [*feature_uses(subject.spec), *feature_uses(bundlepb.BootstrapBundle(plan=subject.plan))]
-        uses = [(use.id, use.paths) for use in used if not _matches(use.id, allowed)]
+        parts = (subject.spec, bundlepb.BootstrapBundle(plan=subject.plan))
+        used = [*((use.id, use.paths) for part in parts for use in feature_uses(part)), *_implied(subject.spec.os)]
+        uses = [use for use in used if not _matches(use[0], allowed)]
         _refuse(uses, verb="does not allow", where=lambda path: written_places(subject, path))
+
+
+def _implied(os: ospb.OperatingSystem) -> list[tuple[str, list[str]]]:
+    """Give what a spec uses without the field of it: who is the image's own user may use sudo."""
+    own = [f"os.users[{index}].name" for index, user in enumerate(os.users) if user.name == IMAGES_OWN_USER]
+    return [("os.users.sudo", own[:MAX_PATHS])] if own else []
 
 
 def _matches(feature: str, patterns: Collection[str]) -> bool:

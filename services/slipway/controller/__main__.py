@@ -20,7 +20,7 @@ from slipway.rpc.lifecycle import run
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="The management cluster. Default: the one that this process runs in.",
 )
-@click.option("--namespace", help="Follow this namespace only. Default: all.")
+@click.option("--namespaces", metavar="NAMES", help="Follow these namespaces only, comma-separated. Default: all.")
 @click.option("--watch-filter", help="Only configs whose label cluster.x-k8s.io/watch-filter has this value.")
 @click.option("--leader-elect/--no-leader-elect", default=None, help="Only the leader writes. Default: it does.")
 @click.option("--lease-namespace", help="Namespace of the leader's Lease. Default: this process's own.")

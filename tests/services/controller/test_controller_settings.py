@@ -49,6 +49,20 @@ def test_settings_that_cannot_work_are_refused(given: dict[str, Any], message: s
         ControllerSettings(**TLS, **given)
 
 
+@pytest.mark.parametrize(("value", "followed"), [("a, b", {"a", "b"}), ("a", {"a"}), (None, None)])
+def test_namespaces_are_a_list(value: str | None, followed: set[str] | None) -> None:
+    """None is all of them."""
+    flags = {} if value is None else {"namespaces": value}
+    assert ControllerSettings(**TLS, registry_address="r:1", **flags).namespaces == followed
+
+
+@pytest.mark.parametrize("value", ["", ",", "a/b", "A", "*", "a,../b"])
+def test_what_is_no_namespace_is_refused(value: str) -> None:
+    """An empty list would be all of them to the API server."""
+    with pytest.raises(ValidationError, match="must be names of namespaces"):
+        ControllerSettings(**TLS, registry_address="r:1", namespaces=value)
+
+
 def test_rules_for_versions_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same rules as those of the flag, for embedded and registered provisioners."""
     monkeypatch.setenv("SLIPWAY_PROVISIONER_VERSIONS", "talos==0.1.0, acme>=2.0.0")

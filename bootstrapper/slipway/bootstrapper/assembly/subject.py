@@ -65,6 +65,8 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
     if not found:
         # Two parts that are sound each may exclude each other once they are merged.
         merged = [*structure.violations(effective), *paths.reserved(effective.os), *path_violations(effective)]
+        merged += paths.reserved_fields(effective.kubernetes, "kubernetes")
+        merged += paths.reserved_fields(effective.engine_options, "engine_options")
         found += [replace(one, path=f"spec.{place}") for one in merged for place in layers.written(one.path)]
     if found:
         index = item_index(spec)
