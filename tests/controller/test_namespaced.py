@@ -32,12 +32,16 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
 def _of_namespace(site: Site, account: str) -> list[Object]:
     """Give the roles of a namespace, and that of a leader, bound to an account of the test's own."""
     folders = ("namespaced/namespace", "namespaced/namespace/opt-in")
-    leader = [one for one in manifests.documents("rbac") if one["metadata"]["name"] == "slipway-controller-leader"]
+    leader = [
+        document
+        for document in manifests.documents("rbac")
+        if document["metadata"]["name"] == "slipway-controller-leader"
+    ]
     made = [*manifests.documents(*folders), *leader]
-    for one in made:
-        assert one["kind"] in {"Role", "RoleBinding"}
-        one["metadata"]["namespace"] = site.namespace
-        for subject in one.get("subjects", ()):
+    for document in made:
+        assert document["kind"] in {"Role", "RoleBinding"}
+        document["metadata"]["namespace"] = site.namespace
+        for subject in document.get("subjects", ()):
             subject["name"] = account
     return made
 
@@ -57,24 +61,24 @@ def _start(processes: Processes, kubeconfig: Path, *sites: Site) -> None:
 
 async def test_two_namespaces_and_nothing_else(sites: MakeSite, processes: Processes) -> None:
     """Machines of both get their data; the API server saw no call beyond them, and refused none."""
-    one, two, other = sites(), sites(), sites()
-    account = f"namespaced-{one.namespace}"
-    kubeconfig = one.environment.kubeconfig_of_account(manifests.NAMESPACE, account)
-    for site in (one, two):
+    first, second, other = sites(), sites(), sites()
+    account = f"namespaced-{first.namespace}"
+    kubeconfig = first.environment.kubeconfig_of_account(manifests.NAMESPACE, account)
+    for site in (first, second):
         await site.apply(*_of_namespace(site, account))
-    for site in (one, two, other):
+    for site in (first, second, other):
         await site.cluster()
         await site.workers("pool", SPEC)
-    start = one.environment.audit.position
-    _start(processes, kubeconfig, one, two)
-    for site in (one, two):
+    start = first.environment.audit.position
+    _start(processes, kubeconfig, first, second)
+    for site in (first, second):
         await site.machines("pool", 1, has_data)
-    await one.patch("cluster.x-k8s.io/v1beta2", "MachineDeployment", "pool", {"spec": {"replicas": 2}})
-    await one.machines("pool", 2, has_data)
+    await first.patch("cluster.x-k8s.io/v1beta2", "MachineDeployment", "pool", {"spec": {"replicas": 2}})
+    await first.machines("pool", 2, has_data)
     user = f"system:serviceaccount:{manifests.NAMESPACE}:{account}"
-    calls = one.environment.audit.calls(since=start, user=user)
-    assert {call.namespace for call in calls if call.resource == "secrets"} == {one.namespace, two.namespace}
-    beyond = [call for call in calls if call.namespace not in {one.namespace, two.namespace}]
+    calls = first.environment.audit.calls(since=start, user=user)
+    assert {call.namespace for call in calls if call.resource == "secrets"} == {first.namespace, second.namespace}
+    beyond = [call for call in calls if call.namespace not in {first.namespace, second.namespace}]
     assert [call for call in beyond if call.resource not in _ASKS_NOTHING] == []
     assert [call for call in calls if call.status >= 400 and call.status not in {_ABSENT, _CONFLICT}] == []
     (config,) = await other.all(OURS, "SlipwayConfig")
@@ -83,22 +87,22 @@ async def test_two_namespaces_and_nothing_else(sites: MakeSite, processes: Proce
 
 async def test_a_role_that_is_missing_is_told(sites: MakeSite, processes: Processes) -> None:
     """A namespace without its Role is tried again and again, and the log says so; nothing is done by halves."""
-    one, two = sites(), sites()
-    account = f"namespaced-{one.namespace}"
-    kubeconfig = one.environment.kubeconfig_of_account(manifests.NAMESPACE, account)
-    await one.apply(*_of_namespace(one, account))
-    for site in (one, two):
+    first, second = sites(), sites()
+    account = f"namespaced-{first.namespace}"
+    kubeconfig = first.environment.kubeconfig_of_account(manifests.NAMESPACE, account)
+    await first.apply(*_of_namespace(first, account))
+    for site in (first, second):
         await site.cluster()
         await site.workers("pool", SPEC)
-    _start(processes, kubeconfig, one, two)
+    _start(processes, kubeconfig, first, second)
 
     async def log() -> str:
         return await asyncio.to_thread(processes.log, "controller")
 
-    place = f'"where": "secrets in namespace {two.namespace}", "reason": "Forbidden"'
-    await one.eventually(log, lambda text: place in text)
-    await two.apply(*_of_namespace(two, account))
-    for site in (one, two):
+    place = f'"where": "secrets in namespace {second.namespace}"'
+    await first.eventually(log, lambda text: place in text and '"reason": "Forbidden"' in text)
+    await second.apply(*_of_namespace(second, account))
+    for site in (first, second):
         await site.machines("pool", 1, has_data)
 
 
@@ -113,6 +117,10 @@ def test_the_roles_of_a_namespace_are_those_of_the_cluster() -> None:
 
 
 def _rules(kind: str, name: str, folder: str) -> list[Any]:
-    (found,) = [one for one in manifests.documents(folder) if (one["kind"], one["metadata"]["name"]) == (kind, name)]
-    rules: list[Any] = found["rules"]
+    (role,) = [
+        document
+        for document in manifests.documents(folder)
+        if (document["kind"], document["metadata"]["name"]) == (kind, name)
+    ]
+    rules: list[Any] = role["rules"]
     return rules

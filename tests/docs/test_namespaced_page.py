@@ -17,5 +17,5 @@ def test_the_page_shows_the_example() -> None:
 
 def test_all_teams_are_alike() -> None:
     """The second one shows that there may be more."""
-    one, two = (EXAMPLE / f"team-{letter}" / "kustomization.yaml" for letter in "ab")
-    assert one.read_text(encoding="utf-8").replace("team-a", "team-b") == two.read_text(encoding="utf-8")
+    first, second = (EXAMPLE / f"team-{letter}" / "kustomization.yaml" for letter in "ab")
+    assert first.read_text(encoding="utf-8").replace("team-a", "team-b") == second.read_text(encoding="utf-8")

@@ -217,29 +217,29 @@ class Registrations:
     def _make_room(self, info: provisionerpb.GetProvisionerInfoResponse, *, apart_from: Sequence[Instance]) -> None:
         """Forget instances that have ended until there is room for one more of that name."""
         while True:
-            others = [one for one in self._store.all() if all(one is not other for other in apart_from)]
-            same = [one for one in others if one.name == info.name]
+            others = [instance for instance in self._store.all() if all(instance is not other for other in apart_from)]
+            same = [instance for instance in others if instance.name == info.name]
             name_is_full = len(same) >= MAX_INSTANCES or _size(same) + _size_of(info) > MAX_NAME_LIST
             if not name_is_full and _size(others) + _size_of(info) <= MAX_LIST:
                 return
-            ended = [one for one in (same if name_is_full else others) if one.state == EXPIRED]
-            # An instance that nobody reaches makes room for another one of its own name, which has just answered.
-            ended = ended or [one for one in same if one.state == NOT_READY and not one.is_static]
+            ended = [instance for instance in (same if name_is_full else others) if instance.state == EXPIRED]
+            # An instance that is not reached makes room for another one of its own name, which has just answered.
+            ended = ended or [instance for instance in same if instance.state == NOT_READY and not instance.is_static]
             if not ended:
                 raise Overloaded(
                     "the registry's list is full: there are too many instances, of this name or of all",
                     metadata={"limit": str(MAX_INSTANCES)},
                     retry_after=self.terms.ttl,
                 )
-            self._store.remove(min(ended, key=lambda one: one.renew_time))
+            self._store.remove(min(ended, key=lambda instance: instance.renew_time))
 
     def _replaced(self, name: str, instance_id: str, endpoint: str) -> list[Instance]:
         key = (name, instance_id)
         place = canonical_endpoint(endpoint)
         return [
-            one
-            for one in self._store.all()
-            if (one.name, one.instance_id) == key or canonical_endpoint(one.endpoint) == place
+            instance
+            for instance in self._store.all()
+            if (instance.name, instance.instance_id) == key or canonical_endpoint(instance.endpoint) == place
         ]
 
     def _find(self, instance: Instance) -> Instance | None:

@@ -86,9 +86,9 @@ def test_no_name_is_an_option(spec: dict[str, object], field: str, reason: str) 
     assert reason
     with pytest.raises(SpecInvalid) as refused:
         check(subject(json.dumps(spec)))
-    assert [one.path.removeprefix("SlipwayConfig/x: ").removeprefix("spec.") for one in refused.value.violations] == [
-        field
-    ]
+    assert [
+        violation.path.removeprefix("SlipwayConfig/x: ").removeprefix("spec.") for violation in refused.value.violations
+    ] == [field]
 
 
 @pytest.mark.parametrize("part", ["", "init", "join"])
@@ -105,6 +105,6 @@ def test_the_image_s_own_user_is_not_an_account(part: str) -> None:
 
 def test_an_imported_config_may_mean_it() -> None:
     """As it does today."""
-    asked = subject(json.dumps({"os": {"users": [{"name": "default"}]}}))
-    asked.spec.imported.kind = "KubeadmConfig"
-    assert check(asked).spec.os.users[0].name == "default"
+    question = subject(json.dumps({"os": {"users": [{"name": "default"}]}}))
+    question.spec.imported.kind = "KubeadmConfig"
+    assert check(question).spec.os.users[0].name == "default"

@@ -20,7 +20,9 @@ def places(os: dict[str, Any], **parts: Any) -> list[str]:
     try:
         check(subject(json.dumps({"os": os, **parts})))
     except SpecInvalid as error:
-        return [one.path.removeprefix("SlipwayConfig/x: ").removeprefix("spec.") for one in error.violations]
+        return [
+            violation.path.removeprefix("SlipwayConfig/x: ").removeprefix("spec.") for violation in error.violations
+        ]
     return []
 
 

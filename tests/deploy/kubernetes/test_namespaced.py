@@ -25,13 +25,13 @@ def documents(request: pytest.FixtureRequest, engine: Callable[..., None], tmp_p
 
 def test_nothing_of_the_cluster_can_be_read(documents: list[dict[str, Any]]) -> None:
     """No account of Slipway's has a ClusterRole but for reviews, and for the webhook's own configuration."""
-    bound = {one["roleRef"]["name"] for one in documents if one["kind"] == "ClusterRoleBinding"}
-    roles = {one["metadata"]["name"]: one for one in documents if one["kind"] == "ClusterRole"}
-    for name in bound - {"slipway-certificates"}:
+    names = {document["roleRef"]["name"] for document in documents if document["kind"] == "ClusterRoleBinding"}
+    roles = {document["metadata"]["name"]: document for document in documents if document["kind"] == "ClusterRole"}
+    for name in names - {"slipway-certificates"}:
         for rule in roles[name]["rules"]:
             assert set(rule["resources"]) <= READS_NOTHING
             assert rule["verbs"] == ["create"]
-    assert bound <= {"slipway-controller-reviews", "slipway-certificates"}
+    assert names <= {"slipway-controller-reviews", "slipway-certificates"}
     aggregated = [role for role in roles.values() if "aggregate-to-manager" in str(role["metadata"].get("labels"))]
     assert {resource for role in roles.values() for rule in role["rules"] for resource in rule["resources"]} & {
         "secrets",
@@ -43,25 +43,29 @@ def test_nothing_of_the_cluster_can_be_read(documents: list[dict[str, Any]]) -> 
 
 def test_every_namespace_has_its_roles(documents: list[dict[str, Any]]) -> None:
     """Those of the controller, bound to its account in its own namespace, and none elsewhere."""
-    bindings = [one for one in documents if one["kind"] == "RoleBinding"]
+    bindings = [document for document in documents if document["kind"] == "RoleBinding"]
     for name in ("slipway-controller", "slipway-opt-in"):
-        found = {one["metadata"]["namespace"]: one for one in bindings if one["metadata"]["name"] == name}
-        assert set(found) == set(TEAMS)
-        for one in found.values():
-            assert one["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
-            (subject,) = one["subjects"]
+        by_namespace = {
+            document["metadata"]["namespace"]: document for document in bindings if document["metadata"]["name"] == name
+        }
+        assert set(by_namespace) == set(TEAMS)
+        for document in by_namespace.values():
+            assert document["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
+            (subject,) = document["subjects"]
             assert (subject["name"], subject["namespace"]) == ("slipway-controller", "slipway-system")
 
 
 def test_the_controller_and_the_webhook_keep_to_them(documents: list[dict[str, Any]]) -> None:
     """By the same list of names."""
     (deployment,) = [
-        one for one in documents if (one["kind"], one["metadata"]["name"]) == ("Deployment", "slipway-controller")
+        document
+        for document in documents
+        if (document["kind"], document["metadata"]["name"]) == ("Deployment", "slipway-controller")
     ]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     controller.make_parser(click.Context(controller)).parse_args(list(container["args"]))
     assert f"--namespaces={','.join(TEAMS)}" in container["args"]
-    (webhooks,) = [one["webhooks"] for one in documents if one["kind"] == "MutatingWebhookConfiguration"]
+    (webhooks,) = [document["webhooks"] for document in documents if document["kind"] == "MutatingWebhookConfiguration"]
     for webhook in webhooks:
         (expression,) = webhook["namespaceSelector"]["matchExpressions"]
         assert expression == {"key": "kubernetes.io/metadata.name", "operator": "In", "values": list(TEAMS)}

@@ -27,16 +27,16 @@ _ABSENT, _CONFLICT = 404, 409
 
 def _roles() -> list[dict[str, Any]]:
     texts = [path.read_text(encoding="utf-8") for path in sorted(rendered.ROOT.rglob("*.yaml"))]
-    documents = [one for text in texts for one in yaml.load_all(text, Loader=yaml.CSafeLoader) if one]
-    return [one for one in documents if one.get("kind") in {"Role", "ClusterRole"}]
+    documents = [document for text in texts for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document]
+    return [document for document in documents if document.get("kind") in {"Role", "ClusterRole"}]
 
 
 def test_every_role_is_judged() -> None:
     """By calls that a test records; a new role needs one, and no rule has a star but for control planes' kinds."""
-    found = _roles()
-    assert {one["metadata"]["name"] for one in found} == SEEN_HERE | set(ELSEWHERE)
-    for one in found:
-        for rule in one["rules"]:
+    roles = _roles()
+    assert {document["metadata"]["name"] for document in roles} == SEEN_HERE | set(ELSEWHERE)
+    for document in roles:
+        for rule in document["rules"]:
             assert "*" not in rule["verbs"]
             assert "*" not in rule["apiGroups"]
             assert "*" not in rule["resources"] or rule["apiGroups"] == ["controlplane.cluster.x-k8s.io"]
@@ -62,15 +62,15 @@ async def test_what_the_pods_asked_is_what_they_may(installation: Installation) 
 
 
 def _rules(name: str) -> list[dict[str, Any]]:
-    (found,) = [one for one in _roles() if (one["kind"], one["metadata"]["name"]) == ("Role", name)]
-    rules: list[dict[str, Any]] = found["rules"]
+    (role,) = [document for document in _roles() if (document["kind"], document["metadata"]["name"]) == ("Role", name)]
+    rules: list[dict[str, Any]] = role["rules"]
     return rules
 
 
 async def _come_and_go(installation: Installation) -> None:
-    found = await asyncio.to_thread(deployments, installation.cluster.client)
+    by_name = await asyncio.to_thread(deployments, installation.cluster.client)
     names = ("slipway-registry", "slipway-cloud-init")
-    pods = [await asyncio.to_thread(installation.kubelet.run, found[name]) for name in names]
+    pods = [await asyncio.to_thread(installation.kubelet.run, by_name[name]) for name in names]
     for pod in pods:
         await until(lambda p=pod: probed(installation, p, "readinessProbe"), f"{pod.name} is ready", pod)
     place = f"{pods[1].address}:{GRPC}"

@@ -52,8 +52,8 @@ def test_settings_that_cannot_work_are_refused(given: dict[str, Any], message: s
 @pytest.mark.parametrize(("value", "followed"), [("a, b", {"a", "b"}), ("a", {"a"}), (None, None)])
 def test_namespaces_are_a_list(value: str | None, followed: set[str] | None) -> None:
     """None is all of them."""
-    given = {} if value is None else {"namespaces": value}
-    assert ControllerSettings(**TLS, registry_address="r:1", **given).namespaces == followed
+    flags = {} if value is None else {"namespaces": value}
+    assert ControllerSettings(**TLS, registry_address="r:1", **flags).namespaces == followed
 
 
 @pytest.mark.parametrize("value", ["", ",", "a/b", "A", "*", "a,../b"])

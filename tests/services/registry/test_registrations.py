@@ -119,11 +119,11 @@ def test_an_endpoint_has_one_lease_however_it_is_written(registrations: Registra
     """No name fills the list with spellings of one server; a restarted one finds no old lease of its own."""
     _register(registrations, instance_id="old")
     _register(registrations, instance_id="new", endpoint=endpoint)
-    assert [(one.instance_id, one.endpoint) for one in registrations.snapshot()] == [("new", endpoint)]
+    assert [(instance.instance_id, instance.endpoint) for instance in registrations.snapshot()] == [("new", endpoint)]
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "second", "same"),
     [
         ("Host.Example:443", "host.example.:443", True),
         ("[2001:DB8::1]:443", "[2001:db8:0:0::1]:443", True),
@@ -136,10 +136,12 @@ def test_an_endpoint_has_one_lease_however_it_is_written(registrations: Registra
         ("localhost.example:443", "localhost:443", False),
     ],
 )
-def test_other_servers_keep_their_own_lease(registrations: Registrations, one: str, other: str, *, same: bool) -> None:
+def test_other_servers_keep_their_own_lease(
+    registrations: Registrations, first: str, second: str, *, same: bool
+) -> None:
     """What is another name or address is another endpoint, whatever it looks like."""
-    _register(registrations, instance_id="a", endpoint=one)
-    _register(registrations, instance_id="b", endpoint=other)
+    _register(registrations, instance_id="a", endpoint=first)
+    _register(registrations, instance_id="b", endpoint=second)
     assert len(registrations.snapshot()) == (1 if same else 2)
 
 
@@ -160,10 +162,10 @@ def test_one_name_leaves_room_for_others(registrations: Registrations) -> None:
     with pytest.raises(Overloaded):
         fill()
     listed = registrations.snapshot()
-    assert sum(one.info.ByteSize() for one in listed) < MAX_NAME_LIST < MAX_LIST / 2
+    assert sum(instance.info.ByteSize() for instance in listed) < MAX_NAME_LIST < MAX_LIST / 2
     registrations.observe(listed[3], LOST)
     register(64)
-    assert {one.endpoint for one in registrations.snapshot()} == {
+    assert {instance.endpoint for instance in registrations.snapshot()} == {
         "h64:1",
-        *(one.endpoint for one in listed if one is not listed[3]),
+        *(instance.endpoint for instance in listed if instance is not listed[3]),
     }

@@ -16,8 +16,8 @@ from slipway.v1alpha1 import os_pb2 as ospb
 RESERVED = ("/etc/slipway", "/var/lib/slipway", "/run/cluster-api", "c:/run/cluster-api", "c:/programdata/slipway")
 """Folders that only Slipway writes to."""
 
-_TELLING = 1200
-"""Characters of a path that tell whether it is reserved: 64 times the longest name that leads to itself, and more."""
+_DECISIVE = 1200
+"""Characters of a path that decide whether it is reserved: 64 times the longest name that leads to itself, and more."""
 
 _REMEDY = "choose a path in another folder"
 
@@ -39,15 +39,15 @@ def comparable(path: str) -> str:
 
 def aliases(os: ospb.OperatingSystem) -> dict[str, str]:
     """Give the folders that have another name by the bundle itself: its links, and what it mounts at a second place."""
-    found: dict[str, str] = {}
+    places: dict[str, str] = {}
     # A hard link is no folder. A symbolic one may lie behind one that comes later.
     for link in [link for link in os.links if not link.hard] * 2:
-        place = _beside(link.path, found)
-        found[place] = canonical(target_of(place, link.target), found)
+        place = _beside(link.path, places)
+        places[place] = canonical(target_of(place, link.target), places)
     for mount in os.mounts:
         if mount.source.startswith("/") and not {"bind", "rbind"}.isdisjoint(mount.options):
-            found[canonical(mount.path)] = canonical(mount.source)
-    return found
+            places[canonical(mount.path)] = canonical(mount.source)
+    return places
 
 
 def entries(os: ospb.OperatingSystem, *, links: Mapping[str, str] | None = None) -> Iterator[Owned]:
@@ -75,7 +75,7 @@ def is_reserved(path: str) -> bool:
 
     On Windows a path that begins with a slash is one of the system's drive.
     """
-    forms = (path, canonical(f"c:{path[:_TELLING]}")) if path.startswith("/") else (path,)
+    forms = (path, canonical(f"c:{path[:_DECISIVE]}")) if path.startswith("/") else (path,)
     return any(form == folder or form.startswith(f"{folder}/") for form in forms for folder in RESERVED)
 
 
@@ -117,7 +117,7 @@ def _further(os: ospb.OperatingSystem, known: Mapping[str, str]) -> Iterator[tup
         if mount.path.startswith("/"):
             yield f"{where}.path", _beside(mount.path, known)
         values = [("source", mount.source)]
-        values += [(f"options[{number}]", one.partition("=")[2]) for number, one in enumerate(mount.options)]
+        values += [(f"options[{number}]", option.partition("=")[2]) for number, option in enumerate(mount.options)]
         yield from ((f"{where}.{name}", canonical(value, known)) for name, value in values if value.startswith("/"))
 
 
