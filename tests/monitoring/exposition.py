@@ -41,9 +41,8 @@ def exposition(folder: Path) -> Families:
     controller = ["slipway.controller", f"--kubeconfig={kubeconfig}", "--no-leader-elect"]
     with ExitStack() as stack:
         metrics, address = stack.enter_context(running([*controller, "--embedded-provisioners=cloud-init"]))
-        with grpc.insecure_channel(address) as channel:
-            with suppress(grpc.RpcError):
-                BootstrapServiceStub(channel).GetUserData(bootstrappb.GetUserDataRequest(), timeout=10)
+        with grpc.insecure_channel(address) as channel, suppress(grpc.RpcError):
+            BootstrapServiceStub(channel).GetUserData(bootstrappb.GetUserDataRequest(), timeout=10)
         families = samples(scraped(metrics))
         metrics, address = stack.enter_context(running(["slipway.provisioners.cloud_init"]))
         with grpc.insecure_channel(address) as channel:
@@ -65,15 +64,15 @@ def labelled() -> Families:
 
 def samples(text: str) -> Families:
     """Read an exposition: names of samples, and of metrics without a sample yet."""
-    found: Families = {}
-    families: list[Metric] = list(text_string_to_metric_families(text))
-    for family in families:
-        suffixes = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}.get(family.type, ("",))
+    families: Families = {}
+    metrics: list[Metric] = list(text_string_to_metric_families(text))
+    for metric in metrics:
+        suffixes = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}.get(metric.type, ("",))
         for suffix in suffixes:
-            found.setdefault(family.name + suffix, set())
-        for sample in family.samples:
-            found.setdefault(sample.name, set()).update(sample.labels)
-    return found
+            families.setdefault(metric.name + suffix, set())
+        for sample in metric.samples:
+            families.setdefault(sample.name, set()).update(sample.labels)
+    return families
 
 
 @contextmanager

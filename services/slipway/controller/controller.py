@@ -5,6 +5,7 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -48,15 +49,16 @@ class Controller:
         return (*self._watches.informers, *(one for other in self.beside for one in other.informers))
 
     def loads(self) -> list[Load]:
-        """Return the work that there is now, of this controller and of those beside it."""
-        queue = self.queue
-        load = Load(
-            kind=self._watches.configs.resource.kind,
-            waiting=len(queue),
-            delayed=queue.delayed,
-            working=queue.working,
-            halted=Counter(self._watches.halted.values()),
-        )
+        """Return the work that there is now, of this controller and those beside it: none, while it does not lead."""
+        load = Load(kind=self._watches.configs.resource.kind)
+        if self._reconciler.metrics.leading:
+            load = replace(
+                load,
+                waiting=len(self.queue),
+                delayed=self.queue.delayed,
+                working=self.queue.working,
+                halted=Counter(self._watches.halted.values()),
+            )
         return [load, *(load for other in self.beside for load in other.loads())]
 
     def follow(self) -> None:

@@ -45,10 +45,10 @@ class Load:
     """
 
     kind: str
-    waiting: int
-    delayed: int
-    working: int
-    halted: Mapping[str, int]
+    waiting: int = 0
+    delayed: int = 0
+    working: int = 0
+    halted: Mapping[str, int] = field(default_factory=dict)
 
 
 Loads = Callable[[], Iterable[Load]]
@@ -76,8 +76,8 @@ class MetricsCollector:
             "slipway_controller_leading", "1 where this replica writes.", int(self._metrics.leading)
         )
         queues = {
-            count: GaugeMetricFamily(f"slipway_controller_{name}", text, labels=["kind"])
-            for count, name, text in (
+            part: GaugeMetricFamily(f"slipway_controller_{name}", text, labels=["kind"])
+            for part, name, text in (
                 ("waiting", "queue_length", "Configs that wait for a worker."),
                 ("delayed", "delayed", "Configs that are due later, after a failure or to renew a token."),
                 ("working", "in_progress", "Configs that are worked on."),
@@ -89,8 +89,8 @@ class MetricsCollector:
             labels=["kind", "reason"],
         )
         for load in self._loads():
-            for count, family in queues.items():
-                family.add_metric([load.kind], getattr(load, count))
+            for part, family in queues.items():
+                family.add_metric([load.kind], getattr(load, part))
             for reason, number in sorted(load.halted.items()):
                 halted.add_metric([load.kind, reason], number)
         yield from queues.values()

@@ -1,8 +1,13 @@
 """What the controller counts, as Prometheus reads it."""
 
+from types import SimpleNamespace
+
 from prometheus_client import CollectorRegistry, generate_latest
 
+from slipway.controller.controller import Controller
 from slipway.controller.metrics import Load, Metrics, MetricsCollector
+from slipway.controller.watches import Watches
+from tests.services.controller.memory_api import MemoryApi
 
 LOADS = [
     Load("SlipwayConfig", waiting=7, delayed=2, working=0, halted={"WaitingForOwner": 4}),
@@ -37,3 +42,14 @@ def test_the_tally_is_read_as_it_is_now() -> None:
         "slipway_controller_reconcile_seconds_count 3.0",
     ):
         assert line in text.splitlines(), text
+
+
+async def test_a_replica_that_does_not_lead_has_no_work() -> None:
+    """It follows every config, to know all when it leads, and would look as if it could not keep up."""
+    metrics, watches = Metrics(), Watches.of(MemoryApi())  # type: ignore[arg-type]
+    controller = Controller(watches, SimpleNamespace(metrics=metrics), workers=1)  # type: ignore[arg-type]
+    controller.queue.add(("default", "a"))
+    watches.halted["default", "b"] = "WaitingForOwner"
+    assert controller.loads() == [Load("SlipwayConfig")]
+    metrics.leading = True
+    assert controller.loads() == [Load("SlipwayConfig", waiting=1, halted={"WaitingForOwner": 1})]
