@@ -121,7 +121,7 @@ def test_the_component_goes_with_an_overlay(engine: Callable[..., None], tmp_pat
     shutil.copytree(DEPLOY, tmp_path / "deploy")
     own = tmp_path / "deploy" / "own"
     own.mkdir()
-    tree = {"resources": ["../kubernetes/overlays/own-certificates"], "components": ["../monitoring"]}
+    tree = {"resources": ["../kubernetes/overlays/separate/own-certificates"], "components": ["../monitoring"]}
     (own / "kustomization.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
     kubectl = programs.link(tmp_path / "bin") / "kubectl"
     done = subprocess.run([kubectl, "kustomize", own], check=False, capture_output=True, text=True)
