@@ -14,6 +14,7 @@ from slipway.cli.output import emit, note, say, show
 from slipway.diagnosis.diagnosis import Diagnosis, Finding, Outcome
 from slipway.diagnosis.diagnosis import diagnose as diagnosed
 from slipway.diagnosis.log_files import LARGEST, Log, LogError, logs_of
+from slipway.diagnosis.scrubbing import scrubbed
 
 
 @click.command("diagnose", short_help="Find in logs why a machine did not become a node.")
@@ -82,7 +83,7 @@ def _logs(paths: Sequence[Path]) -> list[Log]:
         raise _Unreadable(str(error)) from None
     for log in logs:
         if log.text is None:
-            note(f"{log.name}: is no text, and was not read", "note")
+            note(f"{scrubbed(log.name)}: is no text, and was not read", "note")
     return logs
 
 

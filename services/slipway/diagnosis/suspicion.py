@@ -36,12 +36,12 @@ class Suspect:
 
 def last_suspects(logs: Sequence[Log]) -> tuple[Suspect, ...]:
     """Give the last of them, in the order of the logs; a line that is there several times counts once."""
-    last: deque[Suspect] = deque(maxlen=_MOST)
+    # Secrets are removed from the last lines only: that costs more than to find them.
+    last: deque[tuple[str, int, str]] = deque(maxlen=_MOST)
     for log in logs:
         for number, line in lines(log.text or ""):
             if not _LOOKS_WRONG.search(line) or _HARMLESS.search(line):
                 continue
-            text = scrubbed(line)[:_WIDEST].strip()
-            if all(text != suspect.text for suspect in last):
-                last.append(Suspect(scrubbed(log.name), number, text))
-    return tuple(last)
+            if all(line != suspect[2] for suspect in last):
+                last.append((log.name, number, line))
+    return tuple(Suspect(scrubbed(name), number, scrubbed(line)[:_WIDEST].strip()) for name, number, line in last)
