@@ -171,7 +171,7 @@ class _Renderer:
             if end == "end":
                 self.depth -= 1
                 return result
-            match = re.fullmatch(r"else(?:\s+if\s+(?P<condition>.+))?", end, re.DOTALL)
+            match = re.fullmatch(r"else(?:\s+if\s+(?P<condition>\S.*))?", end, re.DOTALL)
             if match is None or final:
                 raise GoTemplateError("an if without its end")
             condition, final = match["condition"] or "true", match["condition"] is None

@@ -6,7 +6,7 @@ grammars say *what is wrong* without ever repeating the value.
 
 import ipaddress
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -40,7 +40,7 @@ _WINDOWS_DEVICES = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[
 MOST_PATH_PARTS = 64
 """Folders above a path have to be looked at one by one: so deep paths cost more than their length, in every program."""
 _UNIT_TYPES = "service|socket|device|mount|automount|swap|target|path|timer|slice|scope"
-_PEM_BLOCK = re.compile(r"^-----BEGIN (.*)-----\s*$", re.MULTILINE)
+_PEM_BEGIN, _PEM_DASHES = "-----BEGIN ", "-----"
 
 
 def _regular(name: str, description: str, expression: str) -> Grammar:
@@ -107,9 +107,16 @@ def _host_port(text: str) -> bool:
     return known and _PORT.fullmatch(port) is not None and int(port) < 65536  # noqa: PLR2004
 
 
+def _pem_labels(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        label = line.rstrip().removeprefix(_PEM_BEGIN)
+        if line.startswith(_PEM_BEGIN) and label.endswith(_PEM_DASHES):
+            yield label.removesuffix(_PEM_DASHES)
+
+
 def _pem_certificate(text: str) -> bool:
     # Nothing else may stand beside the certificates: what is trusted is public, and a private key is not.
-    if set(_PEM_BLOCK.findall(text)) != {"CERTIFICATE"}:
+    if set(_pem_labels(text)) != {"CERTIFICATE"}:
         return False
     try:
         return bool(x509.load_pem_x509_certificates(text.encode()))
