@@ -58,9 +58,11 @@ class MetricsPort:
     async def _serve(self) -> None:
         server = await asyncio.start_server(self._connection, sock=self._socket, limit=_MAX_HEAD)
         await self._ending.wait()
-        server.close()
-        # A connection that was just accepted gets its task first.
+        # A connection that was just accepted gets its transport and its task first: the transport of a server that is
+        # closed cannot be made, and its socket would stay open (Python 3.11).
+        self._loop.remove_reader(self._socket)
         await _rounds()
+        server.close()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()

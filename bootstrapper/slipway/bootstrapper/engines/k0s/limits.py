@@ -20,6 +20,7 @@ def check_limits(request: K0sRequest, bundle: bundlepb.BootstrapBundle) -> None:
     check_skew(request)
     _check_layout(request, bundle)
     _check_discovery(request)
+    _check_program(request)
     _check_runtime(request, bundle)
     if request.is_control_plane:
         _check_endpoint(request)
@@ -46,6 +47,17 @@ def _check_discovery(request: K0sRequest) -> None:
             f"{KUBERNETES}.discovery.token.ca_hashes",
             "cannot be used: k0s trusts the certificate of the cluster's authority, not its hash",
             remedy="leave it out",
+        )
+
+
+def _check_program(request: K0sRequest) -> None:
+    """Refuse a dollar sign, which systemd cannot read in the path of a program: systemd.service(5)."""
+    if "$" in request.options.program:
+        request.remarks.refuse(
+            OPTIONS,
+            f"{OPTIONS}.program",
+            "cannot hold $: systemd cannot start a program whose path has one",
+            remedy="install k0s at another path",
         )
 
 
