@@ -67,7 +67,7 @@ def build(pattern: str, flags: int, longest: int, *, inside: bool = False) -> Au
 def is_plain_loop(pattern: str, flags: int) -> bool:
     """Whether the whole pattern is one repeat of something short: at the end of each round it can end as a match."""
     tree = list(_parser.parse(pattern, flags))
-    if len(tree) != 1 or str(tree[0][0]) != "MAX_REPEAT":
+    if len(tree) != 1 or str(tree[0][0]) not in {"MAX_REPEAT", "POSSESSIVE_REPEAT"}:
         return False
     least, _, body = tree[0][1]
     shortest, longest = body.getwidth()

@@ -7,6 +7,7 @@ import pytest
 from slipway.bootstrapper.importers import placeholders
 from slipway.contract import grammars
 from tools.patterns.automaton import NotProvenError, build, is_plain_loop
+from tools.patterns.memory import keeps_rounds
 from tools.patterns.places import Place, places, unknown_imports
 from tools.patterns.proof import reason_not_linear
 from tools.patterns.work import attacks, openings, steps
@@ -62,6 +63,19 @@ _BUILT = {
 }
 # Made at run time and more than linear: the text's bound.
 _BOUNDED = {(f"{_IMPORTERS}/placeholders.py", "pattern"): "a name has at most 256 characters"}
+# Patterns that remember each round of a repeat, and why they do not see a long text.
+_SUITE = "the suite looks at the answers of its user's own provisioner"
+_SHORT = {
+    ("bootstrapper/slipway/bootstrapper/engines/kubernetes_version.py", "'v?(0|"): "at most 256 characters",
+    ("services/slipway/cli/scaffold.py", "f'(?![0-9])"): "a name from the command line",
+    ("services/slipway/registry/advertisement.py", "f'{_LABEL}"): "an advertisement has at most 64 KiB",
+    ("services/slipway/conformance/checks/errors.py", "'[a-z][a-z0-9_]*"): _SUITE,
+    ("services/slipway/conformance/checks/information.py", "f'{_LABEL}"): _SUITE,
+    ("services/slipway/conformance/checks/information.py", "f'{_NUMBER}"): _SUITE,
+    ("services/slipway/conformance/checks/information.py", "'[a-z][a-z0-9]*"): _SUITE,
+    ("services/slipway/conformance/checks/render.py", "'[A-Z]"): _SUITE,
+    ("services/slipway/conformance/decoders/windows.py", '"\\\\(\\\\[System'): _SUITE,
+}
 
 _PLACES = places()
 
@@ -95,6 +109,28 @@ def test_pattern_is_linear(place: Place) -> None:
     )
 
 
+@pytest.mark.parametrize("place", _KNOWN, ids=lambda place: f"{place.path}:{place.line}")
+def test_pattern_keeps_nothing_for_each_round(place: Place) -> None:
+    """No long text makes the matcher use a hundred times its own size."""
+    assert place.pattern is not None
+    assert keeps_rounds(place.pattern, place.flags) == bool(_entry(place, _SHORT)), (
+        f"{place.path}:{place.line}: make the repeat possessive, or use a class of characters: {place.source}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("[a-z]*x", False), ("(?:ab)*", True), ("(?:ab)*?", True), ("(?:ab)*+", False), ("(?:ab){0,9}", False),
+        ("(?:(?:ab)*c)*+", True), ("x|y(?:ab|c)+", True), ("(?>(?:ab)+)", True), ("(?=(?:ab)+)", True),
+        ("(?:(?:ab)+){2}", True), ("(?:ab){0,2000}", True),
+    ],
+)  # fmt: skip
+def test_repeats_that_are_remembered(pattern: str, expected: bool) -> None:
+    """A group that is repeated without a small bound is remembered, wherever it stands, unless it is possessive."""
+    assert keeps_rounds(pattern, 0) is expected
+
+
 @pytest.mark.parametrize("place", [place for place in _PLACES if place.pattern is None], ids=lambda place: place.key)
 def test_pattern_of_run_time_is_linear(place: Place) -> None:
     """What a pattern can become is listed here, and linear, or its text is short."""
@@ -109,7 +145,7 @@ def test_pattern_of_run_time_is_linear(place: Place) -> None:
 
 def test_every_review_is_needed() -> None:
     """No entry outlives its pattern, nor excuses one that is proven."""
-    for path, source in [*_SCANNED, *_REVIEWED, *_BUILT, *_BOUNDED]:
+    for path, source in [*_SCANNED, *_REVIEWED, *_BUILT, *_BOUNDED, *_SHORT]:
         assert [place for place in _PLACES if _entry(place, {(path, source)})], (path, source)
     for place in _KNOWN:
         if _entry(place, _SCANNED, _REVIEWED):

@@ -20,18 +20,18 @@ CLOUD_CONFIG_INDENT = " " * 6
 """What stands before each line of a file's content in the cloud-config of today's provider."""
 
 _MARKS = re.compile(r"\{\{|\{%|\{#")
-_STRING = r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'"
+_STRING = r"\"(?:\\.|[^\"\\])*+\"|'(?:\\.|[^'\\])*+'"
 _RAW = re.compile(
     r"\{%[-+]?\s*raw\s*(?P<after_start>-?)%\}(?P<body>.*?)\{%(?P<before_end>[-+]?)\s*endraw\s*[-+]?%\}",
     re.DOTALL,
 )
 _TOKENS = {
-    "{{": re.compile(rf"\{{\{{[-+]?(?P<body>(?:{_STRING}|(?!\}}\}})[^\"'])*?)[-+]?\}}\}}", re.DOTALL),
-    "{%": re.compile(rf"\{{%[-+]?(?P<body>(?:{_STRING}|(?!%\}})[^\"'])*?)[-+]?%\}}", re.DOTALL),
+    "{{": re.compile(rf"\{{\{{[-+]?(?P<body>(?:{_STRING}|(?![-+]?\}}\}})[^\"'])*+)[-+]?\}}\}}", re.DOTALL),
+    "{%": re.compile(rf"\{{%[-+]?(?P<body>(?:{_STRING}|(?![-+]?%\}})[^\"'])*+)[-+]?%\}}", re.DOTALL),
     "{#": re.compile(r"\{#(?P<body>.*?)#\}", re.DOTALL),
 }
 _LANGUAGE = {"{{": is_expression, "{%": is_statement}
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*|\[(?:\"[A-Za-z0-9_-]+\"|'[A-Za-z0-9_-]+')\])*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*|\[(?:\"[A-Za-z0-9_-]+\"|'[A-Za-z0-9_-]+')\])*+")
 _SHORTENED = re.compile(r"ds\.meta_data\.local_hostname\.split\((?:\"\.\"|'\.')\)\[0\]")
 _CONSTANT = re.compile(r"\"([^\"\\]*)\"|'([^'\\]*)'")
 

@@ -88,7 +88,7 @@ def _characters(pattern: str) -> list[re.Pattern[str] | None] | None:
 
 
 _TERM = re.compile(
-    r"(?P<any>\?)|\\(?P<escaped>.)|\[(?P<not>\^?)(?P<ranges>(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)+)\]"
+    r"(?P<any>\?)|\\(?P<escaped>.)|\[(?P<not>\^?)(?P<ranges>(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)++)\]"
     r"|(?P<plain>[^\[\\])",
     re.DOTALL,
 )

@@ -16,7 +16,7 @@ from slipway.bootstrapper.importers.go_template import printed
 
 _VERBS = re.compile(r"%(.)", re.DOTALL)
 _PLAIN_PATTERN = re.compile(
-    r"(?:\[\^?[A-Za-z0-9 ._/-]+\]|[A-Za-z0-9 \n_=:/,\"'.|*+?-]|\((?!\?)|\)|\\[.nst\"/()|*+?-])*"
+    r"(?:\[\^?[A-Za-z0-9 ._/-]+\]|[A-Za-z0-9 \n_=:/,\"'.|*+?-]|\((?!\?)|\)|\\[.nst\"/()|*+?-])*+"
 )
 _REPLACEMENT = re.compile(r"\$(?:(?P<number>[0-9]+)(?![A-Za-z0-9_])|(?P<other>[^0-9]|[0-9]|$))", re.DOTALL)
 _VERSION = re.compile(r"v?(?P<numbers>[0-9]+\.[0-9]+\.[0-9]+)(?:-(?P<pre>[0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?")

@@ -41,6 +41,8 @@ _WINDOWS_SHORT = re.compile(r"[^.]{1,6}~[0-9]{1,6}(\..{0,3})?")
 """A name that Windows makes for a longer one: which it is, only the machine knows."""
 MOST_PATH_PARTS = 64
 """Folders above a path have to be looked at one by one: so deep paths cost more than their length, in every program."""
+_LONGEST = 8192
+"""Characters of a word. A matcher remembers each part of a name, which costs a hundred times the text."""
 _UNIT_TYPES = "service|socket|device|mount|automount|swap|target|path|timer|slice|scope"
 _PEM_BEGIN, _PEM_DASHES = "-----BEGIN ", "-----"
 
@@ -48,7 +50,11 @@ _PEM_BEGIN, _PEM_DASHES = "-----BEGIN ", "-----"
 def _regular(name: str, description: str, expression: str) -> Grammar:
     # Without the flag \d takes the digits of all scripts, and (?i) takes signs that only look like letters.
     compiled = re.compile(expression, re.ASCII)
-    return Grammar(name, description, lambda text: compiled.fullmatch(text) is not None, expression)
+
+    def accepts(text: str) -> bool:
+        return len(text) <= _LONGEST and compiled.fullmatch(text) is not None
+
+    return Grammar(name, description, accepts, expression)
 
 
 def absolute_path(text: str) -> bool:
