@@ -7,7 +7,7 @@ from collections.abc import Iterator
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 # Escape sequences of terminals: CSI, OSC (ended by BEL or ST), and those of two characters.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_a-z0-9=>])")
-_LINE_ENDS = re.compile(r"\r*\n|\r+")
+_LINE_ENDS = re.compile(r"\r+\n?|\n")
 _IDENTIFIER = re.compile(r"^(?:\S+ +\d+ [0-9:]{8}|\d{4}-\d\d-\d\dT\S+) \S+ ([\w.@-]+)(?:\[\d+\])?: ")
 
 
