@@ -11,6 +11,8 @@ from slipway.diagnosis.log_text import decoded, printable
 LARGEST = 64 << 20
 """Bytes of all logs of one file together, after decompression."""
 MOST_MEMBERS = 10_000
+MOST_LINES = 1_000_000
+"""Of all logs of one file together; a log of the largest size has fewer, unless it is made to take long."""
 _GZIP = b"\x1f\x8b"
 _NOT_SUPPORTED = {
     b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ": "xz", b"BZh": "bzip2", b"LPKSHHRH": "journal",
@@ -51,9 +53,15 @@ def logs_of(name: str, data: bytes) -> list[Log]:
     kind = next((kind for start, kind in _NOT_SUPPORTED.items() if data.startswith(start)), "")
     if kind:
         raise LogError(f"{name}: is a file of kind {kind}, which is not supported; convert it to text, tar or gzip")
-    if data[257:262] == b"ustar":
-        return list(_members(name, data))
-    return [Log(name, decoded(data))]
+    logs = list(_members(name, data)) if data[257:262] == b"ustar" else [Log(name, decoded(data))]
+    if sum(_lines(log.text or "") for log in logs) > MOST_LINES:
+        raise LogError(f"{name}: has more than {MOST_LINES} lines; give its end: tail -n {MOST_LINES}")
+    return logs
+
+
+def _lines(text: str) -> int:
+    """Count all that may end a line, also within a record."""
+    return sum(text.count(end) for end in ("\n", "\r", "\\n")) - text.count("\r\n")
 
 
 def _unpacked(name: str, data: bytes) -> bytes:

@@ -1,5 +1,8 @@
 """Secrets never leave a log by way of its evidence line. Too much removed is no harm; too little is."""
 
+import base64
+import re
+
 import re2
 
 from slipway.diagnosis.log_text import printable
@@ -22,14 +25,17 @@ _SECRETS = [
         r"""(?i)(""" + _KEYS + r"""(?:\\*["'])?\s*[:=]\s*)(?:\\*"[^"\\]*\\*"?|\\*'[^'\\]*\\*'?|[^\s"',;]+)""",
         r"""(?i)(--[\w-]*(?:token|password|certificate-key|secret)[= ]+)\S+""",
         r"(?i)(net use .*|/p(?:assword)?:)\S+",
-        r"()\b[a-z0-9]{6}\.[a-z0-9]{16}\b",
+        r"()\b[a-z0-9]{6}(?:\.|(?i:%2e))[a-z0-9]{16}\b",
         r"()\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*",
         r"()\$(?:1|2[abxy]?|5|6|7|y|gy)\$[^\s:\"']+",
         r"()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
         r"()\b(?:ghp|gho|ghs|glpat|xox[bp])[_-][A-Za-z0-9_-]{16,}",
-        r"(sha256:[0-9a-f]{64}|(?:/[a-z0-9._~-]{1,64})+|)(?:\b[0-9a-f]{48,}\b|[A-Za-z0-9+/_-]{60,}={0,2})?",
+        r"(sha256:[0-9a-f]{64}|(?:/[a-z0-9._~-]{1,64})+)|(?i:\b[0-9a-f]{44,}\b)|[A-Za-z0-9+/_-]{43}=|[A-Za-z0-9+/_-]{60,}={0,2}",
     )
 ]
+_BASE64 = re2.compile(r"[A-Za-z0-9+/_-]{22,}={0,2}")
+_STANDARD = str.maketrans("-_", "+/")
+_READABLE = re.compile(rb"[\x20-\x7e\s]{14}")
 
 
 def scrubbed(line: str) -> str:
@@ -37,9 +43,21 @@ def scrubbed(line: str) -> str:
     text = printable(line)
     for secret in _SECRETS:
         text = secret.sub(_kept, text)
-    return text
+    shown: str = _BASE64.sub(_readable, text)
+    return shown
+
+
+def _readable(matched: "re2._Match") -> str:
+    """Remove what holds readable text in base64: a token, a password, a command to join. Words do not, by chance."""
+    word: str = matched.group(0)
+    letters = word.rstrip("=").translate(_STANDARD)
+    for start in range(4):
+        part = letters[start : len(letters) - (len(letters) - start) % 4]
+        if _READABLE.search(base64.b64decode(part)):
+            return REMOVED
+    return word
 
 
 def _kept(matched: "re2._Match") -> str:
-    before: str = matched.group(1)
+    before: str = matched.group(1) or ""
     return before if before == matched.group(0) else before + REMOVED

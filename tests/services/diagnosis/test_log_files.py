@@ -1,5 +1,6 @@
 """Logs come as text, gzip and tar, of Windows too; what is hostile is refused in words."""
 
+import base64
 import gzip
 import io
 import json
@@ -10,10 +11,16 @@ import pytest
 from click.testing import CliRunner
 
 from slipway.cli.command_line import cli
-from slipway.diagnosis.log_files import LARGEST, LogError, logs_of
+from slipway.diagnosis.log_files import LARGEST, MOST_LINES, LogError, logs_of
 from slipway.diagnosis.scrubbing import scrubbed
 
 SWAP = "\t[ERROR Swap]: running with swap on is not supported. Please disable swap\n"
+# Parts of the secrets below as they stand in hexadecimal digits, and in base64 behind 0, 1 and 2 bytes of a group.
+PARTS = (b"hunter2", b"0123456789abcdef")
+ENCODED = [
+    b"0123456".hex(),
+    *(base64.b64encode(b"\0" * shift + part)[4:-4].decode() for part in PARTS for shift in range(3)),
+]
 
 
 def bundle(**members: bytes) -> bytes:
@@ -54,6 +61,10 @@ def test_every_kind_of_file_is_read(data: bytes, reason: str) -> None:
         (b"\x1f\x8b\x08\x00broken-broken", "damaged"),
         (gzip.compress(b"\0" * (LARGEST + 1)), "larger than"),
         (bundle(a=gzip.compress(b"\0" * (LARGEST + 1))), "larger than"),
+        (b"x\n" * (MOST_LINES + 1), "more than 1000000 lines"),
+        (b"x\r" * (MOST_LINES + 1), "more than 1000000 lines"),
+        (b"x\\n" * (MOST_LINES + 1), "more than 1000000 lines"),
+        (bundle(a=b"x\n" * MOST_LINES, b=b"x\n"), "more than 1000000 lines"),
     ],
 )
 def test_what_can_not_be_read_is_refused(data: bytes, words: str) -> None:
@@ -79,6 +90,12 @@ def test_what_can_not_be_read_is_refused(data: bytes, words: str) -> None:
         "https://bucket.example.com/x?X-Amz-Signature=hunter2secret",
         "$6$salt$hunter2secret",
         "eyJhbGciOiJSUzI1NiJ9.eyJodW50ZXIyc2VjcmV0.hunter2secret",
+        "abcdef%2E0123456789abcdef",
+        "kubeadm join 192.0.2.1:6443 --token abcdef.0123456789abcdef --certificate-key=" + "0a" * 32,
+        "data " + b"abcdef.0123456789abcdef".hex(),
+        "content: [" + base64.b64encode(b"abcdef.0123456789abcdef").decode() + "]",
+        "arg=" + base64.b64encode(b"kubeadm join a:6443 --token abcdef.0123456789abcdef").decode().rstrip("="),
+        "/x/y" + base64.urlsafe_b64encode(b"a?>?>hunter2?>?>").decode(),
         "\x1b]0;hunter2\x07\x1b[2J\x9b31m\u202e",
     ],
 )
@@ -90,7 +107,7 @@ def test_no_secret_reaches_the_evidence(secret: str, tmp_path: Path) -> None:
         shown = CliRunner().invoke(cli, ["diagnose", str(path), "-o", form]).stdout
         assert "SwapOn" in shown
         assert "running with swap on" in shown
-        for hidden in ("hunter2", "0123456789abcdef", "0a0a0a", "\x1b", "\x9b", "\u202e", "\x07"):
+        for hidden in ("hunter2", "0123456789abcdef", "0a0a0a", "\x1b", "\x9b", "\u202e", "\x07", *ENCODED):
             assert hidden not in shown
 
 
@@ -122,3 +139,38 @@ def test_no_reason_is_said_in_words(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "no known reason" in result.stdout
     assert "b.bin: is no text" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "filler",
+    [
+        b"a" * (2 << 20),
+        b"\x1b]" + b"x" * (2 << 20),
+        b"\x1b[31mx" * (300 << 10),
+        bytes(range(1, 256)) * (8 << 10),
+        b"\xff\xc0\x80" * (700 << 10),
+        b"\r" * (400 << 10),
+        b'{"MESSAGE":' + b"[" * (2 << 20),
+        b"failed to pull image x509: dial tcp lookup permission denied " * (32 << 10),
+        b"A" * (1 << 20) + b"=" * (1 << 20),
+    ],
+    ids=["one line", "open escape", "colours", "control characters", "not UTF-8", "returns", "JSON", "words", "base64"],
+)
+def test_a_line_is_found_behind_what_is_hostile(filler: bytes) -> None:
+    """Neither a line of megabytes nor bytes that are no text hide what follows, nor do they reach a terminal."""
+    result = CliRunner().invoke(cli, ["diagnose", "-"], input=filler + b"\n" + SWAP.encode() + filler)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("SwapOn\n")
+    assert len(result.stdout) < 2000
+    assert result.stdout.replace("\n", "").isprintable()
+
+
+def test_a_file_larger_than_the_bound_is_not_read_to_its_end(tmp_path: Path) -> None:
+    """A hundred megabytes, and a pipe without end, are refused with a command that gives the end of the log."""
+    path = tmp_path / "big.log"
+    with path.open("wb") as file:
+        file.truncate(100_000_000)
+    for name in (str(path), "/dev/zero"):
+        result = CliRunner().invoke(cli, ["diagnose", name])
+        assert result.exit_code == 1
+        assert "larger than 64 MiB; give its end: tail -c 64M" in result.stderr
