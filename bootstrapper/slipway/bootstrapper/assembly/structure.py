@@ -10,7 +10,8 @@ from typing import Any
 from google.protobuf.duration_pb2 import Duration
 
 from slipway.bootstrapper.assembly import alternatives, characters, partitions
-from slipway.bootstrapper.assembly.registries import api_host
+from slipway.bootstrapper.assembly.passwords import password_violations
+from slipway.bootstrapper.assembly.registries import DEFAULT, api_host, asked_hosts
 from slipway.contract.errors import Violation
 from slipway.contract.grammars import MOST_PATH_PARTS, absolute_path
 from slipway.contract.yaml_names import person_path
@@ -33,6 +34,9 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     parts: list[tuple[str, Any]] = [("", spec), ("init.", spec.init), ("join.", spec.join)]
     for prefix, part in parts:
         yield from _operating_system(part.os, f"{prefix}os")
+        if not spec.HasField("imported"):
+            # Today's provider passes such a text on, and the machine starts.
+            yield from password_violations(part.os, f"{prefix}os")
         yield from _kubernetes(part.kubernetes, f"{prefix}kubernetes")
         yield from _commands(part.commands, f"{prefix}commands")
 
@@ -96,6 +100,7 @@ def _units(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
 
 def _registries(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     yield from _credentials_of_one_host(os, path)
+    yield from _credentials_of_no_host(os, path)
     for index, registry in enumerate(os.containerd.registries):
         where = f"{path}.containerd.registries[{index}]"
         if not (registry.endpoints or registry.server or registry.HasField("credentials")):
@@ -120,6 +125,19 @@ def _credentials_of_one_host(os: ospb.OperatingSystem, path: str) -> Iterator[Vi
             yield Violation(
                 f"{where}[{index}].credentials",
                 f"is for the same host as {person_path(f'{where}[{earlier}].credentials')}: keep one of them",
+            )
+
+
+def _credentials_of_no_host(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    """Find credentials that the runtime never uses: it looks for them by the host that it asks."""
+    asked = asked_hosts(os.containerd)
+    for index, registry in enumerate(os.containerd.registries):
+        is_named = registry.HasField("credentials") and registry.host not in {"", DEFAULT}
+        if is_named and api_host(registry.host) not in asked:
+            yield Violation(
+                f"{path}.containerd.registries[{index}].credentials",
+                "is never used, since this host is never asked: give the credentials to an entry of registries whose "
+                "host is that of an endpoint",
             )
 
 
