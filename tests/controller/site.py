@@ -68,7 +68,7 @@ class Site:
         parts = assemble(
             api,
             bootstrapper or embedded_bootstrapper(store=None),
-            namespace=self.namespace,
+            namespaces=[self.namespace],
             objects=wrap(api) if wrap else None,
             timeouts=timeouts or Timeouts(token_ttl=timedelta(minutes=15), quiet_seconds=0.5),
             opt_in=opt_in,

@@ -78,7 +78,7 @@ async def test_a_killed_leader_is_followed(site: Site, processes: Processes) -> 
             f"--listen-address={address}",
             f"--registry-address={registry}",
             f"--kubeconfig={site.kubeconfig}",
-            f"--namespace={site.namespace}",
+            f"--namespaces={site.namespace}",
             f"--lease-namespace={manifests.NAMESPACE}",
             f"--workload-servers={LOOPBACK}/8",
         )

@@ -1,11 +1,20 @@
 """The image, run for real: the whole compose file by docker compose on podman."""
 
-import pytest
+import json
+from pathlib import Path
+from urllib.parse import unquote
 
-from tools.image.build import megabytes
+import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+
+from tools.image.build import build, megabytes
 from tools.image.check import check
 from tools.image.insides import Insides
+from tools.image.packages import write_lock
 from tools.image.podman import podman
+from tools.oracles.failures import EngineBroken
+from tools.release.distribution import bill_of_materials
 
 _OWN_MEGABYTES = 130
 
@@ -29,6 +38,35 @@ def test_the_image_holds_what_it_needs(image: str) -> None:
     size = podman("run", "--rm", image, "du", "-sm", "/opt/slipway").split()[0]
     assert int(size) < _OWN_MEGABYTES
     assert megabytes(image) > int(size)
+
+
+@pytest.mark.engine
+def test_the_bill_of_materials_is_that_of_the_image(image: str, tmp_path: Path) -> None:
+    """Every Python and Debian package of the image by version, its base by digest, valid by CycloneDX's schema."""
+    write_lock(image, lock=tmp_path / "lock.txt")
+    text = bill_of_materials(image, lock=tmp_path / "lock.txt").decode()
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    tree = json.loads(text)
+    purls = {component["purl"].partition("?")[0] for component in tree["components"]}
+    listing = podman("run", "--rm", image, "dpkg-query", "-W", "-f", "${Package}\n").split()
+    assert listing
+    assert {unquote(purl.split("@")[0].rpartition("/")[2]) for purl in purls if purl.startswith("pkg:deb/")} == set(
+        listing
+    )
+    version = podman("run", "--rm", image, "python3", "-c", "import grpc; print(grpc.__version__)").strip()
+    assert f"pkg:pypi/grpcio@{version}" in purls
+    (base,) = tree["metadata"]["component"]["properties"]
+    assert base["value"].startswith("sha256:")
+    (tmp_path / "lock.txt").write_text("bash 1 amd64\n")
+    with pytest.raises(EngineBroken, match="differ from the lock"):
+        bill_of_materials(image, lock=tmp_path / "lock.txt")
+
+
+@pytest.mark.engine
+def test_a_base_without_digest_is_refused(image: str) -> None:
+    """A tag can be overwritten: the Dockerfile itself ends the build."""
+    with pytest.raises(EngineBroken, match="must be NAME@sha256:DIGEST"):
+        build(image, name="localhost/slipway-unpinned:latest")
 
 
 def test_a_container_that_may_too_much_is_noticed() -> None:

@@ -9,6 +9,7 @@ from tests.node import documents
 from tests.node.harbour import SECONDS, failure
 from tests.node.readiness import wait_ready
 from tests.node.rendering import Rendering
+from tests.services.certificates import Authority
 from tools.node.machine import FirstBoot, Machine
 from tools.node.site import Site
 
@@ -23,6 +24,27 @@ LINKS = [{"path": f"/usr/bin/{name}", "target": "kubebox"} for name in PROGRAMS]
 COMPONENTS = ["konnectivity-server", "metrics-server", "autopilot", "helm"]
 
 
+AUTHORITY = Authority().certificate.decode()
+PROXY = "http://proxy.example.com:3128"
+SYSTEM: dict[str, Any] = {
+    "users": [{"name": "sailor"}],
+    "files": [{"path": "/etc/motd", "content": {"text": "ahoy\n"}, "owner": "sailor"}],
+    "sysctls": [documents.FORWARDING, {"name": "net.ipv4.tcp_keepalive_time", "value": "611"}],
+    "ntp": {"servers": ["time.example.com"]},
+    "trustedCertificates": [{"name": "harbour", "certificate": {"text": AUTHORITY}}],
+    "proxy": {"httpProxy": PROXY, "httpsProxy": PROXY, "noProxy": ["10.0.0.0/8", ".svc"]},
+    "containerd": {
+        "registries": [
+            {
+                "host": "images.example.com",
+                "endpoints": [{"url": "https://mirror.example.com:5443", "ca": {"text": AUTHORITY}}],
+                "onlyEndpoints": True,
+            }
+        ]
+    },
+}
+
+
 def config(name: str, **kubernetes: Any) -> dict[str, Any]:
     """A config for the node image of kubeadm: its kubelet's unit is masked, since k0s runs a kubelet of its own.
 
@@ -34,8 +56,7 @@ def config(name: str, **kubernetes: Any) -> dict[str, Any]:
         os={
             "links": [*LINKS, {"path": "/etc/kubernetes/admin.conf", "target": "/var/lib/k0s/pki/admin.conf"}],
             "systemdUnits": [{"name": "kubelet.service", "masked": True}],
-            "users": [{"name": "sailor"}],
-            "files": [{"path": "/etc/motd", "content": {"text": "ahoy\n"}, "owner": "sailor"}],
+            **SYSTEM,
         },
         kubernetes={"engine": "k0s", "node": node, **kubernetes},
         engineOptions={
@@ -59,6 +80,20 @@ def boot(place: Site, rendering: Rendering, name: str, by: FirstBoot) -> Machine
     return machine
 
 
+def check_system(machine: Machine) -> None:
+    """What the specs say of the operating system is there, whichever system set the machine up."""
+    assert machine.run(["stat", "-c", "%U", "/etc/motd"]).output == "sailor\n"
+    assert machine.run(["sysctl", "-n", "net.ipv4.tcp_keepalive_time"]).output == "611\n"
+    assert "time.example.com" in machine.run(["sh", "-c", "cat /etc/systemd/timesyncd.conf.d/*"]).output
+    assert machine.run(["systemctl", "is-enabled", "systemd-timesyncd"]).output == "enabled\n"
+    body = "".join(AUTHORITY.split("-----")[2].split())
+    assert body in "".join(machine.run(["cat", "/etc/ssl/certs/ca-certificates.crt"]).output.split())
+    hosts = "/etc/containerd/certs.d/images.example.com"
+    assert "https://mirror.example.com:5443" in machine.run(["cat", f"{hosts}/hosts.toml"]).output
+    environ = machine.run(["sh", "-c", "cat /proc/$(pgrep -ox containerd)/environ"]).output.split("\0")
+    assert f"HTTPS_PROXY={PROXY}" in environ
+
+
 @pytest.mark.parametrize("first", FirstBoot, ids=str)
 def test_controllers_and_workers_become_ready(place: Site, first: FirstBoot) -> None:
     """The first controller by one system, a second one and a worker by the other; a reboot is survived."""
@@ -70,7 +105,7 @@ def test_controllers_and_workers_become_ready(place: Site, first: FirstBoot) -> 
     three.wait_sentinel(timeout=SECONDS)
     wait_ready(entry, "one", "two", "three")
     for machine in (entry, two, three):
-        assert machine.run(["stat", "-c", "%U", "/etc/motd"]).output == "sailor\n"
+        check_system(machine)
         assert (machine.disk / "var/count-pre").read_text() == "run\n"
         assert machine.failures() == []
     assert not (three.disk / "var/lib/k0s/pki/ca.key").exists()

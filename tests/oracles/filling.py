@@ -35,6 +35,11 @@ def talos() -> MachineQuestion:
     return _finished(questions(HERE / "hostile_talos.yaml", CERTIFICATE=PEM)["talos-0"])
 
 
+def k0s(machine: str) -> MachineQuestion:
+    """A machine of k0s: the first controller, "k0s-0", or a worker, "k0s-1"."""
+    return _finished(questions(HERE / "hostile_k0s.yaml", CERTIFICATE=PEM)[machine])
+
+
 def linux() -> MachineQuestion:
     """A machine that asks for nearly everything."""
     path = Path(integration.__file__).with_name("full_machine.yaml")

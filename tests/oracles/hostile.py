@@ -40,7 +40,6 @@ LEFT_OUT = {
     "RemoteContent": "would be downloaded",
     "ForeignTemplate": "is a template: it is rendered as it stands",
     "Agent": "names a release, which a bootstrapper refuses unless it is signed, and where it is downloaded from",
-    "K0sOptions": "is refused by the engine of this machine",
     "Extension": "belongs to a provisioner, which merges it as it stands",
     "ProvisionerChoice": "chooses the provisioner of the test",
     "Target": "chooses what the machine is",

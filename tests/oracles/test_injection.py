@@ -14,7 +14,7 @@ from slipway.contract.errors import SlipwayError
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.integration import machines as integration
 from tests.oracles import hostile, ours
-from tests.oracles.filling import linux, render_what_is_accepted
+from tests.oracles.filling import k0s, linux, render_what_is_accepted
 from tests.oracles.hostile import Place
 from tests.oracles.machines import given_files
 from tests.oracles.readers import strings_of, without
@@ -118,7 +118,8 @@ def test_a_document_that_is_none_is_refused(provisioner: str) -> None:
 
 def test_every_string_has_a_place() -> None:
     """A field that is added to the contract is filled in here on the day it is added, or left out with a reason."""
-    filled = {place.name for place in hostile.places(linux().subject)}
+    machines = (linux(), k0s("k0s-0"))
+    filled = {place.name for machine in machines for place in hostile.places(machine.subject)}
     assert hostile.string_fields() - filled == set()
 
 

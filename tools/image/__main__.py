@@ -1,11 +1,11 @@
-"""python -m tools.image build|run|check|down: the image and the compose file with podman, for real."""
+"""python -m tools.image build|lock|run|check|down: the image and the compose file with podman, for real."""
 
 import argparse
 import sys
 import time
 
-from tools.image import podman
-from tools.image.build import IMAGE, SUITES, base, build, megabytes
+from tools.image import packages, podman
+from tools.image.build import IMAGE, SUITES, base, build, by_digest, megabytes
 from tools.image.check import check
 from tools.image.compose import PROGRAM, Project
 from tools.oracles import go_programs
@@ -17,8 +17,8 @@ _PROJECT = "slipway-image"
 def main() -> int:
     """Do what the command line says; 1 when something is not as it must be, 2 when it could not be tried."""
     parser = argparse.ArgumentParser(prog="python -m tools.image", description="The image, with podman.")
-    parser.add_argument("command", choices=("build", "run", "check", "down"))
-    parser.add_argument("--base", help="base image; without it one is made from Debian's packages")
+    parser.add_argument("command", choices=("build", "lock", "run", "check", "down"))
+    parser.add_argument("--base", help="base image, NAME@sha256:DIGEST; without it one is made from Debian's packages")
     parser.add_argument("--suite", choices=SUITES, default=SUITES[0], help="Debian release of that base")
     parser.add_argument("--name", default=IMAGE, help="name of the image")
     told = parser.parse_args()
@@ -33,11 +33,15 @@ def _do(told: argparse.Namespace) -> int:
     if told.command == "build":
         podman.install()
         go_programs.build(PROGRAM)
-        foundation = told.base or base(told.suite)
+        foundation = told.base or by_digest(base(told.suite))
         started = time.monotonic()
         build(foundation, name=told.name)
         seconds, own = time.monotonic() - started, megabytes(told.name) - megabytes(foundation)
         print(f"{told.name}: {megabytes(told.name):.0f} MB, {own:.0f} MB over its base; built in {seconds:.0f} s")
+        return 0
+    if told.command == "lock":
+        packages.write_lock(told.base or base(told.suite))
+        print(f"{packages.LOCK}: review what changed, and commit it")
         return 0
     if told.command == "check":
         return 1 if check(told.name).wrong else 0

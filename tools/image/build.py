@@ -40,8 +40,14 @@ def base(suite: str) -> str:
     return name
 
 
+def by_digest(name: str) -> str:
+    """Return the reference of a local image by its digest, which no later build can change."""
+    repository, _, _ = name.rpartition(":")
+    return f"{repository}@{podman('image', 'inspect', '--format', '{{.Digest}}', name).strip()}"
+
+
 def build(base_image: str, *, name: str = IMAGE) -> str:
-    """Build the image from this checkout; give its name.
+    """Build the image from this checkout on a base image given by digest; give its name.
 
     Raises:
         EngineBroken: the build failed.

@@ -16,6 +16,7 @@ from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
 from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
+from slipway.bootstrapper.provisioning.settings import versions_option
 from slipway.bootstrapper.provisioning_service import provisioning_service
 from slipway.bootstrapper.service import BootstrapServicer
 from slipway.bootstrapper.settings import BootstrapperSettings
@@ -37,7 +38,13 @@ _NAME = "slipway-bootstrapper"
 )
 @click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
 @click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
+@versions_option
 @click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')
+@click.option(
+    "--allowed-features",
+    metavar="IDS",
+    help='The only features that a spec may use, e.g. "kubernetes.node.labels,os.ntp*". Default: all.',
+)
 @click.option("--bundle-secrets-for", metavar="IDS", help="SPIFFE ids that may ask for bundles with secrets.")
 @click.option(
     "--callers",

@@ -21,12 +21,13 @@ from slipway.bootstrapper.size_doubts import size_doubts
 from slipway.bootstrapper.takers import Takers, stand_ins
 from slipway.bootstrapper.trials import Trials
 from slipway.bootstrapper.verdicts import Column, Verdicts
-from slipway.contract.errors import SlipwayError
+from slipway.contract.errors import SlipwayError, SpecInvalid, Violation
 from slipway.contract.source_position import with_remedy
 from slipway.contract.walk import Use, origin_of, uses
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 HIDDEN = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials")
 """Features that every machine uses: they are facts, not fields of the spec."""
@@ -34,6 +35,15 @@ HIDDEN = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubern
 
 NOT_CHOSEN = frozenset({"PROVISIONER_NOT_ALLOWED", "PROVISIONER_NOT_FOUND", "UNSUPPORTED_FORMAT", "UNSUPPORTED_TARGET"})
 """Reasons for which a spec's own wish for a provisioner leads nowhere: codes of the diagnostics that say so."""
+
+EVERY_ENGINE = "*"
+"""What a request names for all engines that are installed."""
+
+MAX_ENGINES = 16
+"""Most engines that one request compares (ExplainRequest.engines)."""
+
+VERSION_NOT_ALLOWED = "PROVISIONER_VERSION_NOT_ALLOWED"
+"""Code of the diagnostic about a version that the operator does not allow."""
 
 MAX_ROWS_BYTES = 3 * 1024 * 1024
 """Most bytes of the rows of an answer: with the rest of it they stay below what one message may have (4 MiB)."""
@@ -45,17 +55,27 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
     The rows that are too many for one message are left out at the end, and a diagnostic says how many.
 
     Raises:
-        SpecInvalid: the spec itself is not sound.
+        SpecInvalid: the spec itself is not sound, or an engine is not installed.
     """
-    return await explain_subject(
-        bootstrapper, await beside(request.subject.ByteSize(), partial(check, request.subject))
-    )
+    engines = _compared(bootstrapper, request.engines)
+    subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
+    return await explain_subject(bootstrapper, subject, engines=engines)
 
 
-async def explain_subject(bootstrapper: Bootstrapper, subject: CheckedSubject) -> bootstrappb.ExplainResponse:
-    """Give the same of a machine that is checked already."""
+async def explain_subject(
+    bootstrapper: Bootstrapper, subject: CheckedSubject, *, engines: Sequence[str] = ()
+) -> bootstrappb.ExplainResponse:
+    """Give the same of a machine that is checked already, with a column per engine for formats that take a plan."""
     trials = Trials(bootstrapper, subject)
-    columns = [await _column(bootstrapper, trials, candidate, subject) for candidate in bootstrapper.candidates()]
+    by_engine = {name: _with_engine(subject, name) for name in engines}
+    engine_trials = {name: Trials(bootstrapper, variant) for name, variant in by_engine.items()}
+    columns = []
+    for candidate in bootstrapper.candidates():
+        if by_engine and candidate.takes_plan:
+            for name, variant in by_engine.items():
+                columns.append(await _column(bootstrapper, engine_trials[name], candidate, variant, engine=name))
+        else:
+            columns.append(await _column(bootstrapper, trials, candidate, subject))
     await asyncio.to_thread(_advise, bootstrapper, subject, columns)
     neutral, _ = await trials.neutral(None)
     response = await asyncio.to_thread(_matrix, neutral, columns)
@@ -64,9 +84,59 @@ async def explain_subject(bootstrapper: Bootstrapper, subject: CheckedSubject) -
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
     response.diagnostics.extend(subject.diagnostics)
+    response.diagnostics.extend(_refused_versions(bootstrapper))
     response.diagnostics.extend(_not_chosen(bootstrapper, subject))
     response.diagnostics.extend(await asyncio.to_thread(list, size_doubts(columns)))
     return response
+
+
+def _compared(bootstrapper: Bootstrapper, names: Sequence[str]) -> list[str]:
+    """Give the engines to compare, in the order of the table where all are.
+
+    Raises:
+        SpecInvalid: one is not installed, or they are too many.
+    """
+    if len(names) > MAX_ENGINES:
+        raise SpecInvalid(
+            "the request names too many bootstrap engines",
+            violations=[Violation("engines", f"must have at most {MAX_ENGINES} items", remedy="compare fewer engines")],
+        )
+    installed = bootstrapper.compiler.engines.names
+    violations = [
+        Violation(
+            f"engines[{index}]", "is no bootstrap engine that is installed", remedy=f"choose {' or '.join(installed)}"
+        )
+        for index, name in enumerate(names)
+        if name not in (*installed, EVERY_ENGINE)
+    ]
+    if violations:
+        raise SpecInvalid("a bootstrap engine of the request is not installed", violations=violations)
+    return installed if EVERY_ENGINE in names else list(dict.fromkeys(names))
+
+
+def _with_engine(subject: CheckedSubject, name: str) -> CheckedSubject:
+    """Give the machine as if its spec named an engine."""
+    spec = specpb.MachineBootstrapSpec()
+    spec.CopyFrom(subject.spec)
+    spec.kubernetes.engine = name
+    return replace(subject, spec=spec)
+
+
+def _refused_versions(bootstrapper: Bootstrapper) -> Iterator[diagnosticpb.Diagnostic]:
+    """Report each version of an allowed provisioner that has no column since the operator does not allow it."""
+    allowed, rules = bootstrapper.policy.allowed_provisioners, bootstrapper.policy.versions
+    refused = {
+        (one.info.name, one.info.implementation_version): rules.refusal(one.info)
+        for one in bootstrapper.provisioners.instances()
+        if allowed is None or one.info.name in allowed
+    }
+    for (name, version), reason in sorted(refused.items()):
+        if reason:
+            yield diagnosticpb.Diagnostic(
+                severity=diagnosticpb.SEVERITY_WARNING,
+                code=VERSION_NOT_ALLOWED,
+                message=f"provisioner {name} {version} is not used: {reason}",
+            )
 
 
 def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[diagnosticpb.Diagnostic]:
@@ -83,8 +153,10 @@ def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator
             )
 
 
-async def _column(bootstrapper: Bootstrapper, trials: Trials, candidate: Candidate, subject: CheckedSubject) -> Column:
-    column = Column(candidate)
+async def _column(
+    bootstrapper: Bootstrapper, trials: Trials, candidate: Candidate, subject: CheckedSubject, *, engine: str = ""
+) -> Column:
+    column = Column(candidate, engine)
     column.rejected += bound(subject.spec, candidate, bootstrapper.candidates())
     try:
         prepared = await trials.prepared(candidate)
@@ -107,14 +179,15 @@ async def _column(bootstrapper: Bootstrapper, trials: Trials, candidate: Candida
 def _advise(bootstrapper: Bootstrapper, subject: CheckedSubject, columns: Sequence[Column]) -> None:
     """Name in each column's remedies the others that take what it does not."""
     options = bootstrapper.options(subject)
-    tried = {(one.candidate.name, one.candidate.format.format): one.trial for one in columns}
+    tried = {(one.engine, one.candidate.name, one.candidate.format.format): one.trial for one in columns}
     for column in columns:
         if column.compiled is None or not column.compiled.refusals:
             continue
         others = (
-            (name, tried[other.name, other.format.format])
+            (name, tried[place])
             for name, other in stand_ins(column.candidate, options)
-            if (other.name, other.format.format) in tried
+            for place in ((engine, other.name, other.format.format) for engine in dict.fromkeys((column.engine, "")))
+            if place in tried
         )
         column.compiled.refusals = Takers(others).advise(column.compiled.refusals)
 
@@ -146,6 +219,7 @@ def _head(column: Column) -> bootstrappb.ExplainColumn:
         format=column.candidate.format.format,
         renderable=not reason,
         refusal=reason,
+        engine=column.engine,
     )
 
 

@@ -1,11 +1,16 @@
 """What the operator of a bootstrapper allows."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
 
+from slipway.bootstrapper.assembly.structure import IMAGES_OWN_USER
+from slipway.bootstrapper.assembly.subject import CheckedSubject, written_places
+from slipway.bootstrapper.provisioning.versions import VersionRules
 from slipway.contract.errors import FeatureDenied, ProvisionerNotAllowed, Violation
-from slipway.contract.features import feature_uses
+from slipway.contract.features import MAX_PATHS, feature_uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 OWN_DOMAIN = "slipway.dev"
@@ -19,12 +24,16 @@ class Policy:
     Attributes:
         allowed_provisioners: names that may get a bundle; None for all (only where everything runs on one machine).
         denied_features: features that no spec may use: ids, or prefixes that end in "*", e.g. "os.commands", "ext.*".
+        allowed_features: the only features that a spec may use, written alike; None for all.
         secrets_for: TLS identities that may ask for bundles with secrets.
+        versions: which versions of provisioners may get a bundle.
     """
 
     allowed_provisioners: frozenset[str] | None = None
     denied_features: frozenset[str] = frozenset()
+    allowed_features: frozenset[str] | None = None
     secrets_for: frozenset[str] = frozenset()
+    versions: VersionRules = field(default_factory=VersionRules)
 
     def check_features(self, bundle: bundlepb.BootstrapBundle) -> None:
         """Refuse a neutral bundle that uses a denied feature.
@@ -32,27 +41,59 @@ class Policy:
         Raises:
             FeatureDenied: naming features and fields.
         """
-        denied = [use for use in feature_uses(bundle) if self._denies(use.id)]
-        if denied:
-            raise FeatureDenied(
-                f"the operator denies {', '.join(use.id for use in denied)}",
-                violations=[
-                    Violation(
-                        path,
-                        f"uses {use.id}, which the operator denies",
-                        use.id,
-                        "leave it out, or ask the operator to allow it",
-                    )
-                    for use in denied
-                    for path in use.paths
-                ],
-                metadata={"features": ",".join(use.id for use in denied)},
-            )
+        used = [*((use.id, use.paths) for use in feature_uses(bundle)), *_implied(bundle.os)]
+        uses = [use for use in used if _matches(use[0], self.denied_features)]
+        _refuse(uses, verb="denies", where=lambda path: [path])
 
-    def _denies(self, feature: str) -> bool:
-        return any(
-            feature == one or (one.endswith("*") and feature.startswith(one[:-1])) for one in self.denied_features
-        )
+    def check_spec(self, subject: CheckedSubject) -> None:
+        """Refuse a spec, or a plan of the caller's own, that uses a feature which is not allowed.
+
+        The spec is judged and not the bundle made of it: what Slipway adds by itself, such as the role, needs no
+        permission. A list that does not name a feature refuses it, also one that a later version adds.
+
+        Raises:
+            FeatureDenied: naming features and fields.
+        """
+        allowed = self.allowed_features
+        if allowed is None:
+            return
+        parts = (subject.spec, bundlepb.BootstrapBundle(plan=subject.plan))
+        used = [*((use.id, use.paths) for part in parts for use in feature_uses(part)), *_implied(subject.spec.os)]
+        uses = [use for use in used if not _matches(use[0], allowed)]
+        _refuse(uses, verb="does not allow", where=lambda path: written_places(subject, path))
+
+
+def _implied(os: ospb.OperatingSystem) -> list[tuple[str, list[str]]]:
+    """Give what a spec uses without the field of it: who is the image's own user may use sudo."""
+    own = [f"os.users[{index}].name" for index, user in enumerate(os.users) if user.name == IMAGES_OWN_USER]
+    return [("os.users.sudo", own[:MAX_PATHS])] if own else []
+
+
+def _matches(feature: str, patterns: Collection[str]) -> bool:
+    return any(
+        feature == pattern or (pattern.endswith("*") and feature.startswith(pattern[:-1])) for pattern in patterns
+    )
+
+
+def _refuse(uses: Collection[tuple[str, Iterable[str]]], *, verb: str, where: Callable[[str], Iterable[str]]) -> None:
+    if not uses:
+        return
+    features = sorted({feature for feature, _ in uses})
+    raise FeatureDenied(
+        f"the operator {verb} {', '.join(features)}",
+        violations=[
+            Violation(
+                place,
+                f"uses {feature}, which the operator {verb}",
+                feature,
+                "leave it out, or ask the operator to allow it",
+            )
+            for feature, paths in uses
+            for path in paths
+            for place in list(where(path))[:MAX_PATHS]
+        ],
+        metadata={"features": ",".join(features)},
+    )
 
 
 def check_declarations(name: str, info: provisionerpb.FormatInfo) -> None:

@@ -20,7 +20,8 @@ from slipway.bootstrapper.needs import needed, user_secrets
 from slipway.bootstrapper.policy import Policy, check_declarations
 from slipway.bootstrapper.provisioning.provisioners import Provisioners
 from slipway.bootstrapper.provisioning.rendering import RENDER_TIMEOUT, render
-from slipway.bootstrapper.provisioning.selection import Candidate, Wish, all_candidates, choose, reaches
+from slipway.bootstrapper.provisioning.selection import Candidate, all_candidates, choose, reaches
+from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.refusals import bound
 from slipway.bootstrapper.target import resolve, stated
 from slipway.contract.errors import BundleTooLarge, SecretExpired, Violation
@@ -94,7 +95,16 @@ class Preparer:
             SlipwayError: as choose().
         """
         wish = Wish.of(subject.spec, stated(subject.spec.target, subject.machine.target), plan=subject.plan is not None)
-        return choose(self.provisioners.instances(), wish, allowed=self.policy.allowed_provisioners)
+        return self.choose(wish)
+
+    def choose(self, wish: Wish) -> Candidate:
+        """Return the format for a wish, of those that the operator allows.
+
+        Raises:
+            SlipwayError: as choose() of the selection.
+        """
+        instances, policy = self.provisioners.instances(), self.policy
+        return choose(instances, wish, allowed=policy.allowed_provisioners, versions=policy.versions)
 
     def options(self, subject: CheckedSubject) -> list[Candidate]:
         """Give every ready format that a machine could have, as far as its target and its import allow."""
@@ -103,7 +113,8 @@ class Preparer:
 
     def candidates(self) -> list[Candidate]:
         """Give every ready format."""
-        return all_candidates(self.provisioners.instances(), allowed=self.policy.allowed_provisioners)
+        instances, policy = self.provisioners.instances(), self.policy
+        return all_candidates(instances, allowed=policy.allowed_provisioners, versions=policy.versions)
 
     def setting(self, subject: CheckedSubject, candidate: Candidate | None) -> Setting:
         """Give what the neutral bundle of a machine owes to a candidate; None for nobody in particular.
@@ -160,6 +171,7 @@ class Preparer:
         agent = self.artifacts.resolve(subject.spec.agent, setting.target)
 
         def assemble() -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
+            self.policy.check_spec(subject)
             bundle, inline = neutral_bundle(
                 subject,
                 target=setting.target,

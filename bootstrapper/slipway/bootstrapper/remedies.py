@@ -49,7 +49,7 @@ _OF_REASONS: Mapping[str, str] = {
     Reason.IMPORT_INVALID: CORRECT,
     Reason.KUBERNETES_VERSION_UNSUPPORTED: "choose a version that is supported",
     Reason.NO_READY_PROVISIONER: "start one, or wait until it is ready",
-    Reason.PROVISIONER_NOT_ALLOWED: "choose one that is on the operator's list, or ask the operator to add it",
+    Reason.PROVISIONER_NOT_ALLOWED: "choose one that the operator allows, or ask the operator to allow it",
     Reason.PROVISIONER_NOT_FOUND: "correct the name, or start the provisioner",
     Reason.SECRETS_NOT_ALLOWED: "leave the secrets out, or have the operator allow them for the server and for you",
     Reason.SECRET_EXPIRED: "obtain a fresh secret",

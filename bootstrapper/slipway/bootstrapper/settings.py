@@ -1,40 +1,62 @@
 """Settings of the bootstrapper's server, beside those that every server has."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from slipway.bootstrapper.artifacts.settings import ArtifactSettings
 from slipway.bootstrapper.callers import namespaces_by_caller
 from slipway.bootstrapper.policy import Policy
+from slipway.bootstrapper.provisioning.settings import VersionSettings
+from slipway.contract.grammars import grammars
 from slipway.rpc.settings import ServerSettings
 
 Names = Annotated[frozenset[str], NoDecode]
 
 
-class BootstrapperSettings(ArtifactSettings, ServerSettings):
+class BootstrapperSettings(ArtifactSettings, VersionSettings, ServerSettings):
     """How the bootstrapper serves. Lists are comma-separated."""
 
     credentials_dir: Path | None = None
     profiles_dir: Path | None = None
     allowed_provisioners: Names | None = None
     denied_features: Names = frozenset()
+    allowed_features: Names | None = None
     bundle_secrets_for: Names = frozenset()
     callers: Names | None = None
     render_timeout_seconds: float = Field(default=10.0, gt=0, le=60)
 
-    @field_validator("allowed_provisioners", "denied_features", "bundle_secrets_for", "callers", mode="before")
+    @field_validator(
+        "allowed_provisioners", "denied_features", "allowed_features", "bundle_secrets_for", "callers", mode="before"
+    )
     @classmethod
     def _split(cls, value: object) -> object:
         return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("denied_features", "allowed_features")
+    @classmethod
+    def _are_features(cls, value: frozenset[str] | None) -> frozenset[str] | None:
+        if not all(grammars()["feature-id"].check(pattern.removesuffix("*") or "x") for pattern in value or ()):
+            raise ValueError('must be feature ids, or beginnings that end in "*", e.g. "os.commands,ext.*"')
+        return value
 
     @field_validator("callers")
     @classmethod
     def _readable(cls, value: frozenset[str] | None) -> frozenset[str] | None:
         namespaces_by_caller(value or ())
         return value
+
+    @model_validator(mode="after")
+    def _versions_are_of_allowed_provisioners(self) -> Self:
+        """Refuse a rule that would never apply: its name is likely misspelt, and the intended one has no rule."""
+        policy = self.policy()
+        if policy.allowed_provisioners is not None:
+            unknown = sorted(policy.versions.by_name.keys() - policy.allowed_provisioners)
+            if unknown:
+                raise ValueError(f"--provisioner-versions names {', '.join(unknown)}, which may get no bundle")
+        return self
 
     @property
     def allowed_callers(self) -> frozenset[str] | None:
@@ -55,5 +77,7 @@ class BootstrapperSettings(ArtifactSettings, ServerSettings):
         return Policy(
             allowed_provisioners=allowed,
             denied_features=self.denied_features,
+            allowed_features=self.allowed_features,
             secrets_for=self.bundle_secrets_for,
+            versions=self.versions(),
         )

@@ -27,9 +27,10 @@ _Place = tuple[str, str]
 
 @dataclass(slots=True)
 class Column:
-    """One format, and what became of the spec in it."""
+    """One format, the engine where engines are compared, and the result of the spec."""
 
     candidate: Candidate
+    engine: str = ""
     compiled: Compiled | None = None
     error: SlipwayError | None = None
     rejected: list[Refusal] = field(default_factory=list)

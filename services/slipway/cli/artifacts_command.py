@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from slipway.bootstrapper.artifacts.distribution import FOLDER, SUFFIX, DistributionFolder
 from slipway.bootstrapper.artifacts.folder import ReleaseFolder
 from slipway.bootstrapper.artifacts.refusal import ArtifactRefused
 from slipway.bootstrapper.artifacts.release import Release
@@ -45,6 +46,8 @@ def _trust_options(command: F) -> F:
 def verify(folder: Path, keys: str, minimum_version: str | None, output: str) -> None:
     """Check every release of a folder: signature, expiry, minimum version, and digest and size of every file.
 
+    Image, wheels and bill of materials below distribution/ are checked in the same way, where that folder exists.
+
     \b
     Examples:
       slipway artifacts verify dist/release --keys release.pub
@@ -57,7 +60,11 @@ def verify(folder: Path, keys: str, minimum_version: str | None, output: str) ->
       2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
     trust, source = _trust(keys, minimum_version), ReleaseFolder(folder)
-    rows, refused = _judged(folder, lambda manifest: source.verify(manifest, trust), "verified")
+    distribution = DistributionFolder(folder / FOLDER)
+    rows, refused = _verified(distribution, trust) if distribution.root.is_dir() else ([], False)
+    if not rows or (folder / "manifests").is_dir():
+        more, wrong = _judged(folder, lambda manifest: source.verify(manifest, trust), "verified")
+        rows, refused = [*more, *rows], refused or wrong
     _print(rows, output)
     sys.exit(FAILED if refused else 0)
 
@@ -128,6 +135,27 @@ def _judged(folder: Path, judge: Callable[[Path], Release], state: str) -> tuple
             rows.append((manifest.stem, "", "", "", "", "", f"refused {refusal.reason}"))
     if not rows:
         note(f"{folder}: has no manifests/*.json", "refused")
+    return rows, refused or not rows
+
+
+def _verified(folder: DistributionFolder, trust: Trust) -> tuple[Rows, bool]:
+    """Return a row for each file of every distribution, and whether one was refused or there is none."""
+    rows: Rows = []
+    refused = False
+    for envelope in folder.envelopes():
+        try:
+            distribution = folder.verify(envelope, trust)
+        except ArtifactRefused as refusal:
+            refused = True
+            note(f"{envelope.name}: {refusal.reason}: {refusal}", "refused")
+            rows.append((envelope.name, "", "", "", "", "", f"refused {refusal.reason}"))
+            continue
+        version, expires = distribution.predicate.version, distribution.predicate.expires.isoformat()
+        for subject in distribution.subject:
+            size = str((folder.root / subject.name).stat().st_size)
+            rows.append((subject.name, version, "", subject.digest.sha256, size, expires, "verified"))
+    if not rows:
+        note(f"{folder.root}: has no *{SUFFIX}", "refused")
     return rows, refused or not rows
 
 

@@ -1,7 +1,7 @@
 """Opens what answers the commands: everything in this process, or a server by gRPC."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 import click
 from pydantic import ValidationError
@@ -15,6 +15,7 @@ from slipway.bootstrapper.credentials.generation import SecretFactory
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.credentials.store import CredentialStore
 from slipway.bootstrapper.policy import Policy
+from slipway.bootstrapper.provisioning.settings import VersionSettings
 from slipway.cli.backend import MYSELF, Backend, EmbeddedBackend
 from slipway.cli.options import Connection
 
@@ -37,18 +38,26 @@ def credential_store(connection: Connection) -> CredentialStore:
     return EphemeralStore(factory)
 
 
+@contextmanager
+def _environment(name: str) -> Iterator[None]:
+    try:
+        yield
+    except ValidationError as error:
+        problems = "; ".join(str(problem["msg"]) for problem in error.errors(include_url=False, include_input=False))
+        raise click.UsageError(f"environment {name}: {problems}") from None
+
+
 def _embedded(connection: Connection, *, dry: bool) -> Backend:
     from slipway.embedded.bootstrapper import embedded_bootstrapper  # noqa: PLC0415  # not needed against a server
 
     if connection.tls_cert_dir or connection.insecure:
         raise click.UsageError("--tls-cert-dir and --insecure are for --server")
     store = PlaceholderStore() if dry else credential_store(connection)
-    policy = Policy(secrets_for=frozenset({MYSELF}))
-    try:
+    with _environment("SLIPWAY_ARTIFACT_..."):
         artifacts = ArtifactSettings().artifacts()
-    except ValidationError as error:
-        problems = "; ".join(str(one["msg"]) for one in error.errors(include_url=False, include_input=False))
-        raise click.UsageError(f"environment SLIPWAY_ARTIFACT_...: {problems}") from None
+    with _environment("SLIPWAY_PROVISIONER_VERSIONS"):
+        versions = VersionSettings().versions()
+    policy = Policy(secrets_for=frozenset({MYSELF}), versions=versions)
     try:
         bootstrapper = embedded_bootstrapper(
             store=store, policy=policy, profiles=connection.profiles, artifacts=artifacts

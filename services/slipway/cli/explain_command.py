@@ -8,8 +8,9 @@ import click
 
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.documents.machines import MachineQuestion
-from slipway.bootstrapper.explanation import NOT_CHOSEN
+from slipway.bootstrapper.explanation import EVERY_ENGINE, NOT_CHOSEN
 from slipway.cli.connecting import connected
+from slipway.cli.engine_matrix import by_engine, engine_matrix
 from slipway.cli.exit_codes import FAILED
 from slipway.cli.explain_table import matrix, reasons, verdict
 from slipway.cli.failures import reported
@@ -36,21 +37,27 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
     "--format", "formats", multiple=True, metavar="FORMAT|NAME",
     help="Only this format, or the formats of this provisioner; may be given several times.",
 )  # fmt: skip
+@click.option(
+    "--engine", "engines", multiple=True, metavar="ENGINE|all",
+    help="Show the result of the spec with this bootstrap engine, or with all; may be given several times.",
+)  # fmt: skip
 @output_option("How to print the matrix.")
 @connection_options
 @reported
-def explain(formats: tuple[str, ...], output: str, **values: Any) -> None:
+def explain(formats: tuple[str, ...], engines: tuple[str, ...], output: str, **values: Any) -> None:
     """Show, as a dry run, the result of every field of every machine for each provisioner and format.
 
     native: supported as it is. lowered: rewritten into something that the provisioner supports. omitted: left out, as
     spec.optionalFeatures, or the importer of a template, allows. refused: not supported; reason and remedy are below
-    the matrix. Formats with equal results share a column. Nothing is created and no secret is needed.
+    the matrix. Formats with equal results share a column. With --engine the first table shows which bootstrap engine
+    can be used with which provisioner. Nothing is created and no secret is needed.
 
     \b
     Examples:
       slipway explain -f spec.yaml
       slipway explain -f cluster.yaml --set-missing --machine demo-md-0 -o json
       slipway explain -f spec.yaml --format ignition/3.3.0 --format talos
+      slipway explain -f spec.yaml --engine all
 
     \b
     Exit codes:
@@ -60,7 +67,8 @@ def explain(formats: tuple[str, ...], output: str, **values: Any) -> None:
     """  # noqa: D301  # click's mark for lines that stay
     loaded = load(inputs_from(values))
     note_files(loaded)
-    answers = asyncio.run(_explain(loaded, connection_from(values)))
+    names = [EVERY_ENGINE if name == "all" else name for name in engines]
+    answers = asyncio.run(_explain(loaded, connection_from(values), names))
     _check_formats(formats, answers)
     trees = []
     for machine, answer in answers.items():
@@ -71,8 +79,7 @@ def explain(formats: tuple[str, ...], output: str, **values: Any) -> None:
         ]
         trees.append(_tree(machine, answer, shown))
         if output == "table":
-            show(matrix(machine, answer, shown, console().width))
-            say(*(f"  {line}" for line in reasons(answer, shown)), "")
+            _show(machine, answer, shown)
     if output != "table":
         emit(trees, output)
     rendered = {
@@ -85,12 +92,24 @@ def explain(formats: tuple[str, ...], output: str, **values: Any) -> None:
         sys.exit(FAILED)
 
 
-async def _explain(loaded: Loaded, connection: Connection) -> dict[str, bootstrappb.ExplainResponse]:
+def _show(machine: str, answer: bootstrappb.ExplainResponse, shown: list[int]) -> None:
+    """Print the matrix of each engine, and where there are engines, first which of them each format can have."""
+    if any(column.engine for column in answer.columns):
+        show(engine_matrix(machine, answer, shown))
+        say("")
+    for title, part, indices in by_engine(machine, answer, shown):
+        show(matrix(title, part, indices, console().width))
+        say(*(f"  {line}" for line in reasons(part, indices)), "")
+
+
+async def _explain(
+    loaded: Loaded, connection: Connection, engines: list[str]
+) -> dict[str, bootstrappb.ExplainResponse]:
     answers = {}
     async with connected(connection, dry=True) as backend:
         for question in loaded.questions:
             try:
-                answer = await backend.explain(bootstrappb.ExplainRequest(subject=question.subject))
+                answer = await backend.explain(bootstrappb.ExplainRequest(subject=question.subject, engines=engines))
             except SlipwayError as error:
                 note_error(loaded, question, error)
             else:
@@ -130,6 +149,7 @@ def _tree(machine: str, answer: bootstrappb.ExplainResponse, shown: list[int]) -
                 "provisioner": one.provisioner,
                 "version": one.version,
                 "format": one.format,
+                "engine": one.engine,
                 "renderable": one.renderable,
                 "refusal": one.refusal,
             }
@@ -142,6 +162,7 @@ def _tree(machine: str, answer: bootstrappb.ExplainResponse, shown: list[int]) -
                 "cells": [
                     {
                         "format": answer.columns[index].format,
+                        "engine": answer.columns[index].engine,
                         "verdict": verdict(row.cells[index]),
                         "into": list(row.cells[index].into),
                         "reason": row.cells[index].reason,

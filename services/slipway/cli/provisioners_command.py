@@ -7,7 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import click
+from pydantic import ValidationError
 
+from slipway.bootstrapper.provisioning.settings import VERSIONS_FLAG, VersionSettings
+from slipway.bootstrapper.provisioning.versions import VersionRules
 from slipway.cli.connecting import connected
 from slipway.cli.exit_codes import FAILED
 from slipway.cli.failures import reported
@@ -18,21 +21,38 @@ from slipway.v1alpha1 import registry_service_pb2 as registrypb
 _COLUMNS = ("name", "version", "state", "format", "features", "endpoint")
 
 
+def _rules(_context: click.Context, _parameter: click.Parameter, text: str) -> VersionRules:
+    try:
+        return VersionSettings(provisioner_versions=text).versions()  # type: ignore[arg-type]  # split by its validator
+    except ValidationError as error:
+        raise click.BadParameter(error.errors(include_url=False, include_input=False)[0]["msg"]) from None
+
+
 @click.command("provisioners", short_help="List provisioners, their formats and their state.")
 @output_option()
 @connection_options
+@click.option(
+    VERSIONS_FLAG,
+    "rules",
+    default="",
+    envvar="SLIPWAY_PROVISIONER_VERSIONS",
+    metavar="RULES",
+    callback=_rules,
+    help="Show which versions these rules of a bootstrapper refuse: NAME>=VERSION or NAME==VERSION, comma-separated.",
+)
 @reported
-def provisioners(output: str, **values: Any) -> None:
+def provisioners(output: str, rules: VersionRules, **values: Any) -> None:
     """List all instances of all provisioners: those of this process, or those that a server's registry knows.
 
     \b
     Examples:
       slipway provisioners
       slipway provisioners --registry 127.0.0.1:9440 --insecure -o json
+      slipway provisioners --provisioner-versions talos==0.1.0
 
     \b
     Exit codes:
-      0  at least one provisioner is ready
+      0  at least one provisioner is ready, and its version allowed
       1  none is, or the registry does not answer
       2  usage error
     """  # noqa: D301  # click's mark for lines that stay
@@ -40,7 +60,7 @@ def provisioners(output: str, **values: Any) -> None:
     if connection.registry and not connection.server:
         connection = replace(connection, server=connection.registry)
     instances = asyncio.run(_instances(connection))
-    trees = [_tree(one) for one in instances]
+    trees = [{**_tree(one), "refusal": rules.refusal(one.info)} for one in instances]
     if output != "table":
         emit(trees, output)
     else:
@@ -48,7 +68,9 @@ def provisioners(output: str, **values: Any) -> None:
         for tree in trees:
             if tree["reason"]:
                 note(f"{tree['name']} at {tree['endpoint']}: {tree['reason']}", "note")
-    if not any(one.state == registrypb.INSTANCE_STATE_READY for one in instances):
+            if tree["refusal"]:
+                note(f"{tree['name']} {tree['version']} at {tree['endpoint']}: {tree['refusal']}", "refused")
+    if not any(one.state == registrypb.INSTANCE_STATE_READY and not rules.refusal(one.info) for one in instances):
         sys.exit(FAILED)
 
 

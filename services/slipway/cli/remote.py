@@ -5,12 +5,11 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-from cryptography import x509
 
 from slipway.cli.addresses import silence
 from slipway.cli.options import Connection
 from slipway.contract.errors import ForeignStatus, VersionSkew
-from slipway.contract.roles import BOOTSTRAPPER, REGISTRY
+from slipway.contract.roles import BOOTSTRAPPER, DEFAULT_TRUST_DOMAIN, REGISTRY
 from slipway.rpc.channel import ChannelPool, InsecureTargetError
 from slipway.rpc.client import invoke
 from slipway.rpc.tls import CertificateFiles, TlsFilesError
@@ -96,15 +95,10 @@ class RemoteBackend:
 
 
 def _trust_domain(files: CertificateFiles | None) -> str:
-    """Return the trust domain of the own certificate, which is that of the servers, too."""
-    if files is not None:
-        with suppress(TlsFilesError, ValueError, x509.ExtensionNotFound):
-            certificate = x509.load_pem_x509_certificate(files.read().chain)
-            names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-            for uri in names.get_values_for_type(x509.UniformResourceIdentifier):
-                if uri.startswith("spiffe://"):
-                    return uri.removeprefix("spiffe://").partition("/")[0]
-    return "slipway"
+    """Return the trust domain of the own certificate; files that cannot be read are reported when they are used."""
+    with suppress(TlsFilesError):
+        return files.trust_domain() if files else DEFAULT_TRUST_DOMAIN
+    return DEFAULT_TRUST_DOMAIN
 
 
 @contextmanager

@@ -8,7 +8,8 @@ import click
 
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.documents.machines import MachineQuestion
-from slipway.bootstrapper.provisioning.selection import Wish, all_candidates, choose
+from slipway.bootstrapper.provisioning.selection import all_candidates, choose
+from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.refusals import bare_place, person_field
 from slipway.bootstrapper.target import stated
 from slipway.cli.backend import Backend

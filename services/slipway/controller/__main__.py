@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from slipway.bootstrapper.artifacts.flags import artifact_options
+from slipway.bootstrapper.provisioning.settings import versions_option
 from slipway.controller.server import NAME, serve_controller
 from slipway.controller.settings import ControllerSettings
 from slipway.rpc.flags import server_options
@@ -19,7 +20,7 @@ from slipway.rpc.lifecycle import run
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="The management cluster. Default: the one that this process runs in.",
 )
-@click.option("--namespace", help="Follow this namespace only. Default: all.")
+@click.option("--namespaces", metavar="NAMES", help="Follow these namespaces only, comma-separated. Default: all.")
 @click.option("--watch-filter", help="Only configs whose label cluster.x-k8s.io/watch-filter has this value.")
 @click.option("--leader-elect/--no-leader-elect", default=None, help="Only the leader writes. Default: it does.")
 @click.option("--lease-namespace", help="Namespace of the leader's Lease. Default: this process's own.")
@@ -60,7 +61,13 @@ from slipway.rpc.lifecycle import run
 )
 @click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
 @click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
+@versions_option
 @click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')
+@click.option(
+    "--allowed-features",
+    metavar="IDS",
+    help='The only features that a spec may use, e.g. "kubernetes.node.labels,os.ntp*". Default: all.',
+)
 @click.option("--bundle-secrets-for", metavar="IDS", help="SPIFFE ids that may ask for bundles with secrets.")
 @click.option(
     "--callers", metavar="IDS", help="SPIFFE ids that may call. Default: clients, controllers, infrastructure."

@@ -1,5 +1,6 @@
 """The parts of the controller put together, apart from the process that they run in."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -70,7 +71,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     bootstrapper: Bootstrapper,
     *,
     timeouts: Timeouts | None = None,
-    namespace: str = "",
+    namespaces: Collection[str] = (),
     watch_filter: str = "",
     workers: int = 32,
     objects: Objects | None = None,
@@ -83,7 +84,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         api: the management cluster, for watches.
         bootstrapper: what renders.
         timeouts: times of the reconciler.
-        namespace: the only one that is followed, or "" for all.
+        namespaces: the only ones that are followed; none for all.
         watch_filter: value of Cluster API's label that a config must have, or "".
         workers: how many configs are worked on at a time.
         objects: for calls that are not watches, where that is not the same as `api`.
@@ -91,14 +92,14 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         dial: connects to workload clusters; by default to none on this machine or in the management cluster.
     """
     calls = objects or api
-    watches = Watches.of(api, namespace=namespace, watch_filter=watch_filter)
+    watches = Watches.of(api, namespaces=namespaces, watch_filter=watch_filter)
     reader = SecretReader(calls, watches.secrets)
     watches.secret_gone = lambda key: reader.forget(*key)
     workloads = Workloads(reader, dial or connect_to(Destinations()))
     native = _reconciler(calls, bootstrapper, watches, workloads, timeouts or Timeouts())
     if not opt_in:
         return Assembled(Controller(watches, native, workers=workers), watches, reader, native.metrics)
-    theirs = watches.of_kubeadm_configs(api, namespace=namespace, watch_filter=watch_filter)
+    theirs = watches.of_kubeadm_configs(api, namespaces=namespaces, watch_filter=watch_filter)
     beside = Controller(theirs, _opted_in(native, calls, theirs), workers=workers)
     controller = Controller(watches, native, workers=workers, beside=[beside])
     return Assembled(controller, watches, reader, native.metrics, theirs)

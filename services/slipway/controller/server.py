@@ -79,7 +79,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
         Api(urgent),
         bootstrapper,
         timeouts=settings.timeouts,
-        namespace=settings.namespace,
+        namespaces=sorted(settings.namespaces or ()),
         watch_filter=settings.watch_filter,
         workers=settings.workers,
         objects=Api(connection),
@@ -184,7 +184,7 @@ def _webhook(settings: ControllerSettings) -> Webhook | None:
         return None
     host, port, certificates = settings.webhook
     try:
-        return Webhook(host=host, port=port, certificates=certificates)
+        return Webhook(host=host, port=port, certificates=certificates, namespaces=settings.namespaces or ())
     except OSError:
         raise ServerStartError("--tls-cert-dir: no usable tls.crt and tls.key for the webhook") from None
 

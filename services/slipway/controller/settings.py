@@ -11,6 +11,7 @@ from pydantic_settings import NoDecode
 from slipway.bootstrapper.callers import namespaces_by_caller
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.settings import BootstrapperSettings
+from slipway.contract.grammars import grammars
 from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.reading import AUDIENCE
 from slipway.controller.reconciler import Timeouts
@@ -21,7 +22,7 @@ class ControllerSettings(BootstrapperSettings):
     """How the controller works. Lists are comma-separated, times in seconds."""
 
     kubeconfig: Path | None = None
-    namespace: str = ""
+    namespaces: Annotated[frozenset[str] | None, NoDecode] = None
     watch_filter: str = ""
     lease_namespace: str | None = None
     leader_elect: bool = True
@@ -35,7 +36,9 @@ class ControllerSettings(BootstrapperSettings):
     embedded_provisioners: Annotated[frozenset[str], NoDecode] = frozenset()
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
-    @field_validator("machine_readers", "token_audiences", "workload_servers", "embedded_provisioners", mode="before")
+    @field_validator(
+        "namespaces", "machine_readers", "token_audiences", "workload_servers", "embedded_provisioners", mode="before"
+    )
     @classmethod
     def _split_readers(cls, value: object) -> object:
         return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -44,6 +47,14 @@ class ControllerSettings(BootstrapperSettings):
     @classmethod
     def _check_readers(cls, value: frozenset[str]) -> frozenset[str]:
         namespaces_by_caller(value)
+        return value
+
+    @field_validator("namespaces")
+    @classmethod
+    def _check_namespaces(cls, value: frozenset[str] | None) -> frozenset[str] | None:
+        """Refuse an empty list as well: it would mean all of them to the API server."""
+        if value is not None and not (value and all(grammars()["dns-label"].check(name) for name in value)):
+            raise ValueError("must be names of namespaces, comma-separated; leave it out for all of them")
         return value
 
     @field_validator("workload_servers")

@@ -4,7 +4,7 @@ Only changes that matter to somebody lead to a look: a cluster of a thousand mac
 is scaled, and each of its configs would be looked at each time.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from slipway.controller import ownership
@@ -59,33 +59,33 @@ class Watches:
     _depends: dict[Key, frozenset[Place]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, api: Api, *, namespace: str = "", watch_filter: str = "") -> "Watches":
+    def of(cls, api: Api, *, namespaces: Collection[str] = (), watch_filter: str = "") -> "Watches":
         """Make the copies; `watch_filter` is the value of Cluster API's label that a config must have."""
         selector = _selector(watch_filter)
         index = {_BY_CLUSTER: _cluster_of}
         found = cls(
-            configs=Informer(api, SLIPWAY_CONFIGS, namespace=namespace, selector=selector),
-            machines=Informer(api, MACHINES, namespace=namespace, indexes=index),
-            pools=Informer(api, MACHINE_POOLS, namespace=namespace, indexes=index),
-            clusters=Informer(api, CLUSTERS, namespace=namespace),
-            secrets=Informer(api, SECRETS, namespace=namespace, metadata_only=True),
-            config_maps=Informer(api, CONFIG_MAPS, namespace=namespace, metadata_only=True),
+            configs=Informer(api, SLIPWAY_CONFIGS, namespaces=namespaces, selector=selector),
+            machines=Informer(api, MACHINES, namespaces=namespaces, indexes=index),
+            pools=Informer(api, MACHINE_POOLS, namespaces=namespaces, indexes=index),
+            clusters=Informer(api, CLUSTERS, namespaces=namespaces),
+            secrets=Informer(api, SECRETS, namespaces=namespaces, metadata_only=True),
+            config_maps=Informer(api, CONFIG_MAPS, namespaces=namespaces, metadata_only=True),
         )
         found._wire()
         return found
 
-    def of_kubeadm_configs(self, api: Api, *, namespace: str = "", watch_filter: str = "") -> "Watches":
+    def of_kubeadm_configs(self, api: Api, *, namespaces: Collection[str] = (), watch_filter: str = "") -> "Watches":
         """Make those of opted-in KubeadmConfigs; they share what these follow."""
         ours = _selector(watch_filter, f"{ownership.OWNER}={ownership.SLIPWAY}")
         late = _selector(watch_filter, ownership.MANAGED, f"!{ownership.OWNER}")
         found = Watches(
-            configs=Informer(api, KUBEADM_CONFIGS, namespace=namespace, selector=ours),
+            configs=Informer(api, KUBEADM_CONFIGS, namespaces=namespaces, selector=ours),
             machines=self.machines,
             pools=self.pools,
             clusters=self.clusters,
             secrets=self.secrets,
             config_maps=self.config_maps,
-            latecomers=Informer(api, KUBEADM_CONFIGS, namespace=namespace, selector=late, metadata_only=True),
+            latecomers=Informer(api, KUBEADM_CONFIGS, namespaces=namespaces, selector=late, metadata_only=True),
         )
         found._wire()
         return found

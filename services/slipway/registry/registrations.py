@@ -1,7 +1,7 @@
 """The heart of the registry: what is registered, in which state, for how long. No network and no waiting in here."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.contract.errors import CapabilitiesDisagree, ConcurrentUpdate, LeaseNotFound, Overloaded, SlipwayError
@@ -10,6 +10,7 @@ from slipway.registry.clock import Clock
 from slipway.registry.dialback import Finding
 from slipway.registry.instance import DRAINING, EXPIRED, NOT_READY, READY, Instance
 from slipway.registry.store import Store
+from slipway.rpc.addresses import canonical_endpoint
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 
@@ -23,6 +24,9 @@ MAX_INSTANCES = 64
 
 MAX_LIST = 3 * 1024 * 1024
 """Most bytes of the list of all instances, which goes out as one message of at most 4 MiB."""
+
+MAX_NAME_LIST = 1024 * 1024
+"""Most bytes of the instances of one name in it: no name fills the list for the others."""
 
 _BESIDE_INFO = 1024
 """Bytes that an instance has in the list beside its advertisement, at most."""
@@ -157,7 +161,8 @@ class Registrations:
 
     def add_static(self, *, name: str, endpoint: str) -> None:
         """List an endpoint of the operator's file, NOT_READY until it was dialled; harmless when it is listed."""
-        if any(one.endpoint == endpoint and one.state != EXPIRED for one in self._store.all()):
+        place = canonical_endpoint(endpoint)
+        if any(canonical_endpoint(one.endpoint) == place and one.state != EXPIRED for one in self._store.all()):
             return
         now = self._clock.now()
         self._put(
@@ -212,24 +217,30 @@ class Registrations:
     def _make_room(self, info: provisionerpb.GetProvisionerInfoResponse, *, apart_from: Sequence[Instance]) -> None:
         """Forget instances that have ended until there is room for one more of that name."""
         while True:
-            others = [one for one in self._store.all() if all(one is not other for other in apart_from)]
-            same = [one for one in others if one.name == info.name]
-            size = sum(one.info.ByteSize() + _BESIDE_INFO for one in others) + info.ByteSize() + _BESIDE_INFO
-            if size <= MAX_LIST and len(same) < MAX_INSTANCES:
+            others = [instance for instance in self._store.all() if all(instance is not other for other in apart_from)]
+            same = [instance for instance in others if instance.name == info.name]
+            name_is_full = len(same) >= MAX_INSTANCES or _size(same) + _size_of(info) > MAX_NAME_LIST
+            if not name_is_full and _size(others) + _size_of(info) <= MAX_LIST:
                 return
-            candidates = same if len(same) >= MAX_INSTANCES else others
-            ended = [one for one in candidates if one.state == EXPIRED]
+            ended = [instance for instance in (same if name_is_full else others) if instance.state == EXPIRED]
+            # An instance that is not reached makes room for another one of its own name, which has just answered.
+            ended = ended or [instance for instance in same if instance.state == NOT_READY and not instance.is_static]
             if not ended:
                 raise Overloaded(
                     "the registry's list is full: there are too many instances, of this name or of all",
                     metadata={"limit": str(MAX_INSTANCES)},
                     retry_after=self.terms.ttl,
                 )
-            self._store.remove(min(ended, key=lambda one: one.renew_time))
+            self._store.remove(min(ended, key=lambda instance: instance.renew_time))
 
     def _replaced(self, name: str, instance_id: str, endpoint: str) -> list[Instance]:
         key = (name, instance_id)
-        return [one for one in self._store.all() if (one.name, one.instance_id) == key or one.endpoint == endpoint]
+        place = canonical_endpoint(endpoint)
+        return [
+            instance
+            for instance in self._store.all()
+            if (instance.name, instance.instance_id) == key or canonical_endpoint(instance.endpoint) == place
+        ]
 
     def _find(self, instance: Instance) -> Instance | None:
         for one in self._store.all():
@@ -244,3 +255,11 @@ class Registrations:
     def _notify(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+def _size(instances: Iterable[Instance]) -> int:
+    return sum(_size_of(one.info) for one in instances)
+
+
+def _size_of(info: provisionerpb.GetProvisionerInfoResponse) -> int:
+    return info.ByteSize() + _BESIDE_INFO

@@ -2,7 +2,9 @@
 
 import pytest
 
-from slipway.bootstrapper.provisioning.selection import Wish, choose, version_order
+from slipway.bootstrapper.provisioning.selection import all_candidates, choose
+from slipway.bootstrapper.provisioning.versions import VersionRules, version_order
+from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.contract.errors import (
     AmbiguousProvisioner,
     NoReadyProvisioner,
@@ -99,3 +101,89 @@ def test_versions_are_ordered_by_number_and_pre_releases_come_first() -> None:
     """1.10 is newer than 1.9, and a pre-release older than its release."""
     versions = ["1.10.0", "1.9.0", "2.0.0-rc.1", "2.0.0", "1.9.0-alpha"]
     assert sorted(versions, key=version_order) == ["1.9.0-alpha", "1.9.0", "1.10.0", "2.0.0-rc.1", "2.0.0"]
+
+
+def rules(*texts: str) -> VersionRules:
+    """Read rules for versions."""
+    return VersionRules.parse(texts)
+
+
+@pytest.mark.parametrize(
+    ("rule", "chosen", "reason"),
+    [
+        ("x==1.9.0", "1.9.0", "a pin wins over the newest announcement"),
+        ("x>=1.10.0", "2.0.0", "a minimum leaves the newest"),
+        ("x>=1.10.0-rc.1", "2.0.0", "a minimum may be a pre-release"),
+        ("y==1.9.0", "2.0.0", "a rule for another name changes nothing"),
+    ],
+)
+def test_the_operator_limits_versions(rule: str, chosen: str, reason: str) -> None:
+    """What is chosen, and what is offered in its place, is a version that the operator allows."""
+    versions = [instance("x", version) for version in ("1.9.0", "1.10.0", "2.0.0")]
+    assert choose(versions, Wish(name="x"), allowed=None, versions=rules(rule)).version == chosen, reason
+    assert [candidate.version for candidate in all_candidates(versions, allowed=None, versions=rules(rule))] == [
+        chosen
+    ], reason
+
+
+def test_an_allowed_version_that_is_not_ready_is_waited_for() -> None:
+    """The newer version that is ready does not take its place; the error names the reason for each."""
+    both = [instance("x", "1.9.0", state=EXPIRED), instance("x", "2.0.0")]
+    with pytest.raises(NoReadyProvisioner) as caught:
+        choose(both, Wish(name="x"), allowed=None, versions=rules("x==1.9.0"))
+    assert "x 1.9.0 at e: expired" in caught.value.message
+    assert "x 2.0.0 at e: the operator allows version 1.9.0 only" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("wish", "rule", "path", "remedy"),
+    [
+        (Wish(name="x"), "x>=2.0.0", "spec.provisioner.name", "start an allowed version"),
+        (Wish(name="x", version="1.9.0"), "x>=2.0.0", "spec.provisioner.version", "choose version 2.0.0 or newer"),
+        (Wish(name="x", version="1.9.0"), "x==1.9.0+b", "spec.provisioner.version", "choose version 1.9.0+b"),
+        (Wish(), "x>=2.0.0", "spec.provisioner.name", "start an allowed version"),
+    ],
+)
+def test_a_refused_version_is_no_candidate(wish: Wish, rule: str, path: str, remedy: str) -> None:
+    """No wish of a spec widens the operator's rule; the error names version, reason and remedy."""
+    with pytest.raises(ProvisionerNotAllowed) as caught:
+        choose([instance("x", "1.9.0")], wish, allowed=None, versions=rules(rule))
+    (violation,) = caught.value.violations
+    assert (violation.path, remedy in violation.remedy) == (path, True)
+    assert "x 1.9.0: " in violation.description
+
+
+def test_a_refused_version_does_not_make_a_choice_ambiguous() -> None:
+    """A name of which no version is allowed is as one that is not on the list."""
+    chosen = choose([CLOUD, IGNITION], Wish(), allowed=None, versions=rules("cloud-init>=2.0.0"))
+    assert chosen.name == "ignition"
+    talos = instance("talos", "0.0.9")
+    with pytest.raises(UnsupportedTarget) as caught:
+        choose([WIN, talos], Wish(name="windows", os_family=LINUX), allowed=None, versions=rules("talos>=1.0.0"))
+    assert "talos" not in caught.value.violations[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("version", "rule", "allowed"),
+    [
+        ("1.0.0", "x>=1.0.0", True),
+        ("1.0.0-rc.1", "x>=1.0.0", False),
+        ("1.0.0-rc.10", "x>=1.0.0-rc.9", True),
+        ("1.10.0", "x>=1.9.0", True),
+        ("1.0.0+build", "x>=1.0.0", True),
+        ("1.0.0+build", "x==1.0.0", False),
+        ("latest", "x>=0.0.0", False),
+    ],
+)
+def test_versions_are_compared_as_semantic_versions(version: str, rule: str, allowed: bool) -> None:
+    """A minimum compares precedence and refuses what it cannot compare; a pin compares the whole text."""
+    assert (rules(rule).refusal(instance("x", version).info) == "") is allowed
+
+
+@pytest.mark.parametrize(
+    "texts", [("x",), ("x=1.0.0",), ("x>=1.0",), ("==1.0.0",), ("x==",), ("x>1.0.0",), ("x>=1.0.0", "x==1.0.0")]
+)
+def test_malformed_rules_are_refused(texts: tuple[str, ...]) -> None:
+    """A rule that could be read in two ways is refused: also the word that a shell leaves of an unquoted >=."""
+    with pytest.raises(ValueError, match=r"NAME>=VERSION|more than one rule"):
+        rules(*texts)

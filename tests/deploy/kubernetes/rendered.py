@@ -44,6 +44,17 @@ def composed(place: Path, *, overlay: str, components: Sequence[str]) -> list[Ob
     return parsed(_kustomize(own))
 
 
+def example(place: Path, folder: str, *, overlay: str) -> list[Object]:
+    """Give what an example of an operator's own files renders to, built on an overlay; errors as of ``text``."""
+    root = place / "kubernetes"
+    shutil.copytree(ROOT, root)
+    own = root / folder / "kustomization.yaml"
+    content = own.read_text(encoding="utf-8")
+    assert "../cert-manager" in content
+    own.write_text(content.replace("../cert-manager", f"../../{overlay}"), encoding="utf-8")
+    return parsed(_kustomize(root / folder))
+
+
 def _kustomize(folder: Path) -> str:
     with tempfile.TemporaryDirectory() as place:
         kubectl = programs.link(Path(place) / "bin") / "kubectl"

@@ -60,6 +60,13 @@ def test_the_images_own_user(default: Any, names: list[str], expected: Any, reas
     assert document(system).get("users") == expected, reason
 
 
+def test_the_image_s_own_user_may_be_changed() -> None:
+    """An imported config names it and says so by the field for it; then cloud-init means what the config means."""
+    users = [ospb.User(name="default", shell="/bin/sh")]
+    system = ospb.OperatingSystem(users=users, default_user=ospb.DEFAULT_USER_KEEP)
+    assert document(system)["users"] == ["default", {"name": "default", "shell": "/bin/sh"}]
+
+
 def test_a_user_with_a_group_of_its_own_name() -> None:
     """Useradd fails when the group is there already, unless it is told to take it."""
     system = ospb.OperatingSystem(groups=[ospb.Group(name="ops")], users=[ospb.User(name="ops")])
@@ -73,6 +80,7 @@ def test_a_user_with_a_group_of_its_own_name() -> None:
         (ospb.User(name="a", system=True, ssh_authorized_keys=["k"]), "no home, so no place for keys"),
         (ospb.User(name="a", no_create_home=True, ssh_authorized_keys=["k"]), "no home, so no place for keys"),
         (ospb.User(name="a b", sudo=["ALL"]), "a blank in sudoers"),
+        (ospb.User(name="default"), "the image's own user, with sudo"),
         (ospb.User(name="root", shell="/bin/false"), "root is there already"),
         (ospb.User(name="root", groups=["adm"]), "root is there already"),
     ],

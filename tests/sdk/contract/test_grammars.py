@@ -17,7 +17,15 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 WRONG_ON_WINDOWS = ["C:", "C:\\", "C:\\a\\\\b", "C:\\a\\", "C:\\a\\..\\b", "C:\\a ", "C:\\a.\\b", "C:\\a?b"]
-RESERVED = ["C:\\con", "C:\\x\\nul.txt", "C:\\com\u00b9"]
+RESERVED = [
+    "C:\\PROGRA~3\\x",
+    "C:\\x\\LONGNA~1.TXT",
+    "C:\\a:b",
+    "C:\\a::$DATA",
+    "C:\\con",
+    "C:\\x\\nul.txt",
+    "C:\\com\u00b9",
+]
 CASES: dict[str, tuple[list[str], list[str]]] = {
     "absolute-path": (
         ["/etc/hosts", "/a", "/opt/it's a $(file)/ü", "C:\\k\\config", "c:/k/x", "C:\\Program Files\\x", "/a" * 64],
@@ -74,7 +82,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "image-pull-policy": (["Always", "IfNotPresent", "Never"], ["", "always"]),
     "image-tag": (["v1.2_3-x"], ["", "-a", ".a", "a:b", "x" * 129]),
     "login-shell": (["/bin/bash", "/usr/sbin/nologin"], ["", "bash", "/bin/b:sh", "/bin/sh\n", "C:\\k\\sh", "/a/../b"]),
-    "kernel-module": (["br_netfilter", "nf-conntrack"], ["", "a b", "a/b", "a.ko"]),
+    "kernel-module": (["br_netfilter", "nf-conntrack"], ["", "a b", "a/b", "a.ko", "-r", "--help"]),
     "kubernetes-version": (
         ["v1.34.2", "1.34.2", "v1.34.0-rc.1", "v1.31.0+k3s1"],
         ["", "v1.34", "1", "latest", "v1.\u0663.2", "v1.34.2 "],
@@ -87,7 +95,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "media-type": (["application/yaml", "text/x-shellscript; charset=utf-8"], ["", "yaml", "a/", "a/b\n", "A/b"]),
     "node-name": (["node-1.example"], ["", "Node", "a_b"]),
     "one-line": (["", "a 'b' $(c) ü"], ["a\nb", "a\r", "a\0", "a\u2028b", "a\x85b", "a\x7f"]),
-    "one-word": (["a", "it's", "x=$(y)"], ["", "a b", "a\tb", "a\u00a0b", "a\n"]),
+    "one-word": (["a", "it's", "x=$(y)", "a-b"], ["", "-r", "--help", "-", "a b", "a\tb", "a\u00a0b", "a\n"]),
     "package-name": (["curl", "lib6+x.y", "@group", "a:amd64"], ["", "-a", "a b", "--force", "a;b"]),
     "package-version": (["1:1.2-3~deb"], ["", "-1", "a b"]),
     "partition-type": (["linux", "ntfs", "0FC63DAF-8483-4772-8E79-3D69D8477DE4"], ["", "Linux", "83", "0fc63daf"]),

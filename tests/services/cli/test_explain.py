@@ -37,6 +37,49 @@ def test_the_matrix_agrees_with_render(slipway: Slipway) -> None:
     assert len(done) == len(told)
 
 
+def test_engines_are_compared(slipway: Slipway) -> None:
+    """A column for each engine and format, as render renders it; what takes no plan has one column and no engine."""
+    arguments = ("explain", "-f", NATIVE, "--machine", "harbour-cp-0", "--engine", "all")
+    (tree,) = json.loads(slipway(*arguments, "-o", "json").stdout)
+    renderable = {(column["engine"], column["format"]): column["renderable"] for column in tree["columns"]}
+    assert {engine for engine, _ in renderable} == {"kubeadm", "k0s", ""}
+    assert renderable["", "talos/v1.13"]
+    assert renderable["kubeadm", "cloud-config"]
+    # Its control plane has files of the API server's own, and k0s takes them, too.
+    assert renderable["k0s", "ignition/3.3.0"]
+    assert [name for name in renderable if name[1] == "talos/v1.13"] == [("", "talos/v1.13")]
+    assert all(len(row["cells"]) == len(renderable) for row in tree["rows"])
+    table = slipway(*arguments).stdout
+    assert [line.split()[:3] for line in table.splitlines()[3:5]] == [
+        ["kubeadm", "rendered", "rendered"], ["k0s", "rendered", "rendered"],
+    ]  # fmt: skip
+    for title in ("harbour-cp-0, engine kubeadm", "harbour-cp-0, engine k0s", "harbour-cp-0, no engine"):
+        assert title in table
+
+
+def test_an_engine_refuses_what_only_another_one_has(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """The row of the field is refused for the engine that does not take it, with the engine's name in the remedy."""
+    text = NATIVE.read_text().replace(
+        "  name: worker\nspec:\n", "  name: worker\nspec:\n  engineOptions: {kubeadm: {skippedPhases: [preflight]}}\n"
+    )
+    arguments = ("explain", "-f", write(text), "--machine", "harbour-worker", "--format", "cloud-config")
+    (tree,) = json.loads(slipway(*arguments, "--engine", "kubeadm", "--engine", "k0s", "-o", "json").stdout)
+    assert {column["engine"]: column["renderable"] for column in tree["columns"]} == {"kubeadm": True, "k0s": False}
+    rows = [row for row in tree["rows"] if row["field"].startswith("SlipwayConfig/worker: spec.engineOptions.kubeadm")]
+    assert rows
+    for row in rows:
+        assert [(cell["engine"], cell["verdict"]) for cell in row["cells"]] == [
+            ("kubeadm", "lowered"), ("k0s", "refused"),
+        ]  # fmt: skip
+
+
+def test_an_engine_that_is_not_installed(slipway: Slipway) -> None:
+    """The names of those that are there help to choose."""
+    result = slipway("explain", "-f", NATIVE, "--machine", "harbour-worker", "--engine", "kubeadn")
+    assert result.exit_code == 1
+    assert "engines[0]: is no bootstrap engine that is installed. Choose kubeadm or k0s" in result.stderr
+
+
 def test_a_version_that_a_format_does_not_run_is_refused_at_its_field(
     slipway: Slipway, write: Callable[..., Path]
 ) -> None:
@@ -171,3 +214,22 @@ def test_only_sizes_are_made_readable() -> None:
     assert readable({"a": ["PDU0MiBieXRlcz4=", "PDU0MiBieXRl", "PDxhYmM+"]}) == {
         "a": ["<542 bytes>", "PDU0MiBieXRl", "PDxhYmM+"]
     }
+
+
+def test_versions_that_the_operator_does_not_allow_are_listed_and_explained(
+    slipway: Slipway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list and the matrix name version and reason; the format has no column, and a pin of its name is refused."""
+    listed = slipway("provisioners", "--provisioner-versions", "talos>=99.0.0", "-o", "json")
+    refusals = {tree["name"]: tree["refusal"] for tree in json.loads(listed.stdout)}
+    assert refusals["talos"] == "the operator requires version 99.0.0 or newer"
+    assert (listed.exit_code, refusals["ignition"]) == (0, "")
+    monkeypatch.setenv("SLIPWAY_PROVISIONER_VERSIONS", "talos>=99.0.0")
+    (tree,) = json.loads(slipway("explain", "-f", NATIVE, "--machine", "harbour-worker", "-o", "json").stdout)
+    assert "talos" not in {column["provisioner"] for column in tree["columns"]}
+    (refused,) = [note for note in tree["diagnostics"] if note["code"] == "PROVISIONER_VERSION_NOT_ALLOWED"]
+    assert "is not used: the operator requires version 99.0.0" in refused["message"]
+    rendered = slipway("render", "-f", NATIVE, "--machine", "harbour-worker", "--provisioner", "talos")
+    assert (rendered.exit_code, "PROVISIONER_NOT_ALLOWED" in rendered.stdout) == (1, True)
+    monkeypatch.setenv("SLIPWAY_PROVISIONER_VERSIONS", "talos>99")
+    assert "must be NAME>=VERSION" in slipway("explain", "-f", NATIVE).stderr

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from slipway.bootstrapper.provisioning.versions import VersionRules
 from slipway.controller.settings import ControllerSettings
 
 TLS = {"tls_cert_dir": "/certs"}
@@ -38,9 +39,32 @@ def test_without_tls_every_provisioner_is_allowed() -> None:
             {"embedded_provisioners": "cloud-init,flatcar"},
             "flatcar: not an embedded provisioner; choose",
         ),
+        ({"embedded_provisioners": "talos", "provisioner_versions": "talos>=1"}, "must be NAME>=VERSION"),
+        ({"embedded_provisioners": "talos", "provisioner_versions": "tales>=1.0.0"}, "names tales, which may get no"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(given: dict[str, Any], message: str) -> None:
     """A controller without provisioners, and a name that nothing has, end at the start."""
     with pytest.raises(ValidationError, match=message):
         ControllerSettings(**TLS, **given)
+
+
+@pytest.mark.parametrize(("value", "followed"), [("a, b", {"a", "b"}), ("a", {"a"}), (None, None)])
+def test_namespaces_are_a_list(value: str | None, followed: set[str] | None) -> None:
+    """None is all of them."""
+    flags = {} if value is None else {"namespaces": value}
+    assert ControllerSettings(**TLS, registry_address="r:1", **flags).namespaces == followed
+
+
+@pytest.mark.parametrize("value", ["", ",", "a/b", "A", "*", "a,../b"])
+def test_what_is_no_namespace_is_refused(value: str) -> None:
+    """An empty list would be all of them to the API server."""
+    with pytest.raises(ValidationError, match="must be names of namespaces"):
+        ControllerSettings(**TLS, registry_address="r:1", namespaces=value)
+
+
+def test_rules_for_versions_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same rules as those of the flag, for embedded and registered provisioners."""
+    monkeypatch.setenv("SLIPWAY_PROVISIONER_VERSIONS", "talos==0.1.0, acme>=2.0.0")
+    settings = ControllerSettings(**TLS, embedded_provisioners="talos", allowed_provisioners="talos,acme")
+    assert settings.policy().versions == VersionRules.parse(["talos==0.1.0", "acme>=2.0.0"])

@@ -2,10 +2,10 @@
 
 import pytest
 
-from slipway.contract.errors import EndpointUnreachable
+from slipway.contract.errors import EndpointUnreachable, Overloaded
 from slipway.registry.dialback import Finding
 from slipway.registry.instance import DRAINING, EXPIRED, NOT_READY, READY, Instance
-from slipway.registry.registrations import Registrations, Terms
+from slipway.registry.registrations import MAX_LIST, MAX_NAME_LIST, Registrations, Terms
 from slipway.registry.store import MemoryStore
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tests.services.registry.conftest import FakeClock, info
@@ -90,3 +90,82 @@ def test_the_lease_id_is_told_to_nobody_else(registrations: Registrations) -> No
     assert lease.lease_id == "0"
     assert "lease_id" not in repr(lease)
     assert "lease_id" not in lease.to_message().DESCRIPTOR.fields_by_name
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "LocalHost:1",
+        "localhost.:1",
+        "localhost:01",
+        "127.0.0.1:1",
+        "127.0.0.9:1",
+        "127.1:1",
+        "2130706433:1",
+        "0x7f000001:1",
+        "0.0.0.0:1",
+        "[::1]:1",
+        "[0:0:0:0:0:0:0:1]:1",
+        "[::ffff:127.0.0.1]:1",
+        "[::]:1",
+        "dns:localhost:1",
+        "dns:///LOCALHOST:1",
+        "ipv4:127.0.0.1:1",
+        "ipv6:[::1]:1",
+        "a.localhost:1",
+    ],
+)
+def test_an_endpoint_has_one_lease_however_it_is_written(registrations: Registrations, endpoint: str) -> None:
+    """No name fills the list with spellings of one server; a restarted one finds no old lease of its own."""
+    _register(registrations, instance_id="old")
+    _register(registrations, instance_id="new", endpoint=endpoint)
+    assert [(instance.instance_id, instance.endpoint) for instance in registrations.snapshot()] == [("new", endpoint)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("Host.Example:443", "host.example.:443", True),
+        ("[2001:DB8::1]:443", "[2001:db8:0:0::1]:443", True),
+        ("[::ffff:10.0.0.1]:443", "10.0.0.1:443", True),
+        ("010.0.0.1:443", "8.0.0.1:443", True),
+        ("host.example:443", "host.example:444", False),
+        ("host.example:443", "host.example.org:443", False),
+        ("10.0.0.1:443", "10.0.0.2:443", False),
+        ("fade:443", "250.222:443", False),
+        ("localhost.example:443", "localhost:443", False),
+    ],
+)
+def test_other_servers_keep_their_own_lease(
+    registrations: Registrations, first: str, second: str, *, same: bool
+) -> None:
+    """What is another name or address is another endpoint, whatever it looks like."""
+    _register(registrations, instance_id="a", endpoint=first)
+    _register(registrations, instance_id="b", endpoint=second)
+    assert len(registrations.snapshot()) == (1 if same else 2)
+
+
+def test_one_name_leaves_room_for_others(registrations: Registrations) -> None:
+    """However large its advertisements are; what cannot be reached makes room for what answers."""
+    large = Finding(info=info("x", "1.0.0", *(f"os.{number:050}" for number in range(1000))), serving=True, identity="")
+    assert large.info.ByteSize() > 50_000
+
+    def register(number: int) -> Instance:
+        place = f"h{number}:1"
+        request = registrypb.RegisterRequest(name="x", instance_id=place, endpoint=place)
+        return registrations.register(request, large, holders=frozenset())
+
+    def fill() -> None:
+        for number in range(64):
+            register(number)
+
+    with pytest.raises(Overloaded):
+        fill()
+    listed = registrations.snapshot()
+    assert sum(instance.info.ByteSize() for instance in listed) < MAX_NAME_LIST < MAX_LIST / 2
+    registrations.observe(listed[3], LOST)
+    register(64)
+    assert {instance.endpoint for instance in registrations.snapshot()} == {
+        "h64:1",
+        *(instance.endpoint for instance in listed if instance is not listed[3]),
+    }

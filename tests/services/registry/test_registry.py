@@ -317,3 +317,20 @@ async def test_a_watcher_gets_the_list_and_every_change(provisioning: Provisioni
         await registry.deregister(answer.lease_id)
         assert len((await anext(lists)).instances) == 0
         await lists.aclose()
+
+
+async def test_a_restarted_instance_takes_the_place_of_its_old_lease_at_once(
+    provisioning: Provisioning, registering: Registering
+) -> None:
+    """Under another spelling of the endpoint, too, and although it says something else of the same version now."""
+    async with registering() as registry:
+        async with provisioning(info("x", "1.0.0", "os.files")) as endpoint:
+            port = endpoint.address.rpartition(":")[2]
+            old = await registry.register(endpoint.address, instance_id="old")
+        async with provisioning(info("x", "1.0.0", "os.users"), port=int(port)) as endpoint:
+            for number, host in enumerate(("localhost", "127.0.0.1", "dns:///localhost", "ipv4:127.0.0.1")):
+                await registry.register(f"{host}:{port}", instance_id=f"new-{number}")
+                (listed,) = await registry.listing()
+                assert (listed.instance_id, listed.info) == (f"new-{number}", endpoint.advertised)
+        with pytest.raises(LeaseNotFound):
+            await registry.renew(old.lease_id)

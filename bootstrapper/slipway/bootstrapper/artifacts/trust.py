@@ -45,13 +45,19 @@ class Trust:
             ArtifactRefused: MALFORMED, UNSIGNED, UNKNOWN_KEY, WRONG_SIGNATURE, EXPIRED or BELOW_MINIMUM.
         """
         release = Release.parse(dsse.open_envelope(envelope, PAYLOAD_TYPE, self.keys))
-        if release.expires <= self.clock():
-            raise ArtifactRefused(
-                ArtifactReason.EXPIRED, f"{release.name} {release.version} expired at {release.expires.isoformat()}"
-            )
-        if self.minimum is not None and Version.parse(release.version) < self.minimum:
+        self.check(release.name, release.version, release.expires)
+        return release
+
+    def check(self, name: str, version: str, expires: datetime) -> None:
+        """Refuse what is too old.
+
+        Raises:
+            ArtifactRefused: EXPIRED or BELOW_MINIMUM.
+        """
+        if expires <= self.clock():
+            raise ArtifactRefused(ArtifactReason.EXPIRED, f"{name} {version} expired at {expires.isoformat()}")
+        if self.minimum is not None and Version.parse(version) < self.minimum:
             raise ArtifactRefused(
                 ArtifactReason.BELOW_MINIMUM,
-                f"{release.name} {release.version} is older than the minimum version {self.minimum}",
+                f"{name} {version} is older than the minimum version {self.minimum}",
             )
-        return release

@@ -92,8 +92,6 @@ def _plan(plan: planpb.Plan) -> Iterator[Violation]:
     for index, step in enumerate(plan.steps):
         where = f"plan.steps[{index}]"
         yield from structure.command_violations(step.command, f"{where}.command")
-        if step.command.argv and step.command.argv[0].startswith("-"):
-            yield Violation(f"{where}.command.argv[0]", "must be the name of a program")
         earlier = seen.setdefault(step.id, index)
         if earlier != index:
             yield Violation(f"{where}.id", f"is the id of plan.steps[{earlier}], too")

@@ -1,17 +1,25 @@
 """Who owns which path on the machine: one origin for each, and some that are nobody's but Slipway's."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from google.protobuf.message import Message
+
+from slipway.bootstrapper.assembly.canonical_path import canonical, target_of
 from slipway.contract.errors import Violation
-from slipway.contract.grammars import is_windows_path
+from slipway.contract.walk import plan
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import os_pb2 as ospb
 
 RESERVED = ("/etc/slipway", "/var/lib/slipway", "/run/cluster-api", "c:/run/cluster-api", "c:/programdata/slipway")
 """Folders that only Slipway writes to."""
+
+_DECISIVE = 1200
+"""Characters of a path that decide whether it is reserved: 64 times the longest name that leads to itself, and more."""
+
+_REMEDY = "choose a path in another folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +33,92 @@ class Owned:
 
 
 def comparable(path: str) -> str:
-    """Give the form in which two paths of the same file are equal: Windows ignores case and the kind of slash."""
-    return path.replace("\\", "/").lower() if is_windows_path(path) else path
+    """Give the form in which two paths of the same file are equal."""
+    return canonical(path)
 
 
-def entries(os: ospb.OperatingSystem) -> Iterator[Owned]:
+def aliases(os: ospb.OperatingSystem) -> dict[str, str]:
+    """Give the folders that have another name by the bundle itself: its links, and what it mounts at a second place."""
+    places: dict[str, str] = {}
+    # A hard link is no folder. A symbolic one may lie behind one that comes later.
+    for link in [link for link in os.links if not link.hard] * 2:
+        place = _beside(link.path, places)
+        places[place] = canonical(target_of(place, link.target), places)
+    for mount in os.mounts:
+        if mount.source.startswith("/") and not {"bind", "rbind"}.isdisjoint(mount.options):
+            places[canonical(mount.path)] = canonical(mount.source)
+    return places
+
+
+def entries(os: ospb.OperatingSystem, *, links: Mapping[str, str] | None = None) -> Iterator[Owned]:
     """Give every entry that claims a path, in the order of the bundle."""
+    known = aliases(os) if links is None else links
     for name in ("directories", "files", "links"):
         entry: Any
         for index, entry in enumerate(getattr(os, name)):
             append = name == "files" and entry.append
-            yield Owned(comparable(entry.path), f"os.{name}[{index}]", entry.origin, append)
+            # A link is itself no way to another file; what lies above it may be.
+            path = _beside(entry.path, known) if name == "links" else canonical(entry.path, known)
+            yield Owned(path, f"os.{name}[{index}]", entry.origin, append)
     if os.HasField("containerd"):
         yield Owned("/etc/containerd/config.toml", "os.containerd", os.containerd.origin, append=False)
 
 
+def _beside(path: str, links: Mapping[str, str]) -> str:
+    form = canonical(path)
+    folder, _, name = form.rpartition("/")
+    return f"{canonical(folder, links).rstrip('/')}/{name}" if folder else form
+
+
+def is_reserved(path: str) -> bool:
+    """Whether a canonical path is that of a folder that only Slipway writes to, or in one.
+
+    On Windows a path that begins with a slash is one of the system's drive.
+    """
+    forms = (path, canonical(f"c:{path[:_DECISIVE]}")) if path.startswith("/") else (path,)
+    return any(form == folder or form.startswith(f"{folder}/") for form in forms for folder in RESERVED)
+
+
 def reserved(os: ospb.OperatingSystem) -> Iterator[Violation]:
-    """Give every entry of a spec that lies in a folder that only Slipway writes to."""
-    for entry in entries(os):
-        if any(entry.path == folder or entry.path.startswith(folder + "/") for folder in RESERVED):
-            remedy = "choose a path in another folder"
-            yield Violation(f"{entry.where}.path", "lies in a folder that only Slipway writes to", remedy=remedy)
+    """Give every entry of a spec that lies in a folder that only Slipway writes to, or makes another way to one."""
+    known = aliases(os)
+    for entry in entries(os, links=known):
+        if is_reserved(entry.path):
+            yield Violation(f"{entry.where}.path", "lies in a folder that only Slipway writes to", remedy=_REMEDY)
+    for where, path in _further(os, known):
+        if is_reserved(path):
+            yield Violation(where, "names a folder that only Slipway writes to", remedy=_REMEDY)
+
+
+def reserved_fields(message: Message, path: str) -> Iterator[Violation]:
+    """Give every field of a message that holds an absolute path to a folder that only Slipway writes to."""
+    fields = plan(message.DESCRIPTOR)
+    for descriptor, value in message.ListFields():
+        field = fields[descriptor.number]
+        for index, entry in enumerate(value if field.repeated else [value]):
+            where = f"{path}.{field.name}[{index}]" if field.repeated else f"{path}.{field.name}"
+            if isinstance(entry, Message):
+                yield from reserved_fields(entry, where)
+            elif field.rules.format == "absolute-path" and is_reserved(canonical(entry)):
+                yield Violation(where, "names a folder that only Slipway writes to", remedy=_REMEDY)
+
+
+def _further(os: ospb.OperatingSystem, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Give the other paths of an operating system that something is written to, or read through, as they really are."""
+    for index, link in enumerate(os.links):
+        yield f"os.links[{index}].target", canonical(target_of(_beside(link.path, known), link.target), known)
+    for index, user in enumerate(os.users):
+        if user.home:
+            yield f"os.users[{index}].home", canonical(user.home, known)
+    for index, swap in enumerate(os.swaps):
+        yield f"os.swaps[{index}].path", canonical(swap.path, known)
+    for index, mount in enumerate(os.mounts):
+        where = f"os.mounts[{index}]"
+        if mount.path.startswith("/"):
+            yield f"{where}.path", _beside(mount.path, known)
+        values = [("source", mount.source)]
+        values += [(f"options[{number}]", option.partition("=")[2]) for number, option in enumerate(mount.options)]
+        yield from ((f"{where}.{name}", canonical(value, known)) for name, value in values if value.startswith("/"))
 
 
 def collisions(os: ospb.OperatingSystem) -> Iterator[tuple[Owned, Owned]]:

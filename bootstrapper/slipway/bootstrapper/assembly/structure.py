@@ -5,6 +5,7 @@ Each yields a violation with the field path; a value is never repeated.
 
 import re
 from collections.abc import Iterator
+from itertools import dropwhile
 from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
@@ -20,6 +21,9 @@ from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
+IMAGES_OWN_USER = "default"
+"""Name by which cloud-init means the user that the image has."""
+
 _SECOND = 10**9
 """In nanoseconds."""
 _TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
@@ -34,9 +38,7 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     parts: list[tuple[str, Any]] = [("", spec), ("init.", spec.init), ("join.", spec.join)]
     for prefix, part in parts:
         yield from _operating_system(part.os, f"{prefix}os")
-        if not spec.HasField("imported"):
-            # Today's provider passes such a text on, and the machine starts.
-            yield from password_violations(part.os, f"{prefix}os")
+        yield from _accounts(spec, part.os, f"{prefix}os")
         yield from _kubernetes(part.kubernetes, f"{prefix}kubernetes")
         yield from _commands(part.commands, f"{prefix}commands")
 
@@ -73,12 +75,43 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
             yield Violation(where, "must be an absolute path, since the link is a hard one")
         elif "\x00" in link.target:
             yield Violation(where, "cannot hold a NUL character")
+        else:
+            yield from _link_target(link.target, where)
     for index, disk in enumerate(os.disks):
         yield from _partitions(disk, f"{path}.disks[{index}]")
     yield from partitions.violations(os, path)
     yield from _units(os, path)
     yield from _mounts(os, path)
     yield from _registries(os, path)
+
+
+def _link_target(target: str, where: str) -> Iterator[Violation]:
+    """Find targets that name other files than they seem to, once a folder on the way is a link."""
+    parts = target.replace("\\", "/").split("/")
+    names = dropwhile(lambda part: part in {"", ".", ".."}, parts)
+    if len([part for part in parts if part]) > MOST_PATH_PARTS:
+        yield Violation(where, f"must have at most {MOST_PATH_PARTS} parts")
+    elif ".." in names:
+        yield Violation(where, 'must have ".." in front of the first name only')
+    elif target.startswith(("-", "\\\\")):
+        yield Violation(where, "must not begin with a dash or two backslashes")
+
+
+def _accounts(spec: specpb.MachineBootstrapSpec, os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    """Find hashes that are none, and the name that cloud-init takes for the image's own user, whom it lets use sudo.
+
+    An imported config means that by it. Source: cloud-init, cloudinit/distros/ug_util.py (normalize_users_groups).
+    """
+    if not spec.imported.HasField("kind"):
+        # Today's provider passes any text on as a hash, and the machine starts.
+        yield from password_violations(os, path)
+    for index, user in enumerate(os.users):
+        if user.name == IMAGES_OWN_USER and not spec.imported.HasField("kind"):
+            yield Violation(
+                f"{path}.users[{index}].name",
+                "is not the name of an account: cloud-init means the image's own user by it, and lets it use sudo",
+                remedy="choose another name, or set defaultUser",
+            )
 
 
 def _mounts(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
@@ -94,6 +127,8 @@ def _units(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
         where = f"{path}.systemd_units[{index}]"
         if unit.masked and (unit.enabled or unit.contents or unit.drop_ins):
             yield Violation(where, "a masked unit cannot have contents, drop-ins or be enabled")
+        if unit.name.startswith("-") and (unit.HasField("enabled") or unit.HasField("masked")):
+            yield Violation(where, "is a unit that systemctl can neither enable nor mask: leave out enabled and masked")
         if not (unit.HasField("contents") or unit.HasField("enabled") or unit.HasField("masked") or unit.drop_ins):
             yield Violation(where, "says nothing: set contents, enabled, masked or dropIns")
 
@@ -197,6 +232,8 @@ def command_violations(command: planpb.Command, path: str) -> Iterator[Violation
         yield Violation(path, "must have exactly one of argv and script")
     if command.argv and not command.argv[0]:
         yield Violation(f"{path}.argv[0]", "must not be empty")
+    elif command.argv and command.argv[0].startswith("-"):
+        yield Violation(f"{path}.argv[0]", "must be the name of a program")
     if command.HasField("interpreter") and command.argv:
         yield Violation(f"{path}.interpreter", "is only for a script")
     if command.HasField("timeout") and command.timeout.seconds <= 0:

@@ -76,6 +76,8 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
         merged = [*structure.violations(effective), *paths.reserved(effective.os), *path_violations(effective)]
         broken, doubtful = _documents(effective, machine.kubernetes_version or cluster.kubernetes_version)
         merged += broken
+        merged += paths.reserved_fields(effective.kubernetes, "kubernetes")
+        merged += paths.reserved_fields(effective.engine_options, "engine_options")
         found += [replace(one, path=f"spec.{place}") for one in merged for place in layers.written(one.path)]
     if found:
         index = item_index(spec)
@@ -132,6 +134,15 @@ def path_violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         yield Violation(inner.where, message, remedy="choose a path outside the file's")
 
 
+def written_places(subject: CheckedSubject, path: str) -> list[str]:
+    """Give where a field of a checked machine's spec, or of the caller's plan, was written: twice at most."""
+    item = item_index(subject.spec).holder(path)
+    if item is None or not item.message.origin.path:
+        return [f"spec.{person_path(place)}" for place in subject.layers.written(path)]
+    inner = path[len(item.path) :]
+    return [_place(origin, inner) for origin in subject.layers.origins(path, item.message.origin)]
+
+
 def _prefixed(prefix: str, found: Iterable[Violation]) -> list[Violation]:
     return [replace(one, path=f"{prefix}.{one.path}") for one in found]
 
@@ -142,7 +153,10 @@ def field_name(index: FieldIndex[Item], path: str) -> str:
     if inner != path:
         item = index.holder(inner)
         if item is not None and item.message.origin.path:
-            origin = item.message.origin
-            rest = person_path(inner[len(item.path) :])
-            return f"{origin.document}: {origin.path}{rest}" if origin.document else f"{origin.path}{rest}"
+            return _place(item.message.origin, inner[len(item.path) :])
     return person_path(path)
+
+
+def _place(origin: diagnosticpb.Origin, inner: str) -> str:
+    place = f"{origin.path}{person_path(inner)}"
+    return f"{origin.document}: {place}" if origin.document else place

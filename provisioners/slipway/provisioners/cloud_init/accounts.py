@@ -8,6 +8,7 @@ from slipway.v1alpha1 import os_pb2 as ospb
 
 # Names that mean themselves in sudoers; others would need its escapes.
 _SUDOERS_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_IMAGES_OWN = "default"
 # cloud-init's names of what useradd sets, and so only for a new user.
 _SHAPE = {"home": "homedir"} | {
     name: name for name in ("gecos", "shell", "primary_group", "uid", "system", "no_create_home")
@@ -28,14 +29,17 @@ def users(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
     entries = [
         _user(user, ctx, f"os.users[{index}]", own_groups=own_groups)
         for index, user in enumerate(system.users)
-        if not _refused(user, ctx, f"os.users[{index}]")
+        if not _refused(user, ctx, f"os.users[{index}]", is_kept=system.default_user == ospb.DEFAULT_USER_KEEP)
     ]
     keep = entries and system.default_user != ospb.DEFAULT_USER_OMIT
     return ["default", *entries] if keep else entries
 
 
-def _refused(user: ospb.User, ctx: RenderContext, path: str) -> bool:
-    if user.ssh_authorized_keys and (user.system or user.no_create_home):
+def _refused(user: ospb.User, ctx: RenderContext, path: str, *, is_kept: bool) -> bool:
+    if user.name == _IMAGES_OWN and not is_kept:
+        # Source: cloudinit/distros/ug_util.py (normalize_users_groups).
+        ctx.refuse(path, "os.users", "cloud-init means the image's own user by this name, and lets it use sudo")
+    elif user.ssh_authorized_keys and (user.system or user.no_create_home):
         # cloud-init gives up on the whole list of users then.
         ctx.refuse(path, "os.users", "cloud-init takes no SSH keys for a user whose home it does not make")
     elif user.sudo and not _SUDOERS_NAME.fullmatch(user.name):

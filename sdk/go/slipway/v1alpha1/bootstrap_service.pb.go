@@ -876,7 +876,10 @@ func (x *GetBundleResponse) GetDiagnostics() []*Diagnostic {
 type ExplainRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The machine.
-	Subject       *Subject `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
+	Subject *Subject `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
+	// Bootstrap engines to compare, by name; "*" is every engine that is installed. A format that takes a plan then has a
+	// column for each of them, as if the spec named it. Unset: the engine that the machine would get, and no other.
+	Engines       []string `protobuf:"bytes,2,rep,name=engines,proto3" json:"engines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -914,6 +917,13 @@ func (*ExplainRequest) Descriptor() ([]byte, []int) {
 func (x *ExplainRequest) GetSubject() *Subject {
 	if x != nil {
 		return x.Subject
+	}
+	return nil
+}
+
+func (x *ExplainRequest) GetEngines() []string {
+	if x != nil {
+		return x.Engines
 	}
 	return nil
 }
@@ -995,7 +1005,10 @@ type ExplainColumn struct {
 	// Whether the spec as a whole can be rendered.
 	Renderable bool `protobuf:"varint,4,opt,name=renderable,proto3" json:"renderable,omitempty"`
 	// Why not, where it is not because of a single field, e.g. "CONTROL_PLANE_UNSUPPORTED: ...".
-	Refusal       string `protobuf:"bytes,5,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	Refusal string `protobuf:"bytes,5,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	// The bootstrap engine whose plan the format takes, where the request names engines; empty for a format of an
+	// operating system that bootstraps itself.
+	Engine        string `protobuf:"bytes,6,opt,name=engine,proto3" json:"engine,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1061,6 +1074,13 @@ func (x *ExplainColumn) GetRenderable() bool {
 func (x *ExplainColumn) GetRefusal() string {
 	if x != nil {
 		return x.Refusal
+	}
+	return ""
+}
+
+func (x *ExplainColumn) GetEngine() string {
+	if x != nil {
+		return x.Engine
 	}
 	return ""
 }
@@ -1391,13 +1411,14 @@ const file_slipway_v1alpha1_bootstrap_service_proto_rawDesc = "" +
 	"\vcredentials\x18\x04 \x01(\v2 .slipway.v1alpha1.SecretMaterialR\vcredentials\"\x8e\x01\n" +
 	"\x11GetBundleResponse\x129\n" +
 	"\x06bundle\x18\x01 \x01(\v2!.slipway.v1alpha1.BootstrapBundleR\x06bundle\x12>\n" +
-	"\vdiagnostics\x18\x02 \x03(\v2\x1c.slipway.v1alpha1.DiagnosticR\vdiagnostics\"E\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1c.slipway.v1alpha1.DiagnosticR\vdiagnostics\"i\n" +
 	"\x0eExplainRequest\x123\n" +
-	"\asubject\x18\x01 \x01(\v2\x19.slipway.v1alpha1.SubjectR\asubject\"\xbe\x01\n" +
+	"\asubject\x18\x01 \x01(\v2\x19.slipway.v1alpha1.SubjectR\asubject\x12\"\n" +
+	"\aengines\x18\x02 \x03(\tB\b\x9a\xb5\x18\x04\x10\x10\x18?R\aengines\"\xbe\x01\n" +
 	"\x0fExplainResponse\x129\n" +
 	"\acolumns\x18\x01 \x03(\v2\x1f.slipway.v1alpha1.ExplainColumnR\acolumns\x120\n" +
 	"\x04rows\x18\x02 \x03(\v2\x1c.slipway.v1alpha1.ExplainRowR\x04rows\x12>\n" +
-	"\vdiagnostics\x18\x03 \x03(\v2\x1c.slipway.v1alpha1.DiagnosticR\vdiagnostics\"\x9d\x01\n" +
+	"\vdiagnostics\x18\x03 \x03(\v2\x1c.slipway.v1alpha1.DiagnosticR\vdiagnostics\"\xb5\x01\n" +
 	"\rExplainColumn\x12 \n" +
 	"\vprovisioner\x18\x01 \x01(\tR\vprovisioner\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x16\n" +
@@ -1405,7 +1426,8 @@ const file_slipway_v1alpha1_bootstrap_service_proto_rawDesc = "" +
 	"\n" +
 	"renderable\x18\x04 \x01(\bR\n" +
 	"renderable\x12\x18\n" +
-	"\arefusal\x18\x05 \x01(\tR\arefusal\"\x8d\x01\n" +
+	"\arefusal\x18\x05 \x01(\tR\arefusal\x12\x16\n" +
+	"\x06engine\x18\x06 \x01(\tR\x06engine\"\x8d\x01\n" +
 	"\n" +
 	"ExplainRow\x120\n" +
 	"\x06origin\x18\x01 \x01(\v2\x18.slipway.v1alpha1.OriginR\x06origin\x12\x18\n" +

@@ -49,7 +49,7 @@ SlipwayError
 └── ForeignStatus (any code: the transport's, or a reason newer than this code)
 """
 
-# ruff: noqa: N818  # the classes carry the names of the contract's reasons
+# ruff: noqa: E501, N818  # the classes carry the names of the contract's reasons
 
 from slipway.contract.slipway_error import ForeignStatus as ForeignStatus  # noqa: PLC0414
 from slipway.contract.slipway_error import SlipwayError as SlipwayError  # noqa: PLC0414
@@ -203,7 +203,7 @@ class SecretsNotAllowed(Denied):
 
 
 class ProvisionerNotAllowed(Denied):
-    """The provisioner's name is not in the operator's allow-list, so it gets no bundle and no lease."""
+    """The operator does not allow the provisioner's name, so it gets no bundle and no lease; or not its version, so it gets no bundle."""
 
     reason = Reason.PROVISIONER_NOT_ALLOWED
 

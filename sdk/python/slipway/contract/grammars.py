@@ -37,6 +37,8 @@ _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _DEVICE_PART = r"(?!\.{1,2}(/|$))[A-Za-z0-9._:+-]+"
 _WINDOWS = re.compile(r'[A-Za-z]:[\\/][^<>:"|?*\x00-\x1f]*')
 _WINDOWS_DEVICES = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])(\..*)?")
+_WINDOWS_SHORT = re.compile(r"[^.]{1,6}~[0-9]{1,6}(\..{0,3})?")
+"""A name that Windows makes for a longer one: which it is, only the machine knows."""
 MOST_PATH_PARTS = 64
 """Folders above a path have to be looked at one by one: so deep paths cost more than their length, in every program."""
 _UNIT_TYPES = "service|socket|device|mount|automount|swap|target|path|timer|slice|scope"
@@ -59,7 +61,11 @@ def absolute_path(text: str) -> bool:
     if _WINDOWS.fullmatch(text):
         parts = re.split(r"[\\/]", text[3:])
         return not any(
-            part in {"", ".", ".."} or part != part.rstrip(" .") or _WINDOWS_DEVICES.fullmatch(part) for part in parts
+            part in {"", ".", ".."}
+            or part != part.rstrip(" .")
+            or _WINDOWS_DEVICES.fullmatch(part)
+            or _WINDOWS_SHORT.fullmatch(part)
+            for part in parts
         )
     if not text.startswith("/") or text == "/":
         return False
@@ -122,7 +128,8 @@ def _one_line(text: str) -> bool:
 
 
 def _one_word(text: str) -> bool:
-    return bool(text) and _one_line(text) and not any(char.isspace() for char in text)
+    # Programs take what begins with a dash for an option, wherever it stands.
+    return bool(text) and _one_line(text) and not text.startswith("-") and not any(char.isspace() for char in text)
 
 
 _GRAMMARS = [
@@ -174,7 +181,7 @@ _GRAMMARS = [
     ),
     _regular("image-pull-policy", '"Always", "IfNotPresent" or "Never"', "Always|IfNotPresent|Never"),
     _regular("image-tag", "an image tag", r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}"),
-    _regular("kernel-module", "the name of a kernel module", r"[A-Za-z0-9_-]+"),
+    _regular("kernel-module", "the name of a kernel module", r"[A-Za-z0-9_][A-Za-z0-9_-]*"),
     _regular("kubernetes-version", "a version such as v1.34.2", _VERSION),
     _regular(
         "label-name",
@@ -198,7 +205,7 @@ _GRAMMARS = [
         lambda text: absolute_path(text) and not is_windows_path(text) and ":" not in text,
     ),
     Grammar("one-line", "one line without control characters", _one_line),
-    Grammar("one-word", "one word without white space and control characters", _one_word),
+    Grammar("one-word", "one word without white space, control characters and a dash in front", _one_word),
     _regular("package-name", "the name of a package", r"[A-Za-z0-9@][A-Za-z0-9+._:/@-]*"),
     _regular("package-version", "the version of a package", r"[A-Za-z0-9][A-Za-z0-9+._:~-]*"),
     _regular(

@@ -11,6 +11,13 @@ BOOTSTRAPPER = "bootstrapper"
 """Role of a process that serves BootstrapService and ProvisioningService; the controller has it, too."""
 
 
+SPIFFE = "spiffe://"
+"""Scheme of a SPIFFE id."""
+
+DEFAULT_TRUST_DOMAIN = "slipway"
+"""Trust domain where none is configured."""
+
+
 def spiffe_id(*, trust_domain: str, role: str, name: str) -> str:
     """Return the SPIFFE id of a process; ``role`` is "provisioner" or the service's own word."""
     return f"spiffe://{trust_domain}/{role}/{name}"

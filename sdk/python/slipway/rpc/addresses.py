@@ -5,9 +5,12 @@ Without TLS no other is listened on, nor called.
 
 import ipaddress
 import re
+import socket
 
 SCHEMES = ("ipv4:", "ipv6:", "dns:")
 
+_LOOPBACK_NAMES = ("localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback")
+_OLD_ADDRESS = re.compile(r"[0-9a-fx.]+", re.ASCII)
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?\.?", re.ASCII)
 _TARGET = re.compile(r"(?:dns:(?:///)?|ipv4:|ipv6:)?(\[[0-9A-Fa-f:.]+\]|[^\[\]:/]+):[0-9]{1,5}", re.ASCII)
 
@@ -66,6 +69,39 @@ def port_of(target: str) -> int | None:
     if not digits.isascii() or not digits.isdigit():
         return None
     return int(digits) if 0 < int(digits) <= 65535 else None  # noqa: PLR2004  # the largest port
+
+
+def canonical_endpoint(target: str) -> str:
+    """Give the one spelling of an endpoint (is_endpoint()), so that two of the same server are equal.
+
+    Schemes, the case of letters, a dot at the end, zeros before a port, and all the ways to write an address fall away.
+    All addresses of this machine's loopback are one host, and so are those that mean any address: a client that dials
+    them comes to this machine. Sources: gRPC's name syntax, inet_aton(3), RFC 5952, RFC 6761.
+    """
+    host = host_of(target).lower().removesuffix(".")
+    port = port_of(target)
+    address = _address(host)
+    if address is not None and (address.is_loopback or address.is_unspecified):
+        host = "localhost"
+    elif address is not None:
+        host = address.compressed
+    elif host.endswith(".localhost") or host in _LOOPBACK_NAMES:
+        host = "localhost"
+    return joined(host, port) if port is not None else host
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Give an address as the resolver of a client takes it: "127.1" and "0x7f000001" are addresses, too."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        if not _OLD_ADDRESS.fullmatch(host):
+            return None
+        try:
+            return ipaddress.IPv4Address(socket.inet_aton(host))
+        except OSError:
+            return None
+    return (isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped) or address
 
 
 def is_loopback(target: str) -> bool:

@@ -10,6 +10,7 @@ import click
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from slipway.contract.roles import DEFAULT_TRUST_DOMAIN
 from slipway.rpc.addresses import can_be_listened_on, host_of, is_endpoint, is_loopback, joined
 
 _Seconds = Annotated[float, Field(ge=0, le=3600)]
@@ -27,7 +28,7 @@ class ServerSettings(BaseSettings):
     advertise_host: str | None = None
     tls_cert_dir: Path | None = None
     insecure: bool = False
-    trust_domain: str = Field(default="slipway", pattern=r"^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$")
+    trust_domain: str = Field(default=DEFAULT_TRUST_DOMAIN, pattern=r"^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$")
     registry_address: str | None = None
     health_address: str | None = None
     metrics_address: str | None = None

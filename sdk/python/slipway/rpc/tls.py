@@ -7,11 +7,15 @@ they compare the fingerprint and open new channels (see channel.py).
 
 import ssl
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import grpc
 import structlog
+from cryptography import x509
+
+from slipway.contract.roles import DEFAULT_TRUST_DOMAIN, SPIFFE
 
 NAMES = ("tls.crt", "tls.key", "ca.crt")
 Fingerprint = tuple[tuple[int, int, int], ...]
@@ -73,6 +77,22 @@ class CertificateFiles:
             time.sleep(_PAUSE_SECONDS)
         self._broken = self.fingerprint()
         return self._read()
+
+    def trust_domain(self) -> str:
+        """Return the trust domain of the certificate's SPIFFE id, which is that of the servers, too.
+
+        A certificate without such an id is of the domain that Slipway has by default.
+
+        Raises:
+            TlsFilesError: as read().
+        """
+        certificate = x509.load_pem_x509_certificate(self.read().chain)
+        with suppress(x509.ExtensionNotFound):
+            names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+            for uri in names.get_values_for_type(x509.UniformResourceIdentifier):
+                if uri.startswith(SPIFFE):
+                    return uri.removeprefix(SPIFFE).partition("/")[0]
+        return DEFAULT_TRUST_DOMAIN
 
     def _read(self) -> Certificates:
         chain, key, authority = (self._path(name) for name in NAMES)

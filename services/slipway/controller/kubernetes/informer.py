@@ -27,7 +27,7 @@ class Informer:
     """A local copy of all objects of a kind. Reading it never waits.
 
     Attributes:
-        synced: set once the first list is in.
+        synced: set once the first list of every namespace is in.
     """
 
     def __init__(  # noqa: PLR0913  # keyword-only limits of what is followed
@@ -35,24 +35,24 @@ class Informer:
         api: Api,
         resource: Resource,
         *,
-        namespace: str = "",
+        namespaces: Collection[str] = (),
         selector: str = "",
         metadata_only: bool = False,
         indexes: Mapping[str, Callable[[Json], Iterable[str]]] | None = None,
     ) -> None:
-        """Follow a kind in a namespace, or in all; `indexes` give the keys under which an object is found."""
+        """Follow a kind in some namespaces, or in all; `indexes` give the keys under which an object is found."""
         self.synced = asyncio.Event()
         self.resource = resource
         self._api = api
-        self._namespace = namespace
+        self._versions = dict.fromkeys(namespaces or [""], "")
+        self._unlisted = set(self._versions)
         self._selector = selector
         self._metadata_only = metadata_only
         self._indexers = dict(indexes or {})
         self._objects: dict[Key, Json] = {}
         self._indexed: dict[str, dict[str, set[Key]]] = {name: {} for name in self._indexers}
         self._listeners: list[Listener] = []
-        self._version = ""
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     def listen(self, listener: Listener) -> None:
         """Tell every change from now on."""
@@ -72,49 +72,49 @@ class Informer:
 
     def start(self) -> None:
         """Follow from now on, in the background."""
-        self._task = asyncio.ensure_future(self._run())
+        self._tasks = [asyncio.ensure_future(self._run(namespace)) for namespace in self._versions]
 
     async def stop(self) -> None:
         """Follow no longer."""
-        if self._task is not None:
-            self._task.cancel()
+        for task in self._tasks:
+            task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+                await task
 
-    async def _run(self) -> None:
+    async def _run(self, namespace: str) -> None:
         pause = _FIRST_PAUSE
         while True:
             try:
-                if not self._version:
-                    await self._list()
-                await self._watch()
+                if not self._versions[namespace]:
+                    await self._list(namespace)
+                await self._watch(namespace)
                 pause = _FIRST_PAUSE
                 continue
             except Expired:
-                self._version = ""
+                self._versions[namespace] = ""
             except NotFound:
                 # The kind is not installed (yet): nothing of it is there.
-                self._version = ""
-                self._take_all([])
-                self.synced.set()
+                self._versions[namespace] = ""
+                self._take_all(namespace, [])
             except ApiFailure as error:
-                _log.warning("watch failed, retrying", kind=self.resource.kind, failure=type(error).__name__)
+                place = f"namespace {namespace}" if namespace else "all namespaces"
+                where = f"{self.resource.plural} in {place}"
+                _log.warning("watch failed, retrying", where=where, reason=type(error).__name__)
             await asyncio.sleep(pause * (0.5 + random.random() / 2))  # noqa: S311  # spreads load, hides nothing
             pause = min(pause * 2, _LONGEST_PAUSE)
 
-    async def _list(self) -> None:
+    async def _list(self, namespace: str) -> None:
         items, version = await self._api.list(
-            self.resource, self._namespace, selector=self._selector, metadata_only=self._metadata_only
+            self.resource, namespace, selector=self._selector, metadata_only=self._metadata_only
         )
-        self._take_all(items)
-        self._version = version
-        self.synced.set()
+        self._take_all(namespace, items)
+        self._versions[namespace] = version
 
-    async def _watch(self) -> None:
+    async def _watch(self, namespace: str) -> None:
         events = self._api.watch(
             self.resource,
-            self._namespace,
-            version=self._version,
+            namespace,
+            version=self._versions[namespace],
             selector=self._selector,
             metadata_only=self._metadata_only,
             seconds=WATCH_SECONDS,
@@ -123,18 +123,21 @@ class Informer:
             found = event["object"]
             if event["type"] == "ERROR":
                 raise Expired("watch", self.resource.kind)
-            self._version = found["metadata"]["resourceVersion"]
+            self._versions[namespace] = found["metadata"]["resourceVersion"]
             if event["type"] == "DELETED":
                 self._put(_key(found), None)
             elif event["type"] != "BOOKMARK":
                 self._put(_key(found), found)
 
-    def _take_all(self, items: Iterable[Json]) -> None:
+    def _take_all(self, namespace: str, items: Iterable[Json]) -> None:
         found = {_key(item): item for item in items}
-        for key in [key for key in self._objects if key not in found]:
+        for key in [key for key in self._objects if key not in found and namespace in {"", key[0]}]:
             self._put(key, None)
         for key, item in found.items():
             self._put(key, item)
+        self._unlisted.discard(namespace)
+        if not self._unlisted:
+            self.synced.set()
 
     def _put(self, key: Key, new: Json | None) -> None:
         old = self._objects.get(key)

@@ -62,7 +62,7 @@ class LeaseStore:
         self._bases: dict[Key, Json] = {}
         self._written = asyncio.Event()
         self._told: Callable[[], None] = lambda: None
-        self._informer = Informer(api, LEASES, namespace=namespace, selector=f"{LABEL}=instance")
+        self._informer = Informer(api, LEASES, namespaces=[namespace], selector=f"{LABEL}=instance")
         self._informer.listen(self._observe)
         self._writer: asyncio.Task[None] | None = None
 

@@ -6,6 +6,7 @@ was created without the answer (deploy/kubernetes/opt-in/policies.yaml).
 
 import base64
 import json
+from collections.abc import Collection
 from typing import Any
 
 from slipway.controller import ownership
@@ -21,8 +22,8 @@ class NotAReviewError(ValueError):
     """What was sent is no AdmissionReview; the text repeats nothing of it."""
 
 
-def reviewed(review: Any) -> Json:
-    """Answer a review.
+def reviewed(review: Any, namespaces: Collection[str] = ()) -> Json:
+    """Answer a review, where the controller follows these namespaces, or all.
 
     Raises:
         NotAReviewError: it is none.
@@ -33,7 +34,7 @@ def reviewed(review: Any) -> Json:
         raise NotAReviewError("no AdmissionReview of version v1")
     if not _is_shaped(request):
         raise NotAReviewError("an object of another shape than Kubernetes gives one")
-    return {"apiVersion": _VERSION, "kind": "AdmissionReview", "response": {"uid": uid, **_answer(request)}}
+    return {"apiVersion": _VERSION, "kind": "AdmissionReview", "response": {"uid": uid, **_answer(request, namespaces)}}
 
 
 def _is_shaped(request: Json) -> bool:
@@ -46,7 +47,7 @@ def _is_shaped(request: Json) -> bool:
     return all(one is None or isinstance(one, dict) for one in parts)
 
 
-def _answer(request: Json) -> Json:
+def _answer(request: Json, namespaces: Collection[str]) -> Json:
     item, kind = request.get("object"), request.get("kind") or {}
     ours = kind.get("group") == KUBEADM_GROUP and kind.get("kind") == KUBEADM_CONFIGS.kind
     if request.get("operation") != "CREATE" or not ours or not isinstance(item, dict) or "metadata" not in item:
@@ -54,6 +55,8 @@ def _answer(request: Json) -> Json:
     labels = item["metadata"].get("labels") or {}
     if ownership.MANAGED not in labels or ownership.released(item):
         return {"allowed": True}
+    if namespaces and request.get("namespace") not in namespaces:
+        return _denied(f"Slipway does not follow this namespace: leave the label {ownership.MANAGED} out")
     if labels[ownership.MANAGED] != _YES:
         return _denied(f'the label {ownership.MANAGED} must be "true", or not there')
     if presets_token(item.get("spec") or {}):

@@ -12,7 +12,7 @@ from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastruc
 from slipway.bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
 from slipway.bootstrapper.importers.kubeadm_import import import_config
 from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
-from slipway.bootstrapper.provisioning.selection import Wish, choose
+from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import stated
 from slipway.contract.source_position import Position
 from slipway.contract.yaml_source import Shape, Source
@@ -83,8 +83,7 @@ class KubeadmQuestions:
         if subject.machine.role == clusterpb.ROLE_WORKER or cluster.control_plane_family != _KUBEADM:
             return
         wish = Wish.of(subject.spec, stated(subject.spec.target, subject.machine.target))
-        allowed = self.bootstrapper.policy.allowed_provisioners
-        candidate = choose(self.bootstrapper.provisioners.instances(), wish, allowed=allowed)
+        candidate = self.bootstrapper.choose(wish)
         if not candidate.takes_plan or clusterpb.OS_FAMILY_LINUX not in candidate.format.os_families:
             message = f"KubeadmControlPlane does not support machines of provisioner {candidate.name}"
             raise Halt(Reason.CONTROL_PLANE_NEEDS_KUBEADM, message)

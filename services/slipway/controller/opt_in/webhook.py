@@ -10,7 +10,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,20 @@ class _Listening:
 class Webhook:
     """Answers reviews at an address."""
 
-    def __init__(self, *, host: str, port: int, certificates: Path, bounds: Bounds | None = None) -> None:
-        """Listen at an address with the certificate of a directory (tls.crt, tls.key), which may be renewed."""
+    def __init__(
+        self,
+        *,
+        host: str,
+        port: int,
+        certificates: Path,
+        bounds: Bounds | None = None,
+        namespaces: Collection[str] = (),
+    ) -> None:
+        """Listen at an address with the certificate of a directory (tls.crt, tls.key), which may be renewed.
+
+        With `namespaces` no object of another one is taken.
+        """
+        self._namespaces = namespaces
         self._host = host
         self._port = port
         self._certificates = RenewedContext(certificates)
@@ -128,7 +140,7 @@ class Webhook:
         async with self._turn:
             start = time.thread_time()
             try:
-                answer = reviewed(json.loads(body))
+                answer = reviewed(json.loads(body), self._namespaces)
             except (NotAReviewError, ValueError, RecursionError):
                 answer = None
             # Reading holds the interpreter's lock. Half of the time stays for the controller's own work.

@@ -30,6 +30,9 @@ LABELS = {"name": "node-labels", "value": "a=b"}
 UNSAFE = {"unsafeSkipCaVerification": True}
 
 REFUSED = [
+    ("ROLE_WORKER", kubernetes(node={"providerId": {"value": "a\n[Install]"}}), ".node.provider_id"),
+    ("ROLE_INIT", kubernetes(node={"nodeIp": {"value": "a\tb"}}), ".node.node_ip"),
+    ("ROLE_WORKER", k0s(program="/opt/$HOME/k0s"), ".k0s.program"),
     ("ROLE_WORKER", kubernetes(node={"kubeletConfiguration": {"text": "{}"}}), ".node.kubelet_configuration"),
     ("ROLE_WORKER", kubernetes(staticPods=[{"name": "a", "manifest": {"text": ""}}]), ".static_pods[0]"),
     ("ROLE_WORKER", kubernetes(discovery={"token": {"caHashes": ["sha256:" + "0" * 64]}}), ".token.ca_hashes"),

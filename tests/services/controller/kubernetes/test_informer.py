@@ -116,3 +116,42 @@ async def test_an_index_follows_the_objects() -> None:
     )
     assert informer.indexed("c", "x") == []
     assert [one["metadata"]["name"] for one in informer.indexed("c", "y")] == ["a"]
+
+
+class ByNamespace:
+    """Gives each namespace its own list, and no change."""
+
+    def __init__(self, **names: list[str]) -> None:
+        self.names = names
+        self.asked: list[str] = []
+        self.open = asyncio.Event()
+        self.listed = asyncio.Event()
+
+    async def list(self, _: Any, namespace: str, **__: Any) -> tuple[list[Json], str]:
+        self.asked.append(namespace)
+        if namespace == "late":
+            await self.open.wait()
+        items = [_item(name, 1) for name in self.names[namespace]]
+        for item in items:
+            item["metadata"]["namespace"] = namespace
+        return items, "1"
+
+    async def watch(self, *_: Any, **__: Any) -> AsyncIterator[Json]:
+        self.listed.set()
+        await asyncio.Event().wait()
+        yield {}
+
+
+async def test_some_namespaces_are_one_copy() -> None:
+    """It is whole when the last of them is in, and what one list lacks takes nothing of another's away."""
+    api = ByNamespace(one=["a", "b"], late=["a"])
+    informer = Informer(api, MACHINES, namespaces=["one", "late"])  # type: ignore[arg-type]
+    informer.start()
+    async with asyncio.timeout(30):
+        await api.listed.wait()
+        assert not informer.synced.is_set()
+        api.open.set()
+        await informer.synced.wait()
+    await informer.stop()
+    assert set(informer.keys()) == {("one", "a"), ("one", "b"), ("late", "a")}
+    assert sorted(api.asked) == ["late", "one"]

@@ -21,6 +21,7 @@ def check_limits(request: K0sRequest, bundle: bundlepb.BootstrapBundle) -> None:
     check_skew(request)
     _check_layout(request, bundle)
     _check_discovery(request)
+    _check_program(request)
     _check_runtime(request, bundle)
     check_flags(request, request.remarks.refuse)
     if request.is_control_plane:
@@ -48,6 +49,17 @@ def _check_discovery(request: K0sRequest) -> None:
             f"{KUBERNETES}.discovery.token.ca_hashes",
             "cannot be used: k0s trusts the certificate of the cluster's authority, not its hash",
             remedy="leave it out",
+        )
+
+
+def _check_program(request: K0sRequest) -> None:
+    """Refuse a dollar sign, which systemd cannot read in the path of a program: systemd.service(5)."""
+    if "$" in request.options.program:
+        request.remarks.refuse(
+            OPTIONS,
+            f"{OPTIONS}.program",
+            "cannot hold $: systemd cannot start a program whose path has one",
+            remedy="install k0s at another path",
         )
 
 

@@ -38,6 +38,13 @@ RestartSec=10
 WantedBy=multi-user.target
 """
 _ARGUMENTS = "kubernetes.node.kubelet_arguments"
+_FIELDS = {
+    "hostname-override": "kubernetes.node.name",
+    "provider-id": "kubernetes.node.provider_id",
+    "node-ip": "kubernetes.node.node_ip",
+}
+"""Arguments of the kubelet that a field of the spec sets, with its feature."""
+_CUT, _UNCUT = "has white space in it, at which k0s cuts arguments", "write it without"
 _LABELS = "node-labels"
 _EFFECTS = {
     kubernetespb.TAINT_EFFECT_NO_SCHEDULE: "NoSchedule",
@@ -125,12 +132,14 @@ def _kubelet_arguments(request: K0sRequest) -> Iterator[Text]:
                 _ARGUMENTS, where, "would take the place of k0s' own labels", remedy="set kubernetes.node.labels"
             )
         elif any(character.isspace() for character in _literal(value)):
-            remarks.refuse(
-                _ARGUMENTS, where, "has white space in it, at which k0s cuts arguments", remedy="write it without"
-            )
+            remarks.refuse(_ARGUMENTS, where, _CUT, remedy=_UNCUT)
         seen.add(argument.name)
         yield concatenated((f"--{argument.name}=", value), "")
     for name, value in own.items():
+        if any(character.isspace() for character in _literal(value)):
+            feature = _FIELDS[name]
+            where = f"{NODE}.{feature.rpartition('.')[2]}"
+            remarks.refuse(feature, where, _CUT, remedy=_UNCUT)
         yield concatenated((f"--{name}=", value), "")
 
 
@@ -139,7 +148,7 @@ def _literal(text: Text) -> str:
 
 
 def _quoted(word: Text) -> Text:
-    """Give a word in quotes; backslashes, quotes, specifiers and variables lose their meaning.
+    """Give a word in quotes; backslashes, quotes, line ends, specifiers and variables lose their meaning.
 
     What a fact holds has none of them, by its grammar.
     """
@@ -148,7 +157,9 @@ def _quoted(word: Text) -> Text:
 
 
 def _escaped(text: str) -> str:
-    escapes: Iterable[tuple[str, str]] = (("\\", "\\\\"), ('"', '\\"'), ("%", "%%"), ("$", "$$"))
+    escapes: Iterable[tuple[str, str]] = (
+        ("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("%", "%%"), ("$", "$$"),
+    )  # fmt: skip
     for character, written in escapes:
         text = text.replace(character, written)
     return text

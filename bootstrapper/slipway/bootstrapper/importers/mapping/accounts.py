@@ -2,6 +2,7 @@
 
 import re
 
+from slipway.bootstrapper.assembly.structure import IMAGES_OWN_USER
 from slipway.bootstrapper.importers.kubeadm_config.os_items import User
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from slipway.bootstrapper.importers.mapping.place import Place
@@ -12,13 +13,11 @@ _IGNITION_LOCKS = {
     True: ("LOCK_HONOURED", "today's ignition output leaves the password usable; here it is locked"),
     False: ("SSH_LEFT_ALONE", "today's ignition output replaces sshd_config to let it in; here that is left alone"),
 }
-# The name by which cloud-init means the user that the image has.
-_IMAGES_OWN = "default"
 
 
 def set_accounts(context: Context, place: Place, users: list[User], os: ospb.OperatingSystem) -> list[str]:
     """Carry over users; give the features that may be left out where a system does not have them."""
-    own = [user for user in users if user.name == _IMAGES_OWN and context.format == CLOUD_CONFIG]
+    own = [user for user in users if user.name == IMAGES_OWN_USER and context.format == CLOUD_CONFIG]
     for index, user in enumerate(users):
         if user not in own or user.model_fields_set != {"name"}:
             os.users.append(_user(context, place.at(index), user))
@@ -39,9 +38,10 @@ def set_accounts(context: Context, place: Place, users: list[User], os: ospb.Ope
 def _keep_own(context: Context, place: Place, os: ospb.OperatingSystem) -> list[str]:
     """Keep the image's own user, which cloud-init means by the name; what is said of it stays with the name."""
     os.default_user = ospb.DEFAULT_USER_KEEP
-    if any(user.name == _IMAGES_OWN for user in os.users):
+    if any(user.name == IMAGES_OWN_USER for user in os.users):
         message = (
-            "cloud-init means the image's own user by this name, as today; every other format makes one of this name"
+            "cloud-init means the image's own user by this name and lets it use sudo, as today; every other format "
+            "makes an account of this name"
         )
         context.findings.warn(place, "DEFAULT_USER_NAMED", message)
     return ["os.default_user"]
