@@ -19,7 +19,7 @@ from pathlib import Path
 from tools.node import addresses, cgroups, ending, machine_init, watchers
 from tools.node.flavours import FLAVOURS, Flavour
 from tools.node.process import Process, numbers
-from tools.oracles import ignition, sandbox
+from tools.oracles import cache, ignition, sandbox
 from tools.oracles.failures import EngineBroken, EngineTimeout
 
 SENTINEL = "/run/cluster-api/bootstrap-success.complete"
@@ -255,6 +255,13 @@ class Machine:
         """Waits for the end of a machine whose site has ended."""
         if self._launcher:
             self._launcher.wait()
+
+    def destroy(self) -> None:
+        """Ends the machine, if it is on, and removes everything of it."""
+        self.cut_power()
+        self.forget()
+        cgroups.remove(self._group)
+        cache.discard(self.folder)
 
     def wait_until(self, holds: Callable[[], bool], what: str, *, timeout: float, asks: bool = False) -> None:
         """Waits for something, as long as the machine is on.

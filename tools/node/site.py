@@ -43,7 +43,7 @@ class Site:
     _servers: list[subprocess.Popen[bytes]] = dataclasses.field(default_factory=list)
 
     def machine(self, name: str, *, flavour: str = "1.34", **wishes: object) -> Machine:
-        """A machine that was never booted.
+        """A machine that was never booted; it takes the place of one of this name, as in the second try of a test.
 
         Args:
             name: its host name.
@@ -52,7 +52,9 @@ class Site:
         """
         kind: Flavour = FLAVOURS[flavour]
         kind.require(store=wishes.get("store") is not Store.EMPTY)
-        number = len(self.machines) + 1
+        if name in self.machines:
+            self.machines[name].destroy()
+        number = max((machine.number for machine in self.machines.values()), default=0) + 1
         self.machines[name] = Machine(self.folder, self.init, name=name, number=number, flavour=kind, **wishes)  # type: ignore[arg-type]
         return self.machines[name]
 

@@ -128,6 +128,13 @@ PROGRAMS = {
         ),
         Program("kubeadm-provider", "kubeadm_provider"),
         Program("k3s-provider", "k3s_provider"),
+        Program("promql", "prometheus"),
+        Program(
+            "promtool",
+            "prometheus",
+            package="github.com/prometheus/prometheus/cmd/promtool",
+            tags="remove_all_sd",  # without it the clients of every cloud are compiled
+        ),
         Program("grpcurl", "grpcurl", package="github.com/fullstorydev/grpcurl/cmd/grpcurl"),
         Program("cluster-api-1.12", "cluster_api_1_12"),
         Program("cluster-api-1.14", "cluster_api_1_14"),

@@ -14,15 +14,16 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from tools.node import watchers
+from tools.node import cgroups, watchers
 from tools.oracles import cache
 from tools.oracles.failures import EngineBroken, EngineMissing, EngineTimeout
 from tools.oracles.finding import Finding, error
 from tools.oracles.sandbox import Command, File, Sandbox
 
 _PATIENCE = 60.0
+_END_SECONDS, _PAUSE = 10.0, 0.05
 _RESULT = "/var/lib/engine-boot"
 _UNIT = "/etc/systemd/system/engine-boot-done.service"
 _DONE = f"""\
@@ -54,10 +55,11 @@ rm -rf {_RESULT}/run
 """
 _MOUNT_AND_BOOT = """\
 set -e
+for group in /sys/fs/cgroup/*/"$3"/machine; do [ ! -d "$group" ] || echo 0 >"$group/cgroup.procs"; done
 layers=lowerdir=$1,upperdir=$2/upper,workdir=$2/work,metacopy=off,redirect_dir=off,index=off
 mount -t overlay -o nodev,$layers overlay "$2/merged"
 lower=$1 scratch=$2
-shift 2
+shift 3
 exec systemd-nspawn --quiet --directory="$scratch/merged" --register=no --keep-unit --private-network \
   --private-users=identity --console=pipe "$@" --boot systemd.wants=engine-boot-done.timer </dev/null
 """
@@ -126,15 +128,19 @@ def boot(box: Sandbox, *, files: Mapping[str, File] | None = None, timeout: floa
 
 def _nspawn(box: Sandbox, *, timeout: float) -> bytes:
     wall = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private"]
-    name = f"--machine=engine-{os.getpid()}-{box.scratch.name.encode().hex()}"
+    name = f"engine-{os.getpid()}-{box.scratch.name.encode().hex()}"
     programs = [f"--bind-ro={host}:{path}" for path, host in box.programs.items()]
     command = ["setpriv", "--pdeathsig", "KILL", "--", *wall, "sh", "-c", _MOUNT_AND_BOOT, "sh"]
-    with subprocess.Popen(
-        [*command, str(box.lower), str(box.scratch), name, f"--hostname={box.hostname}", *programs],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    ) as process:
+    arguments = [f"--machine={name}", f"--hostname={box.hostname}", *programs]
+    with (
+        _group(name),
+        subprocess.Popen(
+            [*command, str(box.lower), str(box.scratch), name, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        ) as process,
+    ):
         try:
             console, _ = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired as late:
@@ -144,3 +150,21 @@ def _nspawn(box: Sandbox, *, timeout: float) -> bytes:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
     return console
+
+
+@contextlib.contextmanager
+def _group(name: str) -> Iterator[None]:
+    """Control groups of its own: a systemd that ends removes every empty group below its root, whose ever it is."""
+    if not cgroups.available():
+        yield
+        return
+    cgroups.make(name)
+    try:
+        yield
+    finally:
+        # What was killed is gone a moment later.
+        deadline = time.monotonic() + _END_SECONDS
+        cgroups.remove(name)
+        while cgroups.left(name) and time.monotonic() < deadline:
+            time.sleep(_PAUSE)
+            cgroups.remove(name)

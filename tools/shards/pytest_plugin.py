@@ -14,6 +14,7 @@ import pytest
 
 from tools.shards import shard_map
 
+_SHOWN = 3000
 _MARKS = ("engine", "long", "boots")
 
 
@@ -54,6 +55,7 @@ class Outcomes:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._outcomes: dict[str, dict[str, object]] = {}
+        self._first_tries: list[pytest.TestReport] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add up the three parts of a test; a part that is not well decides."""
@@ -61,8 +63,15 @@ class Outcomes:
         known["seconds"] = float(str(known["seconds"])) + report.duration
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # pytest-rerunfailures adds it
             known["reruns"] = int(str(known["reruns"])) + 1
+            self._first_tries.append(report)
         elif report.outcome != "passed":
             known["outcome"] = report.outcome
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Show why first tries failed: pytest shows the second one only."""
+        for report in self._first_tries:
+            terminalreporter.write_sep("_", f"first try of {report.nodeid}")
+            terminalreporter.write_line(report.longreprtext[-_SHOWN:])
 
     def pytest_sessionfinish(self) -> None:
         """Write everything."""

@@ -103,9 +103,7 @@ def _compared(bootstrapper: Bootstrapper, names: Sequence[str]) -> list[str]:
         )
     installed = bootstrapper.compiler.engines.names
     violations = [
-        Violation(
-            f"engines[{index}]", "is no bootstrap engine that is installed", remedy=f"choose {' or '.join(installed)}"
-        )
+        bootstrapper.compiler.engines.not_installed(name, f"engines[{index}]")
         for index, name in enumerate(names)
         if name not in (*installed, EVERY_ENGINE)
     ]
@@ -126,9 +124,9 @@ def _refused_versions(bootstrapper: Bootstrapper) -> Iterator[diagnosticpb.Diagn
     """Report each version of an allowed provisioner that has no column since the operator does not allow it."""
     allowed, rules = bootstrapper.policy.allowed_provisioners, bootstrapper.policy.versions
     refused = {
-        (one.info.name, one.info.implementation_version): rules.refusal(one.info)
-        for one in bootstrapper.provisioners.instances()
-        if allowed is None or one.info.name in allowed
+        (instance.info.name, instance.info.implementation_version): rules.refusal(instance.info)
+        for instance in bootstrapper.provisioners.instances()
+        if allowed is None or instance.info.name in allowed
     }
     for (name, version), reason in sorted(refused.items()):
         if reason:

@@ -60,7 +60,7 @@ def provisioners(output: str, rules: VersionRules, **values: Any) -> None:
     if connection.registry and not connection.server:
         connection = replace(connection, server=connection.registry)
     instances = asyncio.run(_instances(connection))
-    trees = [{**_tree(one), "refusal": rules.refusal(one.info)} for one in instances]
+    trees = [{**_tree(instance), "refusal": rules.refusal(instance.info)} for instance in instances]
     if output != "table":
         emit(trees, output)
     else:
@@ -70,7 +70,9 @@ def provisioners(output: str, rules: VersionRules, **values: Any) -> None:
                 note(f"{tree['name']} at {tree['endpoint']}: {tree['reason']}", "note")
             if tree["refusal"]:
                 note(f"{tree['name']} {tree['version']} at {tree['endpoint']}: {tree['refusal']}", "refused")
-    if not any(one.state == registrypb.INSTANCE_STATE_READY and not rules.refusal(one.info) for one in instances):
+    if not any(
+        instance.state == registrypb.INSTANCE_STATE_READY and not rules.refusal(instance.info) for instance in instances
+    ):
         sys.exit(FAILED)
 
 
@@ -79,17 +81,18 @@ async def _instances(connection: Connection) -> Sequence[registrypb.ProvisionerI
         return await backend.provisioners()
 
 
-def _tree(one: registrypb.ProvisionerInstance) -> dict[str, Any]:
+def _tree(instance: registrypb.ProvisionerInstance) -> dict[str, Any]:
     return {
-        "name": one.info.name,
-        "version": one.info.implementation_version,
-        "instance_id": one.instance_id,
-        "state": state_name(one.state),
-        "reason": one.state_reason,
-        "endpoint": one.endpoint,
-        "identity": one.identity,
+        "name": instance.info.name,
+        "version": instance.info.implementation_version,
+        "instance_id": instance.instance_id,
+        "state": state_name(instance.state),
+        "reason": instance.state_reason,
+        "endpoint": instance.endpoint,
+        "identity": instance.identity,
         "formats": [
-            {"format": info.format, "features": [feature.id for feature in info.features]} for info in one.info.formats
+            {"format": info.format, "features": [feature.id for feature in info.features]}
+            for info in instance.info.formats
         ],
     }
 

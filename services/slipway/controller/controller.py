@@ -3,12 +3,15 @@
 import asyncio
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import structlog
 
 from slipway.controller.kubernetes.election import Election
 from slipway.controller.kubernetes.informer import Informer, Key
+from slipway.controller.metrics import Load
 from slipway.controller.reconciler import Next, Reconciler
 from slipway.controller.resources import Json
 from slipway.controller.watches import Watches
@@ -44,6 +47,19 @@ class Controller:
     def informers(self) -> tuple[Informer, ...]:
         """The local copies of this controller, and of those beside it."""
         return (*self._watches.informers, *(one for other in self.beside for one in other.informers))
+
+    def loads(self) -> list[Load]:
+        """Return the work that there is now, of this controller and those beside it: none, while it does not lead."""
+        load = Load(kind=self._watches.configs.resource.kind)
+        if self._reconciler.metrics.leading:
+            load = replace(
+                load,
+                waiting=len(self.queue),
+                delayed=self.queue.delayed,
+                working=self.queue.working,
+                halted=Counter(self._watches.halted.values()),
+            )
+        return [load, *(load for other in self.beside for load in other.loads())]
 
     def follow(self) -> None:
         """Keep local copies from now on. Every replica does, so that the next leader knows everything already."""
@@ -131,9 +147,9 @@ class Controller:
 
     def _schedule(self, key: Key, following: Next) -> None:
         if following.reason:
-            self._watches.halted.add(key)
+            self._watches.halted[key] = following.reason
         else:
-            self._watches.halted.discard(key)
+            self._watches.halted.pop(key, None)
             self._since.pop(key, None)
         if following.failed:
             self.queue.add_failed(key)

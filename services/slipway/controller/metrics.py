@@ -1,6 +1,6 @@
 """What the controller counts, and how Prometheus reads it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,16 +32,36 @@ class Metrics:
         self.seconds += seconds
 
 
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The work with configs of one kind at a moment.
+
+    Attributes:
+        kind: their kind.
+        waiting: how many wait for a worker.
+        delayed: how many are due later.
+        working: how many are worked on.
+        halted: how many cannot go on, by the last reason of each. Reasons are classes and enum values of this program.
+    """
+
+    kind: str
+    waiting: int = 0
+    delayed: int = 0
+    working: int = 0
+    halted: Mapping[str, int] = field(default_factory=dict)
+
+
+Loads = Callable[[], Iterable[Load]]
 Calls = Callable[[], dict[tuple[str, str, int], int]]
 
 
 class MetricsCollector:
     """A collector of prometheus_client, which is loaded only when the metrics are scraped."""
 
-    def __init__(self, metrics: Metrics, *, waiting: Callable[[], int], calls: Calls) -> None:
-        """Collect the metrics, the number of waiting configs, and the calls of the management cluster."""
+    def __init__(self, metrics: Metrics, *, loads: Loads, calls: Calls) -> None:
+        """Collect the metrics, the work that there is, and the calls of the management cluster."""
         self._metrics = metrics
-        self._waiting = waiting
+        self._loads = loads
         self._calls = calls
 
     def collect(self) -> Iterator[Any]:
@@ -55,7 +75,26 @@ class MetricsCollector:
         yield GaugeMetricFamily(
             "slipway_controller_leading", "1 where this replica writes.", int(self._metrics.leading)
         )
-        yield GaugeMetricFamily("slipway_controller_queue_length", "Configs that wait for a worker.", self._waiting())
+        queues = {
+            part: GaugeMetricFamily(f"slipway_controller_{name}", text, labels=["kind"])
+            for part, name, text in (
+                ("waiting", "queue_length", "Configs that wait for a worker."),
+                ("delayed", "delayed", "Configs that are due later, after a failure or to renew a token."),
+                ("working", "in_progress", "Configs that are worked on."),
+            )
+        }
+        halted = GaugeMetricFamily(
+            "slipway_controller_halted",
+            "Configs that cannot go on now, by their last reason.",
+            labels=["kind", "reason"],
+        )
+        for load in self._loads():
+            for part, family in queues.items():
+                family.add_metric([load.kind], getattr(load, part))
+            for reason, number in sorted(load.halted.items()):
+                halted.add_metric([load.kind, reason], number)
+        yield from queues.values()
+        yield halted
         yield CounterMetricFamily("slipway_controller_renders", "Renders that were stored.", self._metrics.renders)
         halts = CounterMetricFamily(
             "slipway_controller_halts", "How often a config could not go on.", labels=["reason"]

@@ -106,9 +106,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
             on_start=[work.start],
             on_drain=[work.stop],
             collectors=[
-                MetricsCollector(
-                    assembled.metrics, waiting=lambda: len(controller.queue), calls=lambda: dict(connection.calls)
-                )
+                MetricsCollector(assembled.metrics, loads=controller.loads, calls=lambda: dict(connection.calls))
             ],
         )
     finally:

@@ -40,6 +40,7 @@ class Watches:
 
     Attributes:
         configs: the configs of one kind that are worked on.
+        halted: the configs that cannot go on now, with the last reason of each.
         latecomers: metadata of KubeadmConfigs that bear the label of who opts in and are not ours all the same.
     """
 
@@ -54,7 +55,7 @@ class Watches:
     gone: Callable[[Json], None] = lambda _: None
     cluster_gone: Callable[[Key], None] = lambda _: None
     secret_gone: Callable[[Key], None] = lambda _: None
-    halted: set[Key] = field(default_factory=set)
+    halted: dict[Key, str] = field(default_factory=dict)
     _dependents: dict[tuple[str, Place], set[Key]] = field(default_factory=dict)
     _depends: dict[Key, frozenset[Place]] = field(default_factory=dict)
 
@@ -153,7 +154,7 @@ class Watches:
         if new is None:
             if old is not None:
                 key = _key(old)
-                self.halted.discard(key)
+                self.halted.pop(key, None)
                 for place in self._depends.pop(key, frozenset()):
                     self._dependents.get((key[0], place), set()).discard(key)
                 self.gone(old)

@@ -28,6 +28,16 @@ class WorkQueue(Generic[K]):
         """How many wait."""
         return len(self._waiting)
 
+    @property
+    def working(self) -> int:
+        """How many are worked on."""
+        return len(self._working)
+
+    @property
+    def delayed(self) -> int:
+        """How many are due later: after a failure, or when a token is to be renewed."""
+        return len(self._later)
+
     def add(self, key: K) -> None:
         """Look at a key as soon as can be."""
         timer = self._later.pop(key, None)

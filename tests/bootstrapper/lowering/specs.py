@@ -25,6 +25,16 @@ CgYIKoZIzj0EAwIDRwAwRAIgKRXw549FnvnC80TCV9snPpCZW6+gJdkmkGDVAVjX
 T3ACIBy+tiwWKXGWRh68RkgWAz3Ey4r+P5oDO+3uoCfvlE/m
 -----END CERTIFICATE-----
 """
+OPENPGP = """-----BEGIN PGP PUBLIC KEY BLOCK-----
+
+mDMEZZNSABYJKwYBBAHaRw8BAQdAKzrHnFE1Sdypq3sGrkI5UM9lAHz3tDoxC0lX
+NqrB9NC0EXNsaXB3YXkgdGVzdCBnb29kiJAEExYIADgWIQT5G6cvS5dgGqnvYNUP
+7h+ggUFq5AUCZZNSAAIbAwULCQgHAgYVCgkICwIEFgIDAQIeAQIXgAAKCRAP7h+g
+gUFq5KYqAQCOs+Vj4BgU4L1gVRABo0QPLrFUEkOBBZNWmjjh8GXqaQEA8CGnaWh2
+wcpAvW3GwDduuxlbjVrehV6TASqbHZKxfAA=
+=Y7lj
+-----END PGP PUBLIC KEY BLOCK-----
+"""
 _NASTY = 'it\'s "$HOME" `id` \\ % ; rm -rf / & <x> 日本 *'
 _WORD = "nasty'\"$(id)`;&|%\\*"
 
@@ -46,7 +56,9 @@ _SAMPLES = {
     "package-name": ["curl", "lib6+x.y"],
     "package-version": ["1.2-3~deb"],
     "partition-type": ["linux"],
+    "openpgp-public-key": [OPENPGP],
     "pem-certificate": [PEM],
+    "repository-part": ["stable", "main"],
     "registry-host": ["docker.io", "registry.example.com:5000", "_default"],
     "secret-key": ["value", "hash"],
     "secret-name": ["team-secret"],

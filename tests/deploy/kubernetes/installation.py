@@ -17,7 +17,7 @@ from tools.cluster.administration import Administration
 from tools.cluster.client import Client
 from tools.cluster.management import ManagementCluster, RunningCluster
 
-OVERLAY = "overlays/own-certificates"
+OVERLAY = "overlays/separate/own-certificates"
 NAMESPACE = "slipway-system"
 WORKLOAD = "workload"
 PROVISIONERS = ("cloud-init", "ignition", "talos", "windows")

@@ -15,7 +15,8 @@ from tools.cluster import programs
 Object = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[3] / "deploy" / "kubernetes"
-OVERLAYS = ("overlays/cert-manager", "overlays/own-certificates", "clusterctl")
+SEPARATE = ("overlays/separate/cert-manager", "overlays/separate/own-certificates")
+OVERLAYS = ("overlays/cert-manager", "overlays/own-certificates", *SEPARATE, "clusterctl")
 
 
 @functools.cache

@@ -49,7 +49,7 @@ def test_rendered_manifests_are_valid(bare: Environment, overlay: str) -> None:
 
 def test_pods_pass_the_restricted_standard(bare: Environment) -> None:
     """The API server enforces the standard in the namespace, and warns of no template."""
-    documents = rendered.documents("overlays/own-certificates")
+    documents = rendered.documents(rendered.SEPARATE[1])
     (namespace,) = [one for one in documents if one["kind"] == "Namespace"]
     assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     _kubectl(bare, "apply", "--server-side", "-f", "-", given=json.dumps(namespace))

@@ -23,7 +23,7 @@ from tests.deploy.kubernetes.policies import Peer, Policies
 
 pytestmark = pytest.mark.engine
 
-OWN, CERT_MANAGER = "overlays/own-certificates", "overlays/cert-manager"
+CERT_MANAGER, OWN = rendered.SEPARATE
 PROVISIONERS = ("cloud-init", "ignition", "talos", "windows")
 DEPLOYMENTS = ("slipway-controller", "slipway-registry", *(f"slipway-{name}" for name in PROVISIONERS))
 JOB = "slipway-certificates"

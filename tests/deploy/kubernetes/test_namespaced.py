@@ -16,7 +16,7 @@ TEAMS = ("team-a", "team-b")
 READS_NOTHING = {"tokenreviews", "subjectaccessreviews"}
 
 
-@pytest.fixture(params=["overlays/cert-manager", "overlays/own-certificates"])
+@pytest.fixture(params=["overlays/cert-manager", "overlays/own-certificates", *rendered.SEPARATE])
 def documents(request: pytest.FixtureRequest, engine: Callable[..., None], tmp_path: Path) -> list[dict[str, Any]]:
     """The example with an overlay of either kind, and KubeadmConfigs that opt in."""
     engine("kubebox-1.34")

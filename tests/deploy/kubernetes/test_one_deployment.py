@@ -1,7 +1,6 @@
-"""The component deploy/kubernetes/embedded: one Deployment, with all that it needs and nothing else."""
+"""The usual overlays: one Deployment, with all that it needs and nothing else."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -19,10 +18,10 @@ OTHERS = ("registry", "provisioner", *NAMES)
 
 
 @pytest.fixture(params=OVERLAYS)
-def documents(request: pytest.FixtureRequest, engine: Callable[..., None], tmp_path: Path) -> list[dict[str, Any]]:
-    """An overlay with the component, as an operator's own Kustomization has it."""
+def documents(request: pytest.FixtureRequest, engine: Callable[..., None]) -> list[dict[str, Any]]:
+    """An overlay of either kind."""
     engine("kubebox-1.34")
-    return rendered.composed(tmp_path, overlay=request.param, components=["embedded"])
+    return rendered.documents(request.param)
 
 
 def test_only_the_controller_is_deployed(documents: list[dict[str, Any]]) -> None:

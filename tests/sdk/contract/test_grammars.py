@@ -1,5 +1,6 @@
 """Tests of the grammars: what they take is safe in every encoder further on, and what people really write is taken."""
 
+import base64
 import datetime as dt
 import re
 
@@ -100,6 +101,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "package-version": (["1:1.2-3~deb"], ["", "-1", "a b"]),
     "partition-type": (["linux", "ntfs", "0FC63DAF-8483-4772-8E79-3D69D8477DE4"], ["", "Linux", "83", "0fc63daf"]),
     "registry-host": (["docker.io", "Registry.example:5000", "_default"], ["", "a/b", "http://a", "a:", "\u212a.io"]),
+    "repository-part": (["stable", "bookworm-updates/x", "1.34"], ["", "-o", "a b", "/", "[trusted=yes]"]),
     "secret-key": (["tls.crt", "a_b"], ["", "a/b", "a b"]),
     "secret-name": (["team", "slipway.dev/cluster-ca"], ["", "A", "a/b/c", "/a", "a/", "a_b"]),
     "sha256": (["a" * 64, "A" * 64], ["a" * 63, "g" * 64]),
@@ -138,7 +140,7 @@ def test_texts(name: str, text: str, *, taken: bool) -> None:
 
 def test_every_grammar_is_tested_and_described() -> None:
     """A new grammar comes with cases; a description can end the sentence "must be ..."."""
-    assert CASES.keys() | {"component", "pem-certificate"} == grammars().keys()
+    assert CASES.keys() | {"component", "openpgp-public-key", "pem-certificate"} == grammars().keys()
     for grammar in grammars().values():
         assert grammar.description
         assert not grammar.description.endswith(".")
@@ -164,17 +166,47 @@ def test_every_grammar_of_the_contract_exists_and_is_used() -> None:
 
 
 # Where white space may be a part of the value.
-_WITH_BLANKS = {"absolute-path", "account-name", "gecos", "media-type", "one-line", "pem-certificate"}
+_WITH_BLANKS = {
+    "absolute-path",
+    "account-name",
+    "gecos",
+    "media-type",
+    "one-line",
+    "openpgp-public-key",
+    "pem-certificate",
+}
 
 
 @given(text=st.text(max_size=30) | st.from_regex(r"[a-zA-Z0-9./:@\[\]%*-]{1,20}[\s\S]", fullmatch=True))
 @settings(max_examples=300)
 def test_no_grammar_takes_more_than_a_line(text: str) -> None:
     """Whatever a grammar takes stays on its line; blanks are taken only where they are meant."""
-    for name in sorted(grammars().keys() - {"pem-certificate"}):  # To make up a text is dearer than to check it.
+    for name in sorted(
+        grammars().keys() - {"openpgp-public-key", "pem-certificate"}
+    ):  # To make up a text is dearer than to check it.
         if grammars()[name].check(text):
             assert not re.search(r"[\x00-\x1f\x7f]", text), name
             assert name in _WITH_BLANKS or not re.search(r"\s", text), name
+
+
+def test_openpgp_public_keys() -> None:
+    """One public key is taken; a private one, two, half of one, and text beside it are not."""
+    check = grammars()["openpgp-public-key"].check
+    begin, end = "-----BEGIN PGP PUBLIC KEY BLOCK-----", "-----END PGP PUBLIC KEY BLOCK-----"
+    body = base64.b64encode(b"\x98\x33" + bytes(51)).decode()
+    key = f"{begin}\n\n{body}\n=AAAA\n{end}\n"
+    assert check(key)
+    assert check(key.replace("\n", "\r\n"))
+    assert check(key.replace("=AAAA\n", ""))
+    assert check(key.replace(f"{begin}\n", f"{begin}\nVersion: x\nComment: y\n"))
+    assert check(key.replace(body, base64.b64encode(b"\xc6\x33" + bytes(51)).decode()))
+    private = key.replace("PUBLIC", "PRIVATE")
+    for wrong in (
+        "", "x", begin, private, key + key, f"x\n{key}", key + "x", key[:-20], key.replace(body, ""),
+        key.replace(body, "!"), key.replace(body, base64.b64encode(b"\x94" + bytes(9)).decode()),
+        f"{begin}\n{body}\n{end}",
+    ):  # fmt: skip
+        assert not check(wrong), wrong
 
 
 def certificate() -> str:

@@ -75,9 +75,10 @@ def test_an_engine_refuses_what_only_another_one_has(slipway: Slipway, write: Ca
 
 def test_an_engine_that_is_not_installed(slipway: Slipway) -> None:
     """The names of those that are there help to choose."""
-    result = slipway("explain", "-f", NATIVE, "--machine", "harbour-worker", "--engine", "kubeadn")
-    assert result.exit_code == 1
-    assert "engines[0]: is no bootstrap engine that is installed. Choose kubeadm or k0s" in result.stderr
+    for name, remedy in (("kubeadn", "Did you mean kubeadm?"), ("microk8s", "Choose kubeadm or k0s")):
+        result = slipway("explain", "-f", NATIVE, "--machine", "harbour-worker", "--engine", name)
+        assert result.exit_code == 1
+        assert f"engines[0]: is no bootstrap engine that is installed. {remedy}" in result.stderr
 
 
 def test_a_version_that_a_format_does_not_run_is_refused_at_its_field(

@@ -234,6 +234,7 @@ def test_what_has_no_field_has_the_place_of_its_machine(slipway: Slipway, write:
     file = write(cluster("  os: {}"))
     (line,) = [one for one in slipway("render", "-f", file).stderr.splitlines() if one.startswith("refused: ")]
     assert line.startswith(f"refused: {file}:10:7: demo-0: several provisioners can serve this machine")
+    assert "): set spec.provisioner.name to one of them" in line
     text = re.sub(r"clusterName: .*", "clusterName: elsewhere", CAPI.read_text())
     (line,) = [one for one in slipway("validate", "-f", write(text)).stderr.splitlines() if "endpoint: is" in one]
     assert re.match(rf"invalid: {re.escape(str(file))}:\d+:\d+: beacon-workers: cluster.endpoint: is required", line)

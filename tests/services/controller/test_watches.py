@@ -125,7 +125,7 @@ def test_a_secret_of_the_cluster_concerns_those_that_wait(told: Told) -> None:
     labels = {"cluster.x-k8s.io/cluster-name": CLUSTER}
     told.put({"kind": "Secret", "metadata": {"name": f"{CLUSTER}-kubeconfig", "labels": labels}})
     assert told.names() == []
-    told.watches.halted.add(("default", "b"))
+    told.watches.halted["default", "b"] = "WaitingForOwner"
     told.put({"kind": "Secret", "metadata": {"name": f"{CLUSTER}-ca", "labels": labels}})
     assert told.names() == ["b"]
 
@@ -138,7 +138,7 @@ def test_what_a_spec_refers_to_concerns_it_while_it_waits(told: Told, kind: str)
     told.watches.depend(facts, frozenset({(kind, "mine")}))
     told.put({"kind": kind, "metadata": {"name": "mine"}})
     assert told.names() == []
-    told.watches.halted.add(("default", "a"))
+    told.watches.halted["default", "a"] = "WaitingForOwner"
     told.put({"kind": kind, "metadata": {"name": "mine"}})
     assert told.names() == ["a"]
     told.put({"kind": kind, "metadata": {"name": "mine", "namespace": "elsewhere"}})
@@ -150,6 +150,6 @@ def test_what_a_spec_refers_to_concerns_it_while_it_waits(told: Told, kind: str)
 
 def test_a_machine_that_goes_frees_those_that_wait_for_it(told: Told) -> None:
     """Whoever waits for it to begin the cluster has a look."""
-    told.watches.halted.add(("default", "b"))
+    told.watches.halted["default", "b"] = "WaitingForOwner"
     told.gone(told.api.find("Machine", "a") or {})
     assert told.names() == ["a", "b"]

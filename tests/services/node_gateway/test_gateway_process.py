@@ -35,6 +35,7 @@ async def process(folder: Path, *flags: str) -> AsyncIterator[tuple[Process, int
         logs = asyncio.create_task(running.stderr.read())
         yield running, port
         await logs
+        await running.wait()  # a signal to a process that has just ended takes its status away
     finally:
         if running.returncode is None:
             running.kill()

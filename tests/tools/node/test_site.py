@@ -187,6 +187,19 @@ def test_a_machine_keeps_its_disk_and_loses_its_memory(place):
     assert machine.address in machine.run(["ip", "address"]).output
 
 
+def test_a_machine_takes_the_place_of_another_of_its_name(place):
+    """The second try of a test begins with nothing of the first one, and in the way of no other machine."""
+    first = place.machine("again")
+    first.boot(NOTHING)
+    assert first.run(["touch", "/var/lib/kept"]).status == 0
+    other = place.machine("other")
+    second = place.machine("again")
+    assert not first.on
+    second.boot(NOTHING)
+    assert second.run(["test", "-e", "/var/lib/kept"]).status == 1
+    assert len({first.address, other.address, second.address}) == 3
+
+
 def test_a_disk_of_a_given_size_can_be_full(place):
     """Writing ends at the size, for root as well."""
     machine = place.machine("small", disk_size=32 << 20)

@@ -1,10 +1,12 @@
 """Boots with the real systemd: its units run in their order, failures are seen, and the host stays out of reach."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from tools.node import cgroups
 from tools.oracles import cloud_init, fakes, finding, ignition, roots, sandbox, systemd_boot, tree_diff
 from tools.oracles.failures import EngineTimeout
 from tools.oracles.sandbox import Command, File
@@ -120,3 +122,20 @@ def test_boot_has_a_time_limit(engine):
         )
         with pytest.raises(EngineTimeout):
             systemd_boot.boot(box, timeout=4)
+    assert cgroups.left(f"engine-{os.getpid()}-") == []
+
+
+@pytest.mark.skipif(not cgroups.available(), reason="this machine has no control groups of the first version")
+def test_empty_groups_of_others_are_left_alone(engine, tmp_path):
+    """A systemd that ends removes all empty groups below its root, and a machine of a site begins with empty ones."""
+    engine("root-trixie")
+    name = f"slipway-other-{tmp_path.name}"
+    cgroups.make(name)
+    try:
+        before = cgroups.left(name)
+        with sandbox.opened(roots.ROOTS["trixie"].require()) as box:
+            systemd_boot.boot(box)
+        assert cgroups.left(name) == before
+        assert cgroups.left(f"engine-{os.getpid()}-") == []
+    finally:
+        cgroups.remove(name)

@@ -26,7 +26,7 @@ def second_time(name):
     return again
 
 @pytest.mark.boots
-def test_machine(): assert second_time("machine")
+def test_machine(): assert second_time('machine')
 
 @pytest.mark.boots
 def test_broken_machine(): assert False
@@ -49,6 +49,8 @@ def test_a_second_try(pytester, spread, tmp_path):
     kept = tmp_path / "outcomes"
     result = run(pytester, "node", TESTS, "--retry-machines", f"--outcomes-to={kept}", *spread)
     assert result.parseoutcomes() == {"passed": 1, "failed": 2, "rerun": 2}
+    tries = result.stdout.str().split("first try of ")[1:]
+    assert any("::test_machine" in text and "second_time('machine')" in text for text in tries)
     outcomes = {name.partition("::")[2]: entry for name, entry in json.loads(kept.read_text()).items()}
     assert {name: (entry["outcome"], entry["reruns"]) for name, entry in outcomes.items()} == {
         "test_machine": ("passed", 1),

@@ -54,12 +54,16 @@ class EngineTable:
             return self._engines.get(cluster.control_plane, default)
         if kubernetes.engine in self._engines:
             return self._engines[kubernetes.engine]
-        meant = did_you_mean(kubernetes.engine, self._engines)
-        remedy = f"did you mean {meant}?" if meant else f"choose {' or '.join(self._engines)}"
         raise SpecInvalid(
             "the bootstrap engine of the spec is not installed",
-            violations=[Violation(FIELD, "is no bootstrap engine that is installed", remedy=remedy)],
+            violations=[self.not_installed(kubernetes.engine, FIELD)],
         )
+
+    def not_installed(self, name: str, path: str) -> Violation:
+        """Give the violation of a field that names an engine which the table does not have."""
+        meant = did_you_mean(name, self._engines)
+        remedy = f"did you mean {meant}?" if meant else f"choose {' or '.join(self._engines)}"
+        return Violation(path, "is no bootstrap engine that is installed", remedy=remedy)
 
     def of_cluster(self, family: str) -> Engine:
         """Give the engine of a cluster whose control plane is of a family; the first one for any other family."""

@@ -15,7 +15,7 @@ from slipway.bootstrapper.provisioning.selection_errors import (
     instead,
     no_allowed_version,
     none_ready,
-    wanted,
+    wanted_format,
 )
 from slipway.bootstrapper.provisioning.versions import VersionRules, version_order
 from slipway.bootstrapper.provisioning.wish import Wish
@@ -84,12 +84,12 @@ def choose(
     ready = [instance for instance in permitted if instance.state == registrypb.INSTANCE_STATE_READY]
     if not ready:
         raise none_ready(wish, instances, versioned, allowed, versions)
-    found = {name: _best(name, ready, wish) for name in sorted({instance.info.name for instance in ready})}
-    candidates = [candidate for candidate in found.values() if candidate is not None]
+    best = [_best(name, ready, wish) for name in sorted({instance.info.name for instance in ready})]
+    candidates = [candidate for candidate in best if candidate is not None]
     if not candidates:
         _check_family(ready, wish, all_candidates(instances, allowed=allowed, versions=versions))
         served = sorted({info.format for instance in ready for info in instance.info.formats})
-        message = f"no allowed provisioner serves {wanted(wish)}; served: {', '.join(served)}"
+        message = f"no allowed provisioner serves {wanted_format(wish)}; served: {', '.join(served)}"
         why = f"is not served by {f'provisioner {wish.name}' if wish.name else 'any allowed provisioner'}"
         raise UnsupportedFormat(
             message,
@@ -99,7 +99,7 @@ def choose(
     if len(candidates) > 1:
         names = ", ".join(candidate.name for candidate in candidates)
         raise AmbiguousProvisioner(
-            f"several provisioners can serve this machine ({names}): pin instance in spec.provisioner.name",
+            f"several provisioners can serve this machine ({names}): set {NAME_FIELD} to one of them",
             metadata={"candidates": names.replace(" ", "")},
         )
     return candidates[0]
@@ -119,11 +119,11 @@ def all_candidates(
         and (allowed is None or instance.info.name in allowed)
         and not versions.refusal(instance.info)
     ]
-    found = []
+    candidates = []
     for name in sorted({instance.info.name for instance in ready}):
         group = _newest([instance for instance in ready if instance.info.name == name])
-        found += [_candidate(info, group) for info in group[0].info.formats]
-    return found
+        candidates += [_candidate(info, group) for info in group[0].info.formats]
+    return candidates
 
 
 def reaches(info: provisionerpb.FormatInfo, said: clusterpb.Target) -> bool:
@@ -136,7 +136,7 @@ def reaches(info: provisionerpb.FormatInfo, said: clusterpb.Target) -> bool:
 
 
 def _best(name: str, ready: Sequence[registrypb.ProvisionerInstance], wish: Wish) -> Candidate | None:
-    group = _newest([one for one in ready if one.info.name == name])
+    group = _newest([instance for instance in ready if instance.info.name == name])
     suitable = [info for info in group[0].info.formats if _serves(info, wish)]
     if not suitable:
         return None
@@ -161,8 +161,8 @@ def _candidate(info: provisionerpb.FormatInfo, group: Sequence[registrypb.Provis
 
 
 def _newest(group: Sequence[registrypb.ProvisionerInstance]) -> list[registrypb.ProvisionerInstance]:
-    newest = max((one.info.implementation_version for one in group), key=version_order)
-    return [one for one in group if one.info.implementation_version == newest]
+    newest = max((instance.info.implementation_version for instance in group), key=version_order)
+    return [instance for instance in group if instance.info.implementation_version == newest]
 
 
 def _check_family(
@@ -177,13 +177,21 @@ def _check_family(
     """
     anywhere = replace(wish, os_family=clusterpb.OS_FAMILY_UNSPECIFIED)
     families = {
-        family for one in ready for info in one.info.formats if _serves(info, anywhere) for family in info.os_families
+        family
+        for instance in ready
+        for info in instance.info.formats
+        if _serves(info, anywhere)
+        for family in info.os_families
     }
     if wish.os_family == clusterpb.OS_FAMILY_UNSPECIFIED or not families:
         return
-    names = ", ".join(sorted(clusterpb.OsFamily.Name(one).removeprefix("OS_FAMILY_").lower() for one in families))
+    names = ", ".join(sorted(clusterpb.OsFamily.Name(family).removeprefix("OS_FAMILY_").lower() for family in families))
     whose = f"provisioner {wish.name}" if wish.name else "every allowed provisioner"
-    others = {one.name for one in candidates if one.name != wish.name and wish.os_family in one.format.os_families}
+    others = {
+        candidate.name
+        for candidate in candidates
+        if candidate.name != wish.name and wish.os_family in candidate.format.os_families
+    }
     remedy = f"choose {any_of(others)} for this machine" if others else f"choose a {names} machine"
     raise UnsupportedTarget(
         f"{whose} is for {names} machines",

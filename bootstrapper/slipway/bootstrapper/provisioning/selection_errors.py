@@ -18,7 +18,8 @@ NAME_FIELD, VERSION_FIELD, FORMAT_FIELD = (f"spec.provisioner.{field}" for field
 _MOST_NAMED = 12
 
 
-def wanted(wish: Wish) -> str:
+def wanted_format(wish: Wish) -> str:
+    """Name the format that a selection is for, as precisely as the request does."""
     if wish.format:
         return f"format {wish.format}"
     if wish.secret_format:

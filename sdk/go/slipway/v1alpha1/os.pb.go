@@ -2266,6 +2266,8 @@ type Packages struct {
 	Update *bool `protobuf:"varint,2,opt,name=update,proto3,oneof" json:"update,omitempty"`
 	// All packages are upgraded first.
 	Upgrade *bool `protobuf:"varint,3,opt,name=upgrade,proto3,oneof" json:"upgrade,omitempty"`
+	// Repositories beside those of the image. Their indexes are refreshed before anything is installed.
+	Repositories []*PackageRepository `protobuf:"bytes,4,rep,name=repositories,proto3" json:"repositories,omitempty"`
 	// Where it was written.
 	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2323,9 +2325,99 @@ func (x *Packages) GetUpgrade() bool {
 	return false
 }
 
+func (x *Packages) GetRepositories() []*PackageRepository {
+	if x != nil {
+		return x.Repositories
+	}
+	return nil
+}
+
 func (x *Packages) GetOrigin() *Origin {
 	if x != nil {
 		return x.Origin
+	}
+	return nil
+}
+
+// PackageRepository is a source of packages for the distribution's own package manager. What is installed from it is signed
+// by its key; apt trusts the key for this repository alone.
+type PackageRepository struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A name for its files, which begin with "slipway-".
+	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// Its address, http or https: of apt the folder that "dists" is in, or that the index of a flat repository is in.
+	Url *string `protobuf:"bytes,2,opt,name=url,proto3,oneof" json:"url,omitempty"`
+	// Suites of apt, such as "stable". None: the repository is flat, as pkgs.k8s.io is.
+	Suites []string `protobuf:"bytes,3,rep,name=suites,proto3" json:"suites,omitempty"`
+	// Components of apt's suites, such as "main". Required where there are suites.
+	Components []string `protobuf:"bytes,4,rep,name=components,proto3" json:"components,omitempty"`
+	// The key that signs it: one OpenPGP public key block in ASCII armor.
+	Key           *Content `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PackageRepository) Reset() {
+	*x = PackageRepository{}
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PackageRepository) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PackageRepository) ProtoMessage() {}
+
+func (x *PackageRepository) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PackageRepository.ProtoReflect.Descriptor instead.
+func (*PackageRepository) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *PackageRepository) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+func (x *PackageRepository) GetUrl() string {
+	if x != nil && x.Url != nil {
+		return *x.Url
+	}
+	return ""
+}
+
+func (x *PackageRepository) GetSuites() []string {
+	if x != nil {
+		return x.Suites
+	}
+	return nil
+}
+
+func (x *PackageRepository) GetComponents() []string {
+	if x != nil {
+		return x.Components
+	}
+	return nil
+}
+
+func (x *PackageRepository) GetKey() *Content {
+	if x != nil {
+		return x.Key
 	}
 	return nil
 }
@@ -2343,7 +2435,7 @@ type Package struct {
 
 func (x *Package) Reset() {
 	*x = Package{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[25]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2355,7 +2447,7 @@ func (x *Package) String() string {
 func (*Package) ProtoMessage() {}
 
 func (x *Package) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[25]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2368,7 +2460,7 @@ func (x *Package) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Package.ProtoReflect.Descriptor instead.
 func (*Package) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{25}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Package) GetName() string {
@@ -2404,7 +2496,7 @@ type Containerd struct {
 
 func (x *Containerd) Reset() {
 	*x = Containerd{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[26]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2416,7 +2508,7 @@ func (x *Containerd) String() string {
 func (*Containerd) ProtoMessage() {}
 
 func (x *Containerd) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[26]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2429,7 +2521,7 @@ func (x *Containerd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Containerd.ProtoReflect.Descriptor instead.
 func (*Containerd) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{26}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Containerd) GetRegistries() []*Registry {
@@ -2486,7 +2578,7 @@ type Registry struct {
 
 func (x *Registry) Reset() {
 	*x = Registry{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[27]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2498,7 +2590,7 @@ func (x *Registry) String() string {
 func (*Registry) ProtoMessage() {}
 
 func (x *Registry) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[27]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2511,7 +2603,7 @@ func (x *Registry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Registry.ProtoReflect.Descriptor instead.
 func (*Registry) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{27}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Registry) GetHost() string {
@@ -2566,7 +2658,7 @@ type RegistryEndpoint struct {
 
 func (x *RegistryEndpoint) Reset() {
 	*x = RegistryEndpoint{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[28]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2578,7 +2670,7 @@ func (x *RegistryEndpoint) String() string {
 func (*RegistryEndpoint) ProtoMessage() {}
 
 func (x *RegistryEndpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[28]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2591,7 +2683,7 @@ func (x *RegistryEndpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegistryEndpoint.ProtoReflect.Descriptor instead.
 func (*RegistryEndpoint) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{28}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RegistryEndpoint) GetUrl() string {
@@ -2635,7 +2727,7 @@ type RegistryCredentials struct {
 
 func (x *RegistryCredentials) Reset() {
 	*x = RegistryCredentials{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[29]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2647,7 +2739,7 @@ func (x *RegistryCredentials) String() string {
 func (*RegistryCredentials) ProtoMessage() {}
 
 func (x *RegistryCredentials) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[29]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2660,7 +2752,7 @@ func (x *RegistryCredentials) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegistryCredentials.ProtoReflect.Descriptor instead.
 func (*RegistryCredentials) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{29}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RegistryCredentials) GetUsername() string {
@@ -2934,15 +3026,27 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18?\"\tdns-labelH\x00R\x04name\x88\x01\x01\x12T\n" +
 	"\vcertificate\x18\x02 \x01(\v2\x19.slipway.v1alpha1.ContentB\x17\x9a\xb5\x18\x13\b\x01\"\x0fpem-certificateR\vcertificate\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\a\n" +
-	"\x05_name\"\x82\x02\n" +
+	"\x05_name\"\xea\x02\n" +
 	"\bPackages\x12N\n" +
 	"\ainstall\x18\x01 \x03(\v2\x19.slipway.v1alpha1.PackageB\x19\x8a\xb5\x18\b.install\x9a\xb5\x18\t\x10\x80\x02B\x04nameR\ainstall\x12(\n" +
 	"\x06update\x18\x02 \x01(\bB\v\x8a\xb5\x18\a.updateH\x00R\x06update\x88\x01\x01\x12+\n" +
-	"\aupgrade\x18\x03 \x01(\bB\f\x8a\xb5\x18\b.upgradeH\x01R\aupgrade\x88\x01\x01\x128\n" +
+	"\aupgrade\x18\x03 \x01(\bB\f\x8a\xb5\x18\b.upgradeH\x01R\aupgrade\x88\x01\x01\x12f\n" +
+	"\frepositories\x18\x04 \x03(\v2#.slipway.v1alpha1.PackageRepositoryB\x1d\x8a\xb5\x18\r.repositories\x9a\xb5\x18\b\x10 B\x04nameR\frepositories\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\t\n" +
 	"\a_updateB\n" +
 	"\n" +
-	"\b_upgrade\"\x95\x01\n" +
+	"\b_upgrade\"\xcc\x02\n" +
+	"\x11PackageRepository\x12,\n" +
+	"\x04name\x18\x01 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18?\"\tdns-labelH\x00R\x04name\x88\x01\x01\x12%\n" +
+	"\x03url\x18\x02 \x01(\tB\x0e\x9a\xb5\x18\n" +
+	"\b\x01\x18\x80\x10\"\x03urlH\x01R\x03url\x88\x01\x01\x12=\n" +
+	"\x06suites\x18\x03 \x03(\tB%\x8a\xb5\x18\a.suites\x9a\xb5\x18\x16\x10\x10\x18\x80\x01\"\x0frepository-partR\x06suites\x12I\n" +
+	"\n" +
+	"components\x18\x04 \x03(\tB)\x8a\xb5\x18\v.components\x9a\xb5\x18\x16\x10\x10\x18\x80\x01\"\x0frepository-partR\n" +
+	"components\x12G\n" +
+	"\x03key\x18\x05 \x01(\v2\x19.slipway.v1alpha1.ContentB\x1a\x9a\xb5\x18\x16\b\x01\"\x12openpgp-public-keyR\x03keyB\a\n" +
+	"\x05_nameB\x06\n" +
+	"\x04_url\"\x95\x01\n" +
 	"\aPackage\x120\n" +
 	"\x04name\x18\x01 \x01(\tB\x17\x9a\xb5\x18\x13\b\x01\x18\x80\x01\"\fpackage-nameH\x00R\x04name\x88\x01\x01\x12C\n" +
 	"\aversion\x18\x02 \x01(\tB$\x8a\xb5\x18\b.version\x9a\xb5\x18\x14\x18\x80\x01\"\x0fpackage-versionH\x01R\aversion\x88\x01\x01B\a\n" +
@@ -3011,7 +3115,7 @@ func file_slipway_v1alpha1_os_proto_rawDescGZIP() []byte {
 }
 
 var file_slipway_v1alpha1_os_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_slipway_v1alpha1_os_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_slipway_v1alpha1_os_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_slipway_v1alpha1_os_proto_goTypes = []any{
 	(DefaultUser)(0),            // 0: slipway.v1alpha1.DefaultUser
 	(PartitionTableType)(0),     // 1: slipway.v1alpha1.PartitionTableType
@@ -3041,15 +3145,16 @@ var file_slipway_v1alpha1_os_proto_goTypes = []any{
 	(*Proxy)(nil),               // 25: slipway.v1alpha1.Proxy
 	(*TrustedCertificate)(nil),  // 26: slipway.v1alpha1.TrustedCertificate
 	(*Packages)(nil),            // 27: slipway.v1alpha1.Packages
-	(*Package)(nil),             // 28: slipway.v1alpha1.Package
-	(*Containerd)(nil),          // 29: slipway.v1alpha1.Containerd
-	(*Registry)(nil),            // 30: slipway.v1alpha1.Registry
-	(*RegistryEndpoint)(nil),    // 31: slipway.v1alpha1.RegistryEndpoint
-	(*RegistryCredentials)(nil), // 32: slipway.v1alpha1.RegistryCredentials
-	(*Content)(nil),             // 33: slipway.v1alpha1.Content
-	(*Origin)(nil),              // 34: slipway.v1alpha1.Origin
-	(*SecretValue)(nil),         // 35: slipway.v1alpha1.SecretValue
-	(*MachineText)(nil),         // 36: slipway.v1alpha1.MachineText
+	(*PackageRepository)(nil),   // 28: slipway.v1alpha1.PackageRepository
+	(*Package)(nil),             // 29: slipway.v1alpha1.Package
+	(*Containerd)(nil),          // 30: slipway.v1alpha1.Containerd
+	(*Registry)(nil),            // 31: slipway.v1alpha1.Registry
+	(*RegistryEndpoint)(nil),    // 32: slipway.v1alpha1.RegistryEndpoint
+	(*RegistryCredentials)(nil), // 33: slipway.v1alpha1.RegistryCredentials
+	(*Content)(nil),             // 34: slipway.v1alpha1.Content
+	(*Origin)(nil),              // 35: slipway.v1alpha1.Origin
+	(*SecretValue)(nil),         // 36: slipway.v1alpha1.SecretValue
+	(*MachineText)(nil),         // 37: slipway.v1alpha1.MachineText
 }
 var file_slipway_v1alpha1_os_proto_depIdxs = []int32{
 	4,  // 0: slipway.v1alpha1.OperatingSystem.files:type_name -> slipway.v1alpha1.File
@@ -3072,51 +3177,53 @@ var file_slipway_v1alpha1_os_proto_depIdxs = []int32{
 	25, // 17: slipway.v1alpha1.OperatingSystem.proxy:type_name -> slipway.v1alpha1.Proxy
 	26, // 18: slipway.v1alpha1.OperatingSystem.trusted_certificates:type_name -> slipway.v1alpha1.TrustedCertificate
 	27, // 19: slipway.v1alpha1.OperatingSystem.packages:type_name -> slipway.v1alpha1.Packages
-	29, // 20: slipway.v1alpha1.OperatingSystem.containerd:type_name -> slipway.v1alpha1.Containerd
-	33, // 21: slipway.v1alpha1.File.content:type_name -> slipway.v1alpha1.Content
+	30, // 20: slipway.v1alpha1.OperatingSystem.containerd:type_name -> slipway.v1alpha1.Containerd
+	34, // 21: slipway.v1alpha1.File.content:type_name -> slipway.v1alpha1.Content
 	5,  // 22: slipway.v1alpha1.File.remote:type_name -> slipway.v1alpha1.RemoteContent
-	34, // 23: slipway.v1alpha1.File.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 24: slipway.v1alpha1.Directory.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 25: slipway.v1alpha1.Link.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 26: slipway.v1alpha1.Group.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 27: slipway.v1alpha1.User.password_hash:type_name -> slipway.v1alpha1.SecretValue
-	34, // 28: slipway.v1alpha1.User.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 23: slipway.v1alpha1.File.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 24: slipway.v1alpha1.Directory.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 25: slipway.v1alpha1.Link.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 26: slipway.v1alpha1.Group.origin:type_name -> slipway.v1alpha1.Origin
+	36, // 27: slipway.v1alpha1.User.password_hash:type_name -> slipway.v1alpha1.SecretValue
+	35, // 28: slipway.v1alpha1.User.origin:type_name -> slipway.v1alpha1.Origin
 	1,  // 29: slipway.v1alpha1.Disk.table_type:type_name -> slipway.v1alpha1.PartitionTableType
 	11, // 30: slipway.v1alpha1.Disk.partitions:type_name -> slipway.v1alpha1.Partition
-	34, // 31: slipway.v1alpha1.Disk.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 31: slipway.v1alpha1.Disk.origin:type_name -> slipway.v1alpha1.Origin
 	13, // 32: slipway.v1alpha1.Filesystem.partition:type_name -> slipway.v1alpha1.PartitionReference
 	14, // 33: slipway.v1alpha1.Filesystem.cloud_init:type_name -> slipway.v1alpha1.CloudInitFilesystem
-	34, // 34: slipway.v1alpha1.Filesystem.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 34: slipway.v1alpha1.Filesystem.origin:type_name -> slipway.v1alpha1.Origin
 	13, // 35: slipway.v1alpha1.Mount.partition:type_name -> slipway.v1alpha1.PartitionReference
-	34, // 36: slipway.v1alpha1.Mount.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 37: slipway.v1alpha1.Swap.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 36: slipway.v1alpha1.Mount.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 37: slipway.v1alpha1.Swap.origin:type_name -> slipway.v1alpha1.Origin
 	18, // 38: slipway.v1alpha1.SystemdUnit.drop_ins:type_name -> slipway.v1alpha1.SystemdDropIn
-	34, // 39: slipway.v1alpha1.SystemdUnit.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 40: slipway.v1alpha1.Sysctl.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 41: slipway.v1alpha1.KernelModule.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 42: slipway.v1alpha1.KernelArgument.origin:type_name -> slipway.v1alpha1.Origin
-	36, // 43: slipway.v1alpha1.Hostname.name:type_name -> slipway.v1alpha1.MachineText
-	34, // 44: slipway.v1alpha1.Hostname.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 45: slipway.v1alpha1.Ntp.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 46: slipway.v1alpha1.TimeZone.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 47: slipway.v1alpha1.Proxy.origin:type_name -> slipway.v1alpha1.Origin
-	33, // 48: slipway.v1alpha1.TrustedCertificate.certificate:type_name -> slipway.v1alpha1.Content
-	34, // 49: slipway.v1alpha1.TrustedCertificate.origin:type_name -> slipway.v1alpha1.Origin
-	28, // 50: slipway.v1alpha1.Packages.install:type_name -> slipway.v1alpha1.Package
-	34, // 51: slipway.v1alpha1.Packages.origin:type_name -> slipway.v1alpha1.Origin
-	30, // 52: slipway.v1alpha1.Containerd.registries:type_name -> slipway.v1alpha1.Registry
-	2,  // 53: slipway.v1alpha1.Containerd.cgroup_driver:type_name -> slipway.v1alpha1.CgroupDriver
-	25, // 54: slipway.v1alpha1.Containerd.proxy:type_name -> slipway.v1alpha1.Proxy
-	34, // 55: slipway.v1alpha1.Containerd.origin:type_name -> slipway.v1alpha1.Origin
-	31, // 56: slipway.v1alpha1.Registry.endpoints:type_name -> slipway.v1alpha1.RegistryEndpoint
-	32, // 57: slipway.v1alpha1.Registry.credentials:type_name -> slipway.v1alpha1.RegistryCredentials
-	33, // 58: slipway.v1alpha1.RegistryEndpoint.ca:type_name -> slipway.v1alpha1.Content
-	35, // 59: slipway.v1alpha1.RegistryCredentials.password:type_name -> slipway.v1alpha1.SecretValue
-	60, // [60:60] is the sub-list for method output_type
-	60, // [60:60] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	35, // 39: slipway.v1alpha1.SystemdUnit.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 40: slipway.v1alpha1.Sysctl.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 41: slipway.v1alpha1.KernelModule.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 42: slipway.v1alpha1.KernelArgument.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 43: slipway.v1alpha1.Hostname.name:type_name -> slipway.v1alpha1.MachineText
+	35, // 44: slipway.v1alpha1.Hostname.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 45: slipway.v1alpha1.Ntp.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 46: slipway.v1alpha1.TimeZone.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 47: slipway.v1alpha1.Proxy.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 48: slipway.v1alpha1.TrustedCertificate.certificate:type_name -> slipway.v1alpha1.Content
+	35, // 49: slipway.v1alpha1.TrustedCertificate.origin:type_name -> slipway.v1alpha1.Origin
+	29, // 50: slipway.v1alpha1.Packages.install:type_name -> slipway.v1alpha1.Package
+	28, // 51: slipway.v1alpha1.Packages.repositories:type_name -> slipway.v1alpha1.PackageRepository
+	35, // 52: slipway.v1alpha1.Packages.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 53: slipway.v1alpha1.PackageRepository.key:type_name -> slipway.v1alpha1.Content
+	31, // 54: slipway.v1alpha1.Containerd.registries:type_name -> slipway.v1alpha1.Registry
+	2,  // 55: slipway.v1alpha1.Containerd.cgroup_driver:type_name -> slipway.v1alpha1.CgroupDriver
+	25, // 56: slipway.v1alpha1.Containerd.proxy:type_name -> slipway.v1alpha1.Proxy
+	35, // 57: slipway.v1alpha1.Containerd.origin:type_name -> slipway.v1alpha1.Origin
+	32, // 58: slipway.v1alpha1.Registry.endpoints:type_name -> slipway.v1alpha1.RegistryEndpoint
+	33, // 59: slipway.v1alpha1.Registry.credentials:type_name -> slipway.v1alpha1.RegistryCredentials
+	34, // 60: slipway.v1alpha1.RegistryEndpoint.ca:type_name -> slipway.v1alpha1.Content
+	36, // 61: slipway.v1alpha1.RegistryCredentials.password:type_name -> slipway.v1alpha1.SecretValue
+	62, // [62:62] is the sub-list for method output_type
+	62, // [62:62] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_os_proto_init() }
@@ -3160,13 +3267,14 @@ func file_slipway_v1alpha1_os_proto_init() {
 	file_slipway_v1alpha1_os_proto_msgTypes[27].OneofWrappers = []any{}
 	file_slipway_v1alpha1_os_proto_msgTypes[28].OneofWrappers = []any{}
 	file_slipway_v1alpha1_os_proto_msgTypes[29].OneofWrappers = []any{}
+	file_slipway_v1alpha1_os_proto_msgTypes[30].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_os_proto_rawDesc), len(file_slipway_v1alpha1_os_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   30,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

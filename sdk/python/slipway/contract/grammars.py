@@ -4,6 +4,7 @@ A value that passes here is safe to hand to every encoder further on, and means 
 grammars say *what is wrong* without ever repeating the value.
 """
 
+import base64
 import ipaddress
 import re
 from collections.abc import Callable
@@ -123,6 +124,22 @@ def _pem_certificate(text: str) -> bool:
         return False
 
 
+def _openpgp_public_key(text: str) -> bool:
+    """Return whether it is one public key block: what reads armor stops at its end. RFC 9580, sections 4.2 and 6.2."""
+    first, *lines = [line.strip() for line in text.strip().splitlines()] or [""]
+    if first != "-----BEGIN PGP PUBLIC KEY BLOCK-----" or "" not in lines or lines[-1] != first.replace("BEGIN", "END"):
+        return False
+    body = lines[lines.index("") + 1 : -1]
+    if body and body[-1].startswith("="):
+        body.pop()  # its checksum
+    try:
+        packets = base64.b64decode("".join(body), validate=True)
+    except ValueError:
+        return False
+    # The first packet is a public key, which has the number 6 in the old form and in the new one.
+    return bool(packets) and (packets[0] & 0b11111100 == 0b10011000 or packets[0] == 0b11000110)  # noqa: PLR2004
+
+
 def _one_line(text: str) -> bool:
     return not _CONTROL.search(text) and not any(char in "\u0085\u2028\u2029" for char in text)
 
@@ -213,12 +230,14 @@ _GRAMMARS = [
         '"linux", "swap", "raid", "lvm", "fat32", "ntfs", "extended" or a GPT type GUID',
         r"linux|swap|raid|lvm|fat32|ntfs|extended|(?i:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
     ),
+    Grammar("openpgp-public-key", "one OpenPGP public key block in ASCII armor", _openpgp_public_key),
     Grammar("pem-certificate", "one or more X.509 certificates in PEM", _pem_certificate),
     _regular(
         "registry-host",
         'a registry\'s host, with port if need be, or "_default"',
         rf"_default|(?i:{_LABEL}(\.{_LABEL})*)(:[0-9]+)?",
     ),
+    _regular("repository-part", "a suite or component of a repository", r"[A-Za-z0-9][A-Za-z0-9._~/-]*"),
     _regular("secret-key", "a key of a Secret", r"[A-Za-z0-9._-]+"),
     _regular(
         "secret-name",

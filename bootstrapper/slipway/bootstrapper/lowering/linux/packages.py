@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
+from slipway.bootstrapper.lowering.linux.package_repositories import put_repositories
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
@@ -63,7 +64,7 @@ _MANAGERS: Mapping[PackageManager, _Manager] = {
 
 
 def lower(items: Sequence[Item], draft: Draft) -> None:
-    """Refresh the index, upgrade and install, as far as each is asked for, in one step."""
+    """Add repositories; refresh the index, upgrade and install, as far as each is asked for, in one step."""
     (item,) = items
     if draft.profile.image_based:
         raise CannotLower(
@@ -71,19 +72,35 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
             "the distribution is image based: packages cannot be installed on a machine",
             remedy="build an image that has them, or bring the programs as files",
         )
-    manager = _MANAGERS[needed(draft.profile.packages, item)]
+    name = needed(draft.profile.packages, item)
+    manager = _MANAGERS[name]
     if any("/" in package.name for package in item.message.install):
         raise CannotLower(item, "a package is named by a path or an address", remedy="name packages by their names")
-    text = script(_calls(item.message, manager))
+    if item.message.repositories and item.message.HasField("update") and not item.message.update:
+        raise CannotLower(
+            item,
+            "a package manager knows nothing of a repository before its index is refreshed",
+            remedy="leave update out, or set it to true",
+            fields=["update"],
+        )
+    before = list(put_repositories(item, draft, name, by=ID))
+    text = script([*before, *_calls(item.message, manager)])
     draft.step(Rank.PACKAGES, "packages", source=item.message, by=ID, script=text)
 
 
 def _calls(packages: ospb.Packages, manager: _Manager) -> Iterator[Sequence[str]]:
-    update = packages.update if packages.HasField("update") else bool(packages.install or packages.upgrade)
+    update = (
+        packages.update
+        if packages.HasField("update")
+        else bool(packages.install or packages.upgrade or packages.repositories)
+    )
     if update:
         yield manager.update
     if packages.upgrade:
         yield manager.upgrade
     if packages.install:
-        names = [manager.pinned(one.name, one.version) if one.version else one.name for one in packages.install]
+        names = [
+            manager.pinned(package.name, package.version) if package.version else package.name
+            for package in packages.install
+        ]
         yield [*manager.install, *names]
