@@ -106,6 +106,7 @@ LEFT_OUT = {
     "OperatingSystem.disks": "no block device is here; `generated_disks` has layouts",
     "OperatingSystem.filesystems": "no block device is here; `generated_disks` has layouts",
     "OperatingSystem.kernel_arguments": "no boot loader is here; cloud-init has none",
+    "Packages.repositories": "`test_linux_repositories` has them, with one that the real apt installs from",
     "Mount.partition": "no block device is here; `disks.yaml` has some",
     "Content.config_map_ref": "stands in no bundle: the value is put in its place before",
     "Segment.template": "a template of cloud-init means nothing to Ignition",

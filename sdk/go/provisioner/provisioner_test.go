@@ -102,6 +102,9 @@ func TestTheChecksOfTheContract(t *testing.T) {
 		{func(r *pb.RenderRequest) {
 			r.Bundle.Kubernetes = &pb.BootstrapBundle_Plan{Plan: &pb.Plan{Entrypoint: &pb.EntryPoint{Argv: []string{"a", "b\x00c"}}}}
 		}, "BUNDLE_INVALID", codes.InvalidArgument},
+		{func(r *pb.RenderRequest) {
+			r.Bundle.Os.Links = append(r.Bundle.Os.Links, &pb.Link{Path: proto.String(strings.Repeat("/a", 65))})
+		}, "BUNDLE_INVALID", codes.InvalidArgument},
 		{func(r *pb.RenderRequest) { r.MaxUserDataBytes = math.MaxUint64 }, "", codes.OK},
 		{func(r *pb.RenderRequest) { r.MaxUserDataBytes = 1 }, "USER_DATA_TOO_LARGE", codes.FailedPrecondition},
 		{func(r *pb.RenderRequest) { r.Bundle.Id = proto.String(strings.Repeat("x", bundleBytes)) }, "BUNDLE_TOO_LARGE", codes.InvalidArgument},

@@ -168,6 +168,9 @@ func (s *service) check(request *pb.RenderRequest) (*pb.FormatInfo, error) {
 			return nil, invalid(fmt.Sprintf("plan.entrypoint.argv[%d]", index), "cannot hold a NUL character")
 		}
 	}
+	if err := checkPathDepth(bundle.GetOs()); err != nil {
+		return nil, err
+	}
 	return format, nil
 }
 

@@ -1,5 +1,7 @@
 """All commands under one name."""
 
+from typing import Any
+
 import click
 
 from slipway.cli.artifacts_command import artifacts
@@ -17,10 +19,24 @@ from slipway.cli.render_command import render
 from slipway.cli.size_command import size
 from slipway.cli.up_command import up
 from slipway.cli.validate_command import validate
+from slipway.contract.control_characters import escape_controls
 from slipway.contract.version import VERSION
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class Commands(click.Group):
+    """The commands. What is wrong with a command line is printed by click; a file's name in it may be anyone's."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            # Each kind of error makes its text of it; to type checkers it is final.
+            vars(error)["message"] = escape_controls(error.message)
+            raise
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(VERSION, prog_name="slipway")
 def cli() -> None:
     """One neutral bootstrap bundle, any provisioner.

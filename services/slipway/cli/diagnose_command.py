@@ -1,17 +1,19 @@
 """slipway diagnose."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.text import Text
 
+from slipway.cli.diagnosis_tree import diagnosis_tree
 from slipway.cli.failures import reported
 from slipway.cli.options import output_option
 from slipway.cli.output import emit, note, say, show
-from slipway.diagnosis.diagnosis import Finding
+from slipway.diagnosis.diagnosis import Diagnosis, Finding, Outcome
 from slipway.diagnosis.diagnosis import diagnose as diagnosed
-from slipway.diagnosis.log_files import LARGEST, LogError, logs_of
+from slipway.diagnosis.log_files import LARGEST, Log, LogError, logs_of
 
 
 @click.command("diagnose", short_help="Find in logs why a machine did not become a node.")
@@ -19,21 +21,25 @@ from slipway.diagnosis.log_files import LARGEST, LogError, logs_of
     "files", nargs=-1, required=True, metavar="FILE...|-",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
 )  # fmt: skip
+@click.option("--separate", is_flag=True, help="Each FILE is of a machine of its own.")
 @output_option()
 @reported
-def diagnose(files: tuple[Path, ...], output: str) -> None:
+def diagnose(files: tuple[Path, ...], separate: bool, output: str) -> None:  # noqa: FBT001
     """Find in logs why a machine did not become a node: the reason, the line that shows it, and a remedy.
 
     FILE is any log, console dump, or log bundle (tar, gzip) of any cluster, with or without Slipway; - is standard
-    input. Several files are read as logs of one machine. The cause is first. Problems that ended before the
-    machine joined are not reported, and effects are reported only where no cause is found. Secrets are removed from the
-    lines shown. Nothing is sent anywhere.
+    input. Several files are read as logs of one machine, unless --separate is given. The cause is first. Problems that
+    ended before the machine joined are not reported, and effects are reported only where no cause is found. Words that
+    many programs write count only with a failure behind them; without one they are candidates, and no answer. Where no
+    reason is known, the outcome is Unknown, with the candidates and the last lines that look like errors. Secrets are
+    removed from the lines shown. Nothing is sent anywhere.
 
     \b
     Examples:
       slipway diagnose /var/log/cloud-init-output.log
       journalctl -b | slipway diagnose -
       slipway diagnose logs.tar.gz -o json
+      slipway diagnose --separate console-*.log
 
     \b
     Exit codes:
@@ -41,20 +47,19 @@ def diagnose(files: tuple[Path, ...], output: str) -> None:
       1  a file is damaged, too large, or of a kind that is not supported
       2  usage error, or there is no such file
     """  # noqa: D301  # click's mark for lines that stay
-    try:
-        logs = [log for path in files for log in logs_of("stdin" if str(path) == "-" else path.name, _content(path))]
-    except LogError as error:
-        raise _Unreadable(str(error)) from None
-    for log in logs:
-        if log.text is None:
-            note(f"{log.name}: is no text, and was not read", "note")
-    findings = diagnosed(logs)
+    machines = [(path,) for path in files] if separate else [files]
+    trees: list[dict[str, Any]] = []
+    for paths in machines:
+        logs = _logs(paths)
+        diagnosis = diagnosed(logs)
+        trees.append(diagnosis_tree(logs, diagnosis))
+        if output == "table":
+            if separate:
+                show(Text(_name(paths[0]), style="bold"))
+            _show(len(logs), diagnosis)
     if output != "table":
-        emit({"logs": len(logs), "findings": [_tree(one) for one in findings]}, output)
-    elif findings:
-        _show(findings)
-    else:
-        say(f"no known reason in {len(logs)} {'log' if len(logs) == 1 else 'logs'}")
+        named = [{"machine": _name(path), **tree} for path, tree in zip(files, trees, strict=False)]
+        emit({"machines": named} if separate else trees[0], output)
 
 
 class _Unreadable(click.ClickException):
@@ -64,6 +69,21 @@ class _Unreadable(click.ClickException):
         """Report it as all commands report a failure."""
         del file
         note(self.message, "failed")
+
+
+def _name(path: Path) -> str:
+    return "stdin" if str(path) == "-" else path.name
+
+
+def _logs(paths: Sequence[Path]) -> list[Log]:
+    try:
+        logs = [log for path in paths for log in logs_of(_name(path), _content(path))]
+    except LogError as error:
+        raise _Unreadable(str(error)) from None
+    for log in logs:
+        if log.text is None:
+            note(f"{log.name}: is no text, and was not read", "note")
+    return logs
 
 
 def _content(path: Path) -> bytes:
@@ -78,29 +98,33 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _tree(one: Finding) -> dict[str, Any]:
-    rule = one.rule
-    return {
-        "reason": rule.reason,
-        "rule": rule.id,
-        "engine": rule.scope.engine,
-        "phase": rule.scope.phase,
-        "source": one.source,
-        "line": one.line,
-        "count": one.count,
-        "evidence": one.evidence,
-        "explanation": rule.explanation,
-        "remedy": rule.remedy,
-        "docs": rule.docs,
-    }
+def _show(logs: int, diagnosis: Diagnosis) -> None:
+    count = f"{logs} {'log' if logs == 1 else 'logs'}"
+    for finding in diagnosis.findings:
+        _show_finding(finding)
+    if diagnosis.outcome == Outcome.JOINED:
+        say(f"Joined: the machine became a node, and no known reason remains in {count}")
+    elif diagnosis.outcome == Outcome.UNKNOWN:
+        say(f"Unknown: no known reason in {count}")
+    _show_candidates(diagnosis.candidates)
+    if diagnosis.outcome == Outcome.UNKNOWN:
+        if diagnosis.suspects:
+            say("  the last lines that look like errors:")
+        say(*(f"  {suspect.source}:{suspect.line}: {suspect.text}" for suspect in diagnosis.suspects))
 
 
-def _show(findings: list[Finding]) -> None:
-    for one in findings:
-        show(Text(one.rule.reason, style="bold red"))
-        say(
-            f"  evidence    {one.source}:{one.line}: {one.evidence}",
-            f"  means       {one.rule.explanation}",
-            f"  what to do  {one.rule.remedy}",
-            f"  more        {one.rule.docs}",
-        )
+def _show_candidates(candidates: Sequence[Finding]) -> None:
+    if candidates:
+        say("  it may be one of these; the evidence is weak:")
+    for candidate in candidates:
+        say(f"  {candidate.rule.reason}: {candidate.source}:{candidate.line}: {candidate.evidence}")
+
+
+def _show_finding(finding: Finding) -> None:
+    show(Text(finding.rule.reason, style="bold red"))
+    say(
+        f"  evidence    {finding.source}:{finding.line}: {finding.evidence}",
+        f"  means       {finding.rule.explanation}",
+        f"  what to do  {finding.rule.remedy}",
+        f"  more        {finding.rule.docs}",
+    )

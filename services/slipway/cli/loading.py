@@ -14,8 +14,11 @@ from slipway.bootstrapper.documents.places import Places
 from slipway.bootstrapper.importers.substitution import variables_of
 from slipway.cli.options import Inputs
 from slipway.contract.source_position import SourceError, SourceProblem, did_you_mean
+from slipway.contract.yaml_source import Limits
 
 STDIN = Path("-")
+_MOST_BYTES = 4 * Limits().max_characters
+"""A character has at most four bytes in UTF-8."""
 
 
 @dataclass(slots=True)
@@ -84,7 +87,7 @@ def _texts(files: Sequence[Path]) -> dict[str, str]:
     """Read files, by the name that the person gave.
 
     Raises:
-        SourceError: one is not text in UTF-8.
+        SourceError: one is not text in UTF-8, or too large.
         click.UsageError: one cannot be read.
     """
     return {_name(path): _text(path) for path in dict.fromkeys(files)}
@@ -107,13 +110,20 @@ def _chosen(questions: Sequence[MachineQuestion], names: Sequence[str]) -> list[
 
 def _text(path: Path) -> str:
     try:
-        data = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+        if path == STDIN:
+            data = sys.stdin.buffer.read(_MOST_BYTES + 1)
+        else:
+            with path.open("rb") as stream:
+                data = stream.read(_MOST_BYTES + 1)
     except IsADirectoryError:
         raise click.UsageError(f"{path} is a directory: name its files, as in -f {path}/*.yaml") from None
     except OSError as error:
         raise click.UsageError(f"{_name(path)}: {error.strerror or 'cannot be read'}") from None
     except AttributeError:
         raise click.UsageError("standard input is closed") from None
+    if len(data) > _MOST_BYTES:
+        message = f"larger than {_MOST_BYTES >> 20} MiB: split the file"
+        raise SourceError([SourceProblem(_name(path), None, "", message)])
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,22 +1,24 @@
 """How results look: tables for people, JSON and YAML for programs; colours only on a terminal.
 
 Everything that the commands print goes through here, since a reader may go away in the middle (`| head`), a stream may
-be closed, and a terminal may know fewer characters than a name has.
+be closed, a terminal may know fewer characters than a name has, and a text from elsewhere must not steer the terminal.
 """
 
 import io
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 import click
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from slipway.contract.control_characters import escape_controls
 from slipway.contract.yaml_encode import dump
 
 OUTPUTS = ("table", "json", "yaml")
@@ -52,7 +54,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         right = column in _RIGHT
         made.add_column(column, justify="right" if right else "left", overflow="fold", no_wrap=right)
     for row in rows:
-        made.add_row(*(Text(cell, style=style_of(cell)) for cell in row))
+        made.add_row(*(Text(escape_controls(cell), style=style_of(cell)) for cell in row))
     return made
 
 
@@ -63,8 +65,19 @@ def show(*made: Any) -> None:
     with screen.capture() as captured:
         for one in made:
             screen.width = max(width, screen.measure(one, options=screen.options.update_width(_WIDEST)).minimum)
-            screen.print(one)
-    say(*(line.rstrip() for line in captured.get().splitlines()))
+            screen.print(_Escaped(one))
+    _write(sys.stdout, "\n".join(line.rstrip() for line in captured.get().split("\n")))
+
+
+class _Escaped:
+    """What is shown, with its own colours and without any sequence that one of its texts holds."""
+
+    def __init__(self, shown: RenderableType) -> None:
+        self._shown = shown
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for segment in console.render(self._shown, options):
+            yield Segment(escape_controls(segment.text), segment.style, segment.control)
 
 
 def emit(tree: Any, output: str) -> None:
@@ -73,13 +86,16 @@ def emit(tree: Any, output: str) -> None:
 
 
 def say(*lines: str) -> None:
-    """Print lines on standard output."""
-    _write(sys.stdout, "".join(f"{line}\n" for line in lines))
+    """Print lines on standard output, without any control character. JSON and what `dump` gives mean the same so."""
+    _write(sys.stdout, "".join(f"{escape_controls(line)}\n" for line in lines))
 
 
 def say_bytes(data: bytes) -> None:
-    """Print bytes on standard output, as they are."""
+    """Print bytes on standard output: as they are to a file or another program, as text to a terminal."""
     if sys.stdout is None:
+        return
+    if sys.stdout.isatty():
+        say(data.decode(errors="backslashreplace").removesuffix("\n"))
         return
     try:
         sys.stdout.flush()
@@ -94,7 +110,7 @@ def note(text: str, kind: str = "") -> None:
     stream = sys.stderr
     colours = stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
     head = click.style(f"{kind}: ", fg=_NOTE_STYLES[kind]) if colours and kind else f"{kind}: " if kind else ""
-    _write(stream, f"{head}{text}\n")
+    _write(stream, f"{head}{escape_controls(text)}\n")
 
 
 def _write(stream: TextIO | None, text: str) -> None:

@@ -12,6 +12,7 @@ from slipway.conformance.clauses import chapters, clauses
 from slipway.conformance.runner import Ending, Result
 from slipway.conformance.session import Session
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+from slipway.contract.control_characters import has_controls
 from slipway.contract.version import VERSION
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
@@ -87,7 +88,8 @@ def as_expected(made: reportpb.Report) -> bool:
 def as_yaml(made: reportpb.Report) -> str:
     """Give the report as YAML in the proto-JSON form, a line for each text."""
     plain: dict[str, Any] = MessageToDict(made)
-    return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=1 << 20)
+    text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=1 << 20)
+    return yaml.safe_dump(plain, sort_keys=False, width=1 << 20) if has_controls(text) else text
 
 
 def as_json(made: reportpb.Report) -> str:

@@ -1,20 +1,34 @@
 """From logs to findings: the cause first, effects only where no cause is found, nothing that was over later."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 import re2
 
+from slipway.diagnosis.certainty import Certainty, certainty, counts_for, is_last_word
 from slipway.diagnosis.log_files import Log
-from slipway.diagnosis.log_text import lines
+from slipway.diagnosis.log_text import LONGEST, lines
 from slipway.diagnosis.matching import Hit, Matcher, known_matcher
-from slipway.diagnosis.rules import SYMPTOM, Recovery, Rule, expression
+from slipway.diagnosis.rules import Failure, Recovery, Rule, expression
 from slipway.diagnosis.scrubbing import scrubbed
+from slipway.diagnosis.suspicion import Suspect, last_suspects
+from slipway.diagnosis.weighing import Sighting, weigh
 
 _WIDEST = 400
 _BEFORE = 120
-_LONGEST = 64 << 10
-"""Characters of a line that evidence is taken from."""
+_END = 10
+"""Lines at the end of a log where what a program tries again has not ended yet."""
+_LAST = 3
+_MOST_CANDIDATES = 3
+
+
+class Outcome(StrEnum):
+    """What the logs of a machine show."""
+
+    DIAGNOSED = "Diagnosed"
+    JOINED = "Joined"
+    UNKNOWN = "Unknown"
 
 
 @dataclass(frozen=True)
@@ -36,66 +50,114 @@ class Finding:
     count: int
 
 
-@dataclass
-class _Seen:
-    place: tuple[int, int]
-    line: str
-    pattern: str
-    count: int = 1
+@dataclass(frozen=True)
+class Diagnosis:
+    """What the logs of one machine show.
+
+    Attributes:
+        findings: what is wrong, the most likely cause first; empty where no rule knows.
+        outcome: whether a reason is known, and if not, whether the machine became a node.
+        candidates: where no cause is known, what it may be; the evidence for it is weak, or contradicts itself.
+        suspects: where nothing is known, the last lines that look like errors; no rule stands behind them.
+    """
+
+    findings: tuple[Finding, ...]
+    outcome: Outcome
+    candidates: tuple[Finding, ...] = ()
+    suspects: tuple[Suspect, ...] = ()
 
 
 @dataclass
 class _Counts:
     """What stands so far; a recovery takes back what came before it."""
 
-    open: dict[Rule, _Seen] = field(default_factory=dict)
+    open: dict[Rule, Sighting] = field(default_factory=dict)
+    failed: int = 0
+    last: int = 0
     everywhere: bool = False
+    joined: bool = False
 
 
-def diagnose(logs: Sequence[Log], matcher: Matcher | None = None) -> list[Finding]:
-    """Give what is wrong, the most likely cause first; nothing where nothing is known to be wrong."""
+def diagnose(logs: Sequence[Log], matcher: Matcher | None = None) -> Diagnosis:
+    """Give what is wrong with the machine that the logs are of."""
     counts_of_logs = [_read(index, log, matcher or known_matcher()) for index, log in enumerate(logs)]
     settled = any(counts.everywhere for counts in counts_of_logs)
-    seen: dict[Rule, _Seen] = {}
+    joined = any(counts.joined for counts in counts_of_logs)
+    failed = any(counts.failed for counts in counts_of_logs if not settled or counts.everywhere)
+    seen: dict[Rule, Sighting] = {}
     for counts in counts_of_logs:
         if settled and not counts.everywhere:
             continue
-        for rule, one in counts.open.items():
-            first = seen.setdefault(rule, one)
-            if first is not one:
-                first.count += one.count
-    ranked = sorted(seen.items(), key=lambda pair: (pair[0].precedence, pair[1].place))
-    causes = [pair for pair in ranked if pair[0].precedence < SYMPTOM]
-    return [_finding(rule, one, logs) for rule, one in causes or ranked]
+        for rule, sighting in counts.open.items():
+            if joined and rule.until_joined:
+                continue
+            sighting.backed = sighting.backed or (failed and not counts.failed)
+            first = seen.setdefault(rule, sighting)
+            if first is not sighting:
+                first.add(sighting)
+    weighed = weigh(seen)
+    findings = _findings(weighed.answers, seen, logs)
+    candidates = () if joined else _findings(weighed.candidates[:_MOST_CANDIDATES], seen, logs)
+    if findings:
+        return Diagnosis(findings, Outcome.DIAGNOSED, candidates)
+    if joined:
+        return Diagnosis((), Outcome.JOINED)
+    return Diagnosis((), Outcome.UNKNOWN, candidates, last_suspects(logs))
 
 
 def _read(index: int, log: Log, matcher: Matcher) -> _Counts:
     counts = _Counts()
     path = log.name if log.member else ""
     for number, line in lines(log.text or ""):
+        counts.last = number
         for hit in matcher.hits(line, path):
             _note(counts, hit, (index, number), line)
+    for sighting in counts.open.values():
+        first, last = sighting.place[1], sighting.last[1]
+        sighting.backed = counts.failed >= first or _is_end(sighting, counts.last - last)
     return counts
+
+
+def _is_end(sighting: Sighting, behind: int) -> bool:
+    """Whether the log ends with it: an attempt that has not ended, or the last words of a command."""
+    if sighting.certainty < Certainty.BROAD:
+        return behind < _END
+    return behind < _LAST and is_last_word(sighting.line)
 
 
 def _note(counts: _Counts, hit: Hit, place: tuple[int, int], line: str) -> None:
     if isinstance(hit.what, Recovery):
-        counts.open.clear()
-        counts.everywhere = counts.everywhere or hit.what.everywhere
-    elif (seen := counts.open.get(hit.what)) is None:
-        counts.open[hit.what] = _Seen(place, line, hit.pattern)
-    elif seen.place != place:
-        seen.count += 1
+        _settle(counts, hit.what)
+    elif isinstance(hit.what, Failure):
+        counts.failed = place[1]
+    elif counts_for(line, hit.pattern):
+        sighting = Sighting(place, line, hit.pattern, certainty(line, broad=hit.broad), place)
+        if (seen := counts.open.setdefault(hit.what, sighting)) is not sighting:
+            sighting.count = int(seen.last != place)
+            seen.add(sighting)
 
 
-def _finding(rule: Rule, seen: _Seen, logs: Sequence[Log]) -> Finding:
+def _settle(counts: _Counts, recovery: Recovery) -> None:
+    over = set(recovery.of)
+    if not over:
+        counts.failed = 0
+    counts.open = {rule: seen for rule, seen in counts.open.items() if over and rule.reason not in over}
+    counts.everywhere = counts.everywhere or recovery.everywhere
+    counts.joined = counts.joined or recovery.joined or recovery.everywhere
+
+
+def _findings(rules: Iterable[Rule], seen: dict[Rule, Sighting], logs: Sequence[Log]) -> tuple[Finding, ...]:
+    return tuple(_finding(rule, seen[rule], logs) for rule in rules)
+
+
+def _finding(rule: Rule, seen: Sighting, logs: Sequence[Log]) -> Finding:
     index, number = seen.place
     return Finding(rule, scrubbed(logs[index].name), number, _evidence(seen), seen.count)
 
 
-def _evidence(seen: _Seen) -> str:
+def _evidence(seen: Sighting) -> str:
     """Give the line; of a long one the part around what matches. Cut last, so that no half of a secret is left."""
-    text = scrubbed(seen.line[:_LONGEST])
+    text = scrubbed(seen.line[:LONGEST])
     matched = re2.search(expression(seen.pattern), text)
     start = max(matched.start() - _BEFORE, 0) if matched and len(text) > _WIDEST else 0
     part = text[start : start + _WIDEST].strip()

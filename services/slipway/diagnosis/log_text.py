@@ -4,11 +4,19 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from slipway.diagnosis.log_records import messages
+
+LONGEST = 64 << 10
+"""Characters of a line that are looked at, and of a part of a longer one."""
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 # Escape sequences of terminals: CSI, OSC (ended by BEL or ST), and those of two characters.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_a-z0-9=>])")
-_LINE_ENDS = re.compile(r"\r*\n|\r+")
-_IDENTIFIER = re.compile(r"^(?:\S+ +\d+ [0-9:]{8}|\d{4}-\d\d-\d\dT\S+) \S+ ([\w.@-]+)(?:\[\d+\])?: ")
+# What needs no more than to be read: most lines.
+_PLAIN = re.compile(r"(?!\{|MESSAGE=)[^\x1b\r]{1,1999}")
+_LINES = re.compile(r"[^\n]+")
+_IDENTIFIER = re.compile(
+    r"^(?:(?:\S+ +\d+ [0-9:]{8}|\d{4}-\d\d-\d\dT\S+) \S+ |\[ *\d+\.\d+\] )([\w.@-]+)(?:\[\d+\])?: "
+)
 
 
 def decoded(data: bytes) -> str | None:
@@ -16,17 +24,41 @@ def decoded(data: bytes) -> str | None:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
+    zeros = data.count(0)
+    # Windows programs write UTF-16 without a mark too: every second byte of text is zero then, and no other.
+    first, second = data[:4000:2].count(0), data[1:4000:2].count(0)
+    if zeros > len(data) // 3 and second > 10 * first + len(data[1:4000:2]) // 2:
+        return data.decode("utf-16-le", "replace")
     # A console's dump may begin or end with zero bytes; a binary file is full of them.
-    if data.count(0) > len(data) // 50 + 16:
+    if zeros > len(data) // 50 + 16:
         return None
     return data.replace(b"\0", b"").decode("utf-8", "replace")
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """Give number and text of every line that is not empty."""
-    for number, line in enumerate(_LINE_ENDS.split(_ESCAPES.sub("", text)), start=1):
-        if line and not line.isspace():
-            yield number, line
+    """Give number and text of every line that is not empty; records of JSON as the messages in them."""
+    number, end = 1, 0
+    for matched in _LINES.finditer(text):
+        number += text.count("\n", end, matched.start())
+        end = matched.end()
+        line = matched[0]
+        if _PLAIN.fullmatch(line):
+            if not line.isspace():
+                yield number, line
+            continue
+        for part in _parts(line):
+            yield number, part
+
+
+def _parts(line: str) -> Iterator[str]:
+    for start in range(0, len(line), LONGEST):
+        text = line[start : start + LONGEST]
+        if "\x1b" in text:
+            text = _ESCAPES.sub("", text)
+        for message in messages(text):
+            for part in message.split("\r") if "\r" in message else (message,):
+                if part and not part.isspace():
+                    yield part
 
 
 def printable(text: str) -> str:

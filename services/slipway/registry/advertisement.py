@@ -22,9 +22,15 @@ _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+
 _FORMAT = re.compile(r"[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9.-]+)?")
 _FEATURE = re.compile(r"[a-z][a-z0-9_./-]*")
 _WORDS = {
-    "secret_format": (re.compile(r"([a-z0-9][a-z0-9.-]{0,62})?"), "must be a word such as ignition"),
-    "media_type": (re.compile(r"([a-z0-9.+-]+/[a-z0-9.+-]+(; ?[a-z0-9-]+=[A-Za-z0-9._-]+)?)?"), "must be a media type"),
-    "file_extension": (re.compile(r"([A-Za-z0-9]{1,16}(\.[A-Za-z0-9]{1,16})?)?"), 'must be a suffix such as "yaml"'),
+    "secret_format": (re.compile(r"([a-z0-9][a-z0-9.-]{0,62})?").fullmatch, "must be a word such as ignition"),
+    "media_type": (
+        re.compile(r"([a-z0-9.+-]+/[a-z0-9.+-]+(; ?[a-z0-9-]+=[A-Za-z0-9._-]+)?)?").fullmatch,
+        "must be a media type",
+    ),
+    "file_extension": (
+        re.compile(r"([A-Za-z0-9]{1,16}(\.[A-Za-z0-9]{1,16})?)?").fullmatch,
+        'must be a suffix such as "yaml"',
+    ),
 }
 """Words of which callers make file names, Secrets and headers."""
 
@@ -84,8 +90,8 @@ def _violations(info: provisionerpb.GetProvisionerInfoResponse) -> Iterator[Viol
 def _format_violations(served: provisionerpb.FormatInfo, path: str) -> Iterator[Violation]:
     if not _FORMAT.fullmatch(served.format):
         yield Violation(f"{path}.format", "must be a format id such as ignition/3.3.0")
-    for name, (pattern, rule) in _WORDS.items():
-        if not pattern.fullmatch(getattr(served, name)):
+    for name, (matches, rule) in _WORDS.items():
+        if not matches(getattr(served, name)):
             yield Violation(f"{path}.{name}", rule)
     if served.kubernetes_input not in (provisionerpb.KUBERNETES_INPUT_PLAN, provisionerpb.KUBERNETES_INPUT_INTENT):
         yield Violation(f"{path}.kubernetes_input", "must be PLAN or INTENT")

@@ -1,6 +1,7 @@
 """Variables of templates are filled in as clusterctl does, and what is missing is named."""
 
 import re
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -150,6 +151,36 @@ def test_the_result_is_bounded(text: str) -> None:
     """A small template cannot grow without bound."""
     with pytest.raises(SourceError, match="larger than"):
         expand(text, file="f", variables={"A": "a" * 2_000_000})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("$$" * 100_001, "f:1:200001: more than 100000 of"),
+        ("${A}" * 100_001, "f:1:400001: more than 100000 of"),
+        ("a" * (8 * 1024 * 1024 + 1), "f: larger than 8388608 characters: split the file"),
+    ],
+    ids=["escapes", "calls", "characters"],
+)
+def test_the_text_is_bounded(text: str, message: str) -> None:
+    """Each part is kept with its place, so there are not any number of them."""
+    with pytest.raises(SourceError, match=re.escape(message)):
+        expand(text, file="f", variables={"A": "a"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["k" * 1_000_000, "\n" * 1_000_000, "$" + "a$" * 500_000, "${A:=" + "d" * 1_000_000 + "}"],
+    ids=["one line", "lines", "dollars", "a default"],
+)
+def test_memory_is_a_small_multiple_of_the_text(text: str) -> None:
+    """Text that holds no variable costs about what it is, whatever stands in it."""
+    tracemalloc.start()
+    try:
+        expand(text, file="f", variables={})
+        assert tracemalloc.get_traced_memory()[1] < 25_000_000
+    finally:
+        tracemalloc.stop()
 
 
 NAMES = [

@@ -3,8 +3,11 @@
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from slipway.contract.control_characters import has_controls
 from slipway.contract.source_position import SourceError
 from slipway.contract.walk import is_item, items
 from slipway.contract.yaml_decode import decode
@@ -37,6 +40,19 @@ def test_what_is_written_reads_back_as_the_same(cls: Any) -> None:
         assert read(dump(encode(message)) or "{}", cls()) == message
 
     holds()
+
+
+@given(st.recursive(
+    st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\x07\x1b\x85\x9b\u202e\u2069\r\n :#-")),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.sampled_from("ab\x1b\u202e")), inner),
+    max_leaves=8,
+))  # fmt: skip
+def test_written_text_does_nothing_to_a_terminal(tree: Any) -> None:
+    """Whatever a value or a key holds, the document has no such character, and reads back as the same."""
+    text = dump([tree])
+    assert not has_controls(text)
+    assert yaml.safe_load(text) == [tree]
+    assert has_controls("\u2066")
 
 
 def test_what_slipway_adds_is_not_written() -> None:

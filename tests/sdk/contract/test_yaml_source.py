@@ -2,6 +2,7 @@
 
 import json
 import time
+import tracemalloc
 
 import pytest
 import yaml
@@ -157,6 +158,37 @@ def test_size_is_bounded() -> None:
     """A text over the limit is refused before it is parsed."""
     with pytest.raises(SourceError, match="larger than 10 characters"):
         load_documents("a: 123456789", file="f", limits=Limits(max_characters=10))
+
+
+def test_the_number_of_documents_is_bounded() -> None:
+    """Each document costs work of its own, an empty one too."""
+    limits = Limits(max_documents=3)
+    assert len(load_documents("---\na: 1\n" * 3, file="f", limits=limits)) == 3
+    for text in ("---\na: 1\n" * 4, "---\n" * 4, "---\n...\n" * 4):
+        with pytest.raises(SourceError, match="more than 3 documents: split them") as caught:
+            load_documents(text, file="f", limits=limits)
+        assert str(caught.value).startswith(f"f:{text.count(chr(10)) // 4 * 3 + 1}:")
+    with pytest.raises(SourceError, match="more than 5000 documents"):
+        load_documents("--- 1\n" * 5001, file="f")
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "reason"),
+    [
+        ("[" + "0," * 20_000 + "]", 500 * 20_000, "a value: its place and how it is written"),
+        ("? " + "k" * 1_000_000 + "\n: 1\n", 8_000_000, "a long key: the text itself, a few times"),
+        ("a: " + "v" * 1_000_000, 8_000_000, "a long value"),
+    ],
+    ids=["values", "key", "value"],
+)
+def test_memory_is_bounded_by_the_text(text: str, most: int, reason: str) -> None:
+    """What a text costs is a small multiple of its length and of its values."""
+    tracemalloc.start()
+    try:
+        load_documents(text, file="f")
+        assert tracemalloc.get_traced_memory()[1] < most, reason
+    finally:
+        tracemalloc.stop()
 
 
 def test_many_problems_are_shortened() -> None:

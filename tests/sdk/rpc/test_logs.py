@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from slipway.contract.control_characters import has_controls
 from slipway.rpc.error_mapping import describe_exception
 from slipway.rpc.logs import configure_logging
 
@@ -51,6 +52,17 @@ def test_an_exception_shows_no_values(capsys: pytest.CaptureFixture[str], log_fo
     assert text.count("library message") == 2
     assert "some.library" in text
     assert "ValueError" in text
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_a_text_does_nothing_to_a_terminal(capsys: pytest.CaptureFixture[str], log_format: str) -> None:
+    """A name that another program gave itself is shown with its control characters escaped."""
+    configure_logging(log_format=log_format, extra_keys=["names"])  # type: ignore[arg-type]
+    structlog.get_logger().info("event", provisioner="a\x1b]0;t\x07\x9b", names=["b\u202e"])
+    text = capsys.readouterr().err
+    assert not has_controls(text)
+    assert "a\\u001b]0;t\\u0007" in text
+    assert "b\\u202e" in text.replace("\\\\", "\\")
 
 
 def test_the_level_is_kept(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from slipway.contract.errors import (
     UserDataTooLarge,
 )
 from slipway.sdk import Provisioner, ProvisionerCore, RenderContext, UserData, in_process, refuse, testing
+from slipway.sdk.limits import check_path_depth
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -139,6 +140,12 @@ def _append(*, value: bool) -> Callable[[provisionerpb.RenderRequest], object]:
             "plan.entrypoint.argv[3]",
             "the program would see only what is before the NUL",
         ),
+        (
+            lambda r: r.bundle.os.files.append(testing.file("/a" * 65, b"")),
+            BundleInvalid,
+            "os.files[1].path",
+            "the folders above a path cost the square of their number",
+        ),
         (lambda r: setattr(r, "format", "example/2"), UnsupportedFormat, "format", "not served"),
         (lambda r: r.target.Clear(), BundleInvalid, "target.os_family", "the target must be resolved"),
         (
@@ -162,6 +169,25 @@ def test_requests_that_are_refused(
     with pytest.raises(error) as caught:
         ask(change=change)
     assert [violation.path for violation in caught.value.violations] == [path], reason
+
+
+def test_every_path_that_has_folders_is_counted() -> None:
+    """Each item that a machine gets at a path is refused when that is too deep, all at once, before any work."""
+    deep, allowed = "/a" * 65, "/a" * 64
+    system = ospb.OperatingSystem(
+        files=[ospb.File(path=deep), ospb.File(path=allowed)],
+        directories=[ospb.Directory(path=deep), ospb.Directory(path=allowed)],
+        links=[ospb.Link(path=allowed), ospb.Link(path=deep)],
+        mounts=[ospb.Mount(path=deep), ospb.Mount(path=allowed)],
+        swaps=[ospb.Swap(path=deep), ospb.Swap(path="C:" + "\\a" * 65)],
+        users=[ospb.User(home=allowed), ospb.User(home=deep)],
+    )
+    with pytest.raises(BundleInvalid) as caught:
+        check_path_depth(bundlepb.BootstrapBundle(os=system))
+    assert {violation.path for violation in caught.value.violations} == {
+        "os.files[0].path", "os.directories[0].path", "os.links[1].path", "os.mounts[0].path", "os.swaps[0].path",
+        "os.swaps[1].path", "os.users[1].home",
+    }  # fmt: skip
 
 
 def test_unknown_values_of_facts_are_no_refusal() -> None:

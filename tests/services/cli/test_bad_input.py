@@ -32,6 +32,9 @@ CONTENT = [
     (b"a: 1\na: 2\n", "f.yaml:2:1: a", "a key twice"),
     (b"a: " + b"[" * 5000, "nested deeper than 100 levels", "deep"),
     (b"a: " + b"x" * 9_000_000, "larger than 8388608 characters", "huge"),
+    (b"a: " + b"x" * 33_600_000, "f.yaml: larger than 32 MiB: split the file", "not read to its end"),
+    (b"---\n" * 5001 + b"a: 1\n", "f.yaml:5001:1: more than 5000 documents: split them", "many documents"),
+    (b"a: " + b"$$" * 100_001, "f.yaml:1:200004: more than 100000 of ${...} and $$ in one file", "many escapes"),
     (b"apiVersion: v1", "f.yaml:1:1: kind: required", "no kind"),
     (b"a: ${B} ${C}\nd: ${B}", "f.yaml:1:4: the variable B is not set, also used in line 2", "undefined variables"),
     (b"a: ${B", "a ${ without its }", "an unfinished variable"),
@@ -121,6 +124,13 @@ def test_a_file_that_can_not_be_read_is_a_wrong_command_line(
         result = slipway(*arguments)
         assert result.exit_code == 2
         assert said in result.stderr
+
+
+def test_a_file_without_end_is_not_read_to_it(slipway: Slipway) -> None:
+    """A device or a pipe can give more than there is memory."""
+    result = slipway("validate", "-f", "/dev/zero")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "/dev/zero: larger than 32 MiB: split the file" in result.stderr
 
 
 def test_standard_input_is_a_file_too(slipway: Slipway) -> None:

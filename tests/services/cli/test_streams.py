@@ -73,7 +73,7 @@ def test_a_narrow_terminal_breaks_no_word(command: str, columns: int) -> None:
         argv = [sys.executable, "-m", "slipway.cli", command, "-f", str(NATIVE), "--machine", "harbour-worker"]
         with subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL) as process:
             os.close(theirs)
-            shown = _all(screen)
+            shown = all_shown(screen)
         assert process.returncode == 0
     words = (
         {"harbour-worker", "kubernetes"} if command == "validate" else {"os.kernelModules[0]", "cloud-init", "rendered"}
@@ -81,7 +81,7 @@ def test_a_narrow_terminal_breaks_no_word(command: str, columns: int) -> None:
     assert not [word for word in words if word.encode() not in shown], shown.decode()
 
 
-def _all(screen: io.RawIOBase) -> bytes:
+def all_shown(screen: io.RawIOBase) -> bytes:
     """Read a terminal until nobody has it open any more, which Linux tells by an error."""
     shown = b""
     try:

@@ -16,10 +16,11 @@ from slipway.conformance.contract_features import known_ids
 from slipway.conformance.decoders.sight import sees
 from slipway.conformance.options import Options
 from slipway.conformance.outcome import Broken, NotRun, Unverified
-from slipway.conformance.report import as_expected, as_yaml, report
+from slipway.conformance.report import as_expected, as_json, as_yaml, report
 from slipway.conformance.run import in_profile
 from slipway.conformance.runner import Ending, Result, result, run
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+from slipway.contract.control_characters import has_controls
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.services.conformance.bent import Bent
 from tests.services.conformance.mutants.control_plane import NewestTalos
@@ -108,6 +109,15 @@ async def test_a_report_says_what_holds_and_what_not() -> None:
     assert not made.conformant
     assert "does not keep" in verdict.as_text(made)
     assert "needs a connection with TLS" in verdict.as_text(made)
+
+
+def test_a_report_does_nothing_to_a_terminal() -> None:
+    """What a provisioner says of itself is escaped, and reads back as it is."""
+    made = reportpb.Report()
+    made.implementation.name = "a\x1b]0;t\x07\u202e\x9b"
+    for text in (as_yaml(made), as_json(made)):
+        assert not has_controls(text)
+        assert ParseDict(yaml.safe_load(text), reportpb.Report()) == made
 
 
 async def test_a_report_reads_back() -> None:

@@ -7,7 +7,7 @@ from slipway.bootstrapper.namespaces import namespace_named
 from slipway.contract.source_position import FieldPath, SourceProblem
 from slipway.contract.yaml_source import Document, Source
 
-_PART = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
+_PART = re.compile(r"([^.\[\]]+)|\[([^\[\]]*)\]")
 
 
 class Places:
@@ -27,7 +27,7 @@ class Places:
             config: the document that is meant when the name has none.
             namespace: whose documents are meant, where several namespaces have one of this kind and name.
         """
-        name = re.sub(r" \(through [^)]*\)$", "", field)
+        name = re.sub(r" \(through [^()]*\)$", "", field)
         document, separator, path = name.rpartition(": ")
         found = self._sources.get(document if separator else config, {})
         source = found.get(namespace) or next(iter(found.values()), None)

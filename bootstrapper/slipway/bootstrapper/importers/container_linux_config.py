@@ -20,7 +20,7 @@ from slipway.bootstrapper.importers.container_linux_types import Boolean, Intege
 from slipway.bootstrapper.importers.foreign import Foreign, read
 from slipway.contract.source_position import FieldPath, Position, SourceError, SourceProblem, path_text
 from slipway.contract.yaml_scalars import TAG_PREFIX, plain_value
-from slipway.contract.yaml_source import Document, Source, load_documents
+from slipway.contract.yaml_source import SHORT, Document, Source, load_documents
 
 
 def _go_text(text: str, tag: str | None, plain: bool) -> str | bytes | None:  # noqa: FBT001 - ScalarReader's shape
@@ -193,7 +193,7 @@ def read_container_linux_config(text: str, *, source: Source, path: FieldPath) -
             those of the snippet.
     """
     try:
-        documents = load_documents(text, file=source.file, scalars=_go_text)
+        documents = load_documents(text, file=source.file, scalars=_go_text, limits=SHORT)
         return _checked(documents) if documents else ContainerLinuxConfig()
     except SourceError as error:
         raise SourceError(_outer(problem, source, path) for problem in error.problems) from None

@@ -14,6 +14,7 @@ from slipway.bootstrapper.importers.foreign import Foreign
 _PART = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>[KMGTPE]i?)?B")
 _UNITS = {unit: 1024**power for power, unit in enumerate("_KMGTPE")}
 _MIB = 1024**2
+_LONGEST_SIZE = 64
 
 
 def _mebibytes(value: object) -> object:
@@ -24,7 +25,7 @@ def _mebibytes(value: object) -> object:
         return value
     if value.strip("0") == "":
         return 0
-    parts = list(_PART.finditer(value))
+    parts = list(_PART.finditer(value)) if len(value) <= _LONGEST_SIZE else []
     total = sum(Fraction(part["number"]) * _UNITS[(part["unit"] or "_")[0]] for part in parts)
     if not parts or "".join(part[0] for part in parts) != value or total % _MIB:
         raise ValueError("must be a size in whole MiB, such as 512MiB or 1GiB")

@@ -15,7 +15,7 @@ UPDATE_CONF = "/etc/coreos/update.conf"
 """Where the transpiler puts the settings."""
 
 _WINDOW = re.compile(r"(?:(?:sun|mon|tue|wed|thu|fri|sat) +)?(?:[01]?[0-9]|2[0-3]):[0-5][0-9]", re.IGNORECASE)
-_LENGTH = re.compile(r"[+-]?(?:0|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+")
+_LENGTH = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))++)")
 
 
 def _strategy(value: str | None) -> str | None:

@@ -14,13 +14,14 @@ LARGEST = 1 << 20
 """Most bytes of a rendered file; Cluster API's own bound."""
 
 _ACTION = re.compile(
-    r"\{\{(?P<left>-(?=[ \t\r\n]))?(?P<body>(?:\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|[^\"`])*?)(?P<right>(?<=[ \t\r\n])-)?\}\}"
+    r"\{\{(?P<left>-(?=[ \t\r\n]))?"
+    r"(?P<body>(?:\"(?:\\.|[^\"\\\n])*+\"|`[^`]*`|(?!(?:(?<=[ \t\r\n])-)?\}\})[^\"`])*+)(?P<right>(?<=[ \t\r\n])-)?\}\}"
 )
 _COMMENT = re.compile(r"\{\{(?P<left>-[ \t\r\n]+)?/\*.*?\*/(?P<right>[ \t\r\n]+-)?\}\}", re.DOTALL)
 _TOKEN = re.compile(
-    r"(?P<space>\s*)(?:(?P<field>(?:\.[A-Za-z_][A-Za-z0-9_]*)+)|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<number>-?[0-9]+)"
-    r"|(?P<variable>\$[A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)"
-    r"|(?P<text>\"(?:\\.|[^\"\\])*\")|(?P<raw>`[^`]*`)|(?P<mark>[()|]))"
+    r"(?P<space>\s*)(?:(?P<field>(?:\.[A-Za-z_][A-Za-z0-9_]*)++)|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<number>-?[0-9]+)"
+    r"|(?P<variable>\$[A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*+)"
+    r"|(?P<text>\"(?:\\.|[^\"\\])*+\")|(?P<raw>`[^`]*`)|(?P<mark>[()|]))"
 )
 _DECLARATION = re.compile(r"\$(?P<name>[A-Za-z0-9_]+)\s*:=(?P<pipeline>.*)", re.DOTALL)
 _SPACE = " \t\r\n"
@@ -171,7 +172,7 @@ class _Renderer:
             if end == "end":
                 self.depth -= 1
                 return result
-            match = re.fullmatch(r"else(?:\s+if\s+(?P<condition>.+))?", end, re.DOTALL)
+            match = re.fullmatch(r"else(?:\s+if\s+(?P<condition>\S.*))?", end, re.DOTALL)
             if match is None or final:
                 raise GoTemplateError("an if without its end")
             condition, final = match["condition"] or "true", match["condition"] is None

@@ -11,6 +11,7 @@ Sources: cloud-init's instance-data page and its Jinja settings (trim_blocks), J
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from slipway.bootstrapper.importers.jinja_expression import is_expression, is_statement
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -19,18 +20,18 @@ CLOUD_CONFIG_INDENT = " " * 6
 """What stands before each line of a file's content in the cloud-config of today's provider."""
 
 _MARKS = re.compile(r"\{\{|\{%|\{#")
-_STRING = r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'"
+_STRING = r"\"(?:\\.|[^\"\\])*+\"|'(?:\\.|[^'\\])*+'"
 _RAW = re.compile(
     r"\{%[-+]?\s*raw\s*(?P<after_start>-?)%\}(?P<body>.*?)\{%(?P<before_end>[-+]?)\s*endraw\s*[-+]?%\}",
     re.DOTALL,
 )
 _TOKENS = {
-    "{{": re.compile(rf"\{{\{{[-+]?(?P<body>(?:{_STRING}|(?!\}}\}})[^\"'])*?)[-+]?\}}\}}", re.DOTALL),
-    "{%": re.compile(rf"\{{%[-+]?(?P<body>(?:{_STRING}|(?!%\}})[^\"'])*?)[-+]?%\}}", re.DOTALL),
+    "{{": re.compile(rf"\{{\{{[-+]?(?P<body>(?:{_STRING}|(?![-+]?\}}\}})[^\"'])*+)[-+]?\}}\}}", re.DOTALL),
+    "{%": re.compile(rf"\{{%[-+]?(?P<body>(?:{_STRING}|(?![-+]?%\}})[^\"'])*+)[-+]?%\}}", re.DOTALL),
     "{#": re.compile(r"\{#(?P<body>.*?)#\}", re.DOTALL),
 }
 _LANGUAGE = {"{{": is_expression, "{%": is_statement}
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*|\[(?:\"[A-Za-z0-9_-]+\"|'[A-Za-z0-9_-]+')\])*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*|\[(?:\"[A-Za-z0-9_-]+\"|'[A-Za-z0-9_-]+')\])*+")
 _SHORTENED = re.compile(r"ds\.meta_data\.local_hostname\.split\((?:\"\.\"|'\.')\)\[0\]")
 _CONSTANT = re.compile(r"\"([^\"\\]*)\"|'([^'\\]*)'")
 
@@ -228,10 +229,8 @@ def _joined_line(before: _Token | None, text: str, indent: str, *, last: bool) -
 def _joined(parts: Iterator[Piece]) -> list[Piece]:
     """Put literal parts together that stand side by side; the empty ones vanish."""
     result: list[Piece] = []
-    for part in parts:
-        literal = part.fact is None and part.template is None
-        if literal and result and result[-1].fact is None and result[-1].template is None:
-            result[-1] = Piece(text=result[-1].text + part.text)
-        elif not literal or part.text:
-            result.append(part)
+    for literal, group in groupby(parts, lambda part: part.fact is None and part.template is None):
+        pieces = list(group)
+        text = "".join(piece.text for piece in pieces) if literal else ""
+        result += [Piece(text=text)] if text else [] if literal else pieces
     return result

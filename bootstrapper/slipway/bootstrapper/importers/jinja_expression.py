@@ -10,7 +10,7 @@ Sources: Jinja's lexer and parser, its list of builtin filters.
 import re
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<value>\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')|(?P<name>[^\W\d]\w*)"
+    r"\s*(?:(?P<value>\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?|\"(?:\\.|[^\"\\])*+\"|'(?:\\.|[^'\\])*+')|(?P<name>[^\W\d]\w*)"
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<sign>//|\*\*|[=!<>]=|[-+*/%~<>=|.,:]))",
     re.DOTALL,
 )

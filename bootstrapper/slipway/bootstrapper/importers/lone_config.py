@@ -11,7 +11,7 @@ from slipway.contract.errors import ImportInvalid, Violation
 from slipway.contract.source_position import SourceError, SourceProblem
 from slipway.contract.yaml_source import Limits, load_documents
 
-LIMITS = Limits(max_characters=1_572_864, max_nodes=50_000)
+LIMITS = Limits(max_characters=1_572_864, max_nodes=50_000, max_documents=100)
 """How much one config may hold. Nothing larger than 1.5 MiB fits into a cluster's store, whose limit for one value that
 is (etcd, `--max-request-bytes`); a config with all that ours can hold has some 20,000 values."""
 

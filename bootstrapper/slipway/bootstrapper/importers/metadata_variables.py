@@ -80,8 +80,11 @@ class FilledIn:
         """Split a text of kubeadm's file into literal parts and facts; None if a part of it means no fact."""
         result: list[Piece] = []
         position = 0
+        facts: dict[str, contentpb.FactKind.ValueType | None] = {}
         for match in self._replaced(text):
-            fact = self._fact(match)
+            if match[0] not in facts:
+                facts[match[0]] = self._fact(match)
+            fact = facts[match[0]]
             if fact is None:
                 return None
             if match.start() > position:
@@ -153,26 +156,37 @@ def variable_fact(name: str, *, texts: Iterable[str] = ()) -> contentpb.FactKind
 
 def _environment(lines: Sequence[str]) -> list[int]:
     """Give the commands that run envsubst over kubeadm's file and put the result back in its place."""
-    for index, line in enumerate(lines):
+    # By copy, the first command behind the present one that moves it back.
+    moves: dict[str, int] = {}
+    result: list[int] = []
+    for index, line in reversed(list(enumerate(lines))):
         one_line = [part.strip() for part in line.split("&&")]
-        if len(one_line) == 2 and _same_copy(*one_line):  # noqa: PLR2004 - envsubst && mv
-            return [index]
-        for later in range(index + 1, len(lines)):
-            if _same_copy(line, lines[later]):
-                return [index, later]
-    return []
+        copy = _written_copy(one_line[0])
+        if len(one_line) == 2 and copy and copy == _moved_copy(one_line[1]):  # noqa: PLR2004 - envsubst && mv
+            result = [index]
+        elif len(one_line) == 1 and copy in moves:
+            result = [index, moves[copy]]
+        if moved := _moved_copy(line):
+            moves[moved] = index
+    return result
 
 
-def _same_copy(first: str, second: str) -> bool:
-    written, moved = _ENVSUBST.fullmatch(first), _MOVE.fullmatch(second)
-    return bool(written and moved and written["copy"] == moved["copy"])
+def _written_copy(command: str) -> str:
+    written = _ENVSUBST.fullmatch(command)
+    return written["copy"] if written else ""
+
+
+def _moved_copy(command: str) -> str:
+    moved = _MOVE.fullmatch(command)
+    return moved["copy"] if moved else ""
 
 
 def _exports(lines: Sequence[str], found: Sequence[int]) -> list[int]:
     """Give commands that export a variable which no other command uses: envsubst alone needed it."""
     exports = {index: match["name"] for index, line in enumerate(lines) if (match := _EXPORT.fullmatch(line))}
     others = " ".join(line for index, line in enumerate(lines) if index not in exports and index not in found)
-    return [index for index, name in exports.items() if not re.search(rf"\b{name}\b", others)]
+    words = set(re.findall(r"\w+", others))
+    return [index for index, name in exports.items() if name not in words]
 
 
 def _assigned(lines: Iterable[str]) -> frozenset[str]:

@@ -4,8 +4,9 @@ Substitution changes the length of lines and, with values of several lines, thei
 name the place in the file that the user has open.
 """
 
+import re
+from array import array
 from bisect import bisect_right
-from itertools import accumulate
 
 from slipway.contract.source_position import Position
 
@@ -15,8 +16,9 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         """Note where the lines start."""
-        lengths = (len(line) + 1 for line in text.split("\n"))
-        self._starts = [0, *accumulate(lengths)]
+        self._starts = array("I", [0])
+        self._starts.extend(match.end() for match in re.finditer(r"\n", text))
+        self._starts.append(len(text) + 1)
 
     def position(self, offset: int) -> Position:
         """Give the place of an offset."""

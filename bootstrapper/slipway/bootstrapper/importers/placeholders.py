@@ -13,6 +13,8 @@ ADDRESS = "192.0.2.10"
 
 # Templates put suffixes such as "-control-plane" behind a name, and the whole is a label of 63 characters at most.
 _LONGEST_LABEL = 24
+_LONGEST_NAME = 256
+"""Characters of a name that rules are tried on: those with several ".*" cost the square of it."""
 
 _RULES = [
     (r"KUBERNETES(?!.*_(NAME|URL)).*_VERSION(_UPGRADE_(FROM|TO))?", KUBERNETES_VERSION),
@@ -49,7 +51,7 @@ _RULES = [
 def placeholder(name: str) -> str:
     """Give a plausible value for a variable of this name; names differ where those of the variables do."""
     for pattern, value in _RULES:
-        if re.fullmatch(pattern, name, re.IGNORECASE):
+        if len(name) <= _LONGEST_NAME and re.fullmatch(pattern, name, re.IGNORECASE):
             return value or _label(name)
     return _label(name)
 

@@ -6,16 +6,17 @@ these are.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 
 
 def without_shortest_prefix(value: str, pattern: str) -> str:
     """Cut the shortest non-empty prefix that the pattern matches."""
-    return _without_prefix(value, pattern, range(1, len(value) + 1))
+    return _without_prefix(value, pattern, longest=False)
 
 
 def without_longest_prefix(value: str, pattern: str) -> str:
     """Cut the longest non-empty prefix that the pattern matches."""
-    return _without_prefix(value, pattern, range(len(value), 0, -1))
+    return _without_prefix(value, pattern, longest=True)
 
 
 def without_shortest_suffix(value: str, pattern: str) -> str:
@@ -28,40 +29,66 @@ def without_longest_suffix(value: str, pattern: str) -> str:
     return without_longest_prefix(value[::-1], pattern[::-1])[::-1]
 
 
-def _without_prefix(value: str, pattern: str, lengths: range) -> str:
-    matcher = _compile(pattern)
-    if matcher is not None:
-        for length in lengths:
-            if matcher.fullmatch(value, 0, length):
-                return value[length:]
-    return value
+def _without_prefix(value: str, pattern: str, *, longest: bool) -> str:
+    characters = _characters(pattern)
+    lengths = _Matcher(characters).lengths(value) if characters is not None else iter(())
+    length = max(lengths, default=0) if longest else next(lengths, 0)
+    return value[length:]
 
 
-def _compile(pattern: str) -> re.Pattern[str] | None:
-    """Translate to a regular expression that never backtracks into an earlier star, or None if malformed."""
-    chunks = [""]
+class _Matcher:
+    """All places of a pattern at once, as the bits of a number: one step for each character of the value."""
+
+    def __init__(self, characters: Sequence[re.Pattern[str] | None]) -> None:
+        self._characters = characters
+        self._stars = sum(1 << place for place, term in enumerate(characters) if term is None)
+        self._steps: dict[str, int] = {}
+
+    def lengths(self, value: str) -> Iterator[int]:
+        """Give the lengths of the non-empty prefixes that match, the shortest first."""
+        end = 1 << len(self._characters)
+        places = self._past_stars(1)
+        for length, character in enumerate(value, start=1):
+            places = self._past_stars((places & self._step(character)) << 1 | places & self._stars)
+            if places & end:
+                yield length
+            if not places:
+                return
+
+    def _past_stars(self, places: int) -> int:
+        # Two stars never stand side by side.
+        return places | (places & self._stars) << 1
+
+    def _step(self, character: str) -> int:
+        if character not in self._steps:
+            self._steps[character] = sum(
+                1 << place
+                for place, term in enumerate(self._characters)
+                if term is not None and term.fullmatch(character)
+            )
+        return self._steps[character]
+
+
+def _characters(pattern: str) -> list[re.Pattern[str] | None] | None:
+    """Give an expression for each character of a match, None for a star; None if the pattern is malformed."""
+    characters: list[re.Pattern[str] | None] = []
     position = 0
     while position < len(pattern):
-        character = pattern[position]
-        if character == "*":
-            chunks.append("")
+        if pattern[position] == "*":
             position += 1
+            if not characters or characters[-1] is not None:
+                characters.append(None)
             continue
         term = _TERM.match(pattern, position)
         if term is None:
             return None
-        chunks[-1] += _regular(term)
+        characters.append(re.compile(_regular(term), re.DOTALL))
         position = term.end()
-    first, *rest = chunks
-    if not rest:
-        return re.compile(first, re.DOTALL)
-    *middle, last = rest
-    stars = "".join(f"(?>.*?{chunk})" for chunk in middle)
-    return re.compile(f"{first}{stars}.*{last}", re.DOTALL)
+    return characters
 
 
 _TERM = re.compile(
-    r"(?P<any>\?)|\\(?P<escaped>.)|\[(?P<not>\^?)(?P<ranges>(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)+)\]"
+    r"(?P<any>\?)|\\(?P<escaped>.)|\[(?P<not>\^?)(?P<ranges>(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)++)\]"
     r"|(?P<plain>[^\[\\])",
     re.DOTALL,
 )

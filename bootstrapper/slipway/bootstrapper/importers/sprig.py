@@ -10,16 +10,18 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import re2
+
 from slipway.bootstrapper.importers.go_template import printed
 
 _VERBS = re.compile(r"%(.)", re.DOTALL)
 _PLAIN_PATTERN = re.compile(
-    r"(?:\[\^?[A-Za-z0-9 ._/-]+\]|[A-Za-z0-9 \n_=:/,\"'.|*+?-]|\((?!\?)|\)|\\[.nst\"/()|*+?-])*"
+    r"(?:\[\^?[A-Za-z0-9 ._/-]+\]|[A-Za-z0-9 \n_=:/,\"'.|*+?-]|\((?!\?)|\)|\\[.nst\"/()|*+?-])*+"
 )
 _REPLACEMENT = re.compile(r"\$(?:(?P<number>[0-9]+)(?![A-Za-z0-9_])|(?P<other>[^0-9]|[0-9]|$))", re.DOTALL)
 _VERSION = re.compile(r"v?(?P<numbers>[0-9]+\.[0-9]+\.[0-9]+)(?:-(?P<pre>[0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?")
 _CONSTRAINT = re.compile(
-    r"\s*(?P<sign>=|!=|>|<|>=|<=)?\s*(?P<version>v?[0-9]+\.[0-9]+(?:\.[0-9]+)?(?:-[0-9A-Za-z.-]+)?)"
+    r"\s*(?:(?P<sign>=|!=|>|<|>=|<=)\s*)?(?P<version>v?[0-9]+\.[0-9]+(?:\.[0-9]+)?(?:-[0-9A-Za-z.-]+)?)"
 )
 _WHOLE = 2
 """Dots of a version with a patch level."""
@@ -133,25 +135,25 @@ def _replace_all(pattern: str, value: str, replacement: str) -> str:
     if "$" in _REPLACEMENT.sub(lambda match: "" if match["number"] else "$", replacement):
         raise ValueError
 
-    def one(match: re.Match[str]) -> str:
+    def one(match: "re2._Match") -> str:
         if match.start() == match.end():
             raise ValueError
         return _REPLACEMENT.sub(lambda part: _group(match, int(part["number"])), replacement)
 
-    return expression.sub(one, value)
+    return str(expression.sub(one, value))
 
 
-def _group(match: re.Match[str], number: int) -> str:
+def _group(match: "re2._Match", number: int) -> str:
     return (match[number] or "") if number <= match.re.groups else ""
 
 
-def _expression(pattern: str) -> re.Pattern[str]:
+def _expression(pattern: str) -> "re2._Regexp":
     """Compile what Go's regexp and Python's re read alike; white space is that of ASCII, as in Go."""
     if not _PLAIN_PATTERN.fullmatch(pattern) or re.search(r"[*+?]{2}", pattern):
         raise ValueError
     try:
-        return re.compile(pattern, re.ASCII)
-    except re.error:
+        return re2.compile(pattern)
+    except re2.error:
         raise ValueError from None
 
 
@@ -172,8 +174,8 @@ def _all_hold(text: str, version: tuple[Any, ...]) -> bool:
 
 def _constraints(text: str) -> list[re.Match[str]]:
     found: list[re.Match[str]] = []
-    position = 0
-    while text[position:].strip():
+    position, text = 0, text.rstrip()
+    while position < len(text):
         match = _CONSTRAINT.match(text, position)
         if match is None or (position and not text[position].isspace()):
             raise ValueError

@@ -44,9 +44,11 @@ class Template:
         """Parse the text.
 
         Raises:
-            SourceError: a substitution is malformed, or not one that clusterctl knows.
+            SourceError: the text is too large, or a substitution is malformed, or not one that clusterctl knows.
         """
         self.file = file
+        if len(text) > _LARGEST:
+            raise SourceError([SourceProblem(file, None, "", f"larger than {_LARGEST} characters: split the file")])
         self._lines = Lines(text)
         try:
             self._parts = parse_template(text)

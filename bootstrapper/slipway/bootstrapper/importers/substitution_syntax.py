@@ -18,15 +18,17 @@ from dataclasses import dataclass
 from slipway.bootstrapper.importers.substitution_functions import DEFAULTS
 
 _LEGACY = re.compile(r"\$\{(?:\s+([A-Za-z0-9_$]+)\s*|([A-Za-z0-9_$]+)\s+)\}")
-_TEXT = re.compile(r"(?:\$\$|\$(?!\{)|[^$])+")
+_TEXT = re.compile(r"(?:[^$]|\$(?![${]))++")
 _NAME = re.compile(r"\w+")
 _FUNCTION = re.compile(r":[=\-?+]|:|=|[,^]{1,2}|/[/#%]?|##?|%%?")
-_UNTIL_BRACE = re.compile(r"(?:(?!\$\{)[^}])+")
-_UNTIL_COLON = re.compile(r"(?:(?!\$\{)[^:}])+")
-_OLD = re.compile(r"(?:\$\$|\\[/\\]|(?!\$\{)[^/])+")
-_NEW = re.compile(r"(?:\$\$|\\[/\\]|(?!\$\{)[^}])+")
+_UNTIL_BRACE = re.compile(r"(?:(?!\$\{)[^}])++")
+_UNTIL_COLON = re.compile(r"(?:(?!\$\{)[^:}])++")
+_OLD = re.compile(r"(?:\$\$|\\[/\\]|(?!\$\{)[^/])++")
+_NEW = re.compile(r"(?:\$\$|\\[/\\]|(?!\$\{)[^}])++")
 _ESCAPE = re.compile(r"\$(\$)|\\([/\\])")
 _DEEPEST = 20
+_MOST = 100_000
+"""Calls and escapes of one text: each is a part that is kept with its place."""
 
 
 class SubstitutionSyntaxError(ValueError):
@@ -85,18 +87,20 @@ class _Parser:
         self.text = text
         self.position = 0
         self.depth = 0
+        self.count = 0
 
     def parts(self) -> Iterator[Text | Call]:
         while self.position < len(self.text):
             start = self.position
-            match = _TEXT.match(self.text, start)
-            if match is None:
-                yield self.call()
+            if match := _TEXT.match(self.text, start):
+                self.position = match.end()
+                yield Text(start, match[0])
                 continue
-            self.position = match.end()
-            # One part a line, so that escapes do not shift the places of what follows far.
-            for piece in re.finditer(r"\$\$|[^$]+|\$", match[0]):
-                yield Text(start + piece.start(), "$" if piece[0] == "$$" else piece[0])
+            self.count += 1
+            if self.count > _MOST:
+                raise self.error(start, f"more than {_MOST} of ${{...}} and $$ in one file: split the file")
+            # An escape is a part of its own, so that what follows it keeps its place.
+            yield Text(start, "$") if self.take("$$") else self.call()
 
     def call(self) -> Call:
         start = self.position

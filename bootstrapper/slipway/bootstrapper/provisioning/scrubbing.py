@@ -23,7 +23,7 @@ WINDOW = 12
 _SHORTEST = 4
 _LONGEST_TEXT = 4096
 _RUN = re.compile(rf"[^\s\x00-\x1f]{{{WINDOW},}}")
-_FIELD_PATH = re.compile(r"[a-z_]+(\[[0-9]+\])?(\.[a-z_]+(\[[0-9]+\])?)*[.,:;]?")
+_FIELD_PATH = re.compile(r"[a-z_]+(\[[0-9]+\])?(\.[a-z_]+(\[[0-9]+\])?)*+[.,:;]?")
 """A field path, which is in most messages. Looking for pieces in it would cost more than the rest of a render."""
 
 _LINE = re.compile(r"\S{6,}")

@@ -11,13 +11,11 @@ from typing import Any
 import yaml
 
 from slipway.contract.yaml_scalars import plain_value
-from slipway.contract.yaml_source import Limits, SourceError, load_documents
+from slipway.contract.yaml_source import SHORT, SourceError, load_documents
 
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-_WORD = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@+=-]*(:[A-Za-z0-9_./@+=-]+)*")
-_BLOCK = re.compile(r"(?:[!-~][ -~]*|)(?:\n(?: *[!-~][ -~]*|))*\n")
-# A few lines with aliases can stand for millions of values.
-_PATCH_LIMITS = Limits(max_nodes=20_000)
+_WORD = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@+=-]*(:[A-Za-z0-9_./@+=-]+)*+")
+_BLOCK = re.compile(r"(?:[!-~][ -~]*|)(?:\n(?: *[!-~][ -~]*|)(?=\n))*+\n")
 _GO_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
 
@@ -89,10 +87,10 @@ def read_patch(data: bytes) -> list[Any]:
 def _read(data: bytes, *, keep_spelling: bool) -> list[Any]:
     try:
         text = data.decode()
-        read = load_documents(text, file="", limits=_PATCH_LIMITS if keep_spelling else None)
+        read = load_documents(text, file="", limits=SHORT if keep_spelling else None)
         if keep_spelling:
             # Once more, for the words: what they mean was tried, as it is when the result is read back.
-            read = load_documents(text, file="", scalars=_spelt, limits=_PATCH_LIMITS)
+            read = load_documents(text, file="", scalars=_spelt, limits=SHORT)
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8") from None
     except SourceError as error:

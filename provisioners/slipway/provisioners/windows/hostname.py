@@ -5,7 +5,7 @@ import re
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import os_pb2 as ospb
 
-_NAME = re.compile(r"(?![0-9]+$)[A-Za-z0-9]([A-Za-z0-9-]{0,13}[A-Za-z0-9])?")
+_NAME = re.compile(r"(?![0-9]{1,15}$)[A-Za-z0-9]([A-Za-z0-9-]{0,13}[A-Za-z0-9])?")
 
 
 def computer_name(system: ospb.OperatingSystem, ctx: RenderContext) -> str | None:

@@ -28,6 +28,8 @@ _UNITS = {
     "h": HOUR,
 }
 _TERM = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
+_LONGEST = 256
+"""Characters of a text: numbers of any length cost the square of it."""
 _NONE = 'must be a duration such as "5m" or "1h30m"'
 
 
@@ -58,6 +60,8 @@ def parse_go_duration(text: str) -> int:
     Raises:
         ValueError: the text is no Go duration, or does not fit 64 bits; the message does not repeat it.
     """
+    if len(text) > _LONGEST:
+        raise ValueError(_NONE)
     sign, body = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
     if body == "0":
         return 0

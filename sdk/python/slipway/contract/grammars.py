@@ -7,7 +7,7 @@ grammars say *what is wrong* without ever repeating the value.
 import base64
 import ipaddress
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -42,14 +42,20 @@ _WINDOWS_SHORT = re.compile(r"[^.]{1,6}~[0-9]{1,6}(\..{0,3})?")
 """A name that Windows makes for a longer one: which it is, only the machine knows."""
 MOST_PATH_PARTS = 64
 """Folders above a path have to be looked at one by one: so deep paths cost more than their length, in every program."""
+_LONGEST = 8192
+"""Characters of a word. A matcher remembers each part of a name, which costs a hundred times the text."""
 _UNIT_TYPES = "service|socket|device|mount|automount|swap|target|path|timer|slice|scope"
-_PEM_BLOCK = re.compile(r"^-----BEGIN (.*)-----\s*$", re.MULTILINE)
+_PEM_BEGIN, _PEM_DASHES = "-----BEGIN ", "-----"
 
 
 def _regular(name: str, description: str, expression: str) -> Grammar:
     # Without the flag \d takes the digits of all scripts, and (?i) takes signs that only look like letters.
     compiled = re.compile(expression, re.ASCII)
-    return Grammar(name, description, lambda text: compiled.fullmatch(text) is not None, expression)
+
+    def accepts(text: str) -> bool:
+        return len(text) <= _LONGEST and compiled.fullmatch(text) is not None
+
+    return Grammar(name, description, accepts, expression)
 
 
 def absolute_path(text: str) -> bool:
@@ -114,9 +120,16 @@ def _host_port(text: str) -> bool:
     return known and _PORT.fullmatch(port) is not None and int(port) < 65536  # noqa: PLR2004
 
 
+def _pem_labels(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        label = line.rstrip().removeprefix(_PEM_BEGIN)
+        if line.startswith(_PEM_BEGIN) and label.endswith(_PEM_DASHES):
+            yield label.removesuffix(_PEM_DASHES)
+
+
 def _pem_certificate(text: str) -> bool:
     # Nothing else may stand beside the certificates: what is trusted is public, and a private key is not.
-    if set(_PEM_BLOCK.findall(text)) != {"CERTIFICATE"}:
+    if set(_pem_labels(text)) != {"CERTIFICATE"}:
         return False
     try:
         return bool(x509.load_pem_x509_certificates(text.encode()))

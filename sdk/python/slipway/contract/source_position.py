@@ -19,7 +19,7 @@ _MOST_SHOWN = 50
 _MOST_NAMED = 24
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Position:
     """A place in a file, both numbers counted from 1, columns in characters."""
 

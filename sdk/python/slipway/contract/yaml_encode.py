@@ -1,12 +1,14 @@
 """Write a message of the contract as a document for people: the reverse of yaml_decode."""
 
 import base64
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+from slipway.contract.control_characters import has_controls
 from slipway.contract.go_duration import format_duration
 from slipway.contract.walk import plan
 from slipway.contract.yaml_names import enum_names, fields_by_key
@@ -26,9 +28,18 @@ def encode(message: Message) -> dict[str, Any]:
 
 
 def dump(*documents: Any) -> str:
-    """Write plain trees as YAML documents: literal blocks for text of several lines, keys in their order."""
+    """Write plain trees as YAML documents: literal blocks for text of several lines, keys in their order.
+
+    Nothing in the text does anything to a terminal: where a value has such characters, all others than ASCII are
+    escaped.
+    """
+    text = _dump(documents, allow_unicode=True)
+    return _dump(documents, allow_unicode=False) if has_controls(text) else text
+
+
+def _dump(documents: Sequence[Any], *, allow_unicode: bool) -> str:
     return yaml.dump_all(
-        documents, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=False
+        documents, Dumper=_Dumper, sort_keys=False, allow_unicode=allow_unicode, width=110, default_flow_style=False
     )
 
 

@@ -37,14 +37,20 @@ _COLLECTION_TAGS = frozenset({None, "!", TAG_PREFIX + "map", TAG_PREFIX + "seq"}
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one file may hold: characters, nesting, and nodes after aliases are expanded."""
+    """How much one text may hold: characters, documents, nesting, and nodes after aliases are expanded."""
 
     max_characters: int = 8 * 1024 * 1024
     max_depth: int = 100
     max_nodes: int = 500_000
+    max_documents: int = 5_000
+    """Empty ones count: each costs some kilobytes, and the time of its own checks."""
 
 
-@dataclass
+SHORT = Limits(max_nodes=20_000, max_documents=100)
+"""What a field may hold whose text is YAML. A few lines with aliases can stand for millions of values."""
+
+
+@dataclass(slots=True)
 class Shape:
     """What is kept of a node beside its value: where it stands, how it was written, its children."""
 
@@ -54,6 +60,10 @@ class Shape:
     size: int = 1
     keys: dict[str | int, Position] = field(default_factory=dict)
     children: dict[str | int, "Shape"] = field(default_factory=dict, repr=False)
+
+
+_NO_CHILDREN: dict[Any, Any] = {}
+"""Shared by all scalars, which are most of a text, and never written to."""
 
 
 @dataclass(frozen=True)
@@ -175,11 +185,15 @@ class _Composer:
 
     def documents(self) -> Iterator[Document]:
         if len(self.text) > self.limits.max_characters:
-            message = f"larger than {self.limits.max_characters} characters"
+            message = f"larger than {self.limits.max_characters} characters: split it"
             raise SourceError([SourceProblem(self.file, None, "", message)])
         self.events = iter(yaml.parse(self.text, Loader=_LOADER))
+        count = 0
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
+                count += 1
+                if count > self.limits.max_documents:
+                    raise self.error(event, (), f"more than {self.limits.max_documents} documents: split them")
                 self.anchors = {}
                 value, shape = self.node(next(self.events), ())
                 yield Document(value, Source(self.file, shape))
@@ -190,6 +204,7 @@ class _Composer:
         self.count(1, event, path)
         shape = Shape(self.place(event.start_mark))
         if isinstance(event, yaml.ScalarEvent):
+            shape.keys = shape.children = _NO_CHILDREN
             value = self.scalar(event, shape, path)
         elif len(path) >= self.limits.max_depth:
             raise self.error(event, path, f"nested deeper than {self.limits.max_depth} levels")

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from slipway.contract.control_characters import escape_controls
 from slipway.rpc.error_mapping import describe_exception
 
 LogFormat = Literal["auto", "json", "console"]
@@ -49,6 +50,7 @@ def configure_logging(*, log_format: LogFormat = "auto", level: str = "info", ex
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             AllowList(extra_keys),
+            *([_escaped] if console else []),
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
@@ -84,6 +86,18 @@ class ForeignRecords(logging.Handler):
             where=f"{record.pathname}:{record.lineno}:{record.funcName}",
             **(describe_exception(failure) if failure else {}),
         )
+
+
+def _escaped(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    """Give an event whose texts do nothing to a terminal; JSON escapes them by itself."""
+    del logger, method
+    return {key: _escape(value) for key, value in event.items()}
+
+
+def _escape(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_escape(item) for item in value]
+    return escape_controls(value) if isinstance(value, str) else value
 
 
 def _simple(value: Any) -> Any:

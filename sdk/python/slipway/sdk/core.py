@@ -22,7 +22,7 @@ from slipway.contract.errors import (
 )
 from slipway.contract.features import Supports, by_id, undeclared, unsupported
 from slipway.contract.validation import violations
-from slipway.sdk.limits import MAX_BUNDLE_BYTES, check_bundle_size, check_user_data_size
+from slipway.sdk.limits import MAX_BUNDLE_BYTES, check_bundle_size, check_path_depth, check_user_data_size
 from slipway.sdk.provisioner import Provisioner, RenderContext, UserData
 from slipway.sdk.refusal import Refusal, unsupported_feature
 from slipway.sdk.unknown_values import unknown_values
@@ -99,6 +99,7 @@ class ProvisionerCore:
         _check_target(request.target, info)
         _check_values(request.bundle)
         _check_arguments(request.bundle)
+        check_path_depth(request.bundle)
         return RenderContext(format_info=info, secrets=SecretIndex(request.bundle.secrets))
 
     def answer(

@@ -6,7 +6,8 @@ settings.
 
 from collections import Counter
 
-from slipway.contract.errors import BundleTooLarge, UserDataTooLarge, Violation
+from slipway.contract.errors import BundleInvalid, BundleTooLarge, UserDataTooLarge, Violation
+from slipway.contract.grammars import MOST_PATH_PARTS
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 MAX_BUNDLE_BYTES = 2 * 1024 * 1024
@@ -26,6 +27,27 @@ def check_bundle_size(bundle: bundlepb.BootstrapBundle) -> None:
             "the bundle is larger than the contract allows",
             violations=[Violation("bundle", f"has {size} bytes; at most {MAX_BUNDLE_BYTES} are allowed")],
             metadata={"size": str(size), "limit": str(MAX_BUNDLE_BYTES)},
+        )
+
+
+def check_path_depth(bundle: bundlepb.BootstrapBundle) -> None:
+    """Refuse paths of more than 64 parts: what a provisioner does for each folder above a path costs their square.
+
+    Raises:
+        BundleInvalid: with the paths of the fields.
+    """
+    system = bundle.os
+    paths = [
+        (f"os.{name}[{index}].path", item.path)
+        for name in ("files", "directories", "links", "mounts", "swaps")
+        for index, item in enumerate(getattr(system, name))
+    ]
+    paths += [(f"os.users[{index}].home", user.home) for index, user in enumerate(system.users)]
+    deep = [where for where, path in paths if path.count("/") + path.count("\\") > MOST_PATH_PARTS]
+    if deep:
+        raise BundleInvalid(
+            "the bundle has paths that are deeper than the contract allows",
+            violations=[Violation(where, f"must have at most {MOST_PATH_PARTS} parts") for where in deep],
         )
 
 

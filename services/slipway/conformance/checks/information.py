@@ -145,12 +145,16 @@ async def default_target(_session: Session, info: provisionerpb.FormatInfo) -> N
 @CHECKS.check_format("INF-014")
 async def words(_session: Session, info: provisionerpb.FormatInfo) -> None:
     """What callers make headers and file names of is well-formed."""
-    rules = {"media_type": _MEDIA_TYPE, "file_extension": _SUFFIX, "secret_format": _TOKEN}
+    rules = {
+        "media_type": _MEDIA_TYPE.fullmatch,
+        "file_extension": _SUFFIX.fullmatch,
+        "secret_format": _TOKEN.fullmatch,
+    }
     all_hold(
         [
             f"`{field}` is malformed"
-            for field, rule in rules.items()
-            if getattr(info, field) and not rule.fullmatch(getattr(info, field))
+            for field, matches in rules.items()
+            if getattr(info, field) and not matches(getattr(info, field))
         ]
     )
 

@@ -10,7 +10,7 @@ import json
 from slipway.bootstrapper.engines.kubeadm.request import EngineRequest, root_file
 from slipway.bootstrapper.engines.request import NODE, PRIVATE
 from slipway.contract.errors import BundleInvalid, Violation
-from slipway.contract.yaml_source import Limits, SourceError, load_documents
+from slipway.contract.yaml_source import SHORT, SourceError, load_documents
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1.content_pb2 import Content
@@ -18,8 +18,6 @@ from slipway.v1alpha1.content_pb2 import Content
 KUBELET_PATCH = "kubeletconfigurationslipway+merge"
 _KUBELET = "kubernetes.node.kubelet_configuration"
 _OWN_KEYS = ("apiVersion", "kind")
-# A kubelet configuration has some hundred values. A few lines with aliases can stand for millions.
-_LIMITS = Limits(max_nodes=20_000)
 
 
 def patch_files(request: EngineRequest) -> list[ospb.File]:
@@ -82,7 +80,7 @@ def _document(document: kubernetespb.OpaqueDocument) -> bytes:
     why = "must be one KubeletConfiguration in YAML or JSON"
     try:
         text = document.text if document.WhichOneof("source") == "text" else document.data.decode()
-        (read,) = load_documents(text, file="", limits=_LIMITS)
+        (read,) = load_documents(text, file="", limits=SHORT)
         tree = read.value
         if isinstance(tree, dict) and tree.get("kind", "KubeletConfiguration") == "KubeletConfiguration":
             patch = {key: value for key, value in tree.items() if key not in _OWN_KEYS}

@@ -17,7 +17,7 @@ from slipway.bootstrapper.importers.cluster_api.objects import ManifestObject
 from slipway.bootstrapper.importers.go_template import Dialect, GoTemplateError, render_as
 from slipway.bootstrapper.importers.sprig import SPRIG
 from slipway.contract.source_position import FieldPath, SourceError, SourceProblem
-from slipway.contract.yaml_source import Source, load_documents
+from slipway.contract.yaml_source import SHORT, Source, load_documents
 
 _EXTERNAL = (
     "an external patch is made by an extension of the management cluster, so what it changes is unknown here: "
@@ -164,7 +164,7 @@ class ClassPatches:
         """Render a template; its text is YAML."""
         text = self._text(template, variables, path, missing=Dialect.missing)
         try:
-            documents = load_documents(text, file=self.class_.source.file)
+            documents = load_documents(text, file=self.class_.source.file, limits=SHORT)
         except SourceError:
             documents = [None, None]  # type: ignore[list-item]
         if len(documents) > 1:

@@ -1,7 +1,5 @@
 """users[] and what becomes of the image's own user; the same account means the same on every system."""
 
-import re
-
 from slipway.bootstrapper.assembly.structure import IMAGES_OWN_USER
 from slipway.bootstrapper.importers.kubeadm_config.os_items import User
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
@@ -60,7 +58,7 @@ def _user(context: Context, place: Place, user: User) -> ospb.User:
             setattr(item, name, context.plain(place.at(key), text))
     if user.groups:
         groups = context.plain(place.at("groups"), user.groups)
-        item.groups.extend(name for name in re.split(r"\s*,\s*", groups.strip()) if name)
+        item.groups.extend(name.strip() for name in groups.split(",") if name.strip())
     if user.sudo:
         item.sudo.append(context.plain(place.at("sudo"), user.sudo))
     for index, key in enumerate(user.ssh_authorized_keys):

@@ -6,8 +6,9 @@ after them. So are, everywhere, commands that begin what a later one ends, such 
 that a failure names its line.
 """
 
-import re
 from collections.abc import Collection, Sequence
+
+import re2
 
 from slipway.bootstrapper.importers import layout_paths
 from slipway.bootstrapper.importers.mapping.context import IGNITION, Context
@@ -16,11 +17,11 @@ from slipway.bootstrapper.importers.shell_construct import is_whole
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 
-_LEAVES_SOMETHING = re.compile(
-    r"\$\{\w+:?=|(?:^|[;&|\n{]|\b(?:then|do|else)[ \t])[ \t]*"
+_LEAVES_SOMETHING = re2.compile(
+    r"\$\{[\pL\pN_]+:?=|(?:^|[;&|\n{]|\b(?:then|do|else)[ \t])[ \t]*"
     r"(?:(?:(?:command|builtin)[ \t]+)?(?:export|cd|set|source|eval|exec|alias|unalias|umask|shopt|declare|typeset"
     r"|readonly|unset|ulimit|pushd|popd|trap|read|hash|shift|wait|getopts|printf[ \t]+-v|mapfile|readarray|let|local"
-    r"|enable|disown)\b|\.[ \t]|[\w.-]+[ \t]*\([ \t]*\)|function[ \t]|\(\("
+    r"|enable|disown)\b|\.[ \t]|[\pL\pN_.-]+[ \t]*\([ \t]*\)|function[ \t]|\(\("
     r"|[A-Za-z_]\w*(?:\[[^\]\n]{0,64}\])?\+?=(?:[^\s;&|\"'$(`]*[ \t]*(?:$|[;&|\n}])|[\"'$(`]))"
 )
 

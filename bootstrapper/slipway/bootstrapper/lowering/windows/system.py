@@ -18,7 +18,7 @@ CERTIFICATES = "windows.trusted-certificates"
 
 _STEP = "trusted-certificate"
 
-_COMPUTER_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9]([A-Za-z0-9-]{0,13}[A-Za-z0-9])?")
+_COMPUTER_NAME = re.compile(r"(?=[0-9-]{0,15}[A-Za-z])[A-Za-z0-9]([A-Za-z0-9-]{0,13}[A-Za-z0-9])?")
 
 
 def lower_hostname(items: Sequence[Item], draft: Draft) -> None:
