@@ -20,7 +20,7 @@ def complete_no_proxy(
     for proxy in _proxies(os):
         if (proxy.http_proxy or proxy.https_proxy) and not proxy.no_proxy_only:
             known = set(proxy.no_proxy)
-            added = [host for host in dict.fromkeys(direct_hosts(cluster, kubernetes)) if host not in known]
+            added = [host for host in dict.fromkeys(direct_hosts(cluster, kubernetes)) if host and host not in known]
             proxy.no_proxy.extend(added)
         proxy.ClearField("no_proxy_only")
 

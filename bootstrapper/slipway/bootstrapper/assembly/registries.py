@@ -12,7 +12,7 @@ DEFAULT = "_default"
 
 
 def api_host(host: str) -> str:
-    """Give the host that is hosts for the images of a registry; hosts that differ in case only are the same."""
+    """Give the host that is asked for the images of a registry; hosts that differ in case only are the same."""
     return API_HOSTS.get(host.lower(), host.lower())
 
 
