@@ -261,8 +261,12 @@ def _number(spec: specpb.MachineBootstrapSpec) -> None:
             command.argv.insert(0, "record")
     counter = iter(range(1000, 10**6))
     _replace(spec, lambda text: text.replace("@", str(next(counter))) if "@" in text else text)
-    for registry in spec.os.containerd.registries:
-        # Credentials of a host that is never asked are refused.
+    _ask_hosts(spec.os.containerd)
+
+
+def _ask_hosts(containerd: ospb.Containerd) -> None:
+    """Have each host with credentials asked: others are refused."""
+    for registry in containerd.registries:
         if registry.HasField("credentials") and (registry.server or registry.only_endpoints):
             registry.server = f"https://{registry.host}"
 
