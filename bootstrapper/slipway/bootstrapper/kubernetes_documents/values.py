@@ -5,17 +5,19 @@ intstr.IntOrString in k8s.io/apimachinery.
 """
 
 import binascii
-import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import re2
+
 _BITS = {"int": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint8": 8, "uint32": 32, "uint64": 64}
-_DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)")
-_QUANTITY = re.compile(
+_DURATION = re2.compile(r"[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|\x{b5}s|\x{3bc}s|ms|s|m|h))+)")
+_QUANTITY = re2.compile(
     r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?",
 )
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)")
+_TIME = re2.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)")
+_NO_LINE_ENDS = str.maketrans("", "", "\r\n")
 _MOST = 10**21
 """From here on Go writes a float with an exponent, which is no integer to it."""
 
@@ -48,7 +50,7 @@ def _is_bytes(value: Any) -> bool:
     if isinstance(value, list):
         return all(byte is None or not _integer(byte, "uint8") for byte in value)
     try:
-        return isinstance(value, str) and b64decode(re.sub(r"[\r\n]", "", value), validate=True) is not None
+        return isinstance(value, str) and b64decode(value.translate(_NO_LINE_ENDS), validate=True) is not None
     except (binascii.Error, ValueError):
         return False
 
@@ -61,7 +63,7 @@ def _is_int_or_string(value: Any) -> bool:
     return isinstance(value, str) or not _integer(value, "int32")
 
 
-def _matches(pattern: re.Pattern[str], value: Any) -> bool:
+def _matches(pattern: Any, value: Any) -> bool:
     return isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
