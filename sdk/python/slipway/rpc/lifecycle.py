@@ -10,9 +10,11 @@ import click
 import structlog
 from google.protobuf.internal import api_implementation
 
+from slipway.contract.control_characters import escape_controls
 from slipway.contract.errors import SlipwayError
 from slipway.rpc.authorisation import Policy, allow_all
 from slipway.rpc.error_mapping import describe_exception
+from slipway.rpc.file_limit import raise_file_limit
 from slipway.rpc.logs import configure_logging
 from slipway.rpc.recorders import configured_recorders
 from slipway.rpc.server import RpcServer, ServerStartError, Service
@@ -85,10 +87,11 @@ async def serve(  # noqa: PLR0913  # keyword-only knobs of a process
 
 def run(main: Coroutine[Any, Any, None]) -> None:
     """Run a process's coroutine in the one event loop; exit with 1 and one line when it fails, never a traceback."""
+    raise_file_limit()
     try:
         asyncio.run(_guarded(main))
     except (ServerStartError, TlsFilesError, SlipwayError, ImportError) as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(escape_controls(f"Error: {error}"), err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -15,6 +15,7 @@ from slipway.rpc.call import Stage
 from slipway.rpc.chain import Chain
 from slipway.rpc.deadline import Deadline
 from slipway.rpc.error_mapping import map_errors
+from slipway.rpc.file_limit import ConnectionLimits
 from slipway.rpc.health import SERVICE as HEALTH
 from slipway.rpc.health import Health
 from slipway.rpc.presence import Presence
@@ -34,21 +35,23 @@ _OPTIONS = (
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
-    # What does not get through TLS and the greeting of HTTP/2 in this time has no place.
-    ("grpc.server_handshake_timeout_ms", 10_000),
 )
 _CALLERS = (
+    # What does not get through TLS and the greeting of HTTP/2 in this time has no place.
+    ("grpc.server_handshake_timeout_ms", 10_000),
     # Clients behind one address come back and find new instances.
     ("grpc.max_connection_age_ms", 300_000),
     ("grpc.max_connection_age_grace_ms", 30_000),
 )
 _PROBES = (
     # Anybody may connect here, without a certificate, so nothing stays long.
+    ("grpc.server_handshake_timeout_ms", 2_000),
     ("grpc.max_connection_idle_ms", 10_000),
     ("grpc.max_connection_age_ms", 60_000),
     ("grpc.max_connection_age_grace_ms", 5_000),
     ("grpc.max_concurrent_streams", 8),
 )
+_MOST_CONNECTIONS = "grpc.max_allowed_incoming_connections"
 _PROBE_SECONDS = 2.0
 _PROBES_OF_HOST = 16
 _ALLOWANCE = 1024
@@ -159,7 +162,7 @@ class RpcServer:
                     arrival=min(_ARRIVAL_SECONDS, self.settings.max_call_seconds),
                 )
             ],
-            options=(*_OPTIONS, *_CALLERS),
+            options=(*_OPTIONS, *_CALLERS, (_MOST_CONNECTIONS, ConnectionLimits.of_process().callers)),
             maximum_concurrent_rpcs=self.settings.max_concurrent_calls * 4 + _ALLOWANCE,
         )
         for service in self._services:
@@ -185,4 +188,5 @@ def _probe_server() -> grpc.aio.Server:
     # No line of the log for a call: whoever has no certificate would write it.
     outer = (map_errors, Presence(limit=_PROBES_OF_HOST))
     chain = Chain(outer, (Deadline(limit=_PROBE_SECONDS),), served_services=[HEALTH], arrival=_PROBE_SECONDS)
-    return grpc.aio.server(interceptors=[chain], options=(*_OPTIONS, *_PROBES), maximum_concurrent_rpcs=_ALLOWANCE)
+    options = (*_OPTIONS, *_PROBES, (_MOST_CONNECTIONS, ConnectionLimits.of_process().probes))
+    return grpc.aio.server(interceptors=[chain], options=options, maximum_concurrent_rpcs=_ALLOWANCE)
