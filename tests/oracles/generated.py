@@ -261,12 +261,12 @@ def _number(spec: specpb.MachineBootstrapSpec) -> None:
             command.argv.insert(0, "record")
     counter = iter(range(1000, 10**6))
     _replace(spec, lambda text: text.replace("@", str(next(counter))) if "@" in text else text)
-    _ask_for_credentials(spec)
+    _ask_hosts(spec.os.containerd)
 
 
-def _ask_for_credentials(spec: specpb.MachineBootstrapSpec) -> None:
-    """Let each registry that has credentials be asked itself: those of a host that is never asked are refused."""
-    for registry in spec.os.containerd.registries:
+def _ask_hosts(containerd: ospb.Containerd) -> None:
+    """Have each host with credentials asked: others are refused."""
+    for registry in containerd.registries:
         if registry.HasField("credentials") and (registry.server or registry.only_endpoints):
             registry.server = f"https://{registry.host}"
 

@@ -13,7 +13,7 @@ from tests.oracles.generated_network import fact
 from tests.oracles.generated_values import reference
 
 _AUDIT = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Metadata  # it\'s "@" $HOME {{ x }}\n'
-_POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: gen-@}\nspec: {containers: [{name: c, image: example.com/c}]}\n"
+_POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: gen-@}\nspec: {containers: [{name: c, image: c.example.com/c}]}\n"
 _KUBECONFIG = """\
 apiVersion: v1
 kind: Config

@@ -141,7 +141,7 @@ def subject(text: str, role: clusterpb.Role.ValueType = clusterpb.ROLE_WORKER) -
         ),
         (
             f"os: {{containerd: {{registries: [{{host: a.io, server: 'https://b.io:5000', {CREDENTIALS}}}]}}}}",
-            "os.containerd.registries[0].credentials",
+            "os.containerd.registries[0].server",
             "credentials of a registry whose server is another",
         ),
     ],

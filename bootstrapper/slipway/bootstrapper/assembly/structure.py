@@ -169,11 +169,12 @@ def _credentials_of_no_host(os: ospb.OperatingSystem, path: str) -> Iterator[Vio
     for index, registry in enumerate(os.containerd.registries):
         is_named = registry.HasField("credentials") and registry.host not in {"", DEFAULT}
         if is_named and api_host(registry.host) not in asked:
-            yield Violation(
-                f"{path}.containerd.registries[{index}].credentials",
-                "is never used, since this host is never asked: give the credentials to an entry of registries whose "
-                "host is that of an endpoint",
-            )
+            where = f"{path}.containerd.registries[{index}]"
+            remedy = "give them to an entry of registries whose host is that of an endpoint or a server"
+            if registry.server:
+                yield Violation(f"{where}.server", f"is asked in place of the host with the credentials: {remedy}")
+            else:
+                yield Violation(f"{where}.credentials", f"is never used, since this host is never asked: {remedy}")
 
 
 def _remote(remote: ospb.RemoteContent, path: str) -> Iterator[Violation]:
