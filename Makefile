@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster engines image image-check docs cluster cluster-real cluster-down machineadm constraints clean
+.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster engines image image-check docs kubernetes-types cluster cluster-real cluster-down machineadm constraints clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | column -ts $$'\t'
@@ -79,6 +79,9 @@ bench-cluster: .venv/ready ## Measure bootstrap providers in a real management c
 docs: .venv/ready ## Generate the reference pages and the custom resource definitions again
 	@$(BIN)/python -m tools.docgen
 	@$(BIN)/python -m tools.crdgen
+
+kubernetes-types: .venv/ready ## Write the table of Kubernetes' types again, from its Go modules; needs Go
+	@$(BIN)/python -m tools.kubernetes_types
 
 cluster: .venv/ready ## Start a management cluster with Cluster API and Slipway on loopback, in the background
 	@$(BIN)/python -m tools.cluster up --slipway

@@ -12,7 +12,8 @@ import pytest
 from tests.node import documents, metadata
 from tests.node.rendering import Rendering
 from tools.node import site
-from tools.node.machine import SENTINEL, FirstBoot, Machine
+from tools.node.first_disk import FirstBoot
+from tools.node.machine import SENTINEL, Machine
 from tools.oracles.failures import EngineBroken
 
 SECONDS = 300.0  # for a bootstrap beside others

@@ -12,7 +12,7 @@ from slipway.bootstrapper.credentials.generation import SecretFactory
 from slipway.bootstrapper.documents.document_set import read_document_set
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
-from tools.node.machine import FirstBoot
+from tools.node.first_disk import FirstBoot
 
 # For the docker provider, which reads user data itself, an older one would be chosen.
 _IGNITION = "ignition/3.3.0"

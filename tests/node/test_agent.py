@@ -15,7 +15,7 @@ from tests.bootstrapper.artifacts.releases import EXPIRES, key, trust
 from tests.node.harbour import SECONDS, Harbour, failure
 from tests.node.readiness import wait_ready
 from tests.services.certificates import Authority
-from tools.node.machine import FirstBoot
+from tools.node.first_disk import FirstBoot
 from tools.oracles import machineadm
 from tools.release import folder
 

@@ -8,7 +8,8 @@ import pytest
 from tests.node import documents
 from tests.node.harbour import COUNT, SECONDS, Harbour, count, failure, script, state, told_failure
 from tools.node import addresses
-from tools.node.machine import SENTINEL, FirstBoot, Machine
+from tools.node.first_disk import FirstBoot
+from tools.node.machine import SENTINEL, Machine
 
 pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.node.readiness import wait_ready
-from tools.node.machine import FirstBoot
+from tools.node.first_disk import FirstBoot
 
 pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 

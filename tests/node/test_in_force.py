@@ -18,8 +18,9 @@ from tests.node.readiness import wait_ready
 from tests.node.rendering import Rendering
 from tests.services.certificates import Authority
 from tools.node import addresses, registry, site
+from tools.node.first_disk import FirstBoot, Store
 from tools.node.flavours import FLAVOURS
-from tools.node.machine import FirstBoot, Machine, Store
+from tools.node.machine import Machine
 
 pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(600)]
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.node.harbour import COUNT, LATER, SECONDS, Harbour, count, failure, script, state
-from tools.node.machine import SENTINEL, FirstBoot, Machine
+from tools.node.first_disk import FirstBoot
+from tools.node.machine import SENTINEL, Machine
 
 pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 

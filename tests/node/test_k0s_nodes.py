@@ -10,7 +10,8 @@ from tests.node.harbour import SECONDS, failure
 from tests.node.readiness import wait_ready
 from tests.node.rendering import Rendering
 from tests.services.certificates import Authority
-from tools.node.machine import FirstBoot, Machine
+from tools.node.first_disk import FirstBoot
+from tools.node.machine import Machine
 from tools.node.site import Site
 
 pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]

@@ -13,7 +13,8 @@ from tests.node import examples, metadata, node_state
 from tests.node.harbour import SECONDS, Harbour
 from tests.node.readiness import wait_ready
 from tests.node.twins import EXTERNAL, NEWEST, UNTIL_CLUSTER_API, Described, Twin, fact, user, worker
-from tools.node.machine import FirstBoot, Machine
+from tools.node.first_disk import FirstBoot
+from tools.node.machine import Machine
 
 pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.node import documents, examples
+from tools.node.first_disk import FirstBoot
 from tools.node.flavours import FLAVOURS, Flavour
-from tools.node.machine import FirstBoot
 
 NEWEST, OLDER = FLAVOURS["1.34"], FLAVOURS["1.30"]
 _KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJx1d7yqPpcVd0dWwbkUOlcTDB8FKrGz1KlPDZ2S3v9n ops@example.com"

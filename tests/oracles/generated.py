@@ -159,6 +159,11 @@ def _kubernetes(draw: st.DrawFn, *, complete: bool) -> specpb.MachineBootstrapSp
     counter = iter(range(5000, 10**4))
     _replace(made, lambda text: text.replace("@", str(next(counter))) if "@" in text else text)
     _name_once(made)
+    arguments = made.kubernetes.node.kubelet_arguments
+    for argument, name in zip(arguments, of_kubernetes.KUBELET_FLAGS, strict=False):
+        argument.name = name
+    # The system may have swap, with which the kubelet does not start otherwise.
+    arguments.add(name="fail-swap-on", value="false")
     for token in made.kubernetes.bootstrap_tokens:
         # kubeadm takes groups only of who uses a token to say who it is.
         if token.groups and "authentication" not in token.usages:
@@ -256,6 +261,14 @@ def _number(spec: specpb.MachineBootstrapSpec) -> None:
             command.argv.insert(0, "record")
     counter = iter(range(1000, 10**6))
     _replace(spec, lambda text: text.replace("@", str(next(counter))) if "@" in text else text)
+    _ask_for_credentials(spec)
+
+
+def _ask_for_credentials(spec: specpb.MachineBootstrapSpec) -> None:
+    """Let each registry that has credentials be asked itself: those of a host that is never asked are refused."""
+    for registry in spec.os.containerd.registries:
+        if registry.HasField("credentials") and (registry.server or registry.only_endpoints):
+            registry.server = f"https://{registry.host}"
 
 
 def _name_once(message: Any) -> None:

@@ -13,7 +13,7 @@ from tests.oracles.generated_network import fact
 from tests.oracles.generated_values import reference
 
 _AUDIT = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Metadata  # it\'s "@" $HOME {{ x }}\n'
-_POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: gen-@}\nspec: {containers: []}\n"
+_POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: gen-@}\nspec: {containers: [{name: c, image: example.com/c}]}\n"
 _KUBECONFIG = """\
 apiVersion: v1
 kind: Config
@@ -49,6 +49,9 @@ def _parts(*texts: str) -> contentpb.MachineText:
 # kubeadm wants the file to be there.
 CA_PATH = "/etc/gen-ca.crt"
 _TOKENS = (secretpb.SecretValue(value="abcdef.0123456789ab@"), reference("token"))
+
+# Of each field's arguments there are at most three.
+KUBELET_FLAGS = ("event-qps", "registry-burst", "sync-frequency")
 
 BY_GRAMMAR: Mapping[str, tuple[str, ...]] = {
     "argument-name": ("gen-@",),

@@ -109,6 +109,7 @@ LEFT_OUT = {
     "Packages.repositories": "`test_linux_repositories` has them, with one that the real apt installs from",
     "Mount.partition": "no block device is here; `disks.yaml` has some",
     "Content.config_map_ref": "stands in no bundle: the value is put in its place before",
+    "Proxy.no_proxy_only": "is in no bundle: the list is complete before",
     "Segment.template": "a template of cloud-init means nothing to Ignition",
     "TextSegment.template": "a template of cloud-init means nothing to Ignition",
     "Command.reboot": "the machine here does not go down and up",

@@ -20,6 +20,7 @@ __all__ = ["engine", "plan"]
 pytestmark = pytest.mark.engine
 
 CONFIG = "/etc/k0s/k0s.yaml"
+AUDIT = "{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}"
 EXTERNAL = {
     "endpoints": ["https://10.0.0.9:2379"],
     "caFile": "/e/ca.crt",
@@ -38,7 +39,7 @@ SPECS: dict[str, dict[str, Any]] = {
                 "scheduler": {"arguments": [{"name": "v", "value": "2"}]},
                 "kubeProxy": {"disabled": True},
                 "dns": {"disabled": True},
-                "audit": {"policy": {"text": "{}"}, "maxBackups": 2},
+                "audit": {"policy": {"text": AUDIT}, "maxBackups": 2},
             },
             "etcd": {"local": {"arguments": [{"name": "quota-backend-bytes", "value": "1"}]}},
             "images": {"repository": "registry.example.com"},

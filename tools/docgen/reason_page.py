@@ -22,7 +22,7 @@ def reason_page() -> str:
     rules = sorted(known_rules().rules, key=lambda rule: rule.reason)
     return page(
         "Reasons of failed nodes",
-        "services/slipway/diagnosis/rules",
+        "services/slipway/diagnosis/reasons",
         _INTRODUCTION,
         *(_section(rule) for rule in rules),
     )

@@ -7,19 +7,17 @@ rest is what the user data does.
 from __future__ import annotations
 
 import dataclasses
-import enum
 import json
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tools.node import addresses, cgroups, ending, machine_init, watchers
-from tools.node.flavours import FLAVOURS, Flavour
+from tools.node import cgroups, ending, machine_init, watchers
+from tools.node.first_disk import FirstBoot, FirstDisk
 from tools.node.process import Process, numbers
-from tools.oracles import cache, ignition, sandbox
+from tools.oracles import cache
 from tools.oracles.failures import EngineBroken, EngineTimeout
 
 SENTINEL = "/run/cluster-api/bootstrap-success.complete"
@@ -32,21 +30,6 @@ _BOOTED = ("running", "degraded")
 _PAUSE, _LONG_PAUSE = 0.1, 0.4
 _DEPTH = 3  # here, in the site, in the machine
 _LAUNCHER = "launcher.json"
-_CNI = "etc/cni/net.d/10-pods.conflist"
-
-
-class FirstBoot(enum.StrEnum):
-    """What reads user data on the machine."""
-
-    CLOUD_INIT = "cloud-init"
-    IGNITION = "ignition"
-
-
-class Store(enum.StrEnum):
-    """What container images a machine has when it boots for the first time."""
-
-    WARM = "warm"
-    EMPTY = "empty"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -64,40 +47,18 @@ class Machine:
     Args:
         site: the site's folder.
         init: the site's first process.
-        name: host name.
-        number: from 1; addresses follow from it.
-        flavour: what is installed.
-        store: which container images it has.
-        disk_size: in bytes, for a disk that can be full; 0 for one that is not.
-        neighbours: addresses by name, for /etc/hosts, beyond its own.
-        meta_data: what the cloud says beyond instance id and host name.
+        first: what it is made of.
     """
 
-    def __init__(  # noqa: PLR0913 keyword-only, the rest with a default
-        self,
-        site: Path,
-        init: int,
-        *,
-        name: str,
-        number: int,
-        flavour: Flavour = FLAVOURS["1.34"],
-        store: Store = Store.WARM,
-        disk_size: int = 0,
-        neighbours: Mapping[str, str] | None = None,
-        meta_data: Mapping[str, str] | None = None,
-    ) -> None:
-        self.name = name
-        self.number = number
-        self.address = addresses.machine(number)
-        self.folder = site / name
+    def __init__(self, site: Path, init: int, first: FirstDisk) -> None:
+        self.name = first.name
+        self.number = first.number
+        self.address = first.address
+        self.folder = first.folder(site)
         self._site = site
         self._init = init
-        self._group = f"{site.name}-{name}"
-        self._flavour = flavour
-        self._store = store
-        self._disk_size = disk_size
-        self._neighbours = dict(neighbours or {})
-        self._meta_data = dict(meta_data or {})
+        self._first = first
+        self._group = first.group(site)
         self.powered_at = 0.0
         self._asked = ""
         self._kills_before = ending.kills()
@@ -111,7 +72,7 @@ class Machine:
                 at once, or root's watchers of files are used up.
         """
         if user_data is not None:
-            self._prepare(user_data, by)
+            self._first.prepare(self._site, user_data, by)
         watchers.wait_free(self.name)
         order = self.folder / "order.json"
         self.powered_at = time.time()
@@ -292,62 +253,6 @@ class Machine:
         status = self._launcher.poll() if self._launcher else None
         return ending.cause(self.folder, status=status, asked=self._asked, kills_before=self._kills_before)
 
-    def _prepare(self, user_data: bytes, by: FirstBoot) -> None:
-        disk = self.folder / "disk"
-        for folder in (self.folder / "merged", self.folder / "small", disk):
-            folder.mkdir(parents=True)
-        lower = Path(f"{self._site}/layer:{self._flavour.root.require()}")
-        box = sandbox.Sandbox(lower, disk, hostname=self.name)
-        if by is FirstBoot.IGNITION:
-            self._ignite(box, user_data)
-        for path, content in self._given_files(user_data, by).items():
-            target = box.upper / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-        self._prepare_data(box.upper)
-        cgroups.make(self._group)
-        order = machine_init.Order(
-            name=self.name, group=self._group, number=self.number, lower=str(lower), folder=str(self.folder),
-            images=str(self._flavour.archive), binds=self._flavour.binds(), disk_size=self._disk_size,
-        )  # fmt: skip
-        (self.folder / "order.json").write_text(json.dumps(dataclasses.asdict(order)), encoding="utf-8")
-
-    def _ignite(self, box: sandbox.Sandbox, config: bytes) -> None:
-        machine = ignition.Machine(box, extra_files={})
-        for outcome in machine.boot(config):
-            if outcome.status:
-                said = outcome.output.decode(errors="replace")[-2000:]
-                raise EngineBroken(f"{' '.join(outcome.argv[:2])} ended with {outcome.status}: {said}")
-
-    def _given_files(self, user_data: bytes, by: FirstBoot) -> dict[str, bytes]:
-        hosts = {"127.0.0.1": "localhost", self.address: self.name}
-        lines = [f"{address} {name}" for address, name in hosts.items()]
-        lines += [f"{address} {name}" for name, address in self._neighbours.items()]
-        files = {
-            "etc/hostname": f"{self.name}\n".encode(),
-            "etc/hosts": "".join(f"{line}\n" for line in lines).encode(),
-            # CoreDNS forwards to the machine's name servers, and must have one; there is none in this network.
-            "etc/resolv.conf": f"nameserver {addresses.GATEWAY}\n".encode(),
-            _CNI: json.dumps(_pod_network(self.number)).encode(),
-        }
-        if by is FirstBoot.IGNITION:
-            return {**files, "etc/cloud/cloud-init.disabled": b""}
-        meta = {"instance-id": f"i-{self.name}", "local-hostname": self.name, **self._meta_data}
-        seed = "var/lib/cloud/seed/nocloud"
-        return {**files, f"{seed}/user-data": user_data, f"{seed}/meta-data": json.dumps(meta).encode()}
-
-    def _prepare_data(self, upper: Path) -> None:
-        for name in machine_init.DATA:
-            data = self.folder / "data" / name
-            data.parent.mkdir(exist_ok=True)
-            if name == "containerd" and self._store is Store.WARM:
-                copy_store(self._flavour.store, data)
-            else:
-                data.mkdir()
-            written = upper / "var/lib" / name
-            if written.exists():  # by Ignition, to what the mount of this folder would hide
-                shutil.copytree(written, data, dirs_exist_ok=True, symlinks=True)
-
 
 def entry(leader: int, group: str) -> list[str]:
     """The words before a command that make it run inside of a machine, in its control groups, too."""
@@ -356,24 +261,6 @@ def entry(leader: int, group: str) -> list[str]:
         "nsenter", f"--target={leader}", "--mount", "--net", "--pid", "--uts", "--ipc", "--cgroup",
         f"--root=/proc/{leader}/root", f"--wd=/proc/{leader}/root", "--", "env", "-i", *_ENVIRONMENT,
     ]  # fmt: skip
-
-
-def copy_store(source: Path, target: Path) -> None:
-    """A containerd's folder again, with bytes of its own: root of a machine may write to any of them.
-
-    Costs 0.3 s and 420 MB a machine where the file system cannot share blocks, and next to nothing where it can.
-    """
-    subprocess.run(["cp", "--archive", "--reflink=auto", source, target], check=True)
-
-
-def _pod_network(number: int) -> dict[str, object]:
-    ranges = [[{"subnet": addresses.pods(number)}]]
-    bridge = {
-        "type": "bridge", "bridge": "cni0", "isGateway": True, "ipMasq": True, "hairpinMode": True,
-        "ipam": {"type": "host-local", "ranges": ranges, "routes": [{"dst": "0.0.0.0/0"}]},
-    }  # fmt: skip
-    plugins = [bridge, {"type": "portmap", "capabilities": {"portMappings": True}}]
-    return {"cniVersion": "1.0.0", "name": "pods", "plugins": plugins}
 
 
 def _first_process(pid: int) -> int | None:

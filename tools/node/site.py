@@ -20,8 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.node import cgroups, keeper, layer
+from tools.node.first_disk import FirstDisk, Store
 from tools.node.flavours import FLAVOURS, Flavour
-from tools.node.machine import Machine, Store
+from tools.node.machine import Machine
 from tools.node.process import Process
 from tools.oracles import cache, roots
 from tools.oracles.failures import EngineBroken
@@ -48,14 +49,15 @@ class Site:
         Args:
             name: its host name.
             flavour: one of ``FLAVOURS``.
-            wishes: further arguments of ``Machine``.
+            wishes: further attributes of ``FirstDisk``.
         """
         kind: Flavour = FLAVOURS[flavour]
         kind.require(store=wishes.get("store") is not Store.EMPTY)
         if name in self.machines:
             self.machines[name].destroy()
         number = max((machine.number for machine in self.machines.values()), default=0) + 1
-        self.machines[name] = Machine(self.folder, self.init, name=name, number=number, flavour=kind, **wishes)  # type: ignore[arg-type]
+        first = FirstDisk(name=name, number=number, flavour=kind, **wishes)  # type: ignore[arg-type]
+        self.machines[name] = Machine(self.folder, self.init, first)
         return self.machines[name]
 
     def serve(self, *command: str) -> None:
@@ -186,5 +188,7 @@ def _read(folder: Path) -> Site:
     site = Site(folder, keeper=holder, init=init.pid)
     for order in folder.glob("*/order.json"):
         known = json.loads(order.read_text(encoding="utf-8"))
-        site.machines[known["name"]] = Machine(site.folder, site.init, name=known["name"], number=known["number"])
+        site.machines[known["name"]] = Machine(
+            site.folder, site.init, FirstDisk(name=known["name"], number=known["number"])
+        )
     return site

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tools.node import flavours, site
+from tools.node.first_disk import Store
 from tools.node.flavours import Flavour
-from tools.node.machine import Store
 from tools.oracles import cache
 from tools.oracles.failures import EngineBroken
 

@@ -83,6 +83,7 @@ async def explain_subject(
         response.diagnostics.add(
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
+    response.diagnostics.extend(subject.diagnostics)
     response.diagnostics.extend(_refused_versions(bootstrapper))
     response.diagnostics.extend(_not_chosen(bootstrapper, subject))
     response.diagnostics.extend(await asyncio.to_thread(list, size_doubts(columns)))

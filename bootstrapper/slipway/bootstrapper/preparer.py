@@ -157,6 +157,7 @@ class Preparer:
         kept_by = store or (self.store if subject.plan is None else None)
         kept = await ensured(RequestStore(credentials), kept_by, key, declarations, settings)
         diagnostics = [
+            *subject.diagnostics,
             *setting.diagnostics,
             *(
                 diagnosticpb.Diagnostic(severity=diagnosticpb.SEVERITY_WARNING, code="CREDENTIALS", message=warning)

@@ -1,7 +1,9 @@
 """What is said beside a result, on standard error: each remark once, with the place in the file that it is about."""
 
+import contextlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from slipway.bootstrapper.assembly.subject import check
 from slipway.bootstrapper.documents.consistency import inconsistencies
 from slipway.bootstrapper.documents.doubts import doubts
 from slipway.bootstrapper.documents.machines import MachineQuestion
@@ -103,6 +105,10 @@ def doubt_lines(loaded: Loaded, served: Mapping[str, Collection[str]]) -> Iterat
     for question in loaded.questions:
         for one in doubts(question, served):
             yield _sentence(loaded.places, question, one.field, one.message)
+        with contextlib.suppress(SlipwayError):  # What is wrong with the machine is reported by itself.
+            for remark in check(question.subject).diagnostics:
+                tree = diagnostic_tree(remark)
+                yield _sentence(loaded.places, question, tree["field"], tree["message"])
 
 
 def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) -> list[str]:

@@ -126,7 +126,7 @@ class RuleSet(_Model):
 def known_rules() -> RuleSet:
     """Give the rules that are shipped."""
     package = resources.files(__package__)
-    files = sorted(package.joinpath("rules").iterdir(), key=lambda path: path.name)
+    files = sorted(package.joinpath("reasons").iterdir(), key=lambda path: path.name)
     rules = [rule for path in files if path.name.endswith(".yaml") for rule in _load(path)]
     others = {name: _load(package.joinpath(f"{name}.yaml")) for name in ("recoveries", "failures")}
     return checked(RuleSet.model_validate({**others, "rules": rules}))

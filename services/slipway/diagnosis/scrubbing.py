@@ -1,7 +1,6 @@
 """Secrets never leave a log by way of its evidence line. Too much removed is no harm; too little is."""
 
 import base64
-import re
 
 import re2
 
@@ -35,7 +34,7 @@ _SECRETS = [
 ]
 _BASE64 = re2.compile(r"[A-Za-z0-9+/_-]{22,}={0,2}")
 _STANDARD = str.maketrans("-_", "+/")
-_READABLE = re.compile(rb"[\x20-\x7e\s]{14}")
+_READABLE = re2.compile(r"[\x20-\x7e\t\r\n]{14}")
 
 
 def scrubbed(line: str) -> str:
@@ -53,7 +52,7 @@ def _readable(matched: "re2._Match") -> str:
     letters = word.rstrip("=").translate(_STANDARD)
     for start in range(4):
         part = letters[start : len(letters) - (len(letters) - start) % 4]
-        if _READABLE.search(base64.b64decode(part)):
+        if _READABLE.search(base64.b64decode(part).decode("latin-1")):
             return REMOVED
     return word
 

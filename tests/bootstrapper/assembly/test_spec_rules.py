@@ -10,6 +10,9 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
+CREDENTIALS = "credentials: {username: a, password: {value: b}}"
+ELSEWHERE = "onlyEndpoints: true, endpoints: [{url: 'https://b'}]"
+MIRRORED = f"os: {{containerd: {{registries: [{{host: a, {ELSEWHERE}, {CREDENTIALS}}}]}}}}"
 CANARY = "Zq7CanaryValue"
 
 
@@ -127,6 +130,20 @@ def subject(text: str, role: clusterpb.Role.ValueType = clusterpb.ROLE_WORKER) -
             "extensions[0].id",
             "an id without domain",
         ),
+        ("os: {users: [{name: a, passwordHash: {value: hunter2}}]}", "os.users[0].passwordHash", "plain text"),
+        ("init: {os: {users: [{name: a, passwordHash: {value: hunter2}}]}}", "init.os.users[0]", "in an override"),
+        ("os: {users: [{name: a, passwordHash: {value: abJnggxhB.yWI}}]}", "os.users[0]", "a word, or a hash of 1979"),
+        ("os: {users: [{name: a, passwordHash: {value: '$6$salt$h:0:0'}}]}", "os.users[0]", "another field of passwd"),
+        (
+            MIRRORED,
+            "os.containerd.registries[0].credentials",
+            "credentials of a registry that is never asked",
+        ),
+        (
+            f"os: {{containerd: {{registries: [{{host: a.io, server: 'https://b.io:5000', {CREDENTIALS}}}]}}}}",
+            "os.containerd.registries[0].credentials",
+            "credentials of a registry whose server is another",
+        ),
     ],
 )
 def test_a_bad_spec_is_refused_with_the_users_own_path(text: str, path: str, reason: str) -> None:
@@ -191,6 +208,24 @@ def test_defaults_are_filled_in_by_the_bootstrapper() -> None:
 
 
 @pytest.mark.parametrize(
+    ("content", "mode"),
+    [
+        ("{secretRef: {name: a, key: b}}", 0o600),
+        ("{segments: [{text: a}, {secretRef: {name: a, key: b}}]}", 0o600),
+        ("{segments: [{text: a}]}", 0o644),
+    ],
+)
+def test_files_with_a_secret_are_private_unless_the_spec_says_otherwise(content: str, mode: int) -> None:
+    """An imported one has the mode that its first-boot system gives it."""
+    asked = subject(
+        f"os: {{files: [{{path: /a, content: {content}}}, {{path: /b, mode: '0640', content: {content}}}]}}"
+    )
+    assert [one.mode for one in check(asked).spec.os.files] == [mode, 0o640]
+    asked.spec.imported.kind = "KubeadmConfig"
+    assert [one.mode for one in check(asked).spec.os.files] == [0o644, 0o640]
+
+
+@pytest.mark.parametrize(
     ("text", "path"),
     [
         (
@@ -229,3 +264,25 @@ def test_credentials_of_one_host_are_given_once(first: str, second: str) -> None
     (told,) = caught.value.violations
     assert told.path.endswith("os.containerd.registries[1].credentials")
     assert "os.containerd.registries[0].credentials" in told.description
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ("host: a.io", "host: b.io", "the registry itself is asked"),
+        ("host: docker.io", "host: b.io", "by its other name"),
+        (
+            "host: 'b.io:5000'",
+            "host: c.io, onlyEndpoints: true, endpoints: [{url: 'https://B.io:5000/v2'}]",
+            "a mirror",
+        ),
+        ("host: b.io", "host: c.io, server: 'https://b.io'", "a server"),
+        ("host: a.io, server: 'https://a.io'", "host: b.io", "its own server"),
+    ],
+)
+def test_credentials_of_an_asked_host_are_accepted(first: str, second: str, reason: str) -> None:
+    """Whichever entry makes the runtime ask it."""
+    registries = f"[{{{first}, {CREDENTIALS}}}, {{{second}, endpoints: [{{url: 'https://d.io'}}]}}]"
+    if "endpoints" in second:
+        registries = f"[{{{first}, {CREDENTIALS}}}, {{{second}}}]"
+    assert check(subject(f"os: {{containerd: {{registries: {registries}}}}}")), reason

@@ -26,7 +26,7 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 ROLES = (clusterpb.ROLE_INIT, clusterpb.ROLE_CONTROL_PLANE, clusterpb.ROLE_WORKER)
 FACTS = [{"fact": {"kind": kind}} for kind in contentpb.FactKind.values() if kind]
 TEXT = {"segments": FACTS}
-ARGUMENT = {"name": "a", "segments": FACTS}
+ARGUMENT = {"name": "root-dir", "segments": FACTS}
 FILE = {"segments": FACTS}
 COMPONENT = {"arguments": [ARGUMENT]}
 NODE = {

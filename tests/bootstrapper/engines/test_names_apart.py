@@ -61,6 +61,7 @@ def knowing(word: str) -> set[str]:
 PROVIDER_OF_TODAY = {
     f"{BOOTSTRAPPER}/importing.py": "the call that imports a KubeadmConfig",
     f"{BOOTSTRAPPER}/assembly/structure.py": "an agent needs another layout than that of the kubeadm provider",
+    f"{BOOTSTRAPPER}/kubernetes_documents/document_places.py": "patches of kubeadm's are documents of a spec",
     f"{BOOTSTRAPPER}/lowering/linux/ntp.py": "the layout of the kubeadm provider, for imported configs",
     f"{BOOTSTRAPPER}/lowering/entry_unit.py": "the layout of the kubeadm provider, for imported configs",
     f"{BOOTSTRAPPER}/lowering/runners/kubeadm_provider.py": "the same",

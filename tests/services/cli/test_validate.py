@@ -170,13 +170,12 @@ SLIPS = [
     ("target: {infrastructure: mycloud}", "what it takes at most is not known", "known are aws, azure"),
     ("target: {architecture: x86_64}", "architecture: is no name that Kubernetes has", "did you mean amd64?"),
     ("target: {architecture: arm46}", "architecture: is no name that Kubernetes has", "did you mean arm64?"),
-    ("os: {users: [{name: a, passwordHash: {value: hunter2}}]}", "spec.os.users[0]", "is not in crypt form"),
 ]
 SOUND = [
     "target: {infrastructure: aws, architecture: arm64}",
     "os: {users: [{name: a, passwordHash: {value: $6$salt$hash}}]}",
     "os: {users: [{name: a, passwordHash: {value: '!'}}]}",
-    "os: {users: [{name: a, passwordHash: {value: abJnggxhB.yWI}}]}",
+    "os: {users: [{name: a, passwordHash: {value: '!$y$j9T$salt$hash'}}]}",
     "os: {users: [{name: a, passwordHash: {secretRef: {name: s, key: k}}}]}",
 ]
 
@@ -185,7 +184,7 @@ SOUND = [
 def test_a_likely_slip_is_a_warning(
     slipway: Slipway, write: Callable[..., Path], spec: str, said: str, advice: str
 ) -> None:
-    """A word that nobody here knows lifts a limit, a password that is no hash locks a person out; no value is shown."""
+    """A word that nobody here knows lifts a limit, another architecture has other programs."""
     text = CLUSTER.format(name="c", version="v1.34.2", machines="{name: a, role: Worker, config: k}")
     file = write(f"{text}spec:\n  {spec}\n")
     result = slipway("validate", "-f", file, "-o", "json")
@@ -194,7 +193,6 @@ def test_a_likely_slip_is_a_warning(
     assert warning.startswith(f"{file}:13:")
     assert said in warning
     assert advice in warning
-    assert "hunter2" not in result.output
 
 
 @pytest.mark.parametrize("spec", SOUND)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tools.node.machine import copy_store
+from tools.node.first_disk import copy_store
 
 
 def test_what_a_machine_writes_stays_in_its_copy(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tools.node import keeper, machine, site, standing
+from tools.node.first_disk import FirstDisk
 from tools.node.machine import Machine
 from tools.node.process import Process
 from tools.oracles import cache
@@ -99,7 +100,7 @@ def test_a_site_that_ended_after_it_was_found_signals_nobody(
 def test_a_machine_is_entered_by_its_own_launcher_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stale file of the launcher leads to no process."""
     monkeypatch.setattr(machine, "_first_process", lambda pid: pid)
-    one = Machine(tmp_path, os.getpid(), name="one", number=1)
+    one = Machine(tmp_path, os.getpid(), FirstDisk(name="one", number=1))
     one.folder.mkdir()
     launcher = one.folder / "launcher.json"
     me = Process.of(os.getpid())

@@ -15,7 +15,7 @@ from tools.cluster.client import Client
 from tools.cluster.fake_infrastructure import balancer
 from tools.cluster.fake_infrastructure.machines import Order
 from tools.node import addresses
-from tools.node.machine import FirstBoot
+from tools.node.first_disk import FirstBoot
 from tools.node.site import Site
 from tools.oracles.failures import EngineBroken
 

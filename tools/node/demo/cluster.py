@@ -11,8 +11,8 @@ from slipway.cli.options import Inputs
 from slipway.cli.remote import RemoteBackend
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tools.node import addresses
+from tools.node.first_disk import FirstBoot
 from tools.node.flavours import FLAVOURS
-from tools.node.machine import FirstBoot
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples/native.yaml"
 EXAMPLE_VERSION = "v1.34.2"

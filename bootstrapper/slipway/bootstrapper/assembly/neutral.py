@@ -7,6 +7,7 @@ from google.protobuf.message import Message
 
 from slipway.bootstrapper.artifacts.agent import ResolvedAgent
 from slipway.bootstrapper.assembly.agent_items import add_agent
+from slipway.bootstrapper.assembly.direct_hosts import complete_no_proxy
 from slipway.bootstrapper.assembly.normal_form import normalise
 from slipway.bootstrapper.assembly.partitions import resolve_partitions
 from slipway.bootstrapper.assembly.secrets import lift_inline
@@ -62,6 +63,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         intent.cluster.CopyFrom(subject.cluster)
         intent.kubernetes.CopyFrom(spec.kubernetes)
         intent.credentials.CopyFrom(cluster_credentials(secrets, declared=declared))
+        complete_no_proxy(bundle.os, subject.cluster, spec.kubernetes)
     else:
         bundle.plan.CopyFrom(subject.plan)
     inline = lift_inline(bundle)

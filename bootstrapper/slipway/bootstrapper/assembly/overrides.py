@@ -26,6 +26,7 @@ WHOLE = (
 """Messages that are one value each: half of one and half of another would be neither. Taints without items are none."""
 
 FILE_MODE = 0o644
+PRIVATE_MODE = 0o600
 DIRECTORY_MODE = 0o755
 ROOT = "root"
 
@@ -41,7 +42,7 @@ def effective_spec(spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.Value
     effective.ClearField("init")
     effective.ClearField("join")
     if effective.HasField("os"):
-        fill_defaults(effective.os)
+        fill_defaults(effective.os, imported=spec.HasField("imported"))
     return effective
 
 
@@ -72,8 +73,12 @@ def overlay(base: Message, over: Message) -> None:
             setattr(base, field.name, value)
 
 
-def fill_defaults(os: ospb.OperatingSystem) -> None:
-    """Fill in owner, group and mode of files, directories and links (design: 0644, root; directories 0755)."""
+def fill_defaults(os: ospb.OperatingSystem, *, imported: bool = False) -> None:
+    """Fill in owner, group and mode of files, directories and links.
+
+    They are root's; directories have 0755, files 0644, and those that hold a secret 0600 unless they were imported: the
+    first-boot system that such a spec was written for makes no difference.
+    """
     entry: Any
     for entry in (*os.files, *os.directories, *os.links):
         if not entry.owner:
@@ -82,7 +87,11 @@ def fill_defaults(os: ospb.OperatingSystem) -> None:
             entry.group = ROOT
     for file in os.files:
         if not file.HasField("mode"):
-            file.mode = FILE_MODE
+            file.mode = PRIVATE_MODE if not imported and _holds_secret(file.content) else FILE_MODE
     for directory in os.directories:
         if not directory.HasField("mode"):
             directory.mode = DIRECTORY_MODE
+
+
+def _holds_secret(content: contentpb.Content) -> bool:
+    return content.HasField("secret_ref") or any(segment.HasField("secret_ref") for segment in content.segments)

@@ -11,7 +11,8 @@ from typing import Any
 from google.protobuf.duration_pb2 import Duration
 
 from slipway.bootstrapper.assembly import alternatives, characters, partitions
-from slipway.bootstrapper.assembly.registries import api_host
+from slipway.bootstrapper.assembly.passwords import password_violations
+from slipway.bootstrapper.assembly.registries import DEFAULT, api_host, asked_hosts
 from slipway.contract.errors import Violation
 from slipway.contract.grammars import MOST_PATH_PARTS, absolute_path
 from slipway.contract.yaml_names import person_path
@@ -97,10 +98,13 @@ def _link_target(target: str, where: str) -> Iterator[Violation]:
 
 
 def _accounts(spec: specpb.MachineBootstrapSpec, os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
-    """Find the name that cloud-init takes for the image's own user, whom it lets use sudo.
+    """Find hashes that are none, and the name that cloud-init takes for the image's own user, whom it lets use sudo.
 
     An imported config means that by it. Source: cloud-init, cloudinit/distros/ug_util.py (normalize_users_groups).
     """
+    if not spec.imported.HasField("kind"):
+        # Today's provider passes any text on as a hash, and the machine starts.
+        yield from password_violations(os, path)
     for index, user in enumerate(os.users):
         if user.name == IMAGES_OWN_USER and not spec.imported.HasField("kind"):
             yield Violation(
@@ -131,6 +135,7 @@ def _units(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
 
 def _registries(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     yield from _credentials_of_one_host(os, path)
+    yield from _credentials_of_no_host(os, path)
     for index, registry in enumerate(os.containerd.registries):
         where = f"{path}.containerd.registries[{index}]"
         if not (registry.endpoints or registry.server or registry.HasField("credentials")):
@@ -155,6 +160,19 @@ def _credentials_of_one_host(os: ospb.OperatingSystem, path: str) -> Iterator[Vi
             yield Violation(
                 f"{where}[{index}].credentials",
                 f"is for the same host as {person_path(f'{where}[{earlier}].credentials')}: keep one of them",
+            )
+
+
+def _credentials_of_no_host(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    """Find credentials that the runtime never uses: it looks for them by the host that it asks."""
+    asked = asked_hosts(os.containerd)
+    for index, registry in enumerate(os.containerd.registries):
+        is_named = registry.HasField("credentials") and registry.host not in {"", DEFAULT}
+        if is_named and api_host(registry.host) not in asked:
+            yield Violation(
+                f"{path}.containerd.registries[{index}].credentials",
+                "is never used, since this host is never asked: give the credentials to an entry of registries whose "
+                "host is that of an endpoint",
             )
 
 

@@ -7,7 +7,9 @@ from slipway.bootstrapper.assembly import networks, paths, structure
 from slipway.bootstrapper.assembly.layers import Layers
 from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import effective_spec
+from slipway.bootstrapper.engines.kubernetes_version import KubernetesVersionError, parse_kubernetes_version
 from slipway.bootstrapper.field_index import FieldIndex, item_index
+from slipway.bootstrapper.kubernetes_documents.verdicts import DocumentMistake, document_mistakes
 from slipway.contract import validation
 from slipway.contract.errors import SpecInvalid, Violation
 from slipway.contract.unknown import unknown_fields
@@ -19,10 +21,15 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
+DOCUMENT = "DOCUMENT_DOUBTFUL"
+"""Code of a warning about a document of Kubernetes' in a spec."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckedSubject:
     """A machine whose spec is sound, with the overrides of its role applied; `layers` knows where each field stood.
+
+    `diagnostics` are warnings of what may not work, or what does not and is left as it is, since it was imported.
 
     With a `plan` of the caller's own there is neither a cluster nor a Kubernetes part.
     """
@@ -32,6 +39,7 @@ class CheckedSubject:
     machine: clusterpb.Machine
     layers: Layers = field(repr=False)
     plan: planpb.Plan | None = None
+    diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()
 
     @property
     def kubernetes_version(self) -> str:
@@ -62,9 +70,12 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
     effective = effective_spec(named, machine.role)
     arguments = [one.name for one in effective.kubernetes.control_plane.controller_manager.arguments]
     found += networks.violations(cluster, machine.role, arguments=arguments)
+    doubtful: list[DocumentMistake] = []
     if not found:
         # Two parts that are sound each may exclude each other once they are merged.
         merged = [*structure.violations(effective), *paths.reserved(effective.os), *path_violations(effective)]
+        broken, doubtful = _documents(effective, machine.kubernetes_version or cluster.kubernetes_version)
+        merged += broken
         merged += paths.reserved_fields(effective.kubernetes, "kubernetes")
         merged += paths.reserved_fields(effective.engine_options, "engine_options")
         found += [replace(one, path=f"spec.{place}") for one in merged for place in layers.written(one.path)]
@@ -72,9 +83,35 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
         index = item_index(spec)
         raise SpecInvalid(
             "the spec of the machine is not valid",
-            violations=[replace(one, path=field_name(index, one.path)) for one in found],
+            violations=[replace(violation, path=field_name(index, violation.path)) for violation in found],
         )
-    return CheckedSubject(effective, cluster, machine, layers)
+    remarks = tuple(_diagnostic(effective, mistake) for mistake in doubtful)
+    return CheckedSubject(effective, cluster, machine, layers, diagnostics=remarks)
+
+
+def _documents(spec: specpb.MachineBootstrapSpec, version: str) -> tuple[list[Violation], list[DocumentMistake]]:
+    """Give what is wrong with documents in a spec, and what is only to be warned of: all of it in an imported one."""
+    try:
+        series = parse_kubernetes_version(version).series
+    except KubernetesVersionError:
+        return [], []
+    wrong = list(document_mistakes(spec, series))
+    fatal = [] if spec.HasField("imported") else [mistake for mistake in wrong if mistake.certain]
+    return [Violation(mistake.path, mistake.message) for mistake in fatal], [
+        mistake for mistake in wrong if mistake not in fatal
+    ]
+
+
+def _diagnostic(spec: specpb.MachineBootstrapSpec, mistake: DocumentMistake) -> diagnosticpb.Diagnostic:
+    item = item_index(spec).holder(mistake.path)
+    path = f"intent.{mistake.path}" if mistake.path.startswith("kubernetes.") else mistake.path
+    remark = diagnosticpb.Diagnostic(
+        severity=diagnosticpb.SEVERITY_WARNING, code=DOCUMENT, field_path=path, message=mistake.message
+    )
+    if item is not None and item.message.origin.path:
+        remark.origin.CopyFrom(item.message.origin)
+        remark.origin.path += person_path(mistake.path[len(item.path) :])
+    return remark
 
 
 def rule_violations(spec: specpb.MachineBootstrapSpec, *, path: str = "spec") -> list[Violation]:

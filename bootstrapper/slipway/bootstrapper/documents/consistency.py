@@ -6,7 +6,7 @@ Each machine alone is checked elsewhere. These are the mistakes that people make
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from slipway.bootstrapper.assembly.overrides import overrides_of
+from slipway.bootstrapper.assembly.overrides import effective_spec, overrides_of
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.engines.table import built_in_engines
 from slipway.contract.source_position import SourceProblem
@@ -60,6 +60,7 @@ def inconsistencies(questions: Sequence[MachineQuestion]) -> Iterator[Inconsiste
         yield from _described_twice(machines)
         yield from _engines(machines)
         yield from _versions(machines)
+        yield from _same_nodes(machines)
 
 
 def _begun_twice(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
@@ -129,6 +130,34 @@ def _versions(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
             message = f"its Kubernetes version is more than {allowed} minor versions behind the control plane's"
             message += ": choose a newer one"
             yield Inconsistency(entry, _VERSION, message)
+
+
+def _same_nodes(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
+    """Find machines that would be one node: the name is written out, and another machine has it, or a replica.
+
+    Where the node has no name of its own, it is the host's.
+    """
+    seen: dict[str, str] = {}
+    for entry in machines:
+        field, name = _node_name(entry)
+        if not name:
+            continue
+        if name in seen or (entry.replicas or 1) > 1:
+            whose = f"machine {seen[name]} has" if name in seen else "each of its replicas has"
+            message = f"{whose} the same name, and would be the same node: use a machine fact"
+            yield Inconsistency(entry, field, message)
+        seen.setdefault(name, entry.name)
+
+
+def _node_name(entry: MachineQuestion) -> tuple[str, str]:
+    """Give the field that names the node, and the name where it is the same on every machine."""
+    spec = effective_spec(entry.subject.spec, _role(entry))
+    node, host = spec.kubernetes.node, spec.os.hostname
+    text = node.name if node.HasField("name") else host.name
+    field = "spec.kubernetes.node.name" if node.HasField("name") else "spec.os.hostname.name"
+    is_literal = not any(segment.WhichOneof("value") != "text" for segment in text.segments)
+    literal = text.value or "".join(segment.text for segment in text.segments)
+    return field, literal.lower() if is_literal else ""
 
 
 def _role(entry: MachineQuestion) -> clusterpb.Role.ValueType:

@@ -20,7 +20,7 @@ _ARCHITECTURES = ("386", "amd64", "arm", "arm64", "ppc64le", "riscv64", "s390x")
 """By the names that Kubernetes has for them: those of Go."""
 _OTHER_NAMES = {"x86_64": "amd64", "x86-64": "amd64", "x64": "amd64", "aarch64": "arm64", "i386": "386", "x86": "386"}
 _CRYPT = re.compile(r"[$_!*].*|[./0-9A-Za-z]{13}|\{\{.*", re.DOTALL)
-"""What crypt(5) knows, or locks; and what a template makes it of."""
+"""What crypt(5) knows, or locks; and what a template makes it of. A spec of ours is refused for more than this."""
 
 
 @dataclass(frozen=True, slots=True)

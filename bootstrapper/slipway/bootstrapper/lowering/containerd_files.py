@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from slipway.bootstrapper.assembly.registries import API_HOSTS
+from slipway.bootstrapper.assembly.registries import API_HOSTS, DEFAULT
 from slipway.bootstrapper.lowering.containerd_config import (
     Auth,
     ConfigFile,
@@ -20,8 +20,6 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
-_DEFAULT = "_default"
-
 
 def configuration(item: Item, runtime: ContainerRuntime, runtimes: Runtimes | None) -> ConfigFile:
     """Give the configuration file.
@@ -33,7 +31,7 @@ def configuration(item: Item, runtime: ContainerRuntime, runtimes: Runtimes | No
     configs: dict[str, RegistryConfig] = {}
     for registry in containerd.registries:
         if registry.HasField("credentials"):
-            if registry.host == _DEFAULT:
+            if registry.host == DEFAULT:
                 raise CannotLower(
                     item,
                     "containerd has no credentials for all registries",

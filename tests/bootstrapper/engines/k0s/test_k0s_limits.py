@@ -25,7 +25,7 @@ def k0s(**options: Any) -> dict[str, Any]:
     return {"engineOptions": {"k0s": options}}
 
 
-ARGUMENT = {"name": "a", "value": "b"}
+ARGUMENT = {"name": "v", "value": "3"}
 LABELS = {"name": "node-labels", "value": "a=b"}
 UNSAFE = {"unsafeSkipCaVerification": True}
 
@@ -41,7 +41,8 @@ REFUSED = [
         kubernetes(discovery={"token": UNSAFE}),
         ".unsafe_skip_ca_verification",
     ),
-    ("ROLE_WORKER", kubernetes(node={"kubeletArguments": [{"name": "a", "value": "b c"}]}), ".kubelet_arguments[0]"),
+    ("ROLE_WORKER", kubernetes(node={"kubeletArguments": [{"name": "v", "value": "b c"}]}), ".kubelet_arguments[0]"),
+    ("ROLE_WORKER", kubernetes(node={"kubeletArguments": [{"name": "network-plugin"}]}), ".kubelet_arguments[0]"),
     (
         "ROLE_WORKER",
         kubernetes(node={"kubeletArguments": [LABELS]}),

@@ -145,14 +145,14 @@ def test_the_command_line_has_what_the_spec_says_of_the_node(plan: Make) -> None
         "name": {"value": "node"},
         "labels": [{"name": "a.b/c", "value": "d"}, {"name": "e"}],
         "taints": {"items": [{"key": "k", "value": "v", "effect": "NoExecute"}, {"key": "l", "effect": "NoSchedule"}]},
-        "kubeletArguments": [{"name": "max-pods", "value": "9"}, {"name": "x", "value": '%h$HOME"\\'}],
+        "kubeletArguments": [{"name": "max-pods", "value": "9"}, {"name": "root-dir", "value": '%h$HOME"\\'}],
         "criSocket": "unix:///run/other.sock",
     }
     made = plan("ROLE_WORKER", {"kubernetes": {"node": node}, "engineOptions": {"k0s": {"workerProfile": "p"}}})
     assert made.command == (
         'ExecStart="/usr/local/bin/k0s" "worker" "--cri-socket=remote:unix:///run/other.sock" "--profile=p" '
         '"--labels=a.b/c=d,e=" "--taints=k=v:NoExecute,l:NoSchedule" '
-        '"--kubelet-extra-args=--max-pods=9 --x=%%h$$HOME\\"\\\\ --hostname-override=node"'
+        '"--kubelet-extra-args=--max-pods=9 --root-dir=%%h$$HOME\\"\\\\ --hostname-override=node"'
     )
 
 

@@ -45,7 +45,7 @@ def test_a_fact_is_a_segment_of_the_file(machines: Any) -> None:
     """One fact is a JSON string of its own; a part of a text is raw inside quotes; nothing else is touched."""
     text = (
         f"name {{ {FACT % 'HOSTNAME'} }} "
-        f"kubelet_arguments {{ name: 'x' {TEXT % 'aws:///'} {FACT % 'REGION'} {TEXT % '/'} {FACT % 'INSTANCE_ID'} }}"
+        f"kubelet_arguments {{ name: 'v' {TEXT % 'aws:///'} {FACT % 'REGION'} {TEXT % '/'} {FACT % 'INSTANCE_ID'} }}"
     )
     segments = machines.plan("ROLE_WORKER", NODE % text).files[-1].content.segments
     assert [(one.fact.kind, one.encoding) for one in segments if one.HasField("fact")] == [
@@ -53,7 +53,7 @@ def test_a_fact_is_a_segment_of_the_file(machines: Any) -> None:
         (contentpb.FACT_KIND_INSTANCE_ID, contentpb.SPLICE_ENCODING_RAW),
         (contentpb.FACT_KIND_HOSTNAME, contentpb.SPLICE_ENCODING_JSON_STRING),
     ]
-    assert arguments(machines, NODE % text)["x"] == "aws:///fact-8/fact-3"
+    assert arguments(machines, NODE % text)["v"] == "aws:///fact-8/fact-3"
 
 
 def test_a_foreign_template_stays_as_it_was_written(machines: Any) -> None:
@@ -198,10 +198,11 @@ def test_a_check_is_not_ignored_twice(machines: Any, ignored: str) -> None:
 def test_arguments_arrive_as_they_were_written(machines: Any, values: list[str], version: str) -> None:
     """parse(render(x)) gives back x, whatever characters an argument holds, in both APIs."""
     bundle = machines.bundle("ROLE_WORKER", version=version)
-    for index, value in enumerate(values):
-        bundle.intent.kubernetes.node.kubelet_arguments.add(name=f"a{index}", value=value)
+    names = ("root-dir", "cert-dir", "lock-file", "config")
+    for name, value in zip(names, values, strict=False):
+        bundle.intent.kubernetes.node.kubelet_arguments.add(name=name, value=value)
     config = yaml.safe_load(machines.text(machines.plan_of(bundle).files[-1].content))
-    found = config["nodeRegistration"].get("kubeletExtraArgs", {})
-    if isinstance(found, list):
-        found = {one["name"]: one["value"] for one in found}
-    assert found == {f"a{index}": value for index, value in enumerate(values)}
+    arguments = config["nodeRegistration"].get("kubeletExtraArgs", {})
+    if isinstance(arguments, list):
+        arguments = {argument["name"]: argument["value"] for argument in arguments}
+    assert arguments == dict(zip(names, values, strict=False))

@@ -11,6 +11,8 @@ from slipway.bootstrapper.engines.kubeadm.features import (
 from slipway.bootstrapper.engines.kubeadm.kubeadm_api import KubeadmApi
 from slipway.bootstrapper.engines.kubeadm.patches import check_kubelet_configuration
 from slipway.bootstrapper.engines.kubeadm.request import NAME, EngineRequest
+from slipway.bootstrapper.engines.kubeadm.swap import check_swap
+from slipway.bootstrapper.engines.kubelet_flags import check_flags
 from slipway.bootstrapper.engines.kubernetes_version import Skew, node_skew
 from slipway.bootstrapper.engines.remarks import PARTLY_HONOURED
 from slipway.bootstrapper.engines.request import KUBERNETES
@@ -23,6 +25,7 @@ NEWEST = (1, 36)
 """Newest minor version that was there when this engine was written: what later versions accept is unknown."""
 
 _P384_SINCE = 34
+_COMPONENT_TIMEOUT = "kubernetes.timeouts.control_plane_component"
 _OLD_API = "kubeadm of this Kubernetes version (older than 1.31) has no place for it"
 _KUBEADM = "engine_options.kubeadm.version"
 _ALGORITHM = "kubernetes.certificates.key_algorithm"
@@ -38,6 +41,9 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
     _check_kubeadm(request)
     check_kubelet_configuration(request)
     check_tokens(request)
+    if not request.layout.windows:
+        check_flags(request, request.remarks.reject)
+        check_swap(request, bundle.os)
 
 
 def _check_features(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> None:
@@ -55,6 +61,13 @@ def _check_features(request: EngineRequest, bundle: bundlepb.BootstrapBundle) ->
 
 
 def _check_old_api(request: EngineRequest, feature: str, path: str) -> None:
+    if feature == _COMPONENT_TIMEOUT and request.is_control_plane and not request.creates_cluster:
+        request.remarks.warn(
+            PARTLY_HONOURED,
+            path,
+            "is that of the cluster, as its first machine wrote it: kubeadm of this Kubernetes version has none for a "
+            "machine that joins",
+        )
     remedy = V1BETA3_LACKS_ON_NODES.get(feature)
     if request.creates_cluster:
         remedy = remedy or V1BETA3_LACKS.get(feature)

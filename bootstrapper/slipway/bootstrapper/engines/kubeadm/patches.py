@@ -54,6 +54,18 @@ def check_kubelet_configuration(request: EngineRequest) -> None:
         )
 
 
+def kubelet_settings(request: EngineRequest) -> dict[str, object]:
+    """Give the fields of the spec's kubelet configuration; none where it has none.
+
+    Raises:
+        BundleInvalid: it is not one KubeletConfiguration in YAML or JSON.
+    """
+    if not _patches_kubelet(request):
+        return {}
+    settings: dict[str, object] = json.loads(_document(request.kubernetes.node.kubelet_configuration))
+    return settings
+
+
 def _patches_kubelet(request: EngineRequest) -> bool:
     has = request.kubernetes.node.HasField("kubelet_configuration")
     return has and request.version.series >= (1, 25)

@@ -12,7 +12,7 @@ from slipway.bootstrapper.lowering.containerd_config import (
 from slipway.bootstrapper.lowering.containerd_files import configuration, registry_files
 from slipway.bootstrapper.lowering.draft import PRIVATE, PUBLIC, Draft
 from slipway.bootstrapper.lowering.emission import put_file
-from slipway.bootstrapper.lowering.linux.proxy import variables
+from slipway.bootstrapper.lowering.linux.proxy import drop_in_mode, variables
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.linux.unit_text import environment_drop_in
 from slipway.bootstrapper.lowering.order import Rank
@@ -40,7 +40,8 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
         put_file(draft, item, f"{drop_ins}/10-slipway-config.conf", environment_drop_in(runtime.environment), by=ID)
     if containerd.HasField("proxy"):
         text = environment_drop_in(variables(containerd.proxy, complete=True))
-        put_file(draft, item, f"{drop_ins}/20-slipway-proxy.conf", text, by=ID)
+        mode = drop_in_mode(containerd.proxy)
+        put_file(draft, item, f"{drop_ins}/20-slipway-proxy.conf", text, by=ID, mode=mode)
     calls = [["systemctl", verb, *names] for verb, names in _verbs(runtime.service)]
     draft.step(Rank.CONTAINERD, "containerd", source=item.message, by=ID, script=script(calls))
 

@@ -5,8 +5,9 @@ whichever of the two was lowered first.
 """
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
-from slipway.bootstrapper.lowering.draft import Draft
+from slipway.bootstrapper.lowering.draft import PRIVATE, PUBLIC, Draft
 from slipway.bootstrapper.lowering.emission import put_file
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.linux.unit_text import environment_drop_in
@@ -24,12 +25,18 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     runtime = needed(draft.profile.containerd, item).service
     kubelet = needed(draft.profile.kubelet, item)
     systemd = needed(draft.profile.systemd_directory, item)
-    text = environment_drop_in(variables(item.message))
-    put_file(draft, item, f"{systemd}/{runtime}.d/10-slipway-proxy.conf", text, by=ID)
-    put_file(draft, item, f"{needed(kubelet.drop_in_directory, item)}/10-slipway-proxy.conf", text, by=ID)
+    text, mode = environment_drop_in(variables(item.message)), drop_in_mode(item.message)
+    put_file(draft, item, f"{systemd}/{runtime}.d/10-slipway-proxy.conf", text, by=ID, mode=mode)
+    put_file(draft, item, f"{needed(kubelet.drop_in_directory, item)}/10-slipway-proxy.conf", text, by=ID, mode=mode)
     calls = [["systemctl", "daemon-reload"], ["settle", "systemctl", "try-restart", runtime, kubelet.service]]
     restart = script(calls, programs=["settle"])
     draft.step(Rank.SYSTEMD_UNITS, "proxy", source=item.message, by=ID, script=restart)
+
+
+def drop_in_mode(proxy: ospb.Proxy) -> int:
+    """Give the mode of a file with the URLs of a proxy: what is before an @ in them is a user and a password."""
+    has_password = any("@" in urlsplit(url).netloc for url in (proxy.http_proxy, proxy.https_proxy))
+    return PRIVATE if has_password else PUBLIC
 
 
 def variables(proxy: ospb.Proxy, *, complete: bool = False) -> dict[str, str]:

@@ -1,0 +1,25 @@
+"""Password hashes that are none: what they lock a person out of, or give away, shows on the machine alone.
+
+First-boot systems write the text into /etc/shadow as it is (useradd and usermod -p, Ignition's passwordHash). A
+password in plain text there is not its hash, so no login is possible, and each reader of the spec knows it.
+"""
+
+import re
+from collections.abc import Iterator
+
+from slipway.contract.errors import Violation
+from slipway.v1alpha1 import os_pb2 as ospb
+
+_HASH = re.compile(r"!?\$[^$:\s]+\$[^:\s]+|[!*][^:\s]*")
+"""A prefix of crypt(5) with what it hashes, locked or not; or no password at all."""
+
+
+def password_violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    """Give every password hash, written in place, that is not one of crypt(3)."""
+    for index, user in enumerate(os.users):
+        value = user.password_hash.value
+        if value and not _HASH.fullmatch(value):
+            yield Violation(
+                f"{path}.users[{index}].password_hash",
+                'must be a hash of crypt(3), such as "$6$...", or "!" for no password; mkpasswd makes one',
+            )

@@ -1,0 +1,101 @@
+"""Whether the documents in a spec are what the programs that read them expect, by field and line."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.bootstrapper.kubernetes_documents.document_places import DocumentPlace, document_places, literal_text
+from slipway.bootstrapper.kubernetes_documents.required_fields import missing
+from slipway.bootstrapper.kubernetes_documents.strict_decoding import Mistake, mistakes
+from slipway.bootstrapper.kubernetes_documents.type_table import Known, Series, TypeTable, type_table
+from slipway.contract.source_position import SourceError, path_text
+from slipway.contract.yaml_source import Document, Limits, load_documents
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+_LIMITS = Limits(max_characters=1024 * 1024, max_nodes=50_000)
+_MOST = 20
+"""Mistakes that are reported of one document."""
+
+_HEADLESS = frozenset({"Config", "KubeletConfiguration"})
+"""Kinds whose reader takes them for granted: client-go's of kubeconfigs, and that of a configuration laid over another.
+
+Of the others, apiVersion and kind decide how the file is read.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMistake:
+    """Something that is wrong in a document of a spec.
+
+    Attributes:
+        path: field path of the document in the spec.
+        message: line and field in the document, and what is wrong; never a value.
+        certain: the program that reads the document does not accept it; else it may not.
+    """
+
+    path: str
+    message: str
+    certain: bool
+
+
+def document_mistakes(spec: specpb.MachineBootstrapSpec, series: Series) -> Iterator[DocumentMistake]:
+    """Give what is wrong with the documents of a spec.
+
+    Args:
+        spec: a spec whose overrides are applied.
+        series: minor version of the machine's Kubernetes.
+    """
+    for place in document_places(spec):
+        text = literal_text(place.content)
+        if text is None:
+            continue
+        for count, (where, mistake) in enumerate(_of_text(text, place, type_table(series))):
+            if count == _MOST:
+                yield DocumentMistake(place.path, "has further mistakes, which are not listed", mistake.certain)
+                break
+            yield DocumentMistake(place.path, f"{where}{mistake.message}", mistake.certain)
+
+
+def _of_text(text: str, place: DocumentPlace, table: TypeTable) -> Iterator[tuple[str, Mistake]]:
+    try:
+        documents = load_documents(text, file="", limits=_LIMITS)
+    except SourceError as error:
+        for problem in error.problems:
+            line = f"line {problem.position.line}: " if problem.position else ""
+            yield f"{line}{problem.path}: " if problem.path else line, Mistake((), problem.message)
+        return
+    if len(documents) != 1 or not isinstance(documents[0].value, dict):
+        yield "", Mistake((), f"must be one document of kind {place.kind}")
+        return
+    (document,) = documents
+    for mistake in _of_document(document.value, place, table):
+        yield _where(document, mistake), mistake
+
+
+def _where(document: Document, mistake: Mistake) -> str:
+    if not mistake.path:
+        return ""
+    return f"line {document.source.position(mistake.path).line}: {path_text(mistake.path)}: "
+
+
+def _of_document(tree: dict[str, Any], place: DocumentPlace, table: TypeTable) -> Iterator[Mistake]:
+    head = {"apiVersion": tree.get("apiVersion"), "kind": tree.get("kind")}
+    if place.kind in _HEADLESS or place.partial:
+        default = next(name for name in table.kinds if name.endswith(f" {place.kind}"))
+        head = {
+            "apiVersion": head["apiVersion"] or default.split(" ")[0],
+            "kind": head["kind"] or place.kind,
+        }
+    if head["kind"] != place.kind:
+        yield Mistake(("kind",), f"must be {place.kind}")
+        return
+    known, type_name = table.kind(str(head["apiVersion"]), place.kind)
+    if known is not Known.YES:
+        versions = sorted(name.split(" ")[0] for name in table.kinds if name.endswith(f" {place.kind}"))
+        message = f"must be {' or '.join(versions)}" if versions else "is not known"
+        yield Mistake(("apiVersion",), message, certain=known is Known.NO and bool(versions))
+        return
+    wrong = list(mistakes(tree, type_name, table, directives=place.partial))
+    yield from wrong
+    if not place.partial and not any(mistake.certain for mistake in wrong):
+        yield from missing(tree, place.kind)

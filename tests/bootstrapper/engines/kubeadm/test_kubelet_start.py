@@ -1,0 +1,69 @@
+"""Specs with which the kubelet does not start: flags that it does not have, swap that it does not accept."""
+
+from typing import Any
+
+import pytest
+
+from slipway.bootstrapper.engines.kubelet_flags import FlagStatus, flag_status
+
+NODE = "intent { kubernetes { node { %s } } }"
+SWAP = "os { swaps { path: '/swap' size_mib: 64 } }"
+MOUNT = "os { mounts { source: 'LABEL=swap' path: 'none' type: 'swap' } mounts { source: 'a' path: '/a' } }"
+PROVIDER = "execution { layout: LAYOUT_KUBEADM_PROVIDER }"
+TOLERANT = [
+    NODE % "kubelet_arguments { name: 'fail-swap-on' value: 'false' }",
+    NODE % "kubelet_configuration { text: 'failSwapOn: false' }",
+    "engine_options { kubeadm { patches_directory: '/etc/patches' } }",
+    "engine_options { kubeadm { patches { name: 'kubeletconfiguration+merge.yaml' content { text: 'a: b' } } } }",
+]
+FLAGS = [
+    ("register-schedulable", (1, 30), FlagStatus.KNOWN, "of the older kubelet"),
+    ("register-schedulable", (1, 34), FlagStatus.UNKNOWN, "removed in between"),
+    ("register-schedulable", (1, 32), FlagStatus.UNCERTAIN, "removed before or after"),
+    ("register-schedulable", (1, 29), FlagStatus.KNOWN, "the nearest kubelet has it"),
+    ("register-schedulable", (1, 36), FlagStatus.UNCERTAIN, "no newer kubelet is known"),
+    ("fail-cgroupv1", (1, 30), FlagStatus.UNKNOWN, "came later"),
+    ("fail_cgroupv1", (1, 34), FlagStatus.KNOWN, "underscores are dashes"),
+    ("node-labels", (1, 33), FlagStatus.KNOWN, "on both sides"),
+    ("network-plugin", (1, 34), FlagStatus.UNKNOWN, "removed with dockershim"),
+    ("network-plugin", (1, 23), FlagStatus.UNCERTAIN, "older than any kubelet that is known"),
+]
+
+
+@pytest.mark.parametrize(("flag", "series", "status", "reason"), FLAGS)
+def test_a_flag_is_judged_by_the_kubelets_of_the_table(
+    flag: str, series: tuple[int, int], status: FlagStatus, reason: str
+) -> None:
+    """What the versions on both sides agree on is known; the rest is never guessed."""
+    assert flag_status(flag, series) is status, reason
+
+
+def test_flags_that_the_kubelet_does_not_have_are_refused(machines: Any) -> None:
+    """At the argument; an imported spec keeps it with a warning, as does one of a version that is not known."""
+    text = NODE % "kubelet_arguments { name: 'v' } kubelet_arguments { name: 'network-plugin' value: 'cni' }"
+    path = "intent.kubernetes.node.kubelet_arguments[1]"
+    (refusal,) = machines.plan("ROLE_WORKER", text).refusals
+    assert (refusal.path, refusal.feature) == (path, "kubernetes.node.kubelet_arguments")
+    imported = machines.plan("ROLE_WORKER", text, PROVIDER)
+    assert [(entry.code, entry.field_path) for entry in imported.diagnostics] == [("CANNOT_WORK", path)]
+    unknown = machines.plan("ROLE_WORKER", text, version="v1.32.0")
+    assert [(entry.code, entry.field_path) for entry in unknown.diagnostics] == [("VERSION_UNKNOWN", path)]
+    assert imported.refusals == unknown.refusals == ()
+
+
+@pytest.mark.parametrize(("text", "path"), [(SWAP, "os.swaps[0]"), (MOUNT, "os.mounts[0]")])
+def test_swap_needs_a_kubelet_that_accepts_it(machines: Any, text: str, path: str) -> None:
+    """Refused where it is written; an imported spec keeps it with a warning."""
+    (refusal,) = machines.plan("ROLE_WORKER", text).refusals
+    assert refusal.path == path
+    assert "failSwapOn" in refusal.remedy
+    imported = machines.plan("ROLE_WORKER", text, PROVIDER)
+    assert [(entry.code, entry.field_path) for entry in imported.diagnostics] == [("CANNOT_WORK", path)]
+    strict = NODE % "kubelet_configuration { text: 'failSwapOn: true' }"
+    assert [entry.path for entry in machines.plan("ROLE_WORKER", text, strict).refusals] == [path]
+
+
+@pytest.mark.parametrize("tolerance", TOLERANT)
+def test_swap_is_allowed_where_the_kubelet_accepts_it(machines: Any, tolerance: str) -> None:
+    """By flag, field, or a patch of whose content nothing is known."""
+    assert machines.plan("ROLE_WORKER", SWAP, tolerance).refusals == ()
