@@ -5,19 +5,17 @@ intstr.IntOrString in k8s.io/apimachinery.
 """
 
 import binascii
+import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import re2
-
 _BITS = {"int": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint8": 8, "uint32": 32, "uint64": 64}
-_DURATION = re2.compile(r"[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|\x{b5}s|\x{3bc}s|ms|s|m|h))+)")
-_QUANTITY = re2.compile(
+_DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))++)")
+_QUANTITY = re.compile(
     r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?",
 )
-_TIME = re2.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)")
-_NO_LINE_ENDS = str.maketrans("", "", "\r\n")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)")
 _MOST = 10**21
 """From here on Go writes a float with an exponent, which is no integer to it."""
 
@@ -50,7 +48,7 @@ def _is_bytes(value: Any) -> bool:
     if isinstance(value, list):
         return all(byte is None or not _integer(byte, "uint8") for byte in value)
     try:
-        return isinstance(value, str) and b64decode(value.translate(_NO_LINE_ENDS), validate=True) is not None
+        return isinstance(value, str) and b64decode(re.sub(r"[\r\n]", "", value), validate=True) is not None
     except (binascii.Error, ValueError):
         return False
 
@@ -63,8 +61,12 @@ def _is_int_or_string(value: Any) -> bool:
     return isinstance(value, str) or not _integer(value, "int32")
 
 
-def _matches(pattern: Any, value: Any) -> bool:
-    return isinstance(value, str) and pattern.fullmatch(value) is not None
+def _is_duration(value: Any) -> bool:
+    return isinstance(value, str) and _DURATION.fullmatch(value) is not None
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, str) and _TIME.fullmatch(value) is not None
 
 
 _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
@@ -72,13 +74,13 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "bool": (lambda value: isinstance(value, bool), "must be true or false"),
     "float": (_is_number, "must be a number"),
     "bytes": (_is_bytes, "must be base64"),
-    "duration": (lambda value: _matches(_DURATION, value), "must be a duration such as 1h30m or 10s"),
-    "*duration": (lambda value: _matches(_DURATION, value), "must be a duration such as 1h30m or 10s"),
+    "duration": (_is_duration, "must be a duration such as 1h30m or 10s"),
+    "*duration": (_is_duration, "must be a duration such as 1h30m or 10s"),
     "durationOrInt": (
-        lambda value: _matches(_DURATION, value) or not _integer(value, "int64"),
+        lambda value: _is_duration(value) or not _integer(value, "int64"),
         "must be a duration such as 5s",
     ),
-    "time": (lambda value: _matches(_TIME, value), "must be a time such as 2030-01-31T12:00:00Z"),
+    "time": (_is_time, "must be a time such as 2030-01-31T12:00:00Z"),
     "quantity": (_is_quantity, "must be a quantity such as 500m or 2Gi"),
     "intOrString": (_is_int_or_string, "must be an integer or text"),
 }
