@@ -38,6 +38,8 @@ def rendered(number: int, provisioner: str) -> bytes:
     asked.subject.spec.target.CopyFrom(linux().subject.spec.target)
     asked.subject.spec.os.CopyFrom(layout if provisioner == "cloud-init" else generated_disks.in_sizes(layout))
     asked.subject.spec.ClearField("commands")
+    # Some layouts have swap.
+    asked.subject.spec.kubernetes.node.kubelet_arguments.add(name="fail-swap-on", value="false")
     return ours.render(asked, provisioner).user_data
 
 

@@ -10,11 +10,11 @@ before their effects. Reasons with a precedence from {SYMPTOM} on are effects, r
 Those from {ADVICE} on are warnings, reported beside a cause, or after an effect. A reason that another one explains is
 not reported beside it. Nothing counts when the machine joined afterwards.
 
-Words that many programs write for many causes need a second piece of evidence: a line behind them that shows that the
-bootstrap failed, or an effect that the reason explains. They never stand beside a cause that is sure, and when several
-of them contradict each other none is the answer. They are then candidates. The same holds for what a program logs as
-information or warning, or tries again, unless the log ends there. kubeadm's `[WARNING ...]` lines, and failures of
-programs beside the bootstrap, as sshd or snapd, count for nothing."""
+Words that many programs write for many causes need a second piece of evidence: a line shortly behind them that shows
+that the bootstrap failed, or an effect that the reason explains. They never stand beside a cause that is sure, and when
+several of them contradict each other none is the answer. They are then candidates. The same holds for what a program
+logs as information or warning, or tries again, unless the log ends there. kubeadm's `[WARNING ...]` lines, and failures
+of programs beside the bootstrap, as sshd or snapd, count for nothing."""
 
 
 def reason_page() -> str:

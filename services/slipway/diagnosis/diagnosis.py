@@ -19,6 +19,8 @@ _WIDEST = 400
 _BEFORE = 120
 _END = 10
 """Lines at the end of a log where what a program tries again has not ended yet."""
+_NEAR = 25
+"""Lines from words that many programs write to the failure that is the second evidence for them."""
 _LAST = 3
 _MOST_CANDIDATES = 3
 
@@ -72,6 +74,7 @@ class _Counts:
     """What stands so far; a recovery takes back what came before it."""
 
     open: dict[Rule, Sighting] = field(default_factory=dict)
+    broad: dict[Rule, int] = field(default_factory=dict)
     failed: int = 0
     last: int = 0
     everywhere: bool = False
@@ -91,7 +94,8 @@ def diagnose(logs: Sequence[Log], matcher: Matcher | None = None) -> Diagnosis:
         for rule, sighting in counts.open.items():
             if joined and rule.until_joined:
                 continue
-            sighting.backed = sighting.backed or (failed and not counts.failed)
+            near = sighting.certainty < Certainty.BROAD or counts.last - sighting.last[1] <= _NEAR
+            sighting.backed = sighting.backed or (failed and not counts.failed and near)
             first = seen.setdefault(rule, sighting)
             if first is not sighting:
                 first.add(sighting)
@@ -113,8 +117,8 @@ def _read(index: int, log: Log, matcher: Matcher) -> _Counts:
         for hit in matcher.hits(line, path):
             _note(counts, hit, (index, number), line)
     for sighting in counts.open.values():
-        first, last = sighting.place[1], sighting.last[1]
-        sighting.backed = counts.failed >= first or _is_end(sighting, counts.last - last)
+        followed = sighting.certainty < Certainty.BROAD and counts.failed >= sighting.place[1]
+        sighting.backed = sighting.backed or followed or _is_end(sighting, counts.last - sighting.last[1])
     return counts
 
 
@@ -129,12 +133,23 @@ def _note(counts: _Counts, hit: Hit, place: tuple[int, int], line: str) -> None:
     if isinstance(hit.what, Recovery):
         _settle(counts, hit.what)
     elif isinstance(hit.what, Failure):
-        counts.failed = place[1]
+        _fail(counts, place[1])
     elif counts_for(line, hit.pattern):
         sighting = Sighting(place, line, hit.pattern, certainty(line, broad=hit.broad), place)
+        if hit.broad:
+            counts.broad[hit.what] = place[1]
         if (seen := counts.open.setdefault(hit.what, sighting)) is not sighting:
             sighting.count = int(seen.last != place)
             seen.add(sighting)
+
+
+def _fail(counts: _Counts, number: int) -> None:
+    """Take a failure for the second evidence of the broad words shortly before it."""
+    for rule, line in counts.broad.items():
+        if number - line <= _NEAR and rule in counts.open:
+            counts.open[rule].backed = True
+    counts.broad.clear()
+    counts.failed = number
 
 
 def _settle(counts: _Counts, recovery: Recovery) -> None:

@@ -41,8 +41,10 @@ def test_some_lines_are_no_evidence(line: str, reason: str) -> None:
 
 
 def test_a_failure_behind_broad_words_is_the_second_evidence() -> None:
-    """In front of them, or far from the end without one, it is not enough."""
+    """In front of them, or far behind them, it is not enough."""
     assert reasons(DENIED + CALM + FAILURE) == ["PermissionDenied"]
+    assert reasons(DENIED + CALM + CALM + FAILURE) == []
+    assert reasons(DENIED + CALM + CALM + DENIED + FAILURE) == ["PermissionDenied"]
     assert reasons(FAILURE + DENIED + CALM) == []
     alone = of(DENIED + CALM)
     assert (alone.outcome, [finding.rule.reason for finding in alone.candidates]) == (
@@ -53,6 +55,7 @@ def test_a_failure_behind_broad_words_is_the_second_evidence() -> None:
 def test_the_failure_may_be_in_another_log_of_the_machine() -> None:
     """The kubelet's journal has the words, the output of the bootstrap its end."""
     assert reasons(DENIED + CALM, CALM + FAILURE) == reasons(CALM + FAILURE, DENIED + CALM) == ["PermissionDenied"]
+    assert reasons(DENIED + CALM + CALM, CALM + FAILURE) == []
     assert reasons(DENIED + CALM, CALM + FAILURE + "This node has joined the cluster\n") == []
 
 

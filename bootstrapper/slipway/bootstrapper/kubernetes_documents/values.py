@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 _BITS = {"int": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint8": 8, "uint32": 32, "uint64": 64}
-_DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)")
+_DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))++)")
 _QUANTITY = re.compile(
     r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?",
 )
@@ -61,8 +61,12 @@ def _is_int_or_string(value: Any) -> bool:
     return isinstance(value, str) or not _integer(value, "int32")
 
 
-def _matches(pattern: re.Pattern[str], value: Any) -> bool:
-    return isinstance(value, str) and pattern.fullmatch(value) is not None
+def _is_duration(value: Any) -> bool:
+    return isinstance(value, str) and _DURATION.fullmatch(value) is not None
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, str) and _TIME.fullmatch(value) is not None
 
 
 _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
@@ -70,13 +74,13 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "bool": (lambda value: isinstance(value, bool), "must be true or false"),
     "float": (_is_number, "must be a number"),
     "bytes": (_is_bytes, "must be base64"),
-    "duration": (lambda value: _matches(_DURATION, value), "must be a duration such as 1h30m or 10s"),
-    "*duration": (lambda value: _matches(_DURATION, value), "must be a duration such as 1h30m or 10s"),
+    "duration": (_is_duration, "must be a duration such as 1h30m or 10s"),
+    "*duration": (_is_duration, "must be a duration such as 1h30m or 10s"),
     "durationOrInt": (
-        lambda value: _matches(_DURATION, value) or not _integer(value, "int64"),
+        lambda value: _is_duration(value) or not _integer(value, "int64"),
         "must be a duration such as 5s",
     ),
-    "time": (lambda value: _matches(_TIME, value), "must be a time such as 2030-01-31T12:00:00Z"),
+    "time": (_is_time, "must be a time such as 2030-01-31T12:00:00Z"),
     "quantity": (_is_quantity, "must be a quantity such as 500m or 2Gi"),
     "intOrString": (_is_int_or_string, "must be an integer or text"),
 }

@@ -12,7 +12,7 @@ from slipway.contract.source_position import SourceError, path_text
 from slipway.contract.yaml_source import Document, Limits, load_documents
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-_LIMITS = Limits(max_characters=1024 * 1024, max_nodes=50_000)
+_LIMITS = Limits(max_characters=1024 * 1024, max_nodes=50_000, max_documents=100)
 _MOST = 20
 """Mistakes that are reported of one document."""
 
