@@ -111,7 +111,20 @@ def test_a_machine_of_ours_becomes_a_bottlerocket_worker(installation: Installat
         "network": {
             "hostname": "reef-worker.example.com",
             "https-proxy": "http://proxy.example.com:3128",
-            "no-proxy": ["10.0.0.0/8", ".example.com"],
+            # What the node must reach directly stands behind what the spec names.
+            "no-proxy": [
+                "10.0.0.0/8",
+                ".example.com",
+                "localhost",
+                "127.0.0.1",
+                "::1",
+                "api.reef.example.com",
+                "10.244.0.0/16",
+                "10.96.0.0/12",
+                ".svc",
+                ".reef.local",
+                "169.254.169.254",
+            ],
         },
         "ntp": {"time-servers": ["ntp1.example.com", "192.0.2.7"]},
         "pki": {"company": {"trusted": True}},
