@@ -12,6 +12,7 @@ import yaml
 
 from tests.deploy.kubernetes import rendered
 from tests.deploy.kubernetes.installation import GRPC, NAMESPACE, Installation, deployments, probed, until
+from tools.cluster.audit import Call
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900), pytest.mark.xdist_group("pods")]
 
@@ -47,18 +48,31 @@ async def test_what_the_pods_asked_is_what_they_may(installation: Installation) 
     """Registry, leader and Job: installed, a second replica of each come and gone, and nothing left unused."""
     await _come_and_go(installation)
     for role in SEEN_HERE:
-        account = "slipway-controller" if role == "slipway-controller-leader" else role
-        user = f"system:serviceaccount:{NAMESPACE}:{account}"
-        calls = [
-            call
-            for call in installation.cluster.audit.calls(user=user)
-            if call.namespace == NAMESPACE and (call.status < 400 or call.status in {_ABSENT, _CONFLICT})
-        ]
         (rule,) = _rules(role)
-        used = {(call.resource, call.verb) for call in calls if call.resource in rule["resources"]}
-        assert used == {(resource, verb) for resource in rule["resources"] for verb in rule["verbs"]}, role
+        granted = {(resource, verb) for resource in rule["resources"] for verb in rule["verbs"]}
+        # A lease is renewed some seconds after it began.
+        await until(
+            lambda role=role, granted=granted: _are_used(installation, role, granted), f"{role} uses its rights"
+        )
+        calls = _calls(installation, role)
+        assert {(call.resource, call.verb) for call in calls if call.resource in rule["resources"]} == granted, role
         if rule.get("resourceNames"):
             assert {call.name for call in calls if call.resource == "secrets"} == set(rule["resourceNames"])
+
+
+def _calls(installation: Installation, role: str) -> list[Call]:
+    account = "slipway-controller" if role == "slipway-controller-leader" else role
+    user = f"system:serviceaccount:{NAMESPACE}:{account}"
+    return [
+        call
+        for call in installation.cluster.audit.calls(user=user)
+        if call.namespace == NAMESPACE and (call.status < 400 or call.status in {_ABSENT, _CONFLICT})
+    ]
+
+
+async def _are_used(installation: Installation, role: str, granted: set[tuple[str, str]]) -> bool:
+    calls = await asyncio.to_thread(_calls, installation, role)
+    return granted <= {(call.resource, call.verb) for call in calls}
 
 
 def _rules(name: str) -> list[dict[str, Any]]:
