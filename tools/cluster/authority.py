@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,10 +108,10 @@ def pem(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 
 def write_key(path: Path, key: bytes) -> Path:
-    """Write a key for its owner's eyes only."""
-    path.touch(mode=0o600)
-    path.write_bytes(key)
-    return path
+    """Write a key for its owner's eyes only; who reads it at the same time has all of this one or of the one before."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as beside:
+        beside.write(key)
+    return Path(beside.name).replace(path)
 
 
 def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
