@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -25,6 +25,9 @@ DETAILS = "grpc-status-details-bin"
 INFO_SECONDS, RENDER_SECONDS = 2.0, 10.0
 PATIENCE = 3.0
 """How much longer than its deadline a call may take on a busy machine before that counts."""
+
+OVERLOADED_SECONDS = 10.0
+"""How long calls are repeated that a provisioner refuses as too many, as the contract lets it."""
 
 MOST_HUNG = 3
 HANGS = f"{MOST_HUNG} renders did not end within {RENDER_SECONDS:.0f} seconds, so no more are asked for"
@@ -69,6 +72,11 @@ class Answer:
         return [violation.field for violation in self._detail(BadRequest()).field_violations]
 
     @property
+    def overloaded(self) -> bool:
+        """Whether it was refused since too many calls are in flight, and says when to repeat it (LIM-009)."""
+        return (self.code, self.info.reason) == ("UNAVAILABLE", "OVERLOADED") and self.retry_info is not None
+
+    @property
     def retry_info(self) -> RetryInfo | None:
         """The RetryInfo, if there is one."""
         found = self._detail(RetryInfo())
@@ -99,11 +107,20 @@ class Subject:
         exchanges: the last renders.
     """
 
-    def __init__(self, endpoint: str, credentials: Credentials | None, *, heartbeat: Heartbeat | None = None) -> None:
+    def __init__(
+        self,
+        endpoint: str,
+        credentials: Credentials | None,
+        *,
+        heartbeat: Heartbeat | None = None,
+        overloaded_seconds: float = OVERLOADED_SECONDS,
+    ) -> None:
         """Call the endpoint; without credentials in plain text.
 
-        With a heartbeat, a render that does not end counts only while this machine is not busy.
+        With a heartbeat, a render that does not end counts only while this machine is not busy. Calls that are refused
+        as too many are repeated for `overloaded_seconds`.
         """
+        self._overloaded_seconds = overloaded_seconds
         self.hung = 0
         self.exchanges = Exchanges()
         self._heartbeat = heartbeat or Heartbeat()
@@ -125,16 +142,22 @@ class Subject:
     async def info(self, contract_version: str = "v1alpha1") -> Answer:
         """Call GetProvisionerInfo."""
         request = provisionerpb.GetProvisionerInfoRequest(contract_version=contract_version)
-        return await answer(self._stub.GetProvisionerInfo, request, seconds=INFO_SECONDS + PATIENCE)
+        return await self._repeated(
+            lambda: answer(self._stub.GetProvisionerInfo, request, seconds=INFO_SECONDS + PATIENCE)
+        )
 
-    async def render(self, request: provisionerpb.RenderRequest, *, seconds: float | None = None) -> Answer:
-        """Call Render, by the contract's deadline unless said otherwise.
+    async def render(
+        self, request: provisionerpb.RenderRequest, *, seconds: float | None = None, repeat: bool = True
+    ) -> Answer:
+        """Call Render, by the contract's deadline unless said otherwise; repeat it while it is refused as too many.
 
         Raises:
             Broken: several have not ended already, and each one more would cost as much time.
         """
         if self.hangs:
             raise Broken(HANGS)
+        if repeat:
+            return await self._repeated(lambda: self.render(request, seconds=seconds, repeat=False))
         since = time.monotonic()
         deadline = RENDER_SECONDS if seconds is None else seconds
         got = await answer(self._stub.Render, request, seconds=deadline)
@@ -186,6 +209,14 @@ class Subject:
         except TimeoutError:
             return False
         return True
+
+    async def _repeated(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Give the first answer that is not "too many calls"; that one when it comes for too long."""
+        until = time.monotonic() + self._overloaded_seconds
+        while (got := await call()).overloaded and time.monotonic() < until:
+            delay = got.retry_info.retry_delay.ToTimedelta().total_seconds() if got.retry_info else 0.0
+            await asyncio.sleep(min(max(delay, 0.05), 1.0))
+        return got
 
 
 def open_channel(endpoint: str, credentials: Credentials | None) -> grpc.aio.Channel:

@@ -75,12 +75,12 @@ def _tiring() -> Bent:
     return Bent(call=call)
 
 
-def _crowded(*, code: int, reason: str = "", retry: bool = False) -> Bent:
+def crowded(*, code: int, reason: str = "", retry: bool = False, most: int = 9) -> Bent:
     """Take few calls at once, and refuse the others."""
     inside: list[int] = []
 
     async def call(servicer: Servicer, request: Request, context: Any) -> Response:
-        if len(inside) > 8:
+        if len(inside) >= most:
             status = Status(code=code, message="busy")
             status.details.add().Pack(ErrorInfo(reason=reason, domain="slipway.dev"))
             if retry:
@@ -108,9 +108,9 @@ def mutants() -> Iterator[Mutant]:
     yield Mutant("every render takes long", ("LIM-007.usual-time",), _slow_sometimes())
     yield Mutant("tired now and then", ("LIM-008.many",), _tiring())
     at_once = ("LIM-009.at-once",)
-    yield Mutant("no word on when to come again", at_once, _crowded(code=_UNAVAILABLE, reason="OVERLOADED"))
-    yield Mutant("a library's cap on calls", at_once, _crowded(code=_EXHAUSTED))
-    exhausted = _crowded(code=_EXHAUSTED, reason="OVERLOADED", retry=True)
+    yield Mutant("no word on when to come again", at_once, crowded(code=_UNAVAILABLE, reason="OVERLOADED"))
+    yield Mutant("a library's cap on calls", at_once, crowded(code=_EXHAUSTED))
+    exhausted = crowded(code=_EXHAUSTED, reason="OVERLOADED", retry=True)
     yield Mutant("too many calls as if resources were exhausted", at_once, exhausted)
 
 
