@@ -14,13 +14,6 @@ NO_SECOND = "none"
 OF_ONE_SYSTEM = {
     "CloudInitFilesystem.replace_format", "CloudInitFilesystem.search", "Filesystem.cloud_init",
     "CommandLine.segments", "EntryPoint.commands", "ExecutionPolicy.layout",
-    "Certificates.ca_validity", "Certificates.directory", "Certificates.key_algorithm", "Certificates.validity",
-    "Discovery.ca_path", "Discovery.tls_bootstrap_token", "FeatureGate.enabled", "FeatureGate.name",
-    "Kubernetes.certificates", "Kubernetes.feature_gates", "Kubernetes.timeouts",
-    "LocalEtcd.peer_sans", "LocalEtcd.server_sans",
-    "NodeRegistration.image_pull_policy", "NodeRegistration.image_pull_serial",
-    "Timeouts.control_plane_component", "Timeouts.discovery", "Timeouts.etcd_api", "Timeouts.kubelet",
-    "Timeouts.kubernetes_api", "Timeouts.tls_bootstrap",
 }  # fmt: skip
 """Fields that imported configs need and that no second system has. The list only becomes shorter."""
 

@@ -20,9 +20,11 @@ def test_a_worker_discovers_the_cluster_by_a_file(harbour):
     token = first.run(["kubeadm", "token", "create"]).output.strip()
     discovery = {
         "file": {"path": "/etc/kubernetes/discovery.conf", "kubeconfig": {"text": kubeconfig.output}},
-        "tlsBootstrapToken": {"value": token},
     }
-    worker = harbour.worker("by-file", by=FirstBoot.IGNITION, kubernetes={"discovery": discovery})
+    options = {"kubeadm": {"tlsBootstrapToken": {"value": token}}}
+    worker = harbour.worker(
+        "by-file", by=FirstBoot.IGNITION, kubernetes={"discovery": discovery}, engineOptions=options
+    )
     worker.wait_sentinel(timeout=SECONDS)
     wait_ready(first, "by-file")
     assert "prime256v1" in first.run(["openssl", "ec", "-in", "/etc/kubernetes/pki/ca.key", "-noout", "-text"]).output

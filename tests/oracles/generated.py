@@ -164,7 +164,7 @@ def _kubernetes(draw: st.DrawFn, *, complete: bool) -> specpb.MachineBootstrapSp
         argument.name = name
     # The system may have swap, with which the kubelet does not start otherwise.
     arguments.add(name="fail-swap-on", value="false")
-    for token in made.kubernetes.bootstrap_tokens:
+    for token in made.engine_options.kubeadm.bootstrap_tokens:
         # kubeadm takes groups only of who uses a token to say who it is.
         if token.groups and "authentication" not in token.usages:
             token.usages.append("authentication")

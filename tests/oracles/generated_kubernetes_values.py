@@ -91,8 +91,8 @@ BY_FIELD: Mapping[str, tuple[Any, ...]] = {
     "EnvironmentVariable.name": ("GEN_@",),
     "EnvironmentVariable.value": ("", 'it\'s "quoted" $HOME: {y}'),
     "HostPathVolume.path_type": ("", "DirectoryOrCreate", "File"),
-    "Discovery.tls_bootstrap_token": _TOKENS,
-    "Discovery.ca_path": (CA_PATH,),
+    "KubeadmOptions.tls_bootstrap_token": _TOKENS,
+    "KubeadmOptions.ca_path": (CA_PATH,),
     "TokenDiscovery.token": _TOKENS,
     "FileDiscovery.kubeconfig": (
         contentpb.Content(text=_KUBECONFIG + "x}}]\n"),
@@ -122,16 +122,16 @@ BY_FIELD: Mapping[str, tuple[Any, ...]] = {
     "LocalEtcd.image_repository": ("registry.example.com/gen",),
     "ExternalEtcd.endpoints": ("https://etcd-@.example.com:2379", "https://192.0.2.9:2379"),
     "Images.repository": ("registry.example.com:5000/gen",),
-    "FeatureGate.name": ("NodeLocalCRISocket", "RootlessControlPlane"),
+    "KubeadmFeatureGate.name": ("NodeLocalCRISocket", "RootlessControlPlane"),
     "StaticPod.manifest": (
         contentpb.Content(text=_POD),
         contentpb.Content(data=_POD.replace("@", "0").replace("\n", "\r\n").encode()),
         _spliced(_POD + "# ", contentpb.SPLICE_ENCODING_JSON_STRING, "\n"),
     ),
-    "BootstrapToken.token": _TOKENS[:1],
-    "BootstrapToken.description": ("", 'it\'s "mine" $HOME: #x'),
-    "BootstrapToken.usages": ("signing", "authentication"),
-    "BootstrapToken.groups": ("system:bootstrappers:gen-@", "system:bootstrappers:kubeadm:default-node-token"),
+    "KubeadmBootstrapToken.token": _TOKENS[:1],
+    "KubeadmBootstrapToken.description": ("", 'it\'s "mine" $HOME: #x'),
+    "KubeadmBootstrapToken.usages": ("signing", "authentication"),
+    "KubeadmBootstrapToken.groups": ("system:bootstrappers:gen-@", "system:bootstrappers:kubeadm:default-node-token"),
     "KubeadmOptions.ignored_preflight_errors": ("NumCPU", "Mem", "Port-10250"),
     "KubeadmOptions.skipped_phases": ("addon/kube-proxy", "addon/coredns", "show-join-command"),
     "KubeadmOptions.verbosity": (0, 5),
@@ -142,7 +142,7 @@ BY_FIELD: Mapping[str, tuple[Any, ...]] = {
     "KubeadmPatch.name": ("kube-apiserver@+merge.yaml", "etcd@+json.json", "kubeletconfiguration@+strategic.yaml"),
 }
 LEFT_OUT = {
-    "BootstrapToken.expire_time": "kubeadm refuses a token that says when it expires, and so do we",
+    "KubeadmBootstrapToken.expire_time": "kubeadm refuses a token that says when it expires, and so do we",
     "Kubernetes.engine": "one machine has one engine, and here it is kubeadm",
     "EngineOptions.k0s": "kubeadm refuses what only k0s knows",
 }

@@ -94,7 +94,7 @@ def _fit(spec: specpb.MachineBootstrapSpec, version: str) -> None:
             named = {one.name: one for one in holder}
             del holder[:]
             holder.extend(named.values())
-        for gate in spec.kubernetes.feature_gates:
+        for gate in spec.engine_options.kubeadm.feature_gates:
             gate.name = gate.name.replace("NodeLocalCRISocket", "EtcdLearnerMode")  # That is of 1.32.
 
 

@@ -136,8 +136,7 @@ def _parts(bundle: bundlepb.BootstrapBundle) -> Iterator[tuple[str, dict[str, An
     yield "cluster", {name: value for name, value in encode(bundle.cluster).items() if name != "kubernetesVersion"}
     yield "kubernetes version", {"version": bundle.intent.kubernetes_version}
     rest = encode(bundle.intent.kubernetes)
-    for name in ("images", "featureGates"):
-        yield f"kubernetes.{name}", {name: rest.get(name)}
+    yield "kubernetes.images", {"images": rest.get("images")}
 
 
 def _fields(before: dict[str, Any], after: dict[str, Any]) -> list[str]:

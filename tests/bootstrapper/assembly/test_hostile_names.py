@@ -20,7 +20,7 @@ REVIEWED = {
     "Filesystem.label": "the argument of an option",
     "Filesystem.options": "options on purpose",
     "Sysctl.value": "behind the name",
-    "BootstrapToken.description": "a field of a Secret",
+    "KubeadmBootstrapToken.description": "a field of a Secret",
     "SystemdUnit.name": "only -.mount and -.slice; systemctl never gets them",
     "SecretReference.key": "a key of a Secret",
     "ConfigMapReference.key": "a key of a ConfigMap",

@@ -65,12 +65,12 @@ def test_a_content_is_replaced_as_a_whole(one: contentpb.Content, two: contentpb
 def test_durations_and_oneofs_are_replaced() -> None:
     """A shorter time leaves no nanoseconds behind; another source of a secret takes the place of the first."""
     spec = specpb.MachineBootstrapSpec()
-    spec.kubernetes.timeouts.kubelet.nanos = 5
-    spec.init.kubernetes.timeouts.kubelet.seconds = 7
+    spec.kubernetes.timeouts.tls_bootstrap.nanos = 5
+    spec.init.kubernetes.timeouts.tls_bootstrap.seconds = 7
     spec.kubernetes.discovery.token.token.value = "secret"
     spec.init.kubernetes.discovery.token.token.secret_ref.name = "s"
     found = effective_spec(spec, clusterpb.ROLE_INIT).kubernetes
-    assert found.timeouts == kubernetespb.Timeouts(kubelet={"seconds": 7})
+    assert found.timeouts == kubernetespb.Timeouts(tls_bootstrap={"seconds": 7})
     assert found.discovery.token.token.WhichOneof("source") == "secret_ref"
 
 

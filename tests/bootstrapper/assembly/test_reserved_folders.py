@@ -117,8 +117,8 @@ def test_no_folder_of_kubernetes_lies_there() -> None:
     """Whichever field holds the path."""
     engine = {"kubeadm": {"patchesDirectory": "/var/run/cluster-api/x"}}
     assert places({}, engineOptions=engine) == ["engineOptions.kubeadm.patchesDirectory"]
-    pki = {"certificates": {"directory": "/etc/slipway/pki"}}
-    assert places({}, kubernetes=pki) == ["kubernetes.certificates.directory"]
+    discovery = {"discovery": {"file": {"path": "/etc/slipway/kubeconfig"}}}
+    assert places({}, kubernetes=discovery) == ["kubernetes.discovery.file.path"]
 
 
 @pytest.mark.parametrize("target", ["a/../b", "/opt/a/../b", "a" + "/a" * 64, "-x", "\\\\host\\c$\\x"])

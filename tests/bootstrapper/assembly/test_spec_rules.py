@@ -97,13 +97,13 @@ def subject(text: str, role: clusterpb.Role.ValueType = clusterpb.ROLE_WORKER) -
             "a hash of another kind",
         ),
         (
-            f"kubernetes: {{bootstrapTokens: [{{token: {{value: {CANARY}}}}}]}}",
-            "kubernetes.bootstrapTokens[0].token",
+            f"engineOptions: {{kubeadm: {{bootstrapTokens: [{{token: {{value: {CANARY}}}}}]}}}}",
+            "engineOptions.kubeadm.bootstrapTokens[0].token",
             "no token",
         ),
         (
-            "init: {kubernetes: {bootstrapTokens: [{token: {value: ABCDEF.0123456789abcdef}}]}}",
-            "init.kubernetes.bootstrapTokens[0].token",
+            "init: {engineOptions: {kubeadm: {bootstrapTokens: [{token: {value: ABCDEF.0123456789abcdef}}]}}}",
+            "init.engineOptions.kubeadm.bootstrapTokens[0].token",
             "a token in capitals, for the first machine",
         ),
         (
@@ -112,14 +112,14 @@ def subject(text: str, role: clusterpb.Role.ValueType = clusterpb.ROLE_WORKER) -
             "no token to find the cluster by",
         ),
         (
-            f"kubernetes: {{discovery: {{tlsBootstrapToken: {{value: {CANARY}}}}}}}",
-            "kubernetes.discovery.tlsBootstrapToken",
+            f"engineOptions: {{kubeadm: {{tlsBootstrapToken: {{value: {CANARY}}}}}}}",
+            "engineOptions.kubeadm.tlsBootstrapToken",
             "no token to authenticate by",
         ),
-        ("kubernetes: {timeouts: {kubelet: 0s}}", "kubernetes.timeouts.kubelet", "no time at all to wait"),
+        ("kubernetes: {timeouts: {tlsBootstrap: 0s}}", "kubernetes.timeouts.tlsBootstrap", "no time at all to wait"),
         (
-            "join: {kubernetes: {timeouts: {discovery: 900ms}}}",
-            "join.kubernetes.timeouts.discovery",
+            "join: {engineOptions: {kubeadm: {timeouts: {discovery: 900ms}}}}",
+            "join.engineOptions.kubeadm.timeouts.discovery",
             "less than a second",
         ),
         ("commands: {pre: [{}]}", "commands.pre[0]", "a command without anything to run"),
@@ -161,7 +161,7 @@ def test_a_bad_spec_is_refused_with_the_users_own_path(text: str, path: str, rea
         f"os: {{users: [{{name: 'a:{CANARY}', passwordHash: {{value: {CANARY}}}}}]}}",
         f"kubernetes: {{node: {{labels: [{{name: '{CANARY} x', value: '{CANARY} y'}}]}}}}",
         f"os: {{proxy: {{httpProxy: 'not a url {CANARY}'}}}}",
-        f"kubernetes: {{bootstrapTokens: [{{token: {{value: {CANARY}}}}}]}}",
+        f"engineOptions: {{kubeadm: {{bootstrapTokens: [{{token: {{value: {CANARY}}}}}]}}}}",
     ],
 )
 def test_no_value_of_the_spec_is_ever_in_the_error(text: str) -> None:

@@ -7,6 +7,7 @@ from google.protobuf import text_format
 
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import spec_pb2 as specpb
 from tests.bootstrapper.importers.carrying import BETA1, BETA2, carried, without_origins
 
 KUBERNETES = [
@@ -19,7 +20,8 @@ KUBERNETES = [
         "node { name { segments { fact { kind: FACT_KIND_SHORT_HOSTNAME } } } taints { }"
         ' kubelet_arguments { name: "provider-id" segments { text: "x:///" }'
         ' segments { fact { kind: FACT_KIND_INSTANCE_ID } } } kubelet_arguments { name: "v" value: "" }'
-        ' cri_socket: "unix:///c.sock" image_pull_policy: "Never" image_pull_serial: false }',
+        ' cri_socket: "unix:///c.sock" image_pull_policy: "Never" }'
+        " --- image_pull_serial: false",
         "facts in name and arguments; an empty list of taints is set",
     ),
     (
@@ -41,7 +43,8 @@ KUBERNETES = [
         "joinConfiguration: {caCertPath: /ca.crt, discovery: {bootstrapToken: {token: abcdef.0123456789abcdef,"
         " apiServerEndpoint: '10.0.0.1:6443', unsafeSkipCAVerification: true}, tlsBootstrapToken: t}}",
         'discovery { token { token { value: "abcdef.0123456789abcdef" } endpoint: "10.0.0.1:6443"'
-        ' unsafe_skip_ca_verification: true } tls_bootstrap_token { value: "t" } ca_path: "/ca.crt" }',
+        " unsafe_skip_ca_verification: true } }"
+        ' --- tls_bootstrap_token { value: "t" } ca_path: "/ca.crt"',
         "discovery by token",
     ),
     (
@@ -56,7 +59,8 @@ KUBERNETES = [
         " bindPort: 7443}}, timeouts: {kubeletHealthCheckSeconds: 4, kubernetesAPICallSeconds: 1,"
         " etcdAPICallSeconds: 2, discoverySeconds: 3}}",
         "control_plane { advertise_address { segments { fact { kind: FACT_KIND_PRIVATE_IPV4 } } } bind_port: 7443 }"
-        " timeouts { kubelet { seconds: 4 } kubernetes_api { seconds: 1 } etcd_api { seconds: 2 } discovery { seconds: 3 } }",
+        " --- timeouts { kubelet { seconds: 4 } kubernetes_api { seconds: 1 } etcd_api { seconds: 2 }"
+        " discovery { seconds: 3 } }",
         "a further control plane; timeouts",
     ),
     (
@@ -101,15 +105,14 @@ KUBERNETES = [
         etcd {
           local {
             image_repository: "r.example.com/etcd" image_tag: "t" data_dir: "/d"
-            arguments { name: "g" value: "h" } server_sans: "s" peer_sans: "p"
+            arguments { name: "g" value: "h" }
           }
         }
         images { repository: "r.example.com" }
-        feature_gates { name: "F" enabled: false }
-        certificates {
-          directory: "/pki" validity { seconds: 86400 } ca_validity { seconds: 172800 }
-          key_algorithm: KEY_ALGORITHM_ECDSA_P384
-        }
+        certificates { ca_validity { seconds: 172800 } key_algorithm: KEY_ALGORITHM_ECDSA_P384 }
+        ---
+        feature_gates { name: "F" enabled: false } certificates_directory: "/pki"
+        certificate_validity { seconds: 86400 } etcd_server_sans: "s" etcd_peer_sans: "p"
         """,
         "everything of clusterConfiguration",
     ),
@@ -123,7 +126,7 @@ KUBERNETES = [
         BETA1,
         "initConfiguration: {bootstrapTokens: [{token: abcdef.0123456789abcdef, ttl: 1h, description: d, usages: [signing],"
         " groups: ['system:bootstrappers:x']}, {token: abcdef.0123456789abcdeg, expires: '2030-01-01T00:00:00Z'}]}",
-        'bootstrap_tokens { token { value: "abcdef.0123456789abcdef" } description: "d" ttl { seconds: 3600 }'
+        '--- bootstrap_tokens { token { value: "abcdef.0123456789abcdef" } description: "d" ttl { seconds: 3600 }'
         ' usages: "signing" groups: "system:bootstrappers:x" }'
         ' bootstrap_tokens { token { value: "abcdef.0123456789abcdeg" } expire_time { seconds: 1893456000 } }',
         "tokens of the first machine",
@@ -133,9 +136,12 @@ KUBERNETES = [
 
 @pytest.mark.parametrize(("version", "spec", "wanted", "reason"), KUBERNETES, ids=[case[3] for case in KUBERNETES])
 def test_kubernetes_items(version: str, spec: str, wanted: str, reason: str) -> None:
-    """Each field for kubeadm becomes the neutral setting."""
-    got = without_origins(carried(spec, version=version, role=clusterpb.ROLE_CONTROL_PLANE).spec.kubernetes)
-    assert got == text_format.Parse(wanted, kubernetespb.Kubernetes()), reason
+    """Each field for kubeadm becomes the neutral setting, or an option of kubeadm behind the dashes."""
+    got = carried(spec, version=version, role=clusterpb.ROLE_CONTROL_PLANE).spec
+    neutral, _, options = wanted.partition("---")
+    assert without_origins(got.kubernetes) == text_format.Parse(neutral, kubernetespb.Kubernetes()), reason
+    kubeadm = without_origins(got.engine_options.kubeadm)
+    assert kubeadm == text_format.Parse(options, specpb.KubeadmOptions()), reason
 
 
 def test_options_of_kubeadm_alone() -> None:

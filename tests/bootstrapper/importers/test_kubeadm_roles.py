@@ -40,23 +40,33 @@ GATES = [
 ]
 
 
+OPTIONAL = ("engine_options.kubeadm.feature_gates", "engine_options.kubeadm")
+
+
 @pytest.mark.parametrize(("version", "gates"), GATES)
 def test_control_planes_get_the_feature_gate(version: str, gates: list[tuple[str, bool]]) -> None:
     """KubeadmControlPlane's own edit is applied for 1.31 to 1.35."""
     got = carried(
         "clusterConfiguration: {imageRepository: r}", kind="KubeadmControlPlane", control_plane_version=version
     )
-    assert [(gate.name, gate.enabled) for gate in got.spec.kubernetes.feature_gates] == gates
+    assert [(gate.name, gate.enabled) for gate in got.spec.engine_options.kubeadm.feature_gates] == gates
     assert ("FEATURE_GATE_ADDED" in codes(got)) == bool(gates)
-    assert list(got.spec.optional_features) == (["kubernetes.feature_gates"] if gates else [])
-    assert not carried("files: []", control_plane_version=version).spec.kubernetes.feature_gates
+    assert list(got.spec.optional_features) == (list(OPTIONAL) if gates else [])
+    assert not carried("files: []", control_plane_version=version).spec.engine_options.kubeadm.feature_gates
 
 
 def test_a_gate_that_is_set_is_left() -> None:
     """The user's own value wins."""
     spec = "clusterConfiguration: {featureGates: {ControlPlaneKubeletLocalMode: false}}"
-    got = carried(spec, kind="KubeadmControlPlane").spec.kubernetes.feature_gates
+    got = carried(spec, kind="KubeadmControlPlane").spec.engine_options.kubeadm.feature_gates
     assert [(gate.name, gate.enabled) for gate in got] == [("ControlPlaneKubeletLocalMode", False)]
+
+
+def test_options_that_somebody_asked_for_are_never_left_out() -> None:
+    """Where no kubeadm runs only the gate may go that nobody asked for."""
+    spec = "joinConfiguration: {skipPhases: [a]}"
+    got = carried(spec, kind="KubeadmControlPlane", control_plane_version="v1.34.2").spec
+    assert list(got.optional_features) == [OPTIONAL[0]]
 
 
 def test_workers_leave_the_control_plane_out() -> None:

@@ -50,7 +50,7 @@ def test_a_cluster_gives_all_of_its_machines() -> None:
     assert (first.origin.document, first.origin.path) == ("KubeadmControlPlane/c1-cp", "spec.kubeadmConfigSpec")
     assert (workers.file, workers.position) == ("f.yaml", Position(line_of("    spec:\n      preKubeadmCommands"), 5))
     assert first.spec.init.kubernetes.node.name.segments[0].fact.kind == contentpb.FACT_KIND_SHORT_HOSTNAME
-    assert [gate.name for gate in first.spec.kubernetes.feature_gates] == ["ControlPlaneKubeletLocalMode"]
+    assert [gate.name for gate in first.spec.engine_options.kubeadm.feature_gates] == ["ControlPlaneKubeletLocalMode"]
 
 
 def test_only_secrets_that_are_referred_to_come_along() -> None:

@@ -19,7 +19,9 @@ def test_a_topology_is_what_its_class_says() -> None:
     }
     assert machines["c-init"].machine.target.infrastructure == "docker"
     assert machines["c-md-0"].cluster.endpoint == clusterpb.Endpoint(host="cp.example.com", port=7443)
-    assert [gate.name for gate in machines["c-join"].spec.kubernetes.feature_gates] == ["ControlPlaneKubeletLocalMode"]
+    assert [gate.name for gate in machines["c-join"].spec.engine_options.kubeadm.feature_gates] == [
+        "ControlPlaneKubeletLocalMode"
+    ]
 
 
 def test_a_topology_needs_its_class() -> None:

@@ -61,14 +61,14 @@ def test_optional_parts_of_an_intent_are_left_out_and_facts_never() -> None:
     bundle = bundlepb.BootstrapBundle()
     bundle.intent.role = clusterpb.ROLE_WORKER
     bundle.intent.kubernetes.images.repository = "example.com"
-    bundle.intent.kubernetes.feature_gates.add(name="A")
-    optional = {"kubernetes.images", "kubernetes.images.repository", "kubernetes.feature_gates"}
+    bundle.intent.kubernetes.static_pods.add(name="a")
+    optional = {"kubernetes.images", "kubernetes.images.repository", "kubernetes.static_pods"}
     optional.add("kubernetes.role.worker")
     draft, result = work(bundle, Format({"kubernetes.role"}, table=PassTable(()), optional=optional))
-    assert {one.feature for one in result.omitted} >= {"kubernetes.images", "kubernetes.feature_gates"}
+    assert {one.feature for one in result.omitted} >= {"kubernetes.images", "kubernetes.static_pods"}
     assert [one.feature for one in result.refusals] == ["kubernetes.role.worker"]
     assert not draft.bundle.intent.kubernetes.HasField("images")
-    assert not draft.bundle.intent.kubernetes.feature_gates
+    assert not draft.bundle.intent.kubernetes.static_pods
     assert draft.bundle.intent.role == clusterpb.ROLE_WORKER
 
 

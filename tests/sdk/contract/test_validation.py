@@ -98,7 +98,7 @@ def text(value: str) -> contentpb.MachineText:
         ),
         (
             "a negative duration",
-            kubernetespb.Timeouts(kubelet={"seconds": -1}),
+            kubernetespb.Timeouts(tls_bootstrap={"seconds": -1}),
             [("kubelet", "must not be negative")],
         ),
         (

@@ -177,7 +177,7 @@ def test_values_have_the_habits_of_kubernetes() -> None:
     spec = specpb.MachineBootstrapSpec()
     spec.kubernetes.timeouts.kubelet.FromSeconds(5400)
     spec.kubernetes.certificates.key_algorithm = kubernetespb.KEY_ALGORITHM_RSA_2048
-    spec.kubernetes.bootstrap_tokens.add().expire_time.FromJsonString("2026-01-31T12:00:00Z")
+    spec.engine_options.kubeadm.bootstrap_tokens.add().expire_time.FromJsonString("2026-01-31T12:00:00Z")
     spec.os.files.add(path="/f", mode=0o4755).content.data = b"\x00"
     assert encode(spec) == {
         "os": {"files": [{"path": "/f", "content": {"data": "AA=="}, "mode": "4755"}]},

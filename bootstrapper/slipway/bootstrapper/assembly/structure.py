@@ -4,7 +4,7 @@ Each yields a violation with the field path; a value is never repeated.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import dropwhile
 from typing import Any
 
@@ -19,6 +19,7 @@ from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 IMAGES_OWN_USER = "default"
@@ -40,6 +41,7 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         yield from _operating_system(part.os, f"{prefix}os")
         yield from _accounts(spec, part.os, f"{prefix}os")
         yield from _kubernetes(part.kubernetes, f"{prefix}kubernetes")
+        yield from _kubeadm(part.engine_options.kubeadm, f"{prefix}engine_options.kubeadm")
         yield from _commands(part.commands, f"{prefix}commands")
 
 
@@ -200,25 +202,38 @@ def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:
 
 
 def _kubernetes(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Violation]:
-    yield from _tokens(kubernetes, path)
-    for field, value in kubernetes.timeouts.ListFields():
-        if isinstance(value, Duration) and value.ToNanoseconds() < _SECOND:
-            yield Violation(f"{path}.timeouts.{field.name}", "must be at least one second; unset it for the usual time")
+    yield from _tokens([(f"{path}.discovery.token.token", kubernetes.discovery.token.token)])
+    yield from _timeouts(kubernetes.timeouts, f"{path}.timeouts")
     if kubernetes.discovery.HasField("token") and kubernetes.discovery.HasField("file"):
         yield Violation(f"{path}.discovery", "cannot have both token and file")
     if kubernetes.HasField("etcd") and kubernetes.etcd.HasField("local") == kubernetes.etcd.HasField("external"):
         yield Violation(f"{path}.etcd", "must have exactly one of local and external")
 
 
-def _tokens(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Violation]:
-    """Find tokens in place that are none; of a token in a Secret nothing is known here."""
-    discovery = kubernetes.discovery
-    places = [(f"bootstrap_tokens[{index}].token", one.token) for index, one in enumerate(kubernetes.bootstrap_tokens)]
-    places += [("discovery.token.token", discovery.token.token)]
-    places += [("discovery.tls_bootstrap_token", discovery.tls_bootstrap_token)]
+def _kubeadm(options: specpb.KubeadmOptions, path: str) -> Iterator[Violation]:
+    yield from _timeouts(options.timeouts, f"{path}.timeouts")
+    yield from _tokens(
+        [
+            *(
+                (f"{path}.bootstrap_tokens[{index}].token", item.token)
+                for index, item in enumerate(options.bootstrap_tokens)
+            ),
+            (f"{path}.tls_bootstrap_token", options.tls_bootstrap_token),
+        ]
+    )
+
+
+def _timeouts(timeouts: kubernetespb.Timeouts | specpb.KubeadmTimeouts, path: str) -> Iterator[Violation]:
+    for field, value in timeouts.ListFields():
+        if isinstance(value, Duration) and value.ToNanoseconds() < _SECOND:
+            yield Violation(f"{path}.{field.name}", "must be at least one second; unset it for the usual time")
+
+
+def _tokens(places: Iterable[tuple[str, secretpb.SecretValue]]) -> Iterator[Violation]:
+    """Find tokens in place that are invalid; of a token in a Secret nothing is known here."""
     for place, token in places:
         if token.HasField("value") and not _TOKEN.fullmatch(token.value):
-            yield Violation(f"{path}.{place}", "is no bootstrap token: six and sixteen of a-z and 0-9, a dot between")
+            yield Violation(place, "is no bootstrap token: six and sixteen of a-z and 0-9, a dot between")
 
 
 def _commands(commands: planpb.Commands, path: str) -> Iterator[Violation]:

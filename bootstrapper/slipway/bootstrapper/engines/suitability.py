@@ -19,9 +19,7 @@ UNUSED_BY_WORKERS = (
     "kubernetes.control_plane",
     "kubernetes.etcd",
     "kubernetes.images",
-    "kubernetes.feature_gates",
     "kubernetes.certificates",
-    "kubernetes.bootstrap_tokens",
 )
 """What a worker's spec may hold, as it may share it with its control plane, without effect on the worker."""
 
@@ -29,21 +27,25 @@ _WRITE_A_VERSION = "write a version such as v1.34.2"
 _KEEP_TO_SKEW = "Choose the control plane's version, or one that is up to two minor versions older (three since v1.28)"
 
 
-def check_features(
+def check_features(  # noqa: PLR0913  # each engine has its own of all of them
     request: PlanRequest,
     bundle: bundlepb.BootstrapBundle,
     *,
     engine: str,
     features: Collection[str],
     remedies: Mapping[str, str],
+    unused_by_workers: Collection[str] = (),
 ) -> None:
-    """Refuse what the engine does not take, and say what a worker carries without any effect."""
+    """Refuse what the engine does not take, and say what a worker carries without any effect.
+
+    `unused_by_workers` are ids of the engine's own options that have none.
+    """
     asked = bundlepb.BootstrapBundle(intent=bundle.intent, engine_options=bundle.engine_options)
     for use in uses(asked):
         if use.id not in features:
             remedy = remedies.get(use.id) or remedy_of(use, {})
             request.remarks.refuse(use.id, use.path, f"is nothing that {engine} can do", remedy=remedy)
-        if use.id in UNUSED_BY_WORKERS and not request.is_control_plane:
+        if use.id in (*UNUSED_BY_WORKERS, *unused_by_workers) and not request.is_control_plane:
             request.remarks.inform(
                 NOT_USED_BY_ROLE, use.path, "has no effect on a worker: control-plane machines carry it"
             )

@@ -5,7 +5,7 @@ either, is a diagnostic with its place. Nothing is dropped in silence.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +36,7 @@ _WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|npipe:")
 _CONTROL_PLANE_KINDS = frozenset({"KubeadmControlPlane", "KubeadmControlPlaneTemplate"})
 _LOCAL_MODE = "ControlPlaneKubeletLocalMode"
 _LOCAL_MODE_MINORS = range(31, 36)
+_FEATURE, _OPTIONS = "engine_options.kubeadm", "engineOptions.kubeadm"
 _VERSION = re.compile(r"v?1\.(\d{1,4})\.")
 _ENDPOINT = re.compile(
     r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[^:\[\]]+)|(?P<bare>[0-9A-Fa-f:]+))(?::(?P<port>\d{1,5}))?"
@@ -110,14 +111,17 @@ class _Import:
     def written(self) -> dict[str, str]:
         """Give where the plain values of the spec stand; what Slipway added stands for the whole config."""
         whole, cluster = self.place, self.place.at("clusterConfiguration")
-        given = self.foreign.cluster_configuration.feature_gates if self.foreign.cluster_configuration else {}
-        gates = (gate.name for gate in self.spec.kubernetes.feature_gates)
+        given = self._own_gates()
+        gates = (gate.name for gate in self.spec.engine_options.kubeadm.feature_gates)
         places = {
             **dict.fromkeys(("commands", "engineOptions", "kubernetes", "os", "spec", "target.osFamily"), whole),
             **dict.fromkeys(("kubernetes.images", "kubernetes.images.repository"), cluster.at("imageRepository")),
+            f"{_OPTIONS}.certificateValidity": cluster.at("certificateValidityPeriodDays"),
+            f"{_OPTIONS}.etcdServerSans": cluster.at("etcd", "local", "serverCertSANs"),
+            f"{_OPTIONS}.etcdPeerSans": cluster.at("etcd", "local", "peerCertSANs"),
             "os.defaultUser": whole.at("users"),
             **{
-                f"kubernetes.featureGates[{index}]": cluster.at("featureGates", name) if name in given else whole
+                f"{_OPTIONS}.featureGates[{index}]": cluster.at("featureGates", name) if name in given else whole
                 for index, name in enumerate(gates)
             },
         }
@@ -204,8 +208,7 @@ class _Import:
         worker = self.is_worker()
         cluster, init, join = foreign.cluster_configuration, foreign.init_configuration, foreign.join_configuration
         if cluster is not None and not worker:
-            set_cluster_configuration(self.context, place.at("clusterConfiguration"), cluster, spec.kubernetes)
-        self.set_feature_gate()
+            set_cluster_configuration(self.context, place.at("clusterConfiguration"), cluster, spec)
         overrides = specpb.RoleOverrides(), specpb.RoleOverrides()
         if init is not None and not worker:
             set_init(self.context, place.at("initConfiguration"), init, overrides[0])
@@ -221,6 +224,7 @@ class _Import:
             spec.engine_options.kubeadm.verbosity = foreign.verbosity
             if not spec.engine_options.kubeadm.HasField("origin"):
                 spec.engine_options.kubeadm.origin.CopyFrom(place.at("verbosity").origin())
+        self.set_feature_gate()
 
     def is_worker(self) -> bool:
         if self.context.role:
@@ -254,14 +258,21 @@ class _Import:
         match = _VERSION.match(self.context.control_plane_version)
         if self.config.kind not in _CONTROL_PLANE_KINDS or not match or int(match[1]) not in _LOCAL_MODE_MINORS:
             return
-        gates = self.spec.kubernetes.feature_gates
-        if not gates:
-            # Nobody asked for it: where no kubeadm runs it may be left out.
-            self.spec.optional_features.append("kubernetes.feature_gates")
+        options = self.spec.engine_options.kubeadm
+        gates = options.feature_gates
         if all(gate.name != _LOCAL_MODE for gate in gates):
             gates.add(name=_LOCAL_MODE, enabled=True)
             message = "ControlPlaneKubeletLocalMode is switched on, as KubeadmControlPlane does for this version"
             self.findings.inform(self.place, "FEATURE_GATE_ADDED", message)
+        if len(gates) == 1 and _LOCAL_MODE not in self._own_gates():
+            # Nobody asked for it: where no kubeadm runs it may be left out.
+            self.spec.optional_features.append(f"{_FEATURE}.feature_gates")
+            others = (options, self.spec.init.engine_options.kubeadm, self.spec.join.engine_options.kubeadm)
+            if {field.name for item in others for field, _ in item.ListFields()} <= {"feature_gates", "origin"}:
+                self.spec.optional_features.append(_FEATURE)
+
+    def _own_gates(self) -> Mapping[str, bool]:
+        return self.foreign.cluster_configuration.feature_gates if self.foreign.cluster_configuration else {}
 
     def set_provenance(self) -> None:
         policy, imported = self.spec.execution, self.spec.imported

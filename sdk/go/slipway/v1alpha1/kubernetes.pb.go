@@ -14,7 +14,6 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
-	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -163,16 +162,12 @@ type Kubernetes struct {
 	Etcd *Etcd `protobuf:"bytes,4,opt,name=etcd,proto3" json:"etcd,omitempty"`
 	// Where images come from.
 	Images *Images `protobuf:"bytes,5,opt,name=images,proto3" json:"images,omitempty"`
-	// Feature gates of the bootstrap of the cluster.
-	FeatureGates []*FeatureGate `protobuf:"bytes,6,rep,name=feature_gates,json=featureGates,proto3" json:"feature_gates,omitempty"`
 	// Certificates of the cluster.
 	Certificates *Certificates `protobuf:"bytes,7,opt,name=certificates,proto3" json:"certificates,omitempty"`
 	// How long the bootstrap waits for what.
 	Timeouts *Timeouts `protobuf:"bytes,8,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
 	// Static pods.
 	StaticPods []*StaticPod `protobuf:"bytes,9,rep,name=static_pods,json=staticPods,proto3" json:"static_pods,omitempty"`
-	// Bootstrap tokens that the first machine creates besides the cluster's own.
-	BootstrapTokens []*BootstrapToken `protobuf:"bytes,10,rep,name=bootstrap_tokens,json=bootstrapTokens,proto3" json:"bootstrap_tokens,omitempty"`
 	// The bootstrap engine that makes the host a node, e.g. "kubeadm", "k0s". Unset: that of the cluster's control plane,
 	// else kubeadm. An operating system that bootstraps itself takes none.
 	Engine        *string `protobuf:"bytes,11,opt,name=engine,proto3,oneof" json:"engine,omitempty"`
@@ -245,13 +240,6 @@ func (x *Kubernetes) GetImages() *Images {
 	return nil
 }
 
-func (x *Kubernetes) GetFeatureGates() []*FeatureGate {
-	if x != nil {
-		return x.FeatureGates
-	}
-	return nil
-}
-
 func (x *Kubernetes) GetCertificates() *Certificates {
 	if x != nil {
 		return x.Certificates
@@ -269,13 +257,6 @@ func (x *Kubernetes) GetTimeouts() *Timeouts {
 func (x *Kubernetes) GetStaticPods() []*StaticPod {
 	if x != nil {
 		return x.StaticPods
-	}
-	return nil
-}
-
-func (x *Kubernetes) GetBootstrapTokens() []*BootstrapToken {
-	if x != nil {
-		return x.BootstrapTokens
 	}
 	return nil
 }
@@ -304,8 +285,6 @@ type NodeRegistration struct {
 	CriSocket *string `protobuf:"bytes,6,opt,name=cri_socket,json=criSocket,proto3,oneof" json:"cri_socket,omitempty"`
 	// When images are pulled during the bootstrap: "Always", "IfNotPresent", "Never".
 	ImagePullPolicy *string `protobuf:"bytes,7,opt,name=image_pull_policy,json=imagePullPolicy,proto3,oneof" json:"image_pull_policy,omitempty"`
-	// Images are pulled one after another. Unset means that they are.
-	ImagePullSerial *bool `protobuf:"varint,8,opt,name=image_pull_serial,json=imagePullSerial,proto3,oneof" json:"image_pull_serial,omitempty"`
 	// Provider id of the Node. Unset: the cloud controller sets it.
 	ProviderId *MachineText `protobuf:"bytes,9,opt,name=provider_id,json=providerId,proto3" json:"provider_id,omitempty"`
 	// Address that the node uses.
@@ -393,13 +372,6 @@ func (x *NodeRegistration) GetImagePullPolicy() string {
 		return *x.ImagePullPolicy
 	}
 	return ""
-}
-
-func (x *NodeRegistration) GetImagePullSerial() bool {
-	if x != nil && x.ImagePullSerial != nil {
-		return *x.ImagePullSerial
-	}
-	return false
 }
 
 func (x *NodeRegistration) GetProviderId() *MachineText {
@@ -892,10 +864,6 @@ type Discovery struct {
 	Token *TokenDiscovery `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
 	// By a kubeconfig file.
 	File *FileDiscovery `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
-	// Token for the TLS bootstrap. Unset: the token of the discovery.
-	TlsBootstrapToken *SecretValue `protobuf:"bytes,3,opt,name=tls_bootstrap_token,json=tlsBootstrapToken,proto3" json:"tls_bootstrap_token,omitempty"`
-	// Path of the cluster's CA certificate on the machine. Unset: the engine's own.
-	CaPath *string `protobuf:"bytes,4,opt,name=ca_path,json=caPath,proto3,oneof" json:"ca_path,omitempty"`
 	// Where it was written.
 	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -944,20 +912,6 @@ func (x *Discovery) GetFile() *FileDiscovery {
 		return x.File
 	}
 	return nil
-}
-
-func (x *Discovery) GetTlsBootstrapToken() *SecretValue {
-	if x != nil {
-		return x.TlsBootstrapToken
-	}
-	return nil
-}
-
-func (x *Discovery) GetCaPath() string {
-	if x != nil && x.CaPath != nil {
-		return *x.CaPath
-	}
-	return ""
 }
 
 func (x *Discovery) GetOrigin() *Origin {
@@ -1718,11 +1672,7 @@ type LocalEtcd struct {
 	// Arguments.
 	Arguments []*Argument `protobuf:"bytes,4,rep,name=arguments,proto3" json:"arguments,omitempty"`
 	// Environment variables.
-	Environment []*EnvironmentVariable `protobuf:"bytes,5,rep,name=environment,proto3" json:"environment,omitempty"`
-	// Further names in the server certificate.
-	ServerSans []string `protobuf:"bytes,6,rep,name=server_sans,json=serverSans,proto3" json:"server_sans,omitempty"`
-	// Further names in the peer certificate.
-	PeerSans      []string `protobuf:"bytes,7,rep,name=peer_sans,json=peerSans,proto3" json:"peer_sans,omitempty"`
+	Environment   []*EnvironmentVariable `protobuf:"bytes,5,rep,name=environment,proto3" json:"environment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1788,20 +1738,6 @@ func (x *LocalEtcd) GetArguments() []*Argument {
 func (x *LocalEtcd) GetEnvironment() []*EnvironmentVariable {
 	if x != nil {
 		return x.Environment
-	}
-	return nil
-}
-
-func (x *LocalEtcd) GetServerSans() []string {
-	if x != nil {
-		return x.ServerSans
-	}
-	return nil
-}
-
-func (x *LocalEtcd) GetPeerSans() []string {
-	if x != nil {
-		return x.PeerSans
 	}
 	return nil
 }
@@ -1926,68 +1862,9 @@ func (x *Images) GetRepository() string {
 	return ""
 }
 
-// FeatureGate turns a feature of the bootstrap on or off.
-type FeatureGate struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name.
-	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	// On or off.
-	Enabled       *bool `protobuf:"varint,2,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FeatureGate) Reset() {
-	*x = FeatureGate{}
-	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FeatureGate) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FeatureGate) ProtoMessage() {}
-
-func (x *FeatureGate) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FeatureGate.ProtoReflect.Descriptor instead.
-func (*FeatureGate) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_kubernetes_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *FeatureGate) GetName() string {
-	if x != nil && x.Name != nil {
-		return *x.Name
-	}
-	return ""
-}
-
-func (x *FeatureGate) GetEnabled() bool {
-	if x != nil && x.Enabled != nil {
-		return *x.Enabled
-	}
-	return false
-}
-
 // Certificates are settings of the cluster's certificates.
 type Certificates struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Directory on the machine. Unset: the engine's own.
-	Directory *string `protobuf:"bytes,1,opt,name=directory,proto3,oneof" json:"directory,omitempty"`
-	// Validity of issued certificates.
-	Validity *durationpb.Duration `protobuf:"bytes,2,opt,name=validity,proto3" json:"validity,omitempty"`
 	// Validity of generated authorities.
 	CaValidity *durationpb.Duration `protobuf:"bytes,3,opt,name=ca_validity,json=caValidity,proto3" json:"ca_validity,omitempty"`
 	// Algorithm of generated keys.
@@ -2000,7 +1877,7 @@ type Certificates struct {
 
 func (x *Certificates) Reset() {
 	*x = Certificates{}
-	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[24]
+	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2012,7 +1889,7 @@ func (x *Certificates) String() string {
 func (*Certificates) ProtoMessage() {}
 
 func (x *Certificates) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[24]
+	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2025,21 +1902,7 @@ func (x *Certificates) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Certificates.ProtoReflect.Descriptor instead.
 func (*Certificates) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_kubernetes_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *Certificates) GetDirectory() string {
-	if x != nil && x.Directory != nil {
-		return *x.Directory
-	}
-	return ""
-}
-
-func (x *Certificates) GetValidity() *durationpb.Duration {
-	if x != nil {
-		return x.Validity
-	}
-	return nil
+	return file_slipway_v1alpha1_kubernetes_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Certificates) GetCaValidity() *durationpb.Duration {
@@ -2066,18 +1929,10 @@ func (x *Certificates) GetOrigin() *Origin {
 // Timeouts says how long the bootstrap waits for what.
 type Timeouts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// For a component of the control plane to become healthy.
+	// For the components of the control plane on this machine to become healthy.
 	ControlPlaneComponent *durationpb.Duration `protobuf:"bytes,1,opt,name=control_plane_component,json=controlPlaneComponent,proto3" json:"control_plane_component,omitempty"`
-	// For the kubelet to become healthy.
-	Kubelet *durationpb.Duration `protobuf:"bytes,2,opt,name=kubelet,proto3" json:"kubelet,omitempty"`
-	// For one call of the Kubernetes API.
-	KubernetesApi *durationpb.Duration `protobuf:"bytes,3,opt,name=kubernetes_api,json=kubernetesApi,proto3" json:"kubernetes_api,omitempty"`
-	// For one call of etcd's API.
-	EtcdApi *durationpb.Duration `protobuf:"bytes,4,opt,name=etcd_api,json=etcdApi,proto3" json:"etcd_api,omitempty"`
-	// For the kubelet's TLS bootstrap.
+	// For the kubelet of a joining machine to get its certificate from the cluster.
 	TlsBootstrap *durationpb.Duration `protobuf:"bytes,5,opt,name=tls_bootstrap,json=tlsBootstrap,proto3" json:"tls_bootstrap,omitempty"`
-	// For the discovery.
-	Discovery *durationpb.Duration `protobuf:"bytes,6,opt,name=discovery,proto3" json:"discovery,omitempty"`
 	// Where it was written.
 	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2086,7 +1941,7 @@ type Timeouts struct {
 
 func (x *Timeouts) Reset() {
 	*x = Timeouts{}
-	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[25]
+	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2098,7 +1953,7 @@ func (x *Timeouts) String() string {
 func (*Timeouts) ProtoMessage() {}
 
 func (x *Timeouts) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[25]
+	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2111,7 +1966,7 @@ func (x *Timeouts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timeouts.ProtoReflect.Descriptor instead.
 func (*Timeouts) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_kubernetes_proto_rawDescGZIP(), []int{25}
+	return file_slipway_v1alpha1_kubernetes_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Timeouts) GetControlPlaneComponent() *durationpb.Duration {
@@ -2121,37 +1976,9 @@ func (x *Timeouts) GetControlPlaneComponent() *durationpb.Duration {
 	return nil
 }
 
-func (x *Timeouts) GetKubelet() *durationpb.Duration {
-	if x != nil {
-		return x.Kubelet
-	}
-	return nil
-}
-
-func (x *Timeouts) GetKubernetesApi() *durationpb.Duration {
-	if x != nil {
-		return x.KubernetesApi
-	}
-	return nil
-}
-
-func (x *Timeouts) GetEtcdApi() *durationpb.Duration {
-	if x != nil {
-		return x.EtcdApi
-	}
-	return nil
-}
-
 func (x *Timeouts) GetTlsBootstrap() *durationpb.Duration {
 	if x != nil {
 		return x.TlsBootstrap
-	}
-	return nil
-}
-
-func (x *Timeouts) GetDiscovery() *durationpb.Duration {
-	if x != nil {
-		return x.Discovery
 	}
 	return nil
 }
@@ -2178,7 +2005,7 @@ type StaticPod struct {
 
 func (x *StaticPod) Reset() {
 	*x = StaticPod{}
-	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[26]
+	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2190,7 +2017,7 @@ func (x *StaticPod) String() string {
 func (*StaticPod) ProtoMessage() {}
 
 func (x *StaticPod) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[26]
+	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2203,7 +2030,7 @@ func (x *StaticPod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StaticPod.ProtoReflect.Descriptor instead.
 func (*StaticPod) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_kubernetes_proto_rawDescGZIP(), []int{26}
+	return file_slipway_v1alpha1_kubernetes_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *StaticPod) GetName() string {
@@ -2227,127 +2054,25 @@ func (x *StaticPod) GetOrigin() *Origin {
 	return nil
 }
 
-// BootstrapToken is a token with which machines can join.
-type BootstrapToken struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The token, "[a-z0-9]{6}.[a-z0-9]{16}".
-	Token *SecretValue `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	// For people.
-	Description *string `protobuf:"bytes,2,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	// How long it is accepted, from its creation on. Unset: 24 hours, unless `expire_time` is set.
-	Ttl *durationpb.Duration `protobuf:"bytes,3,opt,name=ttl,proto3" json:"ttl,omitempty"`
-	// When it stops being accepted.
-	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	// What it is for: "signing", "authentication".
-	Usages []string `protobuf:"bytes,5,rep,name=usages,proto3" json:"usages,omitempty"`
-	// Groups of the clients that use it.
-	Groups []string `protobuf:"bytes,6,rep,name=groups,proto3" json:"groups,omitempty"`
-	// Where it was written.
-	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BootstrapToken) Reset() {
-	*x = BootstrapToken{}
-	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BootstrapToken) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BootstrapToken) ProtoMessage() {}
-
-func (x *BootstrapToken) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_kubernetes_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BootstrapToken.ProtoReflect.Descriptor instead.
-func (*BootstrapToken) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_kubernetes_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *BootstrapToken) GetToken() *SecretValue {
-	if x != nil {
-		return x.Token
-	}
-	return nil
-}
-
-func (x *BootstrapToken) GetDescription() string {
-	if x != nil && x.Description != nil {
-		return *x.Description
-	}
-	return ""
-}
-
-func (x *BootstrapToken) GetTtl() *durationpb.Duration {
-	if x != nil {
-		return x.Ttl
-	}
-	return nil
-}
-
-func (x *BootstrapToken) GetExpireTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.ExpireTime
-	}
-	return nil
-}
-
-func (x *BootstrapToken) GetUsages() []string {
-	if x != nil {
-		return x.Usages
-	}
-	return nil
-}
-
-func (x *BootstrapToken) GetGroups() []string {
-	if x != nil {
-		return x.Groups
-	}
-	return nil
-}
-
-func (x *BootstrapToken) GetOrigin() *Origin {
-	if x != nil {
-		return x.Origin
-	}
-	return nil
-}
-
 var File_slipway_v1alpha1_kubernetes_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_kubernetes_proto_rawDesc = "" +
 	"\n" +
-	"!slipway/v1alpha1/kubernetes.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xd5\a\n" +
+	"!slipway/v1alpha1/kubernetes.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\x9f\x06\n" +
 	"\n" +
 	"Kubernetes\x126\n" +
 	"\x04node\x18\x01 \x01(\v2\".slipway.v1alpha1.NodeRegistrationR\x04node\x12S\n" +
 	"\tdiscovery\x18\x02 \x01(\v2\x1b.slipway.v1alpha1.DiscoveryB\x18\x8a\xb5\x18\x14kubernetes.discoveryR\tdiscovery\x12a\n" +
 	"\rcontrol_plane\x18\x03 \x01(\v2\x1e.slipway.v1alpha1.ControlPlaneB\x1c\x8a\xb5\x18\x18kubernetes.control_planeR\fcontrolPlane\x12?\n" +
 	"\x04etcd\x18\x04 \x01(\v2\x16.slipway.v1alpha1.EtcdB\x13\x8a\xb5\x18\x0fkubernetes.etcdR\x04etcd\x12G\n" +
-	"\x06images\x18\x05 \x01(\v2\x18.slipway.v1alpha1.ImagesB\x15\x8a\xb5\x18\x11kubernetes.imagesR\x06images\x12m\n" +
-	"\rfeature_gates\x18\x06 \x03(\v2\x1d.slipway.v1alpha1.FeatureGateB)\x8a\xb5\x18\x18kubernetes.feature_gates\x9a\xb5\x18\t\x10\x80\x01B\x04nameR\ffeatureGates\x12_\n" +
+	"\x06images\x18\x05 \x01(\v2\x18.slipway.v1alpha1.ImagesB\x15\x8a\xb5\x18\x11kubernetes.imagesR\x06images\x12_\n" +
 	"\fcertificates\x18\a \x01(\v2\x1e.slipway.v1alpha1.CertificatesB\x1b\x8a\xb5\x18\x17kubernetes.certificatesR\fcertificates\x12O\n" +
 	"\btimeouts\x18\b \x01(\v2\x1a.slipway.v1alpha1.TimeoutsB\x17\x8a\xb5\x18\x13kubernetes.timeoutsR\btimeouts\x12d\n" +
 	"\vstatic_pods\x18\t \x03(\v2\x1b.slipway.v1alpha1.StaticPodB&\x8a\xb5\x18\x16kubernetes.static_pods\x9a\xb5\x18\b\x10@B\x04nameR\n" +
-	"staticPods\x12r\n" +
-	"\x10bootstrap_tokens\x18\n" +
-	" \x03(\v2 .slipway.v1alpha1.BootstrapTokenB%\x8a\xb5\x18\x1bkubernetes.bootstrap_tokens\x9a\xb5\x18\x02\x10@R\x0fbootstrapTokens\x12G\n" +
+	"staticPods\x12G\n" +
 	"\x06engine\x18\v \x01(\tB*\x8a\xb5\x18\x11kubernetes.engine\x9a\xb5\x18\x11\x18?\"\rdns-subdomainH\x00R\x06engine\x88\x01\x01B\t\n" +
-	"\a_engine\"\xd7\b\n" +
+	"\a_engineJ\x04\b\x06\x10\aJ\x04\b\n" +
+	"\x10\vR\rfeature_gatesR\x10bootstrap_tokens\"\x82\b\n" +
 	"\x10NodeRegistration\x12Z\n" +
 	"\x04name\x18\x01 \x01(\v2\x1d.slipway.v1alpha1.MachineTextB'\x8a\xb5\x18\x14kubernetes.node.name\x9a\xb5\x18\v\"\tnode-nameR\x04name\x12X\n" +
 	"\x06labels\x18\x02 \x03(\v2\x17.slipway.v1alpha1.LabelB'\x8a\xb5\x18\x16kubernetes.node.labels\x9a\xb5\x18\t\x10\x80\x01B\x04nameR\x06labels\x12L\n" +
@@ -2356,16 +2081,14 @@ const file_slipway_v1alpha1_kubernetes_proto_rawDesc = "" +
 	"\x15kubelet_configuration\x18\x05 \x01(\v2 .slipway.v1alpha1.OpaqueDocumentB)\x8a\xb5\x18%kubernetes.node.kubelet_configurationR\x14kubeletConfiguration\x12S\n" +
 	"\n" +
 	"cri_socket\x18\x06 \x01(\tB/\x8a\xb5\x18\x1akubernetes.node.cri_socket\x9a\xb5\x18\r\x18\x80\x04\"\bone-wordH\x00R\tcriSocket\x88\x01\x01\x12m\n" +
-	"\x11image_pull_policy\x18\a \x01(\tB<\x8a\xb5\x18!kubernetes.node.image_pull_policy\x9a\xb5\x18\x13\"\x11image-pull-policyH\x01R\x0fimagePullPolicy\x88\x01\x01\x12V\n" +
-	"\x11image_pull_serial\x18\b \x01(\bB%\x8a\xb5\x18!kubernetes.node.image_pull_serialH\x02R\x0fimagePullSerial\x88\x01\x01\x12_\n" +
+	"\x11image_pull_policy\x18\a \x01(\tB<\x8a\xb5\x18!kubernetes.node.image_pull_policy\x9a\xb5\x18\x13\"\x11image-pull-policyH\x01R\x0fimagePullPolicy\x88\x01\x01\x12_\n" +
 	"\vprovider_id\x18\t \x01(\v2\x1d.slipway.v1alpha1.MachineTextB\x1f\x8a\xb5\x18\x1bkubernetes.node.provider_idR\n" +
 	"providerId\x12S\n" +
 	"\anode_ip\x18\n" +
 	" \x01(\v2\x1d.slipway.v1alpha1.MachineTextB\x1b\x8a\xb5\x18\x17kubernetes.node.node_ipR\x06nodeIp\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\r\n" +
 	"\v_cri_socketB\x14\n" +
-	"\x12_image_pull_policyB\x14\n" +
-	"\x12_image_pull_serial\"z\n" +
+	"\x12_image_pull_policyJ\x04\b\b\x10\tR\x11image_pull_serial\"z\n" +
 	"\x05Label\x12.\n" +
 	"\x04name\x18\x01 \x01(\tB\x15\x9a\xb5\x18\x11\b\x01\x18\xbd\x02\"\n" +
 	"label-nameH\x00R\x04name\x88\x01\x01\x12.\n" +
@@ -2418,16 +2141,12 @@ const file_slipway_v1alpha1_kubernetes_proto_rawDesc = "" +
 	"media_type\x18\x03 \x01(\tB\x13\x9a\xb5\x18\x0f\x18\x80\x01\"\n" +
 	"media-typeH\x01R\tmediaType\x88\x01\x01B\b\n" +
 	"\x06sourceB\r\n" +
-	"\v_media_type\"\x80\x03\n" +
+	"\v_media_type\"\xf3\x01\n" +
 	"\tDiscovery\x12B\n" +
 	"\x05token\x18\x01 \x01(\v2 .slipway.v1alpha1.TokenDiscoveryB\n" +
 	"\x8a\xb5\x18\x06.tokenR\x05token\x12>\n" +
-	"\x04file\x18\x02 \x01(\v2\x1f.slipway.v1alpha1.FileDiscoveryB\t\x8a\xb5\x18\x05.fileR\x04file\x12g\n" +
-	"\x13tls_bootstrap_token\x18\x03 \x01(\v2\x1d.slipway.v1alpha1.SecretValueB\x18\x8a\xb5\x18\x14.tls_bootstrap_tokenR\x11tlsBootstrapToken\x12@\n" +
-	"\aca_path\x18\x04 \x01(\tB\"\x8a\xb5\x18\b.ca_path\x9a\xb5\x18\x12\x18\x80 \"\rabsolute-pathH\x00R\x06caPath\x88\x01\x01\x128\n" +
-	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\n" +
-	"\n" +
-	"\b_ca_path\"\xca\x02\n" +
+	"\x04file\x18\x02 \x01(\v2\x1f.slipway.v1alpha1.FileDiscoveryB\t\x8a\xb5\x18\x05.fileR\x04file\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originJ\x04\b\x03\x10\x04J\x04\b\x04\x10\x05R\x13tls_bootstrap_tokenR\aca_path\"\xca\x02\n" +
 	"\x0eTokenDiscovery\x123\n" +
 	"\x05token\x18\x01 \x01(\v2\x1d.slipway.v1alpha1.SecretValueR\x05token\x12@\n" +
 	"\bendpoint\x18\x02 \x01(\tB\x1f\x8a\xb5\x18\t.endpoint\x9a\xb5\x18\x0e\x18\x88\x04\"\thost-portH\x00R\bendpoint\x88\x01\x01\x12.\n" +
@@ -2519,7 +2238,7 @@ const file_slipway_v1alpha1_kubernetes_proto_rawDesc = "" +
 	"\x05local\x18\x01 \x01(\v2\x1b.slipway.v1alpha1.LocalEtcdB\n" +
 	"\x8a\xb5\x18\x06.localR\x05local\x12I\n" +
 	"\bexternal\x18\x02 \x01(\v2\x1e.slipway.v1alpha1.ExternalEtcdB\r\x8a\xb5\x18\t.externalR\bexternal\x128\n" +
-	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06origin\"\xd1\x04\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06origin\"\xf5\x03\n" +
 	"\tLocalEtcd\x12S\n" +
 	"\x10image_repository\x18\x01 \x01(\tB#\x8a\xb5\x18\x11.image_repository\x9a\xb5\x18\n" +
 	"\x18\x80\x04\"\x05imageH\x00R\x0fimageRepository\x88\x01\x01\x12B\n" +
@@ -2528,15 +2247,11 @@ const file_slipway_v1alpha1_kubernetes_proto_rawDesc = "" +
 	"\bdata_dir\x18\x03 \x01(\tB#\x8a\xb5\x18\t.data_dir\x9a\xb5\x18\x12\x18\x80 \"\rabsolute-pathH\x02R\adataDir\x88\x01\x01\x12O\n" +
 	"\targuments\x18\x04 \x03(\v2\x1a.slipway.v1alpha1.ArgumentB\x15\x8a\xb5\x18\n" +
 	".arguments\x9a\xb5\x18\x03\x10\x80\x01R\targuments\x12e\n" +
-	"\venvironment\x18\x05 \x03(\v2%.slipway.v1alpha1.EnvironmentVariableB\x1c\x8a\xb5\x18\f.environment\x9a\xb5\x18\b\x10@B\x04nameR\venvironment\x12A\n" +
-	"\vserver_sans\x18\x06 \x03(\tB \x8a\xb5\x18\f.server_sans\x9a\xb5\x18\f\x10\x80\x01\x18\xfd\x01\"\x04hostR\n" +
-	"serverSans\x12;\n" +
-	"\tpeer_sans\x18\a \x03(\tB\x1e\x8a\xb5\x18\n" +
-	".peer_sans\x9a\xb5\x18\f\x10\x80\x01\x18\xfd\x01\"\x04hostR\bpeerSansB\x13\n" +
+	"\venvironment\x18\x05 \x03(\v2%.slipway.v1alpha1.EnvironmentVariableB\x1c\x8a\xb5\x18\f.environment\x9a\xb5\x18\b\x10@B\x04nameR\venvironmentB\x13\n" +
 	"\x11_image_repositoryB\f\n" +
 	"\n" +
 	"_image_tagB\v\n" +
-	"\t_data_dir\"\x93\x02\n" +
+	"\t_data_dirJ\x04\b\x06\x10\aJ\x04\b\a\x10\bR\vserver_sansR\tpeer_sans\"\x93\x02\n" +
 	"\fExternalEtcd\x12.\n" +
 	"\tendpoints\x18\x01 \x03(\tB\x10\x9a\xb5\x18\f\b\x01\x102\x18\x80\x04\"\x03urlR\tendpoints\x126\n" +
 	"\aca_file\x18\x02 \x01(\tB\x18\x9a\xb5\x18\x14\b\x01\x18\x80 \"\rabsolute-pathH\x00R\x06caFile\x88\x01\x01\x12:\n" +
@@ -2552,50 +2267,22 @@ const file_slipway_v1alpha1_kubernetes_proto_rawDesc = "" +
 	"repository\x18\x01 \x01(\tB\x1d\x8a\xb5\x18\v.repository\x9a\xb5\x18\n" +
 	"\x18\x80\x04\"\x05imageH\x00R\n" +
 	"repository\x88\x01\x01B\r\n" +
-	"\v_repository\"y\n" +
-	"\vFeatureGate\x12.\n" +
-	"\x04name\x18\x01 \x01(\tB\x15\x9a\xb5\x18\x11\b\x01\x18\x80\x01\"\n" +
-	"identifierH\x00R\x04name\x88\x01\x01\x12%\n" +
-	"\aenabled\x18\x02 \x01(\bB\x06\x9a\xb5\x18\x02\b\x01H\x01R\aenabled\x88\x01\x01B\a\n" +
-	"\x05_nameB\n" +
-	"\n" +
-	"\b_enabled\"\xa3\x03\n" +
-	"\fCertificates\x12G\n" +
-	"\tdirectory\x18\x01 \x01(\tB$\x8a\xb5\x18\n" +
-	".directory\x9a\xb5\x18\x12\x18\x80\x04\"\rabsolute-pathH\x00R\tdirectory\x88\x01\x01\x12D\n" +
-	"\bvalidity\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\r\x8a\xb5\x18\t.validityR\bvalidity\x12L\n" +
+	"\v_repository\"\xa7\x02\n" +
+	"\fCertificates\x12L\n" +
 	"\vca_validity\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\x10\x8a\xb5\x18\f.ca_validityR\n" +
 	"caValidity\x12\\\n" +
-	"\rkey_algorithm\x18\x04 \x01(\x0e2\x1e.slipway.v1alpha1.KeyAlgorithmB\x12\x8a\xb5\x18\x0e.key_algorithmH\x01R\fkeyAlgorithm\x88\x01\x01\x128\n" +
-	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\f\n" +
-	"\n" +
-	"_directoryB\x10\n" +
-	"\x0e_key_algorithm\"\xb1\x04\n" +
+	"\rkey_algorithm\x18\x04 \x01(\x0e2\x1e.slipway.v1alpha1.KeyAlgorithmB\x12\x8a\xb5\x18\x0e.key_algorithmH\x00R\fkeyAlgorithm\x88\x01\x01\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\x10\n" +
+	"\x0e_key_algorithmJ\x04\b\x01\x10\x02J\x04\b\x02\x10\x03R\tdirectoryR\bvalidity\"\xcf\x02\n" +
 	"\bTimeouts\x12o\n" +
-	"\x17control_plane_component\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x1c\x8a\xb5\x18\x18.control_plane_componentR\x15controlPlaneComponent\x12A\n" +
-	"\akubelet\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\f\x8a\xb5\x18\b.kubeletR\akubelet\x12U\n" +
-	"\x0ekubernetes_api\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\x13\x8a\xb5\x18\x0f.kubernetes_apiR\rkubernetesApi\x12C\n" +
-	"\betcd_api\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\r\x8a\xb5\x18\t.etcd_apiR\aetcdApi\x12R\n" +
-	"\rtls_bootstrap\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\x12\x8a\xb5\x18\x0e.tls_bootstrapR\ftlsBootstrap\x12G\n" +
-	"\tdiscovery\x18\x06 \x01(\v2\x19.google.protobuf.DurationB\x0e\x8a\xb5\x18\n" +
-	".discoveryR\tdiscovery\x128\n" +
-	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06origin\"\xbb\x01\n" +
+	"\x17control_plane_component\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x1c\x8a\xb5\x18\x18.control_plane_componentR\x15controlPlaneComponent\x12R\n" +
+	"\rtls_bootstrap\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\x12\x8a\xb5\x18\x0e.tls_bootstrapR\ftlsBootstrap\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originJ\x04\b\x02\x10\x03J\x04\b\x03\x10\x04J\x04\b\x04\x10\x05J\x04\b\x06\x10\aR\akubeletR\x0ekubernetes_apiR\betcd_apiR\tdiscovery\"\xbb\x01\n" +
 	"\tStaticPod\x12,\n" +
 	"\x04name\x18\x01 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18?\"\tdns-labelH\x00R\x04name\x88\x01\x01\x12=\n" +
 	"\bmanifest\x18\x02 \x01(\v2\x19.slipway.v1alpha1.ContentB\x06\x9a\xb5\x18\x02\b\x01R\bmanifest\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\a\n" +
-	"\x05_name\"\x97\x03\n" +
-	"\x0eBootstrapToken\x12;\n" +
-	"\x05token\x18\x01 \x01(\v2\x1d.slipway.v1alpha1.SecretValueB\x06\x9a\xb5\x18\x02\b\x01R\x05token\x128\n" +
-	"\vdescription\x18\x02 \x01(\tB\x11\x9a\xb5\x18\r\x18\x80\x04\"\bone-lineH\x00R\vdescription\x88\x01\x01\x12+\n" +
-	"\x03ttl\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12;\n" +
-	"\vexpire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\x12-\n" +
-	"\x06usages\x18\x05 \x03(\tB\x15\x9a\xb5\x18\x11\x10d\x18\x80\x02\"\n" +
-	"identifierR\x06usages\x12+\n" +
-	"\x06groups\x18\x06 \x03(\tB\x13\x9a\xb5\x18\x0f\x10d\x18\x80\x02\"\bone-wordR\x06groups\x128\n" +
-	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\x0e\n" +
-	"\f_description*\x8b\x01\n" +
+	"\x05_name*\x8b\x01\n" +
 	"\vTaintEffect\x12\x1c\n" +
 	"\x18TAINT_EFFECT_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18TAINT_EFFECT_NO_SCHEDULE\x10\x01\x12#\n" +
@@ -2622,7 +2309,7 @@ func file_slipway_v1alpha1_kubernetes_proto_rawDescGZIP() []byte {
 }
 
 var file_slipway_v1alpha1_kubernetes_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_slipway_v1alpha1_kubernetes_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_slipway_v1alpha1_kubernetes_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_slipway_v1alpha1_kubernetes_proto_goTypes = []any{
 	(TaintEffect)(0),              // 0: slipway.v1alpha1.TaintEffect
 	(KeyAlgorithm)(0),             // 1: slipway.v1alpha1.KeyAlgorithm
@@ -2649,18 +2336,15 @@ var file_slipway_v1alpha1_kubernetes_proto_goTypes = []any{
 	(*LocalEtcd)(nil),             // 22: slipway.v1alpha1.LocalEtcd
 	(*ExternalEtcd)(nil),          // 23: slipway.v1alpha1.ExternalEtcd
 	(*Images)(nil),                // 24: slipway.v1alpha1.Images
-	(*FeatureGate)(nil),           // 25: slipway.v1alpha1.FeatureGate
-	(*Certificates)(nil),          // 26: slipway.v1alpha1.Certificates
-	(*Timeouts)(nil),              // 27: slipway.v1alpha1.Timeouts
-	(*StaticPod)(nil),             // 28: slipway.v1alpha1.StaticPod
-	(*BootstrapToken)(nil),        // 29: slipway.v1alpha1.BootstrapToken
-	(*MachineText)(nil),           // 30: slipway.v1alpha1.MachineText
-	(*Origin)(nil),                // 31: slipway.v1alpha1.Origin
-	(*TextSegment)(nil),           // 32: slipway.v1alpha1.TextSegment
-	(*SecretValue)(nil),           // 33: slipway.v1alpha1.SecretValue
-	(*Content)(nil),               // 34: slipway.v1alpha1.Content
-	(*durationpb.Duration)(nil),   // 35: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 36: google.protobuf.Timestamp
+	(*Certificates)(nil),          // 25: slipway.v1alpha1.Certificates
+	(*Timeouts)(nil),              // 26: slipway.v1alpha1.Timeouts
+	(*StaticPod)(nil),             // 27: slipway.v1alpha1.StaticPod
+	(*MachineText)(nil),           // 28: slipway.v1alpha1.MachineText
+	(*Origin)(nil),                // 29: slipway.v1alpha1.Origin
+	(*TextSegment)(nil),           // 30: slipway.v1alpha1.TextSegment
+	(*SecretValue)(nil),           // 31: slipway.v1alpha1.SecretValue
+	(*Content)(nil),               // 32: slipway.v1alpha1.Content
+	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
 }
 var file_slipway_v1alpha1_kubernetes_proto_depIdxs = []int32{
 	3,  // 0: slipway.v1alpha1.Kubernetes.node:type_name -> slipway.v1alpha1.NodeRegistration
@@ -2668,74 +2352,62 @@ var file_slipway_v1alpha1_kubernetes_proto_depIdxs = []int32{
 	14, // 2: slipway.v1alpha1.Kubernetes.control_plane:type_name -> slipway.v1alpha1.ControlPlane
 	21, // 3: slipway.v1alpha1.Kubernetes.etcd:type_name -> slipway.v1alpha1.Etcd
 	24, // 4: slipway.v1alpha1.Kubernetes.images:type_name -> slipway.v1alpha1.Images
-	25, // 5: slipway.v1alpha1.Kubernetes.feature_gates:type_name -> slipway.v1alpha1.FeatureGate
-	26, // 6: slipway.v1alpha1.Kubernetes.certificates:type_name -> slipway.v1alpha1.Certificates
-	27, // 7: slipway.v1alpha1.Kubernetes.timeouts:type_name -> slipway.v1alpha1.Timeouts
-	28, // 8: slipway.v1alpha1.Kubernetes.static_pods:type_name -> slipway.v1alpha1.StaticPod
-	29, // 9: slipway.v1alpha1.Kubernetes.bootstrap_tokens:type_name -> slipway.v1alpha1.BootstrapToken
-	30, // 10: slipway.v1alpha1.NodeRegistration.name:type_name -> slipway.v1alpha1.MachineText
-	4,  // 11: slipway.v1alpha1.NodeRegistration.labels:type_name -> slipway.v1alpha1.Label
-	5,  // 12: slipway.v1alpha1.NodeRegistration.taints:type_name -> slipway.v1alpha1.Taints
-	7,  // 13: slipway.v1alpha1.NodeRegistration.kubelet_arguments:type_name -> slipway.v1alpha1.Argument
-	10, // 14: slipway.v1alpha1.NodeRegistration.kubelet_configuration:type_name -> slipway.v1alpha1.OpaqueDocument
-	30, // 15: slipway.v1alpha1.NodeRegistration.provider_id:type_name -> slipway.v1alpha1.MachineText
-	30, // 16: slipway.v1alpha1.NodeRegistration.node_ip:type_name -> slipway.v1alpha1.MachineText
-	31, // 17: slipway.v1alpha1.NodeRegistration.origin:type_name -> slipway.v1alpha1.Origin
-	6,  // 18: slipway.v1alpha1.Taints.items:type_name -> slipway.v1alpha1.Taint
-	0,  // 19: slipway.v1alpha1.Taint.effect:type_name -> slipway.v1alpha1.TaintEffect
-	32, // 20: slipway.v1alpha1.Argument.segments:type_name -> slipway.v1alpha1.TextSegment
-	12, // 21: slipway.v1alpha1.Discovery.token:type_name -> slipway.v1alpha1.TokenDiscovery
-	13, // 22: slipway.v1alpha1.Discovery.file:type_name -> slipway.v1alpha1.FileDiscovery
-	33, // 23: slipway.v1alpha1.Discovery.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
-	31, // 24: slipway.v1alpha1.Discovery.origin:type_name -> slipway.v1alpha1.Origin
-	33, // 25: slipway.v1alpha1.TokenDiscovery.token:type_name -> slipway.v1alpha1.SecretValue
-	34, // 26: slipway.v1alpha1.FileDiscovery.kubeconfig:type_name -> slipway.v1alpha1.Content
-	15, // 27: slipway.v1alpha1.ControlPlane.api_server:type_name -> slipway.v1alpha1.Component
-	15, // 28: slipway.v1alpha1.ControlPlane.controller_manager:type_name -> slipway.v1alpha1.Component
-	15, // 29: slipway.v1alpha1.ControlPlane.scheduler:type_name -> slipway.v1alpha1.Component
-	30, // 30: slipway.v1alpha1.ControlPlane.advertise_address:type_name -> slipway.v1alpha1.MachineText
-	17, // 31: slipway.v1alpha1.ControlPlane.audit:type_name -> slipway.v1alpha1.Audit
-	18, // 32: slipway.v1alpha1.ControlPlane.encryption:type_name -> slipway.v1alpha1.Encryption
-	19, // 33: slipway.v1alpha1.ControlPlane.authentication_webhook:type_name -> slipway.v1alpha1.AuthenticationWebhook
-	20, // 34: slipway.v1alpha1.ControlPlane.files:type_name -> slipway.v1alpha1.ComponentFile
-	16, // 35: slipway.v1alpha1.ControlPlane.dns:type_name -> slipway.v1alpha1.Addon
-	16, // 36: slipway.v1alpha1.ControlPlane.kube_proxy:type_name -> slipway.v1alpha1.Addon
-	31, // 37: slipway.v1alpha1.ControlPlane.origin:type_name -> slipway.v1alpha1.Origin
-	7,  // 38: slipway.v1alpha1.Component.arguments:type_name -> slipway.v1alpha1.Argument
-	9,  // 39: slipway.v1alpha1.Component.volumes:type_name -> slipway.v1alpha1.HostPathVolume
-	8,  // 40: slipway.v1alpha1.Component.environment:type_name -> slipway.v1alpha1.EnvironmentVariable
-	34, // 41: slipway.v1alpha1.Audit.policy:type_name -> slipway.v1alpha1.Content
-	34, // 42: slipway.v1alpha1.Encryption.configuration:type_name -> slipway.v1alpha1.Content
-	34, // 43: slipway.v1alpha1.AuthenticationWebhook.kubeconfig:type_name -> slipway.v1alpha1.Content
-	35, // 44: slipway.v1alpha1.AuthenticationWebhook.cache_ttl:type_name -> google.protobuf.Duration
-	34, // 45: slipway.v1alpha1.ComponentFile.content:type_name -> slipway.v1alpha1.Content
-	22, // 46: slipway.v1alpha1.Etcd.local:type_name -> slipway.v1alpha1.LocalEtcd
-	23, // 47: slipway.v1alpha1.Etcd.external:type_name -> slipway.v1alpha1.ExternalEtcd
-	31, // 48: slipway.v1alpha1.Etcd.origin:type_name -> slipway.v1alpha1.Origin
-	7,  // 49: slipway.v1alpha1.LocalEtcd.arguments:type_name -> slipway.v1alpha1.Argument
-	8,  // 50: slipway.v1alpha1.LocalEtcd.environment:type_name -> slipway.v1alpha1.EnvironmentVariable
-	35, // 51: slipway.v1alpha1.Certificates.validity:type_name -> google.protobuf.Duration
-	35, // 52: slipway.v1alpha1.Certificates.ca_validity:type_name -> google.protobuf.Duration
-	1,  // 53: slipway.v1alpha1.Certificates.key_algorithm:type_name -> slipway.v1alpha1.KeyAlgorithm
-	31, // 54: slipway.v1alpha1.Certificates.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 55: slipway.v1alpha1.Timeouts.control_plane_component:type_name -> google.protobuf.Duration
-	35, // 56: slipway.v1alpha1.Timeouts.kubelet:type_name -> google.protobuf.Duration
-	35, // 57: slipway.v1alpha1.Timeouts.kubernetes_api:type_name -> google.protobuf.Duration
-	35, // 58: slipway.v1alpha1.Timeouts.etcd_api:type_name -> google.protobuf.Duration
-	35, // 59: slipway.v1alpha1.Timeouts.tls_bootstrap:type_name -> google.protobuf.Duration
-	35, // 60: slipway.v1alpha1.Timeouts.discovery:type_name -> google.protobuf.Duration
-	31, // 61: slipway.v1alpha1.Timeouts.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 62: slipway.v1alpha1.StaticPod.manifest:type_name -> slipway.v1alpha1.Content
-	31, // 63: slipway.v1alpha1.StaticPod.origin:type_name -> slipway.v1alpha1.Origin
-	33, // 64: slipway.v1alpha1.BootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
-	35, // 65: slipway.v1alpha1.BootstrapToken.ttl:type_name -> google.protobuf.Duration
-	36, // 66: slipway.v1alpha1.BootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
-	31, // 67: slipway.v1alpha1.BootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
-	68, // [68:68] is the sub-list for method output_type
-	68, // [68:68] is the sub-list for method input_type
-	68, // [68:68] is the sub-list for extension type_name
-	68, // [68:68] is the sub-list for extension extendee
-	0,  // [0:68] is the sub-list for field type_name
+	25, // 5: slipway.v1alpha1.Kubernetes.certificates:type_name -> slipway.v1alpha1.Certificates
+	26, // 6: slipway.v1alpha1.Kubernetes.timeouts:type_name -> slipway.v1alpha1.Timeouts
+	27, // 7: slipway.v1alpha1.Kubernetes.static_pods:type_name -> slipway.v1alpha1.StaticPod
+	28, // 8: slipway.v1alpha1.NodeRegistration.name:type_name -> slipway.v1alpha1.MachineText
+	4,  // 9: slipway.v1alpha1.NodeRegistration.labels:type_name -> slipway.v1alpha1.Label
+	5,  // 10: slipway.v1alpha1.NodeRegistration.taints:type_name -> slipway.v1alpha1.Taints
+	7,  // 11: slipway.v1alpha1.NodeRegistration.kubelet_arguments:type_name -> slipway.v1alpha1.Argument
+	10, // 12: slipway.v1alpha1.NodeRegistration.kubelet_configuration:type_name -> slipway.v1alpha1.OpaqueDocument
+	28, // 13: slipway.v1alpha1.NodeRegistration.provider_id:type_name -> slipway.v1alpha1.MachineText
+	28, // 14: slipway.v1alpha1.NodeRegistration.node_ip:type_name -> slipway.v1alpha1.MachineText
+	29, // 15: slipway.v1alpha1.NodeRegistration.origin:type_name -> slipway.v1alpha1.Origin
+	6,  // 16: slipway.v1alpha1.Taints.items:type_name -> slipway.v1alpha1.Taint
+	0,  // 17: slipway.v1alpha1.Taint.effect:type_name -> slipway.v1alpha1.TaintEffect
+	30, // 18: slipway.v1alpha1.Argument.segments:type_name -> slipway.v1alpha1.TextSegment
+	12, // 19: slipway.v1alpha1.Discovery.token:type_name -> slipway.v1alpha1.TokenDiscovery
+	13, // 20: slipway.v1alpha1.Discovery.file:type_name -> slipway.v1alpha1.FileDiscovery
+	29, // 21: slipway.v1alpha1.Discovery.origin:type_name -> slipway.v1alpha1.Origin
+	31, // 22: slipway.v1alpha1.TokenDiscovery.token:type_name -> slipway.v1alpha1.SecretValue
+	32, // 23: slipway.v1alpha1.FileDiscovery.kubeconfig:type_name -> slipway.v1alpha1.Content
+	15, // 24: slipway.v1alpha1.ControlPlane.api_server:type_name -> slipway.v1alpha1.Component
+	15, // 25: slipway.v1alpha1.ControlPlane.controller_manager:type_name -> slipway.v1alpha1.Component
+	15, // 26: slipway.v1alpha1.ControlPlane.scheduler:type_name -> slipway.v1alpha1.Component
+	28, // 27: slipway.v1alpha1.ControlPlane.advertise_address:type_name -> slipway.v1alpha1.MachineText
+	17, // 28: slipway.v1alpha1.ControlPlane.audit:type_name -> slipway.v1alpha1.Audit
+	18, // 29: slipway.v1alpha1.ControlPlane.encryption:type_name -> slipway.v1alpha1.Encryption
+	19, // 30: slipway.v1alpha1.ControlPlane.authentication_webhook:type_name -> slipway.v1alpha1.AuthenticationWebhook
+	20, // 31: slipway.v1alpha1.ControlPlane.files:type_name -> slipway.v1alpha1.ComponentFile
+	16, // 32: slipway.v1alpha1.ControlPlane.dns:type_name -> slipway.v1alpha1.Addon
+	16, // 33: slipway.v1alpha1.ControlPlane.kube_proxy:type_name -> slipway.v1alpha1.Addon
+	29, // 34: slipway.v1alpha1.ControlPlane.origin:type_name -> slipway.v1alpha1.Origin
+	7,  // 35: slipway.v1alpha1.Component.arguments:type_name -> slipway.v1alpha1.Argument
+	9,  // 36: slipway.v1alpha1.Component.volumes:type_name -> slipway.v1alpha1.HostPathVolume
+	8,  // 37: slipway.v1alpha1.Component.environment:type_name -> slipway.v1alpha1.EnvironmentVariable
+	32, // 38: slipway.v1alpha1.Audit.policy:type_name -> slipway.v1alpha1.Content
+	32, // 39: slipway.v1alpha1.Encryption.configuration:type_name -> slipway.v1alpha1.Content
+	32, // 40: slipway.v1alpha1.AuthenticationWebhook.kubeconfig:type_name -> slipway.v1alpha1.Content
+	33, // 41: slipway.v1alpha1.AuthenticationWebhook.cache_ttl:type_name -> google.protobuf.Duration
+	32, // 42: slipway.v1alpha1.ComponentFile.content:type_name -> slipway.v1alpha1.Content
+	22, // 43: slipway.v1alpha1.Etcd.local:type_name -> slipway.v1alpha1.LocalEtcd
+	23, // 44: slipway.v1alpha1.Etcd.external:type_name -> slipway.v1alpha1.ExternalEtcd
+	29, // 45: slipway.v1alpha1.Etcd.origin:type_name -> slipway.v1alpha1.Origin
+	7,  // 46: slipway.v1alpha1.LocalEtcd.arguments:type_name -> slipway.v1alpha1.Argument
+	8,  // 47: slipway.v1alpha1.LocalEtcd.environment:type_name -> slipway.v1alpha1.EnvironmentVariable
+	33, // 48: slipway.v1alpha1.Certificates.ca_validity:type_name -> google.protobuf.Duration
+	1,  // 49: slipway.v1alpha1.Certificates.key_algorithm:type_name -> slipway.v1alpha1.KeyAlgorithm
+	29, // 50: slipway.v1alpha1.Certificates.origin:type_name -> slipway.v1alpha1.Origin
+	33, // 51: slipway.v1alpha1.Timeouts.control_plane_component:type_name -> google.protobuf.Duration
+	33, // 52: slipway.v1alpha1.Timeouts.tls_bootstrap:type_name -> google.protobuf.Duration
+	29, // 53: slipway.v1alpha1.Timeouts.origin:type_name -> slipway.v1alpha1.Origin
+	32, // 54: slipway.v1alpha1.StaticPod.manifest:type_name -> slipway.v1alpha1.Content
+	29, // 55: slipway.v1alpha1.StaticPod.origin:type_name -> slipway.v1alpha1.Origin
+	56, // [56:56] is the sub-list for method output_type
+	56, // [56:56] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_kubernetes_proto_init() }
@@ -2758,7 +2430,6 @@ func file_slipway_v1alpha1_kubernetes_proto_init() {
 		(*OpaqueDocument_Text)(nil),
 		(*OpaqueDocument_Data)(nil),
 	}
-	file_slipway_v1alpha1_kubernetes_proto_msgTypes[9].OneofWrappers = []any{}
 	file_slipway_v1alpha1_kubernetes_proto_msgTypes[10].OneofWrappers = []any{}
 	file_slipway_v1alpha1_kubernetes_proto_msgTypes[11].OneofWrappers = []any{}
 	file_slipway_v1alpha1_kubernetes_proto_msgTypes[12].OneofWrappers = []any{}
@@ -2770,16 +2441,14 @@ func file_slipway_v1alpha1_kubernetes_proto_init() {
 	file_slipway_v1alpha1_kubernetes_proto_msgTypes[21].OneofWrappers = []any{}
 	file_slipway_v1alpha1_kubernetes_proto_msgTypes[22].OneofWrappers = []any{}
 	file_slipway_v1alpha1_kubernetes_proto_msgTypes[23].OneofWrappers = []any{}
-	file_slipway_v1alpha1_kubernetes_proto_msgTypes[24].OneofWrappers = []any{}
-	file_slipway_v1alpha1_kubernetes_proto_msgTypes[26].OneofWrappers = []any{}
-	file_slipway_v1alpha1_kubernetes_proto_msgTypes[27].OneofWrappers = []any{}
+	file_slipway_v1alpha1_kubernetes_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_kubernetes_proto_rawDesc), len(file_slipway_v1alpha1_kubernetes_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   28,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -11,6 +11,8 @@ package slipwaypb
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -526,8 +528,28 @@ type KubeadmOptions struct {
 	// Version of the kubeadm on the machine, where it is not the machine's Kubernetes version. kubeadm joins only a control
 	// plane of its own minor version, so a worker that is older than its control plane needs a newer kubeadm.
 	Version *string `protobuf:"bytes,6,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// Feature gates of kubeadm itself; those of Kubernetes are arguments of its components.
+	FeatureGates []*KubeadmFeatureGate `protobuf:"bytes,7,rep,name=feature_gates,json=featureGates,proto3" json:"feature_gates,omitempty"`
+	// Bootstrap tokens that the first machine creates besides the cluster's own.
+	BootstrapTokens []*KubeadmBootstrapToken `protobuf:"bytes,8,rep,name=bootstrap_tokens,json=bootstrapTokens,proto3" json:"bootstrap_tokens,omitempty"`
+	// Directory of certificates and keys on the machine. Unset: "/etc/kubernetes/pki".
+	CertificatesDirectory *string `protobuf:"bytes,9,opt,name=certificates_directory,json=certificatesDirectory,proto3,oneof" json:"certificates_directory,omitempty"`
+	// Validity of the certificates that kubeadm issues. Unset: a year.
+	CertificateValidity *durationpb.Duration `protobuf:"bytes,10,opt,name=certificate_validity,json=certificateValidity,proto3" json:"certificate_validity,omitempty"`
+	// Further names in the server certificate of a local etcd member.
+	EtcdServerSans []string `protobuf:"bytes,11,rep,name=etcd_server_sans,json=etcdServerSans,proto3" json:"etcd_server_sans,omitempty"`
+	// Further names in the peer certificate of a local etcd member.
+	EtcdPeerSans []string `protobuf:"bytes,12,rep,name=etcd_peer_sans,json=etcdPeerSans,proto3" json:"etcd_peer_sans,omitempty"`
+	// Path of the cluster's CA certificate on a joining machine. Unset: "ca.crt" in the directory of certificates.
+	CaPath *string `protobuf:"bytes,13,opt,name=ca_path,json=caPath,proto3,oneof" json:"ca_path,omitempty"`
+	// Token for the TLS bootstrap of a joining machine. Unset: the token of the discovery.
+	TlsBootstrapToken *SecretValue `protobuf:"bytes,14,opt,name=tls_bootstrap_token,json=tlsBootstrapToken,proto3" json:"tls_bootstrap_token,omitempty"`
 	// Where it was written.
-	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
+	Origin *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
+	// Images are pulled one after another. Unset: they are.
+	ImagePullSerial *bool `protobuf:"varint,16,opt,name=image_pull_serial,json=imagePullSerial,proto3,oneof" json:"image_pull_serial,omitempty"`
+	// How long kubeadm waits for what, beside the timeouts of Kubernetes.
+	Timeouts      *KubeadmTimeouts `protobuf:"bytes,17,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -604,7 +626,314 @@ func (x *KubeadmOptions) GetVersion() string {
 	return ""
 }
 
+func (x *KubeadmOptions) GetFeatureGates() []*KubeadmFeatureGate {
+	if x != nil {
+		return x.FeatureGates
+	}
+	return nil
+}
+
+func (x *KubeadmOptions) GetBootstrapTokens() []*KubeadmBootstrapToken {
+	if x != nil {
+		return x.BootstrapTokens
+	}
+	return nil
+}
+
+func (x *KubeadmOptions) GetCertificatesDirectory() string {
+	if x != nil && x.CertificatesDirectory != nil {
+		return *x.CertificatesDirectory
+	}
+	return ""
+}
+
+func (x *KubeadmOptions) GetCertificateValidity() *durationpb.Duration {
+	if x != nil {
+		return x.CertificateValidity
+	}
+	return nil
+}
+
+func (x *KubeadmOptions) GetEtcdServerSans() []string {
+	if x != nil {
+		return x.EtcdServerSans
+	}
+	return nil
+}
+
+func (x *KubeadmOptions) GetEtcdPeerSans() []string {
+	if x != nil {
+		return x.EtcdPeerSans
+	}
+	return nil
+}
+
+func (x *KubeadmOptions) GetCaPath() string {
+	if x != nil && x.CaPath != nil {
+		return *x.CaPath
+	}
+	return ""
+}
+
+func (x *KubeadmOptions) GetTlsBootstrapToken() *SecretValue {
+	if x != nil {
+		return x.TlsBootstrapToken
+	}
+	return nil
+}
+
 func (x *KubeadmOptions) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+func (x *KubeadmOptions) GetImagePullSerial() bool {
+	if x != nil && x.ImagePullSerial != nil {
+		return *x.ImagePullSerial
+	}
+	return false
+}
+
+func (x *KubeadmOptions) GetTimeouts() *KubeadmTimeouts {
+	if x != nil {
+		return x.Timeouts
+	}
+	return nil
+}
+
+// KubeadmFeatureGate turns a feature of kubeadm on or off.
+type KubeadmFeatureGate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name.
+	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// On or off.
+	Enabled       *bool `protobuf:"varint,2,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KubeadmFeatureGate) Reset() {
+	*x = KubeadmFeatureGate{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KubeadmFeatureGate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KubeadmFeatureGate) ProtoMessage() {}
+
+func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KubeadmFeatureGate.ProtoReflect.Descriptor instead.
+func (*KubeadmFeatureGate) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *KubeadmFeatureGate) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+func (x *KubeadmFeatureGate) GetEnabled() bool {
+	if x != nil && x.Enabled != nil {
+		return *x.Enabled
+	}
+	return false
+}
+
+// KubeadmBootstrapToken is a token with which machines can join.
+type KubeadmBootstrapToken struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The token, "[a-z0-9]{6}.[a-z0-9]{16}".
+	Token *SecretValue `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	// For people.
+	Description *string `protobuf:"bytes,2,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	// How long it is accepted, from its creation on. Unset: 24 hours, unless `expire_time` is set.
+	Ttl *durationpb.Duration `protobuf:"bytes,3,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	// When it stops being accepted.
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// What it is for: "signing", "authentication".
+	Usages []string `protobuf:"bytes,5,rep,name=usages,proto3" json:"usages,omitempty"`
+	// Groups of the clients that use it.
+	Groups []string `protobuf:"bytes,6,rep,name=groups,proto3" json:"groups,omitempty"`
+	// Where it was written.
+	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KubeadmBootstrapToken) Reset() {
+	*x = KubeadmBootstrapToken{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KubeadmBootstrapToken) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KubeadmBootstrapToken) ProtoMessage() {}
+
+func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KubeadmBootstrapToken.ProtoReflect.Descriptor instead.
+func (*KubeadmBootstrapToken) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *KubeadmBootstrapToken) GetToken() *SecretValue {
+	if x != nil {
+		return x.Token
+	}
+	return nil
+}
+
+func (x *KubeadmBootstrapToken) GetDescription() string {
+	if x != nil && x.Description != nil {
+		return *x.Description
+	}
+	return ""
+}
+
+func (x *KubeadmBootstrapToken) GetTtl() *durationpb.Duration {
+	if x != nil {
+		return x.Ttl
+	}
+	return nil
+}
+
+func (x *KubeadmBootstrapToken) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
+func (x *KubeadmBootstrapToken) GetUsages() []string {
+	if x != nil {
+		return x.Usages
+	}
+	return nil
+}
+
+func (x *KubeadmBootstrapToken) GetGroups() []string {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *KubeadmBootstrapToken) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+// KubeadmTimeouts says how long kubeadm waits for what.
+type KubeadmTimeouts struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// For the kubelet to become healthy.
+	Kubelet *durationpb.Duration `protobuf:"bytes,1,opt,name=kubelet,proto3" json:"kubelet,omitempty"`
+	// For one call of the Kubernetes API.
+	KubernetesApi *durationpb.Duration `protobuf:"bytes,2,opt,name=kubernetes_api,json=kubernetesApi,proto3" json:"kubernetes_api,omitempty"`
+	// For one call of etcd's API.
+	EtcdApi *durationpb.Duration `protobuf:"bytes,3,opt,name=etcd_api,json=etcdApi,proto3" json:"etcd_api,omitempty"`
+	// For the discovery.
+	Discovery *durationpb.Duration `protobuf:"bytes,4,opt,name=discovery,proto3" json:"discovery,omitempty"`
+	// Where it was written.
+	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KubeadmTimeouts) Reset() {
+	*x = KubeadmTimeouts{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KubeadmTimeouts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KubeadmTimeouts) ProtoMessage() {}
+
+func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KubeadmTimeouts.ProtoReflect.Descriptor instead.
+func (*KubeadmTimeouts) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *KubeadmTimeouts) GetKubelet() *durationpb.Duration {
+	if x != nil {
+		return x.Kubelet
+	}
+	return nil
+}
+
+func (x *KubeadmTimeouts) GetKubernetesApi() *durationpb.Duration {
+	if x != nil {
+		return x.KubernetesApi
+	}
+	return nil
+}
+
+func (x *KubeadmTimeouts) GetEtcdApi() *durationpb.Duration {
+	if x != nil {
+		return x.EtcdApi
+	}
+	return nil
+}
+
+func (x *KubeadmTimeouts) GetDiscovery() *durationpb.Duration {
+	if x != nil {
+		return x.Discovery
+	}
+	return nil
+}
+
+func (x *KubeadmTimeouts) GetOrigin() *Origin {
 	if x != nil {
 		return x.Origin
 	}
@@ -638,7 +967,7 @@ type K0SOptions struct {
 
 func (x *K0SOptions) Reset() {
 	*x = K0SOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -650,7 +979,7 @@ func (x *K0SOptions) String() string {
 func (*K0SOptions) ProtoMessage() {}
 
 func (x *K0SOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -663,7 +992,7 @@ func (x *K0SOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use K0SOptions.ProtoReflect.Descriptor instead.
 func (*K0SOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *K0SOptions) GetProgram() string {
@@ -735,7 +1064,7 @@ type KubeadmPatch struct {
 
 func (x *KubeadmPatch) Reset() {
 	*x = KubeadmPatch{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -747,7 +1076,7 @@ func (x *KubeadmPatch) String() string {
 func (*KubeadmPatch) ProtoMessage() {}
 
 func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -760,7 +1089,7 @@ func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmPatch.ProtoReflect.Descriptor instead.
 func (*KubeadmPatch) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *KubeadmPatch) GetName() string {
@@ -794,7 +1123,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -806,7 +1135,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -819,7 +1148,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Extension) GetId() string {
@@ -867,7 +1196,7 @@ type Imported struct {
 
 func (x *Imported) Reset() {
 	*x = Imported{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -879,7 +1208,7 @@ func (x *Imported) String() string {
 func (*Imported) ProtoMessage() {}
 
 func (x *Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -892,7 +1221,7 @@ func (x *Imported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Imported.ProtoReflect.Descriptor instead.
 func (*Imported) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Imported) GetKind() string {
@@ -927,7 +1256,7 @@ var File_slipway_v1alpha1_spec_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xb5\x06\n" +
+	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xb5\x06\n" +
 	"\x14MachineBootstrapSpec\x12E\n" +
 	"\vprovisioner\x18\x01 \x01(\v2#.slipway.v1alpha1.ProvisionerChoiceR\vprovisioner\x120\n" +
 	"\x06target\x18\x02 \x01(\v2\x18.slipway.v1alpha1.TargetR\x06target\x121\n" +
@@ -978,7 +1307,7 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\x0eengine_options\x18\x04 \x01(\v2\x1f.slipway.v1alpha1.EngineOptionsR\rengineOptions\"\xaf\x01\n" +
 	"\rEngineOptions\x12V\n" +
 	"\akubeadm\x18\x01 \x01(\v2 .slipway.v1alpha1.KubeadmOptionsB\x1a\x8a\xb5\x18\x16engine_options.kubeadmR\akubeadm\x12F\n" +
-	"\x03k0s\x18\x02 \x01(\v2\x1c.slipway.v1alpha1.K0sOptionsB\x16\x8a\xb5\x18\x12engine_options.k0sR\x03k0s\"\x8b\x04\n" +
+	"\x03k0s\x18\x02 \x01(\v2\x1c.slipway.v1alpha1.K0sOptionsB\x16\x8a\xb5\x18\x12engine_options.k0sR\x03k0s\"\x8e\v\n" +
 	"\x0eKubeadmOptions\x12M\n" +
 	"\x18ignored_preflight_errors\x18\x01 \x03(\tB\x13\x9a\xb5\x18\x0f\x102\x18\x80\x04\"\bone-wordR\x16ignoredPreflightErrors\x12:\n" +
 	"\x0eskipped_phases\x18\x02 \x03(\tB\x13\x9a\xb5\x18\x0f\x102\x18\x80\x02\"\bone-wordR\rskippedPhases\x12H\n" +
@@ -986,13 +1315,55 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\apatches\x18\x04 \x03(\v2\x1e.slipway.v1alpha1.KubeadmPatchB\f\x9a\xb5\x18\b\x10@B\x04nameR\apatches\x12+\n" +
 	"\tverbosity\x18\x05 \x01(\x05B\b\x9a\xb5\x18\x04(\x000\n" +
 	"H\x01R\tverbosity\x88\x01\x01\x12E\n" +
-	"\aversion\x18\x06 \x01(\tB&\x8a\xb5\x18\b.version\x9a\xb5\x18\x16\x18@\"\x12kubernetes-versionH\x02R\aversion\x88\x01\x01\x128\n" +
-	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\x14\n" +
+	"\aversion\x18\x06 \x01(\tB&\x8a\xb5\x18\b.version\x9a\xb5\x18\x16\x18@\"\x12kubernetes-versionH\x02R\aversion\x88\x01\x01\x12j\n" +
+	"\rfeature_gates\x18\a \x03(\v2$.slipway.v1alpha1.KubeadmFeatureGateB\x1f\x8a\xb5\x18\x0e.feature_gates\x9a\xb5\x18\t\x10\x80\x01B\x04nameR\ffeatureGates\x12o\n" +
+	"\x10bootstrap_tokens\x18\b \x03(\v2'.slipway.v1alpha1.KubeadmBootstrapTokenB\x1b\x8a\xb5\x18\x11.bootstrap_tokens\x9a\xb5\x18\x02\x10@R\x0fbootstrapTokens\x12R\n" +
+	"\x16certificates_directory\x18\t \x01(\tB\x16\x9a\xb5\x18\x12\x18\x80\x04\"\rabsolute-pathH\x03R\x15certificatesDirectory\x88\x01\x01\x12g\n" +
+	"\x14certificate_validity\x18\n" +
+	" \x01(\v2\x19.google.protobuf.DurationB\x19\x8a\xb5\x18\x15.certificate_validityR\x13certificateValidity\x12H\n" +
+	"\x10etcd_server_sans\x18\v \x03(\tB\x1e\x8a\xb5\x18\n" +
+	".etcd_sans\x9a\xb5\x18\f\x10\x80\x01\x18\xfd\x01\"\x04hostR\x0eetcdServerSans\x12D\n" +
+	"\x0eetcd_peer_sans\x18\f \x03(\tB\x1e\x8a\xb5\x18\n" +
+	".etcd_sans\x9a\xb5\x18\f\x10\x80\x01\x18\xfd\x01\"\x04hostR\fetcdPeerSans\x124\n" +
+	"\aca_path\x18\r \x01(\tB\x16\x9a\xb5\x18\x12\x18\x80 \"\rabsolute-pathH\x04R\x06caPath\x88\x01\x01\x12M\n" +
+	"\x13tls_bootstrap_token\x18\x0e \x01(\v2\x1d.slipway.v1alpha1.SecretValueR\x11tlsBootstrapToken\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06origin\x12G\n" +
+	"\x11image_pull_serial\x18\x10 \x01(\bB\x16\x8a\xb5\x18\x12.image_pull_serialH\x05R\x0fimagePullSerial\x88\x01\x01\x12L\n" +
+	"\btimeouts\x18\x11 \x01(\v2!.slipway.v1alpha1.KubeadmTimeoutsB\r\x8a\xb5\x18\t.timeoutsR\btimeoutsB\x14\n" +
 	"\x12_patches_directoryB\f\n" +
 	"\n" +
 	"_verbosityB\n" +
 	"\n" +
-	"\b_version\"\xee\x04\n" +
+	"\b_versionB\x19\n" +
+	"\x17_certificates_directoryB\n" +
+	"\n" +
+	"\b_ca_pathB\x14\n" +
+	"\x12_image_pull_serial\"\x80\x01\n" +
+	"\x12KubeadmFeatureGate\x12.\n" +
+	"\x04name\x18\x01 \x01(\tB\x15\x9a\xb5\x18\x11\b\x01\x18\x80\x01\"\n" +
+	"identifierH\x00R\x04name\x88\x01\x01\x12%\n" +
+	"\aenabled\x18\x02 \x01(\bB\x06\x9a\xb5\x18\x02\b\x01H\x01R\aenabled\x88\x01\x01B\a\n" +
+	"\x05_nameB\n" +
+	"\n" +
+	"\b_enabled\"\x9e\x03\n" +
+	"\x15KubeadmBootstrapToken\x12;\n" +
+	"\x05token\x18\x01 \x01(\v2\x1d.slipway.v1alpha1.SecretValueB\x06\x9a\xb5\x18\x02\b\x01R\x05token\x128\n" +
+	"\vdescription\x18\x02 \x01(\tB\x11\x9a\xb5\x18\r\x18\x80\x04\"\bone-lineH\x00R\vdescription\x88\x01\x01\x12+\n" +
+	"\x03ttl\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12;\n" +
+	"\vexpire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTime\x12-\n" +
+	"\x06usages\x18\x05 \x03(\tB\x15\x9a\xb5\x18\x11\x10d\x18\x80\x02\"\n" +
+	"identifierR\x06usages\x12+\n" +
+	"\x06groups\x18\x06 \x03(\tB\x13\x9a\xb5\x18\x0f\x10d\x18\x80\x02\"\bone-wordR\x06groups\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\x0e\n" +
+	"\f_description\"\xf3\x02\n" +
+	"\x0fKubeadmTimeouts\x12A\n" +
+	"\akubelet\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\f\x8a\xb5\x18\b.kubeletR\akubelet\x12U\n" +
+	"\x0ekubernetes_api\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x13\x8a\xb5\x18\x0f.kubernetes_apiR\rkubernetesApi\x12C\n" +
+	"\betcd_api\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\r\x8a\xb5\x18\t.etcd_apiR\aetcdApi\x12G\n" +
+	"\tdiscovery\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x0e\x8a\xb5\x18\n" +
+	".discoveryR\tdiscovery\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06origin\"\xee\x04\n" +
 	"\n" +
 	"K0sOptions\x125\n" +
 	"\aprogram\x18\x01 \x01(\tB\x16\x9a\xb5\x18\x12\x18\x80\x04\"\rabsolute-pathH\x00R\aprogram\x88\x01\x01\x12H\n" +
@@ -1050,62 +1421,81 @@ func file_slipway_v1alpha1_spec_proto_rawDescGZIP() []byte {
 }
 
 var file_slipway_v1alpha1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_slipway_v1alpha1_spec_proto_goTypes = []any{
-	(AgentSource)(0),             // 0: slipway.v1alpha1.AgentSource
-	(*MachineBootstrapSpec)(nil), // 1: slipway.v1alpha1.MachineBootstrapSpec
-	(*Agent)(nil),                // 2: slipway.v1alpha1.Agent
-	(*ProvisionerChoice)(nil),    // 3: slipway.v1alpha1.ProvisionerChoice
-	(*RoleOverrides)(nil),        // 4: slipway.v1alpha1.RoleOverrides
-	(*EngineOptions)(nil),        // 5: slipway.v1alpha1.EngineOptions
-	(*KubeadmOptions)(nil),       // 6: slipway.v1alpha1.KubeadmOptions
-	(*K0SOptions)(nil),           // 7: slipway.v1alpha1.K0sOptions
-	(*KubeadmPatch)(nil),         // 8: slipway.v1alpha1.KubeadmPatch
-	(*Extension)(nil),            // 9: slipway.v1alpha1.Extension
-	(*Imported)(nil),             // 10: slipway.v1alpha1.Imported
-	(*Target)(nil),               // 11: slipway.v1alpha1.Target
-	(*OperatingSystem)(nil),      // 12: slipway.v1alpha1.OperatingSystem
-	(*Kubernetes)(nil),           // 13: slipway.v1alpha1.Kubernetes
-	(*Commands)(nil),             // 14: slipway.v1alpha1.Commands
-	(*ExecutionPolicy)(nil),      // 15: slipway.v1alpha1.ExecutionPolicy
-	(*Origin)(nil),               // 16: slipway.v1alpha1.Origin
-	(*SecretValue)(nil),          // 17: slipway.v1alpha1.SecretValue
-	(*Content)(nil),              // 18: slipway.v1alpha1.Content
+	(AgentSource)(0),              // 0: slipway.v1alpha1.AgentSource
+	(*MachineBootstrapSpec)(nil),  // 1: slipway.v1alpha1.MachineBootstrapSpec
+	(*Agent)(nil),                 // 2: slipway.v1alpha1.Agent
+	(*ProvisionerChoice)(nil),     // 3: slipway.v1alpha1.ProvisionerChoice
+	(*RoleOverrides)(nil),         // 4: slipway.v1alpha1.RoleOverrides
+	(*EngineOptions)(nil),         // 5: slipway.v1alpha1.EngineOptions
+	(*KubeadmOptions)(nil),        // 6: slipway.v1alpha1.KubeadmOptions
+	(*KubeadmFeatureGate)(nil),    // 7: slipway.v1alpha1.KubeadmFeatureGate
+	(*KubeadmBootstrapToken)(nil), // 8: slipway.v1alpha1.KubeadmBootstrapToken
+	(*KubeadmTimeouts)(nil),       // 9: slipway.v1alpha1.KubeadmTimeouts
+	(*K0SOptions)(nil),            // 10: slipway.v1alpha1.K0sOptions
+	(*KubeadmPatch)(nil),          // 11: slipway.v1alpha1.KubeadmPatch
+	(*Extension)(nil),             // 12: slipway.v1alpha1.Extension
+	(*Imported)(nil),              // 13: slipway.v1alpha1.Imported
+	(*Target)(nil),                // 14: slipway.v1alpha1.Target
+	(*OperatingSystem)(nil),       // 15: slipway.v1alpha1.OperatingSystem
+	(*Kubernetes)(nil),            // 16: slipway.v1alpha1.Kubernetes
+	(*Commands)(nil),              // 17: slipway.v1alpha1.Commands
+	(*ExecutionPolicy)(nil),       // 18: slipway.v1alpha1.ExecutionPolicy
+	(*Origin)(nil),                // 19: slipway.v1alpha1.Origin
+	(*durationpb.Duration)(nil),   // 20: google.protobuf.Duration
+	(*SecretValue)(nil),           // 21: slipway.v1alpha1.SecretValue
+	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
+	(*Content)(nil),               // 23: slipway.v1alpha1.Content
 }
 var file_slipway_v1alpha1_spec_proto_depIdxs = []int32{
 	3,  // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
-	11, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
-	12, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
-	13, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	14, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
+	14, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
+	15, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
+	16, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	17, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
 	5,  // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	9,  // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
+	12, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
 	4,  // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
 	4,  // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
-	15, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
-	10, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
+	18, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
+	13, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
 	2,  // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
 	0,  // 12: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
-	16, // 13: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
-	12, // 14: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
-	13, // 15: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	14, // 16: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
+	19, // 13: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
+	15, // 14: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
+	16, // 15: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	17, // 16: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
 	5,  // 17: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
 	6,  // 18: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
-	7,  // 19: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
-	8,  // 20: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
-	16, // 21: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
-	17, // 22: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
-	16, // 23: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
-	18, // 24: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
-	18, // 25: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
-	16, // 26: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
-	16, // 27: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	10, // 19: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
+	11, // 20: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
+	7,  // 21: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
+	8,  // 22: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
+	20, // 23: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
+	21, // 24: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
+	19, // 25: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
+	9,  // 26: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
+	21, // 27: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
+	20, // 28: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
+	22, // 29: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
+	19, // 30: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
+	20, // 31: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
+	20, // 32: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
+	20, // 33: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
+	20, // 34: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
+	19, // 35: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
+	21, // 36: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
+	19, // 37: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
+	23, // 38: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
+	23, // 39: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
+	19, // 40: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
+	19, // 41: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
+	42, // [42:42] is the sub-list for method output_type
+	42, // [42:42] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_spec_proto_init() }
@@ -1126,15 +1516,17 @@ func file_slipway_v1alpha1_spec_proto_init() {
 	file_slipway_v1alpha1_spec_proto_msgTypes[5].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[6].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[7].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[8].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[9].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[10].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[11].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_spec_proto_rawDesc), len(file_slipway_v1alpha1_spec_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   10,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

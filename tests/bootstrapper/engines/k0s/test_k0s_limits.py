@@ -64,8 +64,6 @@ REFUSED = [
         "[1]",
     ),
     ("ROLE_INIT", kubernetes(controlPlane={"bindPort": 8443}), "endpoint.port"),
-    ("ROLE_INIT", kubernetes(featureGates=[{"name": "A", "enabled": True}]), ".feature_gates[0]"),
-    ("ROLE_INIT", kubernetes(certificates={"directory": "/etc/pki"}), ".certificates.directory"),
     (
         "ROLE_INIT",
         {**kubernetes(etcd={"local": {}}), **k0s(kineDataSource={"secretRef": {"name": "a", "key": "b"}})},

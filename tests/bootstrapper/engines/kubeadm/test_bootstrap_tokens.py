@@ -7,9 +7,9 @@ import yaml
 
 from tools.oracles import finding, kubeadm
 
-TOKEN = 'intent { kubernetes { bootstrap_tokens { token { secret_ref { name: "t" key: "token" } } %s } } }'
+TOKEN = 'engine_options { kubeadm { bootstrap_tokens { token { secret_ref { name: "t" key: "token" } } %s } } }'
 PROVIDER = "execution { layout: LAYOUT_KUBEADM_PROVIDER }"
-FIRST = "intent.kubernetes.bootstrap_tokens[0]"
+FIRST = "engine_options.kubeadm.bootstrap_tokens[0]"
 GROUP = 'groups: "system:bootstrappers:a"'
 REFUSED = [
     (f'usages: "signing" {GROUP}', [f"{FIRST}.groups"], "groups without the usage that they are for"),
@@ -39,7 +39,7 @@ def test_what_kubeadm_refuses_is_refused(
     """At the field, with a remedy, whoever wrote it: the machine could not become a node."""
     result = machines.plan("ROLE_INIT", TOKEN % token, *more)
     assert [one.path for one in result.refusals] == paths, reason
-    assert all(one.feature == "kubernetes.bootstrap_tokens" and one.remedy for one in result.refusals)
+    assert all(one.feature == "engine_options.kubeadm.bootstrap_tokens" and one.remedy for one in result.refusals)
     # Who joins creates no token.
     assert machines.plan("ROLE_CONTROL_PLANE", TOKEN % token, *more).refusals == ()
 
@@ -52,7 +52,7 @@ def test_kubeadm_says_the_same(engine: Any, machines: Any, version: str) -> None
     patch = {kubeadm.CURRENT: "v1.34.2", kubeadm.OLDER: "v1.30.5"}[version]
     sound = list(yaml.safe_load_all(machines.config("ROLE_INIT", version=patch)))
     for said, wanted in [*((one[0], False) for one in REFUSED), *((one[0], True) for one in TAKEN)]:
-        (token,) = machines.part(TOKEN % said).intent.kubernetes.bootstrap_tokens
+        (token,) = machines.part(TOKEN % said).engine_options.kubeadm.bootstrap_tokens
         entry = {"token": "abcdef.0123456789abcdef", "usages": list(token.usages), "groups": list(token.groups)}
         documents = [
             {**one, "bootstrapTokens": [entry]} if one["kind"] == "InitConfiguration" else one for one in sound

@@ -31,9 +31,10 @@ def test_everything_of_a_token_discovery_can_be_said(machines: Any) -> None:
     """Token, endpoint, hashes and the switch that skips them; the cluster's own are then not needed."""
     text = f"""token {{
       token {{ {REFERENCE} }} endpoint: "other:443" ca_hashes: "sha256:cd" unsafe_skip_ca_verification: true
-    }} tls_bootstrap_token {{ {REFERENCE} }} ca_path: "/ca.crt" """
+    }}"""
+    options = f'engine_options {{ kubeadm {{ tls_bootstrap_token {{ {REFERENCE} }} ca_path: "/ca.crt" }} }}'
     without = ("bootstrap_token", "ca_hashes")
-    found = discovery(machines, DISCOVERY % text, without=without)
+    found = discovery(machines, f"{DISCOVERY % text} {options}", without=without)
     assert found == {
         "bootstrapToken": {
             "apiServerEndpoint": "other:443",
@@ -43,7 +44,7 @@ def test_everything_of_a_token_discovery_can_be_said(machines: Any) -> None:
         },
         "tlsBootstrapToken": TOKEN,
     }
-    document = yaml.safe_load(machines.config("ROLE_WORKER", DISCOVERY % text, without=without))
+    document = yaml.safe_load(machines.config("ROLE_WORKER", f"{DISCOVERY % text} {options}", without=without))
     assert document["caCertPath"] == "/ca.crt"
 
 

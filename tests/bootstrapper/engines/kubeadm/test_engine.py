@@ -156,7 +156,7 @@ def test_external_etcd_puts_certificates_where_the_spec_says(machines: Any, path
 
 def test_another_certificate_folder_moves_the_pki(machines: Any, paths: Paths) -> None:
     """Files and kubeadm's own setting agree."""
-    text = 'intent { kubernetes { certificates { directory: "/pki" } } }'
+    text = 'engine_options { kubeadm { certificates_directory: "/pki" } }'
     result = machines.plan("ROLE_INIT", text)
     assert "/pki/etcd/ca.key" in paths(result)
     assert not any(path.startswith("/etc/kubernetes/pki") for path in paths(result))
@@ -255,11 +255,14 @@ def test_no_token_says_when_it_expires(machines: Any) -> None:
       name: "slipway.dev/bootstrap-token" key: "token" expire_time { seconds: 1800000000 }
     } }"""
     assert "expires" not in machines.config("ROLE_INIT", secret)
-    own = """intent { kubernetes { bootstrap_tokens {
+    own = """engine_options { kubeadm { bootstrap_tokens {
       token { secret_ref { name: "t" key: "k" } } expire_time { seconds: 1800000000 }
     } } }"""
     (refusal,) = machines.plan_of(machines.bundle("ROLE_INIT", own)).refusals
-    assert (refusal.path, refusal.remedy) == ("intent.kubernetes.bootstrap_tokens[0].expire_time", "set ttl instead")
+    assert (refusal.path, refusal.remedy) == (
+        "engine_options.kubeadm.bootstrap_tokens[0].expire_time",
+        "set ttl instead",
+    )
     imported = machines.plan_of(machines.bundle("ROLE_INIT", own, "execution { layout: LAYOUT_KUBEADM_PROVIDER }"))
     assert [one.code for one in imported.diagnostics] == ["KUBEADM_FIELD_DROPPED"]
     assert "expires" not in machines.text(imported.files[-1].content)

@@ -113,19 +113,20 @@ FULL_CLUSTER = """intent { kubernetes {
   etcd { local {
     image_repository: "registry.example.com/etcd" image_tag: "3.5.1" data_dir: "/var/lib/etcddisk/etcd"
     arguments { name: "quota-backend-bytes" value: "8589934592" }
-    server_sans: "a.example.com" peer_sans: "b.example.com"
   } }
   images { repository: "registry.example.com" }
-  certificates { directory: "/etc/k8s/pki" }
+  timeouts { control_plane_component { seconds: 300 } tls_bootstrap { seconds: 90 } }
+} }
+engine_options { kubeadm {
+  skipped_phases: "addon/kube-proxy" patches_directory: "/etc/patches" certificates_directory: "/etc/k8s/pki"
+  etcd_server_sans: "a.example.com" etcd_peer_sans: "b.example.com"
   feature_gates { name: "ControlPlaneKubeletLocalMode" enabled: true }
   feature_gates { name: "B" enabled: false }
-  timeouts { control_plane_component { seconds: 300 } tls_bootstrap { seconds: 90 } }
   bootstrap_tokens {
     token { secret_ref { name: "own" key: "token" } }
     description: "mine" ttl { seconds: 900 } usages: "authentication" groups: "system:bootstrappers:a"
   }
-} }
-engine_options { kubeadm { skipped_phases: "addon/kube-proxy" patches_directory: "/etc/patches" } }"""
+} }"""
 TIMEOUTS = {"controlPlaneComponentHealthCheckSeconds": 300, "tlsBootstrapSeconds": 90}
 LOCAL = {"advertiseAddress": "10.0.0.2", "bindPort": 6444}
 MORE = {"skipPhases": ["addon/kube-proxy"], "patches": {"directory": "/etc/patches"}, "timeouts": TIMEOUTS}
@@ -149,7 +150,7 @@ FULL_SPEC = {
         **MORE,
     },
 }
-FULL_JOIN = 'intent { kubernetes { discovery { ca_path: "/etc/ca.crt" } } }'
+FULL_JOIN = 'engine_options { kubeadm { ca_path: "/etc/ca.crt" } }'
 EXTERNAL_SPEC = {
     "clusterConfiguration": {
         "etcd": {

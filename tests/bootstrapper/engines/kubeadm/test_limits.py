@@ -30,20 +30,23 @@ OLD_API = [
         "intent.kubernetes.etcd.local.environment[0]",
     ),
     (
-        "intent { kubernetes { node { image_pull_serial: false } } }",
-        "intent.kubernetes.node.image_pull_serial",
+        "engine_options { kubeadm { image_pull_serial: false } }",
+        "engine_options.kubeadm.image_pull_serial",
     ),
     (
-        "intent { kubernetes { certificates { validity { seconds: 86400 } } } }",
-        "intent.kubernetes.certificates.validity",
+        "engine_options { kubeadm { certificate_validity { seconds: 86400 } } }",
+        "engine_options.kubeadm.certificate_validity",
     ),
-    ("intent { kubernetes { timeouts { kubelet { seconds: 1 } } } }", "intent.kubernetes.timeouts.kubelet"),
-    ("intent { kubernetes { timeouts { discovery { seconds: 1 } } } }", "intent.kubernetes.timeouts.discovery"),
+    ("engine_options { kubeadm { timeouts { kubelet { seconds: 1 } } } }", "engine_options.kubeadm.timeouts.kubelet"),
     (
-        "intent { kubernetes { timeouts { kubernetes_api { seconds: 1 } } } }",
-        "intent.kubernetes.timeouts.kubernetes_api",
+        "engine_options { kubeadm { timeouts { discovery { seconds: 1 } } } }",
+        "engine_options.kubeadm.timeouts.discovery",
     ),
-    ("intent { kubernetes { timeouts { etcd_api { seconds: 1 } } } }", "intent.kubernetes.timeouts.etcd_api"),
+    (
+        "engine_options { kubeadm { timeouts { kubernetes_api { seconds: 1 } } } }",
+        "engine_options.kubeadm.timeouts.kubernetes_api",
+    ),
+    ("engine_options { kubeadm { timeouts { etcd_api { seconds: 1 } } } }", "engine_options.kubeadm.timeouts.etcd_api"),
     (CONTROL_PLANE % "dns { disabled: true }", "intent.kubernetes.control_plane.dns.disabled"),
     (CONTROL_PLANE % "kube_proxy { disabled: true }", "intent.kubernetes.control_plane.kube_proxy.disabled"),
     (

@@ -179,7 +179,7 @@ def test_the_runtimes_socket(machines: Any, texts: tuple[str, ...], windows: Any
 
 def test_serial_pulls_false_is_a_wish(machines: Any) -> None:
     """Set to false is not the same as unset."""
-    assert registration(machines, NODE % "image_pull_serial: false")["imagePullSerial"] is False
+    assert registration(machines, "engine_options { kubeadm { image_pull_serial: false } }")["imagePullSerial"] is False
     assert "imagePullSerial" not in registration(machines)
 
 

@@ -30,15 +30,20 @@ EVERY_API = """intent { kubernetes {
     { kubeconfig { text: "k" } cache_ttl { seconds: 120 } version: "v1" } files { name: "adm" component:
     "api-server" argument: "admission-control-config-file" content { text: "a" } } dns { image_repository:
     "r.example.com" image_tag: "v1" }
-  } etcd { local { data_dir: "/var/lib/etcd" arguments { name: "a" value: "b" } server_sans: "e" peer_sans:
-  "f" } } images { repository: "registry.example.com" } certificates { directory: "/etc/kubernetes/pki" }
+  } etcd { local { data_dir: "/var/lib/etcd" arguments { name: "a" value: "b" } } }
+  images { repository: "registry.example.com" }
   timeouts { control_plane_component { seconds: 300 } tls_bootstrap { seconds: 90 } } static_pods { name:
-  "p" manifest { text: "x" } } bootstrap_tokens { token { secret_ref { name: "t" key: "token" } } ttl {
-  seconds: 900 } usages: "signing" usages: "authentication" }
+  "p" manifest { text: "x" } }
 } }
-engine_options { kubeadm { skipped_phases: "addon/coredns" patches_directory: "/etc/p" verbosity: 3 } }"""
+engine_options { kubeadm {
+  skipped_phases: "addon/coredns" patches_directory: "/etc/p" verbosity: 3
+  etcd_server_sans: "e" etcd_peer_sans: "f" certificates_directory: "/etc/kubernetes/pki"
+  bootstrap_tokens {
+    token { secret_ref { name: "t" key: "token" } } ttl { seconds: 900 } usages: "signing" usages: "authentication"
+  }
+} }"""
 NEW_API = """intent { kubernetes {
-  node { image_pull_serial: false kubelet_arguments { name: "v" value: "3" } }
+  node { kubelet_arguments { name: "v" value: "3" } }
   control_plane {
     api_server { environment { name: "A" value: "true" } }
     dns { disabled: true }
@@ -46,8 +51,12 @@ NEW_API = """intent { kubernetes {
   }
   etcd { local { environment { name: "B" } } }
   certificates {
-    validity { seconds: 86400 } ca_validity { seconds: 172800 } key_algorithm: KEY_ALGORITHM_ECDSA_P384
-  } timeouts { kubelet { seconds: 90 } kubernetes_api { seconds: 61 } etcd_api { nanos: 500000000 }
+    ca_validity { seconds: 172800 } key_algorithm: KEY_ALGORITHM_ECDSA_P384
+  }
+} }
+engine_options { kubeadm {
+  image_pull_serial: false certificate_validity { seconds: 86400 }
+  timeouts { kubelet { seconds: 90 } kubernetes_api { seconds: 61 } etcd_api { nanos: 500000000 }
   discovery { seconds: 5 } }
 } }"""
 EXTERNAL = """intent { kubernetes { etcd { external {

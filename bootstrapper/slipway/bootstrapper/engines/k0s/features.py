@@ -83,9 +83,7 @@ REMEDIES: Mapping[str, str] = {
         "use kubelet arguments, or a worker profile of the cluster (engineOptions.k0s.workerProfile)"
     ),
     "kubernetes.static_pods": "leave it out, and put manifests below /var/lib/k0s/manifests with os.files",
-    "kubernetes.bootstrap_tokens": "leave it out, and create tokens with `k0s token create` once the cluster runs",
     "kubernetes.discovery.file": "use discovery.token, or leave discovery out",
-    "kubernetes.feature_gates": "set the argument feature-gates of the component",
     **{f"{component}.volumes": _NO_PODS for component in _COMPONENTS},
     **{f"{component}.environment": "use arguments of the component" for component in _COMPONENTS},
 }

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 
 from slipway.bootstrapper.engines.durations import go_duration
 from slipway.bootstrapper.engines.kubeadm.documents.parts import BootstrapToken
-from slipway.bootstrapper.engines.kubeadm.request import EngineRequest
-from slipway.bootstrapper.engines.request import KUBERNETES
+from slipway.bootstrapper.engines.kubeadm.request import OPTIONS, EngineRequest
 from slipway.bootstrapper.engines.texts import secret_text, secret_value
 
-_FEATURE = "kubernetes.bootstrap_tokens"
+_FEATURE = f"{OPTIONS}.bootstrap_tokens"
 _AUTHENTICATION = "authentication"
 _USAGES = ("signing", _AUTHENTICATION)
 _GROUP = re.compile(r"system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]")
@@ -23,8 +22,8 @@ def check_tokens(request: EngineRequest) -> None:
     """Refuse every token of the spec that kubeadm would refuse on the machine that creates the cluster."""
     if not request.creates_cluster:
         return
-    for index, token in enumerate(request.kubernetes.bootstrap_tokens):
-        path = f"{KUBERNETES}.bootstrap_tokens[{index}]"
+    for index, token in enumerate(request.options.bootstrap_tokens):
+        path = f"{_FEATURE}[{index}]"
         for number, usage in enumerate(token.usages):
             if usage not in _USAGES:
                 request.remarks.refuse(
@@ -67,8 +66,8 @@ def tokens(request: EngineRequest) -> Iterator[BootstrapToken]:
     if credentials.HasField("bootstrap_token"):
         token = secret_text(credentials.bootstrap_token)
         yield BootstrapToken(token=token, description="Slipway: the cluster's own token")
-    for index, one in enumerate(request.kubernetes.bootstrap_tokens):
-        path = f"{KUBERNETES}.bootstrap_tokens[{index}]"
+    for index, one in enumerate(request.options.bootstrap_tokens):
+        path = f"{_FEATURE}[{index}]"
         if one.HasField("expire_time"):
             request.remarks.drop(
                 _FEATURE,

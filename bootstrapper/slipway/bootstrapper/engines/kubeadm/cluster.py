@@ -29,9 +29,8 @@ _ALGORITHMS: dict[kubernetespb.KeyAlgorithm.ValueType, v1beta4.EncryptionAlgorit
 
 def cluster_configuration(request: EngineRequest, files: ComponentFiles) -> v1beta4.ClusterConfiguration:
     """Give the configuration of the cluster; `files` are those of its components."""
-    kubernetes = request.kubernetes
+    kubernetes, options = request.kubernetes, request.options
     control_plane, certificates = kubernetes.control_plane, kubernetes.certificates
-    has = certificates.HasField
     return v1beta4.ClusterConfiguration(
         kubernetes_version=str(request.version),
         cluster_name=request.intent.cluster.name,
@@ -47,12 +46,16 @@ def cluster_configuration(request: EngineRequest, files: ComponentFiles) -> v1be
             disabled=control_plane.dns.disabled,
         ),
         proxy=v1beta4.Proxy(disabled=control_plane.kube_proxy.disabled),
-        certificates_dir=certificates.directory,
+        certificates_dir=options.certificates_directory,
         image_repository=kubernetes.images.repository,
-        feature_gates={gate.name: gate.enabled for gate in kubernetes.feature_gates},
+        feature_gates={gate.name: gate.enabled for gate in options.feature_gates},
         encryption_algorithm=_ALGORITHMS.get(certificates.key_algorithm),
-        certificate_validity_period=go_duration(certificates.validity) if has("validity") else None,
-        ca_certificate_validity_period=go_duration(certificates.ca_validity) if has("ca_validity") else None,
+        certificate_validity_period=(
+            go_duration(options.certificate_validity) if options.HasField("certificate_validity") else None
+        ),
+        ca_certificate_validity_period=(
+            go_duration(certificates.ca_validity) if certificates.HasField("ca_validity") else None
+        ),
     )
 
 
@@ -121,7 +124,7 @@ def _environment(variables: Sequence[kubernetespb.EnvironmentVariable]) -> tuple
 
 
 def _etcd(request: EngineRequest) -> v1beta4.Etcd:
-    etcd = request.kubernetes.etcd
+    etcd, options = request.kubernetes.etcd, request.options
     if etcd.HasField("external"):
         external = etcd.external
         return v1beta4.Etcd(
@@ -132,7 +135,7 @@ def _etcd(request: EngineRequest) -> v1beta4.Etcd:
                 key_file=external.key_file,
             )
         )
-    if not etcd.HasField("local"):
+    if not (etcd.HasField("local") or options.etcd_server_sans or options.etcd_peer_sans):
         return v1beta4.Etcd()
     local = etcd.local
     arguments = user_arguments(
@@ -148,7 +151,7 @@ def _etcd(request: EngineRequest) -> v1beta4.Etcd:
             data_dir=local.data_dir,
             extra_args=tuple(arguments),
             extra_envs=_environment(local.environment),
-            server_cert_sans=tuple(local.server_sans),
-            peer_cert_sans=tuple(local.peer_sans),
+            server_cert_sans=tuple(options.etcd_server_sans),
+            peer_cert_sans=tuple(options.etcd_peer_sans),
         )
     )

@@ -3,7 +3,7 @@
 from slipway.bootstrapper.engines.endpoint import host_port
 from slipway.bootstrapper.engines.kubeadm.documents.parts import BootstrapTokenDiscovery, FileDiscovery
 from slipway.bootstrapper.engines.kubeadm.documents.v1beta4 import Discovery
-from slipway.bootstrapper.engines.kubeadm.request import EngineRequest, root_file
+from slipway.bootstrapper.engines.kubeadm.request import OPTIONS, EngineRequest, root_file
 from slipway.bootstrapper.engines.request import GROUP_READABLE, KUBERNETES, PRIVATE
 from slipway.bootstrapper.engines.texts import secret_text, secret_value
 from slipway.contract.errors import BundleInvalid, CredentialsMissing, Violation
@@ -19,11 +19,10 @@ def discovery(request: EngineRequest) -> Discovery:
         CredentialsMissing: no token is at hand, or nothing by which the cluster's CA can be known.
         BundleInvalid: the cluster has no endpoint and the spec names none.
     """
-    given = request.kubernetes.discovery
     found = _found_by(request)
-    if not given.HasField("tls_bootstrap_token"):
+    if not request.options.HasField("tls_bootstrap_token"):
         return found
-    token = secret_value(given.tls_bootstrap_token, f"{DISCOVERY}.tls_bootstrap_token")
+    token = secret_value(request.options.tls_bootstrap_token, f"{OPTIONS}.tls_bootstrap_token")
     return Discovery(bootstrap_token=found.bootstrap_token, file=found.file, tls_bootstrap_token=token)
 
 

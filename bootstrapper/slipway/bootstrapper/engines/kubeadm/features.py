@@ -7,6 +7,7 @@ somebody has taught the engine what it means.
 from collections.abc import Mapping
 
 from slipway.bootstrapper.engines.fact_features import with_facts
+from slipway.bootstrapper.engines.kubeadm.request import OPTIONS
 
 _CONTROL_PLANE = "kubernetes.control_plane"
 _COMPONENTS = tuple(f"{_CONTROL_PLANE}.{name}" for name in ("api_server", "controller_manager", "scheduler"))
@@ -29,30 +30,19 @@ _EVERY_ROLE = (
     "kubernetes.node.kubelet_configuration",
     "kubernetes.node.cri_socket",
     "kubernetes.node.image_pull_policy",
-    "kubernetes.node.image_pull_serial",
     "kubernetes.discovery",
     "kubernetes.discovery.token",
     "kubernetes.discovery.token.endpoint",
     "kubernetes.discovery.token.unsafe_skip_ca_verification",
     "kubernetes.discovery.file",
-    "kubernetes.discovery.tls_bootstrap_token",
-    "kubernetes.discovery.ca_path",
     "kubernetes.images",
     "kubernetes.images.repository",
-    "kubernetes.feature_gates",
     "kubernetes.certificates",
-    "kubernetes.certificates.directory",
-    "kubernetes.certificates.validity",
     "kubernetes.certificates.ca_validity",
     "kubernetes.certificates.key_algorithm",
     "kubernetes.timeouts",
     "kubernetes.timeouts.control_plane_component",
-    "kubernetes.timeouts.kubelet",
-    "kubernetes.timeouts.kubernetes_api",
-    "kubernetes.timeouts.etcd_api",
     "kubernetes.timeouts.tls_bootstrap",
-    "kubernetes.timeouts.discovery",
-    "kubernetes.bootstrap_tokens",
     _CONTROL_PLANE,
     *_COMPONENTS,
     *(f"{component}.volumes" for component in _COMPONENTS),
@@ -75,10 +65,15 @@ _EVERY_ROLE = (
     "kubernetes.etcd.local.image_tag",
     "kubernetes.etcd.local.data_dir",
     "kubernetes.etcd.local.environment",
-    "kubernetes.etcd.local.server_sans",
-    "kubernetes.etcd.local.peer_sans",
     "kubernetes.etcd.external",
-    "engine_options.kubeadm.version",
+    f"{OPTIONS}.version",
+    f"{OPTIONS}.feature_gates",
+    f"{OPTIONS}.bootstrap_tokens",
+    f"{OPTIONS}.certificate_validity",
+    f"{OPTIONS}.etcd_sans",
+    f"{OPTIONS}.image_pull_serial",
+    f"{OPTIONS}.timeouts",
+    *(f"{OPTIONS}.timeouts.{name}" for name in ("kubelet", "kubernetes_api", "etcd_api", "discovery")),
 )
 _MAY_HOLD_FACTS = (
     "kubernetes.node.name",
@@ -94,7 +89,7 @@ _MAY_HOLD_FACTS = (
     f"{_CONTROL_PLANE}.authentication_webhook",
     f"{_CONTROL_PLANE}.files",
     "kubernetes.etcd.local.arguments",
-    "engine_options.kubeadm",
+    OPTIONS,
 )
 CONTROL_PLANE_ROLES = ("kubernetes.role.init", "kubernetes.role.control_plane")
 
@@ -114,20 +109,25 @@ REMEDIES: Mapping[str, str] = {
 }
 """What to do about features that kubeadm has no place for; each names its field: the reported path is the item's."""
 
+UNUSED_BY_WORKERS = tuple(
+    f"{OPTIONS}.{name}" for name in ("feature_gates", "bootstrap_tokens", "certificate_validity", "etcd_sans")
+)
+"""Options that a worker's spec may share with its control plane, without effect on the worker."""
+
 V1BETA3_LACKS: Mapping[str, str] = {
     **dict.fromkeys((f"{component}.environment" for component in _COMPONENTS), "use a patch of kubeadm's"),
     "kubernetes.etcd.local.environment": "use a patch of kubeadm's",
-    "kubernetes.certificates.validity": "leave it out: certificates are valid for a year",
+    f"{OPTIONS}.certificate_validity": "leave it out: certificates are valid for a year",
     f"{_CONTROL_PLANE}.dns.disabled": "skip kubeadm's phase addon/coredns",
     f"{_CONTROL_PLANE}.kube_proxy.disabled": "skip kubeadm's phase addon/kube-proxy",
 }
 """What a cluster that is created through v1beta3 cannot have, and what to do about it."""
 
 V1BETA3_LACKS_ON_NODES: Mapping[str, str] = {
-    "kubernetes.node.image_pull_serial": "leave it out: images are pulled one after another",
-    "kubernetes.timeouts.kubelet": "leave it out: kubeadm's own limit holds",
-    "kubernetes.timeouts.kubernetes_api": "leave it out: kubeadm's own limit holds",
-    "kubernetes.timeouts.etcd_api": "leave it out: kubeadm's own limit holds",
-    "kubernetes.timeouts.discovery": "leave it out: kubeadm's own limit holds",
+    f"{OPTIONS}.image_pull_serial": "leave it out: images are pulled one after another",
+    f"{OPTIONS}.timeouts.kubelet": "leave it out: kubeadm's own limit holds",
+    f"{OPTIONS}.timeouts.kubernetes_api": "leave it out: kubeadm's own limit holds",
+    f"{OPTIONS}.timeouts.etcd_api": "leave it out: kubeadm's own limit holds",
+    f"{OPTIONS}.timeouts.discovery": "leave it out: kubeadm's own limit holds",
 }
 """What no machine can have through v1beta3, and what to do about it."""

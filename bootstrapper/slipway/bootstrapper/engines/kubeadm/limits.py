@@ -5,12 +5,13 @@ from slipway.bootstrapper.engines.kubeadm.features import (
     CONTROL_PLANE_ROLES,
     FEATURES,
     REMEDIES,
+    UNUSED_BY_WORKERS,
     V1BETA3_LACKS,
     V1BETA3_LACKS_ON_NODES,
 )
 from slipway.bootstrapper.engines.kubeadm.kubeadm_api import KubeadmApi
 from slipway.bootstrapper.engines.kubeadm.patches import check_kubelet_configuration
-from slipway.bootstrapper.engines.kubeadm.request import NAME, EngineRequest
+from slipway.bootstrapper.engines.kubeadm.request import NAME, OPTIONS, EngineRequest
 from slipway.bootstrapper.engines.kubeadm.swap import check_swap
 from slipway.bootstrapper.engines.kubelet_flags import check_flags
 from slipway.bootstrapper.engines.kubernetes_version import Skew, node_skew
@@ -27,7 +28,7 @@ NEWEST = (1, 36)
 _P384_SINCE = 34
 _COMPONENT_TIMEOUT = "kubernetes.timeouts.control_plane_component"
 _OLD_API = "kubeadm of this Kubernetes version (older than 1.31) has no place for it"
-_KUBEADM = "engine_options.kubeadm.version"
+_KUBEADM = f"{OPTIONS}.version"
 _ALGORITHM = "kubernetes.certificates.key_algorithm"
 
 
@@ -36,6 +37,7 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
     _check_features(request, bundle)
     check_family(request, engine=NAME)
     _check_algorithm(request)
+    _check_etcd(request)
     check_newest(request, engine=NAME, newest=NEWEST)
     check_skew(request, tolerant=request.imported)
     _check_kubeadm(request)
@@ -47,7 +49,9 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
 
 
 def _check_features(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> None:
-    check_features(request, bundle, engine=NAME, features=FEATURES, remedies=REMEDIES)
+    check_features(
+        request, bundle, engine=NAME, features=FEATURES, remedies=REMEDIES, unused_by_workers=UNUSED_BY_WORKERS
+    )
     for use in uses(bundlepb.BootstrapBundle(intent=bundle.intent, engine_options=bundle.engine_options)):
         if use.id in CONTROL_PLANE_ROLES and request.layout.windows:
             request.remarks.refuse(
@@ -96,6 +100,19 @@ def _check_algorithm(request: EngineRequest) -> None:
         )
 
 
+def _check_etcd(request: EngineRequest) -> None:
+    if not request.kubernetes.etcd.HasField("external"):
+        return
+    for name in ("etcd_server_sans", "etcd_peer_sans"):
+        if getattr(request.options, name):
+            request.remarks.refuse(
+                f"{OPTIONS}.etcd_sans",
+                f"{OPTIONS}.{name}",
+                "are names of a local etcd member, and kubernetes.etcd.external has none",
+                remedy="leave it out",
+            )
+
+
 def _check_kubeadm(request: EngineRequest) -> None:
     """Check the kubeadm on the machine against the Kubernetes that it sets up.
 
@@ -104,7 +121,7 @@ def _check_kubeadm(request: EngineRequest) -> None:
     """
     skew = node_skew(control_plane=request.kubeadm_version, node=request.version)
     behind = request.kubeadm_version.minor - request.version.minor
-    path = "engine_options.kubeadm.version"
+    path = _KUBEADM
     if skew is Skew.NODE_NEWER:
         request.remarks.refuse(
             _KUBEADM,

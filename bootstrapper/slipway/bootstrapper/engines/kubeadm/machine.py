@@ -57,18 +57,16 @@ def _ca_path(request: EngineRequest) -> str:
     The kubelet's configuration, which is the cluster's, reads it from the directory of certificates (clientCAFile), and
     kubeadm writes it there only if told. An imported spec keeps what it says.
     """
-    directory = request.kubernetes.certificates.directory
-    given = request.kubernetes.discovery.ca_path
+    directory = request.options.certificates_directory
+    given = request.options.ca_path
     return given if given or request.imported or not directory else f"{directory.rstrip('/')}/ca.crt"
 
 
 def timeouts(request: EngineRequest) -> v1beta4.Timeouts | None:
     """Give kubeadm's timeouts; None where the spec sets none."""
-    given = request.kubernetes.timeouts
-    found = {
-        _TIMEOUTS[field.name]: go_duration(value) for field, value in given.ListFields() if field.name in _TIMEOUTS
-    }
-    return v1beta4.Timeouts.model_validate(found) if found else None
+    fields = [*request.kubernetes.timeouts.ListFields(), *request.options.timeouts.ListFields()]
+    values = {_TIMEOUTS[field.name]: go_duration(value) for field, value in fields if field.name in _TIMEOUTS}
+    return v1beta4.Timeouts.model_validate(values) if values else None
 
 
 def _local_api_endpoint(request: EngineRequest) -> APIEndpoint:

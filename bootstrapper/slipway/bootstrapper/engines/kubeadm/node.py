@@ -31,7 +31,7 @@ _EFFECTS = {
 
 def node_registration(request: EngineRequest) -> NodeRegistrationOptions:
     """Give kubeadm's registration of the node."""
-    node = request.kubernetes.node
+    node, options = request.kubernetes.node, request.options
     return NodeRegistrationOptions(
         name=machine_text(node.name) if node.HasField("name") else "",
         cri_socket=_cri_socket(request),
@@ -39,7 +39,7 @@ def node_registration(request: EngineRequest) -> NodeRegistrationOptions:
         kubelet_extra_args=tuple(_kubelet_arguments(request)),
         ignore_preflight_errors=tuple(_ignored_errors(request)),
         image_pull_policy=node.image_pull_policy,
-        image_pull_serial=node.image_pull_serial if node.HasField("image_pull_serial") else None,
+        image_pull_serial=options.image_pull_serial if options.HasField("image_pull_serial") else None,
     )
 
 

@@ -19,7 +19,7 @@ def pki_files(request: EngineRequest) -> list[ospb.File]:
     if not request.is_control_plane:
         return []
     credentials, etcd = request.intent.credentials, request.kubernetes.etcd
-    folder = request.kubernetes.certificates.directory or PKI_DIRECTORY
+    folder = request.options.certificates_directory or PKI_DIRECTORY
     files = [*_pair(credentials.cluster_ca, f"{folder}/ca.crt", f"{folder}/ca.key")]
     if etcd.HasField("external"):
         files += _pair(credentials.etcd_ca, etcd.external.ca_file, "")

@@ -11,6 +11,8 @@ from slipway.bootstrapper.engines.kubernetes_version import KubernetesVersion
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 NAME = "kubeadm"
+OPTIONS = f"engine_options.{NAME}"
+"""Path and feature of the engine's own options."""
 
 
 @dataclass(frozen=True)

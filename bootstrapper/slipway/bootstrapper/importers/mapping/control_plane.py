@@ -8,8 +8,8 @@ from slipway.bootstrapper.importers.mapping.context import Context
 from slipway.bootstrapper.importers.mapping.files import normal_path
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
-_DAY = 24 * 60 * 60
 _ALGORITHMS = {
     "RSA-2048": kubernetespb.KEY_ALGORITHM_RSA_2048,
     "RSA-3072": kubernetespb.KEY_ALGORITHM_RSA_3072,
@@ -20,9 +20,10 @@ _ALGORITHMS = {
 
 
 def set_cluster_configuration(
-    context: Context, place: Place, config: ClusterConfiguration, kubernetes: kubernetespb.Kubernetes
+    context: Context, place: Place, config: ClusterConfiguration, spec: specpb.MachineBootstrapSpec
 ) -> None:
     """Carry over clusterConfiguration, but for the endpoint, which is the cluster's."""
+    kubernetes = spec.kubernetes
     plane = kubernetespb.ControlPlane()
     if config.api_server is not None:
         here = place.at("apiServer")
@@ -42,9 +43,27 @@ def set_cluster_configuration(
         _set_etcd(context, place.at("etcd"), config.etcd, kubernetes)
     if config.image_repository:
         kubernetes.images.repository = context.plain_in_kubeadm(place.at("imageRepository"), config.image_repository)
+    _set_certificates(place, config, kubernetes)
+    options = _options(context, place, config)
+    if options.ByteSize():
+        options.origin.CopyFrom(place.origin())
+        spec.engine_options.kubeadm.CopyFrom(options)
+
+
+def _options(context: Context, place: Place, config: ClusterConfiguration) -> specpb.KubeadmOptions:
+    options = specpb.KubeadmOptions()
     for name, enabled in config.feature_gates.items():
-        kubernetes.feature_gates.add(name=name, enabled=enabled)
-    _set_certificates(context, place, config, kubernetes)
+        options.feature_gates.add(name=name, enabled=enabled)
+    if config.certificates_dir:
+        options.certificates_directory = context.plain_in_kubeadm(place.at("certificatesDir"), config.certificates_dir)
+    if config.certificate_validity_period_days is not None:
+        options.certificate_validity.CopyFrom(_days(config.certificate_validity_period_days))
+    local = config.etcd.local if config.etcd is not None and config.etcd.external is None else None
+    if local is not None:
+        here = place.at("etcd", "local")
+        options.etcd_server_sans.extend(_texts(context, here.at("serverCertSANs"), local.server_cert_sans))
+        options.etcd_peer_sans.extend(_texts(context, here.at("peerCertSANs"), local.peer_cert_sans))
+    return options
 
 
 def _set_component(context: Context, place: Place, config: Component, component: kubernetespb.Component) -> None:
@@ -106,8 +125,6 @@ def _set_etcd(context: Context, place: Place, etcd: Etcd, kubernetes: kubernetes
         _set_texts(context, here, local, texts)
         local.arguments.extend(arguments(context, here.at("extraArgs"), config.extra_args))
         local.environment.extend(_environment(context, here.at("extraEnvs"), config.extra_envs or []))
-        local.server_sans.extend(_texts(context, here.at("serverCertSANs"), config.server_cert_sans))
-        local.peer_sans.extend(_texts(context, here.at("peerCertSANs"), config.peer_cert_sans))
         if not local.ByteSize():
             return
         kubernetes.etcd.local.CopyFrom(local)
@@ -116,23 +133,19 @@ def _set_etcd(context: Context, place: Place, etcd: Etcd, kubernetes: kubernetes
     kubernetes.etcd.origin.CopyFrom(place.origin())
 
 
-def _set_certificates(
-    context: Context, place: Place, config: ClusterConfiguration, kubernetes: kubernetespb.Kubernetes
-) -> None:
+def _set_certificates(place: Place, config: ClusterConfiguration, kubernetes: kubernetespb.Kubernetes) -> None:
     certificates = kubernetespb.Certificates()
-    if config.certificates_dir:
-        certificates.directory = context.plain_in_kubeadm(place.at("certificatesDir"), config.certificates_dir)
-    if config.certificate_validity_period_days is not None:
-        certificates.validity.CopyFrom(duration_pb2.Duration(seconds=config.certificate_validity_period_days * _DAY))
     if config.ca_certificate_validity_period_days is not None:
-        certificates.ca_validity.CopyFrom(
-            duration_pb2.Duration(seconds=config.ca_certificate_validity_period_days * _DAY)
-        )
+        certificates.ca_validity.CopyFrom(_days(config.ca_certificate_validity_period_days))
     if config.encryption_algorithm:
         certificates.key_algorithm = _ALGORITHMS[config.encryption_algorithm]
     if certificates.ByteSize():
         certificates.origin.CopyFrom(place.origin())
         kubernetes.certificates.CopyFrom(certificates)
+
+
+def _days(days: int) -> duration_pb2.Duration:
+    return duration_pb2.Duration(seconds=days * 24 * 60 * 60)
 
 
 def _texts(context: Context, place: Place, texts: list[str]) -> list[str]:

@@ -38,39 +38,48 @@ _NO_TIME = "must be at least one second: kubeadm would give up at once. Leave it
 
 def set_init(context: Context, place: Place, config: InitConfiguration, spec: specpb.RoleOverrides) -> None:
     """Carry over initConfiguration."""
-    kubernetes = spec.kubernetes
-    for index, token in enumerate(config.bootstrap_tokens):
-        kubernetes.bootstrap_tokens.append(_token(place.at("bootstrapTokens", index), token))
     if config.local_api_endpoint is not None:
-        _set_endpoint(context, place.at("localAPIEndpoint"), config.local_api_endpoint, kubernetes)
-    _set_shared(context, place, config, spec)
+        _set_endpoint(context, place.at("localAPIEndpoint"), config.local_api_endpoint, spec.kubernetes)
+    tokens = [_token(place.at("bootstrapTokens", index), token) for index, token in enumerate(config.bootstrap_tokens)]
+    _set_shared(context, place, config, spec, specpb.KubeadmOptions(bootstrap_tokens=tokens))
 
 
 def set_join(context: Context, place: Place, config: JoinConfiguration, spec: specpb.RoleOverrides) -> None:
     """Carry over joinConfiguration."""
-    if config.discovery is not None or config.ca_cert_path:
-        _set_discovery(context, place, config, spec.kubernetes)
+    options = specpb.KubeadmOptions()
+    if config.discovery is not None:
+        _set_discovery(context, place.at("discovery"), config.discovery, spec.kubernetes)
+        if config.discovery.tls_bootstrap_token:
+            options.tls_bootstrap_token.value = config.discovery.tls_bootstrap_token
+    if config.ca_cert_path:
+        options.ca_path = context.plain_in_kubeadm(place.at("caCertPath"), config.ca_cert_path)
     if config.control_plane is not None and config.control_plane.local_api_endpoint is not None:
         here = place.at("controlPlane", "localAPIEndpoint")
         _set_endpoint(context, here, config.control_plane.local_api_endpoint, spec.kubernetes)
-    _set_shared(context, place, config, spec)
+    _set_shared(context, place, config, spec, options)
 
 
 def _set_shared(
-    context: Context, place: Place, config: InitConfiguration | JoinConfiguration, spec: specpb.RoleOverrides
+    context: Context,
+    place: Place,
+    config: InitConfiguration | JoinConfiguration,
+    spec: specpb.RoleOverrides,
+    options: specpb.KubeadmOptions,
 ) -> None:
-    options = specpb.KubeadmOptions(skipped_phases=config.skip_phases)
+    options.skipped_phases.extend(config.skip_phases)
     if config.node_registration is not None:
         _set_node(context, place.at("nodeRegistration"), config.node_registration, spec.kubernetes)
         options.ignored_preflight_errors.extend(config.node_registration.ignore_preflight_errors)
+        if config.node_registration.image_pull_serial is not None:
+            options.image_pull_serial = config.node_registration.image_pull_serial
     if config.patches is not None and config.patches.directory:
         here = place.at("patches", "directory")
         options.patches_directory = context.plain_in_kubeadm(here, config.patches.directory)
+    if config.timeouts is not None:
+        _set_timeouts(context, place.at("timeouts"), config.timeouts, spec.kubernetes, options)
     if options.ByteSize():
         options.origin.CopyFrom(place.origin())
         spec.engine_options.kubeadm.CopyFrom(options)
-    if config.timeouts is not None:
-        _set_timeouts(context, place.at("timeouts"), config.timeouts, spec.kubernetes)
 
 
 def _set_node(context: Context, place: Place, config: NodeRegistration, kubernetes: kubernetespb.Kubernetes) -> None:
@@ -88,15 +97,13 @@ def _set_node(context: Context, place: Place, config: NodeRegistration, kubernet
     node.kubelet_arguments.extend(arguments(context, place.at("kubeletExtraArgs"), config.kubelet_extra_args))
     if config.image_pull_policy:
         node.image_pull_policy = config.image_pull_policy
-    if config.image_pull_serial is not None:
-        node.image_pull_serial = config.image_pull_serial
     if node.ByteSize():
         node.origin.CopyFrom(place.origin())
         kubernetes.node.CopyFrom(node)
 
 
-def _token(place: Place, token: BootstrapToken) -> kubernetespb.BootstrapToken:
-    item = kubernetespb.BootstrapToken(usages=token.usages, groups=token.groups, origin=place.origin())
+def _token(place: Place, token: BootstrapToken) -> specpb.KubeadmBootstrapToken:
+    item = specpb.KubeadmBootstrapToken(usages=token.usages, groups=token.groups, origin=place.origin())
     item.token.value = token.token
     if token.description:
         item.description = token.description
@@ -119,25 +126,18 @@ def _set_endpoint(context: Context, place: Place, endpoint: ApiEndpoint, kuberne
     plane.origin.CopyFrom(place.origin())
 
 
-def _set_discovery(
-    context: Context, place: Place, config: JoinConfiguration, kubernetes: kubernetespb.Kubernetes
-) -> None:
+def _set_discovery(context: Context, place: Place, config: Discovery, kubernetes: kubernetespb.Kubernetes) -> None:
     discovery = kubernetespb.Discovery()
-    given, here = config.discovery or Discovery(), place.at("discovery")
-    if given.file is not None:
-        path = context.plain_in_kubeadm(here.at("file", "kubeConfigPath"), given.file.kube_config_path)
+    if config.file is not None:
+        path = context.plain_in_kubeadm(place.at("file", "kubeConfigPath"), config.file.kube_config_path)
         discovery.file.path = path
-        if given.file.kube_config is not None:
-            content = kubeconfig(context, here.at("file", "kubeConfig"), given.file.kube_config)
+        if config.file.kube_config is not None:
+            content = kubeconfig(context, place.at("file", "kubeConfig"), config.file.kube_config)
             discovery.file.kubeconfig.CopyFrom(content)
-    elif given.bootstrap_token is not None:
-        _set_token_discovery(context, here.at("bootstrapToken"), given.bootstrap_token, discovery.token)
-    if given.tls_bootstrap_token:
-        discovery.tls_bootstrap_token.value = given.tls_bootstrap_token
-    if config.ca_cert_path:
-        discovery.ca_path = context.plain_in_kubeadm(place.at("caCertPath"), config.ca_cert_path)
+    elif config.bootstrap_token is not None:
+        _set_token_discovery(context, place.at("bootstrapToken"), config.bootstrap_token, discovery.token)
     if discovery.ByteSize():
-        discovery.origin.CopyFrom(here.origin() if config.discovery is not None else place.at("caCertPath").origin())
+        discovery.origin.CopyFrom(place.origin())
         kubernetes.discovery.CopyFrom(discovery)
 
 
@@ -153,15 +153,27 @@ def _set_token_discovery(
         token.unsafe_skip_ca_verification = config.unsafe_skip_ca_verification
 
 
-def _set_timeouts(context: Context, place: Place, config: Timeouts, kubernetes: kubernetespb.Kubernetes) -> None:
-    timeouts = kubernetespb.Timeouts()
+def _set_timeouts(
+    context: Context,
+    place: Place,
+    config: Timeouts,
+    kubernetes: kubernetespb.Kubernetes,
+    options: specpb.KubeadmOptions,
+) -> None:
+    neutral, own = kubernetespb.Timeouts(), specpb.KubeadmTimeouts()
+    timeouts: kubernetespb.Timeouts | specpb.KubeadmTimeouts
     for name, field in _TIMEOUTS.items():
         seconds = getattr(config, field)
         if seconds == 0:
             key = Timeouts.model_fields[field].alias or field
             context.findings.refuse(place.at(key), _NO_TIME)
         if seconds is not None:
+            timeouts = neutral if name in neutral.DESCRIPTOR.fields_by_name else own
             getattr(timeouts, name).CopyFrom(duration_pb2.Duration(seconds=seconds))
-    if timeouts.ByteSize():
-        timeouts.origin.CopyFrom(place.origin())
-        kubernetes.timeouts.CopyFrom(timeouts)
+    for timeouts in (neutral, own):
+        if timeouts.ByteSize():
+            timeouts.origin.CopyFrom(place.origin())
+    if neutral.ByteSize():
+        kubernetes.timeouts.CopyFrom(neutral)
+    if own.ByteSize():
+        options.timeouts.CopyFrom(own)
