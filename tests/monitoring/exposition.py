@@ -96,7 +96,7 @@ def running(command: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def scraped(address: str) -> str:
-    """Return an exposition, or "" while there is none."""
+    """Return an exposition, or "" while the server does not answer."""
     try:
         with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
             text: str = answer.read().decode()

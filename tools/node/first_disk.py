@@ -107,7 +107,7 @@ class FirstDisk:
         files = {
             "etc/hostname": f"{self.name}\n".encode(),
             "etc/hosts": "".join(f"{line}\n" for line in lines).encode(),
-            # CoreDNS forwards to the machine's name servers, and must have one; there is none in this network.
+            # CoreDNS forwards to the machine's name servers, and must have one; this network has no such server.
             "etc/resolv.conf": f"nameserver {addresses.GATEWAY}\n".encode(),
             _CNI: json.dumps(_pod_network(self.number)).encode(),
         }

@@ -150,8 +150,8 @@ def test_a_bad_spec_is_refused_with_the_users_own_path(text: str, path: str, rea
     """Each rule names the field as the user wrote it."""
     with pytest.raises(SpecInvalid) as caught:
         check(subject(text))
-    found = [one.path.removeprefix("SlipwayConfig/x: ") for one in caught.value.violations]
-    assert any(one == path or one.startswith(path) for one in found), (reason, found)
+    paths = [violation.path.removeprefix("SlipwayConfig/x: ") for violation in caught.value.violations]
+    assert any(refused.startswith(path) for refused in paths), (reason, paths)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_cluster_and_machine_are_checked_too() -> None:
     bad.cluster.ClearField("endpoint")
     with pytest.raises(SpecInvalid) as caught:
         check(bad)
-    paths = {one.path for one in caught.value.violations}
+    paths = {violation.path for violation in caught.value.violations}
     assert {"cluster.podCidrs[0]", "cluster.kubernetesVersion", "cluster.endpoint"} <= paths
 
 
@@ -196,8 +196,8 @@ join:
 """
     first = check(subject(text, clusterpb.ROLE_INIT)).spec.kubernetes.node
     other = check(subject(text)).spec.kubernetes.node
-    assert ([one.name for one in first.labels], first.cri_socket) == (["b"], "unix:///base")
-    assert ([one.name for one in other.labels], other.cri_socket) == (["a"], "unix:///join")
+    assert ([label.name for label in first.labels], first.cri_socket) == (["b"], "unix:///base")
+    assert ([label.name for label in other.labels], other.cri_socket) == (["a"], "unix:///join")
 
 
 def test_defaults_are_filled_in_by_the_bootstrapper() -> None:
@@ -220,9 +220,9 @@ def test_files_with_a_secret_are_private_unless_the_spec_says_otherwise(content:
     asked = subject(
         f"os: {{files: [{{path: /a, content: {content}}}, {{path: /b, mode: '0640', content: {content}}}]}}"
     )
-    assert [one.mode for one in check(asked).spec.os.files] == [mode, 0o640]
+    assert [file.mode for file in check(asked).spec.os.files] == [mode, 0o640]
     asked.spec.imported.kind = "KubeadmConfig"
-    assert [one.mode for one in check(asked).spec.os.files] == [0o644, 0o640]
+    assert [file.mode for file in check(asked).spec.os.files] == [0o644, 0o640]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_nul_characters_are_refused(text: str, path: str) -> None:
     """A NUL in any text of a spec is refused by the path of the field: programs would see only what is before it."""
     with pytest.raises(SpecInvalid) as caught:
         check(subject(text))
-    assert [one.path for one in caught.value.violations if one.path.endswith(path)]
+    assert [refused.path for refused in caught.value.violations if refused.path.endswith(path)]
 
 
 def test_contents_may_hold_nul_characters() -> None:

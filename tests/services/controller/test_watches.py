@@ -48,7 +48,7 @@ class Told:
 
 
 @pytest.fixture
-def told() -> Told:
+def copies() -> Told:
     """A cluster with two workers, a and b."""
     made = Told()
     made.put(cluster_object())
@@ -63,93 +63,93 @@ def _changed(item: Json, **more: Any) -> Json:
     return {**item, **more}
 
 
-def test_facts_are_collected_from_all_copies(told: Told) -> None:
+def test_facts_are_collected_from_all_copies(copies: Told) -> None:
     """Config, owner, cluster and the Secret of its name."""
-    told.put({"kind": "Secret", "metadata": {"name": "a"}})
-    facts = told.watches.facts(("default", "a"))
+    copies.put({"kind": "Secret", "metadata": {"name": "a"}})
+    facts = copies.watches.facts(("default", "a"))
     assert isinstance(facts, Facts)
     assert facts.owner is not None
     assert facts.owner.name == "a"
     assert facts.cluster is not None
     assert facts.cluster.name == CLUSTER
     assert facts.secret is not None
-    assert told.watches.facts(("default", "nobody")) is None
+    assert copies.watches.facts(("default", "nobody")) is None
 
 
-def test_a_status_of_ours_leads_to_no_look(told: Told) -> None:
+def test_a_status_of_ours_leads_to_no_look(copies: Told) -> None:
     """What the controller wrote itself is no news; a new generation, an annotation or a removed status is."""
-    config = told.api.find("SlipwayConfig", "a") or {}
+    config = copies.api.find("SlipwayConfig", "a") or {}
     config["status"] = {"ready": True}
-    told.put(config)
-    told.names()
+    copies.put(config)
+    copies.names()
     config["status"] = {"ready": True, "more": 1}
-    told.put(config)
-    assert told.names() == []
+    copies.put(config)
+    assert copies.names() == []
     config["metadata"]["annotations"] = {"cluster.x-k8s.io/paused": ""}
-    told.put(config)
-    assert told.names() == ["a"]
+    copies.put(config)
+    assert copies.names() == ["a"]
     del config["status"]
-    told.put(config)
-    assert told.names() == ["a"]
+    copies.put(config)
+    assert copies.names() == ["a"]
 
 
-def test_a_machine_concerns_its_own_config(told: Told) -> None:
+def test_a_machine_concerns_its_own_config(copies: Told) -> None:
     """Its node, its version, its end: looked at. The rest of its status is not."""
-    machine = told.api.find("Machine", "a") or {}
-    told.put(_changed(machine, status={"phase": "Provisioning"}))
-    assert told.names() == []
-    told.put(_changed(machine, status={"nodeRef": {"name": "n"}}))
-    assert told.names() == ["a"]
+    machine = copies.api.find("Machine", "a") or {}
+    copies.put(_changed(machine, status={"phase": "Provisioning"}))
+    assert copies.names() == []
+    copies.put(_changed(machine, status={"nodeRef": {"name": "n"}}))
+    assert copies.names() == ["a"]
 
 
-def test_a_cluster_concerns_all_of_its_machines(told: Told) -> None:
+def test_a_cluster_concerns_all_of_its_machines(copies: Told) -> None:
     """When it is paused or initialised, or its endpoint comes; not for each of its conditions."""
-    cluster = told.api.find("Cluster", CLUSTER) or {}
-    told.put(_changed(cluster, status={**cluster["status"], "conditions": [{"type": "X", "status": "True"}]}))
-    assert told.names() == []
-    told.put(_changed(cluster, spec={**cluster["spec"], "paused": True}))
-    assert told.names() == ["a", "b"]
+    cluster = copies.api.find("Cluster", CLUSTER) or {}
+    copies.put(_changed(cluster, status={**cluster["status"], "conditions": [{"type": "X", "status": "True"}]}))
+    assert copies.names() == []
+    copies.put(_changed(cluster, spec={**cluster["spec"], "paused": True}))
+    assert copies.names() == ["a", "b"]
 
 
-def test_a_lost_data_secret_concerns_its_config(told: Told) -> None:
+def test_a_lost_data_secret_concerns_its_config(copies: Told) -> None:
     """It is looked at when its Secret is gone, not when it has made it."""
     references = [{"kind": "SlipwayConfig", "name": "a", "controller": True}]
-    secret = told.put({"kind": "Secret", "metadata": {"name": "a", "ownerReferences": references}})
-    assert told.names() == []
-    told.gone(secret)
-    assert told.names() == ["a"]
+    secret = copies.put({"kind": "Secret", "metadata": {"name": "a", "ownerReferences": references}})
+    assert copies.names() == []
+    copies.gone(secret)
+    assert copies.names() == ["a"]
 
 
-def test_a_secret_of_the_cluster_concerns_those_that_wait(told: Told) -> None:
+def test_a_secret_of_the_cluster_concerns_those_that_wait(copies: Told) -> None:
     """A thousand machines that have all they need are not looked at since the kubeconfig was renewed."""
     labels = {"cluster.x-k8s.io/cluster-name": CLUSTER}
-    told.put({"kind": "Secret", "metadata": {"name": f"{CLUSTER}-kubeconfig", "labels": labels}})
-    assert told.names() == []
-    told.watches.halted["default", "b"] = "WaitingForOwner"
-    told.put({"kind": "Secret", "metadata": {"name": f"{CLUSTER}-ca", "labels": labels}})
-    assert told.names() == ["b"]
+    copies.put({"kind": "Secret", "metadata": {"name": f"{CLUSTER}-kubeconfig", "labels": labels}})
+    assert copies.names() == []
+    copies.watches.halted["default", "b"] = "WaitingForOwner"
+    copies.put({"kind": "Secret", "metadata": {"name": f"{CLUSTER}-ca", "labels": labels}})
+    assert copies.names() == ["b"]
 
 
 @pytest.mark.parametrize("kind", ["Secret", "ConfigMap"])
-def test_what_a_spec_refers_to_concerns_it_while_it_waits(told: Told, kind: str) -> None:
+def test_what_a_spec_refers_to_concerns_it_while_it_waits(copies: Told, kind: str) -> None:
     """By name, in its namespace, and no longer once the spec refers to something else."""
-    facts = told.watches.facts(("default", "a"))
+    facts = copies.watches.facts(("default", "a"))
     assert facts is not None
-    told.watches.depend(facts, frozenset({(kind, "mine")}))
-    told.put({"kind": kind, "metadata": {"name": "mine"}})
-    assert told.names() == []
-    told.watches.halted["default", "a"] = "WaitingForOwner"
-    told.put({"kind": kind, "metadata": {"name": "mine"}})
-    assert told.names() == ["a"]
-    told.put({"kind": kind, "metadata": {"name": "mine", "namespace": "elsewhere"}})
-    assert told.names() == []
-    told.watches.depend(facts, frozenset())
-    told.put({"kind": kind, "metadata": {"name": "mine"}})
-    assert told.names() == []
+    copies.watches.depend(facts, frozenset({(kind, "mine")}))
+    copies.put({"kind": kind, "metadata": {"name": "mine"}})
+    assert copies.names() == []
+    copies.watches.halted["default", "a"] = "WaitingForOwner"
+    copies.put({"kind": kind, "metadata": {"name": "mine"}})
+    assert copies.names() == ["a"]
+    copies.put({"kind": kind, "metadata": {"name": "mine", "namespace": "elsewhere"}})
+    assert copies.names() == []
+    copies.watches.depend(facts, frozenset())
+    copies.put({"kind": kind, "metadata": {"name": "mine"}})
+    assert copies.names() == []
 
 
-def test_a_machine_that_goes_frees_those_that_wait_for_it(told: Told) -> None:
+def test_a_machine_that_goes_frees_those_that_wait_for_it(copies: Told) -> None:
     """Whoever waits for it to begin the cluster has a look."""
-    told.watches.halted["default", "b"] = "WaitingForOwner"
-    told.gone(told.api.find("Machine", "a") or {})
-    assert told.names() == ["a", "b"]
+    copies.watches.halted["default", "b"] = "WaitingForOwner"
+    copies.gone(copies.api.find("Machine", "a") or {})
+    assert copies.names() == ["a", "b"]

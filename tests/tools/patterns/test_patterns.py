@@ -171,7 +171,7 @@ _BAD = [
 _GOOD = [
     ("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", False, "one repeat, however it ends"),
     ("[a-z.]*[a-z]", False, "what goes back once"),
-    ("(a|ab)*c", False, "two beginnings alike, told apart by the next character"),
+    ("(a|ab)*c", False, "two equal beginnings, which the next character separates"),
     ("[a-z]+", True, "a repeat that is a match wherever it ends"),
     ("a(b*c)?", True, "a repeat behind something that it does not repeat"),
     ("^a+b", True, "tried at the beginning only"),
