@@ -13,7 +13,7 @@ from tests.node import documents, node_state
 from tests.node.examples import FORWARDING
 from tests.node.readiness import wait_ready
 from tests.node.rendering import Rendering
-from tests.node.twins import UNTIL_CLUSTER_API
+from tests.node.twins import LOCAL_MODE, UNTIL_CLUSTER_API
 from tools.node import addresses, site
 
 pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
@@ -49,7 +49,6 @@ def docker() -> str:
         "controlPlane": {"apiServerSans": ["localhost", "127.0.0.1", "0.0.0.0", "host.docker.internal"]},
         "etcd": {"local": {"imageTag": "3.6.5-0"}},
         "certificates": {"keyAlgorithm": "Rsa2048"},
-        "featureGates": [{"name": "ControlPlaneKubeletLocalMode", "enabled": True}],
         "node": {
             "kubeletArguments": [*ARGUMENTS, {"name": "fail-swap-on", "value": "false"}],
             "criSocket": SOCKET,
@@ -60,7 +59,7 @@ def docker() -> str:
     machines = {"control-plane-init": ("Init", "cp"), "md": ("Worker", "md")}
     return documents.text(
         documents.cluster(machines, name="dinghy"),
-        documents.config("cp", kubernetes=kubernetes),
+        documents.config("cp", kubernetes=kubernetes, engineOptions=LOCAL_MODE),
         documents.config("md", kubernetes=worker),
     )
 
@@ -79,7 +78,6 @@ def metal() -> str:
     kubernetes = {
         "controlPlane": {"apiServer": {"arguments": [argument], "volumes": [volume]}},
         "certificates": {"keyAlgorithm": "Rsa2048"},
-        "featureGates": [{"name": "ControlPlaneKubeletLocalMode", "enabled": True}],
         "node": {
             "name": {"segments": [{"fact": {"kind": "LocalHostname"}}]},
             "kubeletArguments": [{"name": "node-labels", "value": f"metal3.io/uuid={UUID}"}],
@@ -88,7 +86,8 @@ def metal() -> str:
     }
     cluster = documents.cluster({"init": ("Init", "cp")}, name="anvil")
     cluster["spec"]["cluster"].update(podCidrs=["10.32.0.0/12"], serviceCidrs=["10.48.0.0/16"])
-    config = documents.config("cp", os={"files": files, "sysctls": [documents.FORWARDING]}, kubernetes=kubernetes)
+    system = {"files": files, "sysctls": [documents.FORWARDING]}
+    config = documents.config("cp", os=system, kubernetes=kubernetes, engineOptions=LOCAL_MODE)
     return documents.text(cluster, config)
 
 

@@ -37,6 +37,10 @@ def worker(*arguments: Mapping[str, str], **more: Any) -> dict[str, Any]:
     return node(*arguments, taints={"items": [*more.pop("taints", []), UNTIL_CLUSTER_API]}, **more)
 
 
+LOCAL_MODE = {"kubeadm": {"featureGates": [{"name": "ControlPlaneKubeletLocalMode", "enabled": True}]}}
+"""What KubeadmControlPlane adds."""
+
+
 @dataclass(frozen=True)
 class Described:
     """A machine of an example.
@@ -91,11 +95,7 @@ _KEYS = {"keyAlgorithm": "Rsa2048"}
 
 def _control_plane(**kubernetes: Any) -> dict[str, Any]:
     """The provider's kind of keys and its feature gate are wishes here."""
-    return {
-        "certificates": _KEYS,
-        "featureGates": [{"name": "ControlPlaneKubeletLocalMode", "enabled": True}],
-        **kubernetes,
-    }
+    return {"kubernetes": {"certificates": _KEYS, **kubernetes}, "engineOptions": LOCAL_MODE}
 
 
 def _arguments(**values: str) -> list[dict[str, str]]:
@@ -119,7 +119,7 @@ _AWS = {
             lockPassword=True,
         ),
     },
-    "kubernetes": _control_plane(
+    **_control_plane(
         controlPlane={
             "apiServerSans": ["api.lighthouse.example.com", "127.0.0.1"],
             "apiServer": {
@@ -162,7 +162,7 @@ _AWS = {
 }
 
 _AZURE = {
-    "kubernetes": _control_plane(
+    **_control_plane(
         controlPlane={
             "controllerManager": {
                 "arguments": _arguments(
@@ -210,7 +210,7 @@ _FLATCAR = {
         "users": [{"name": "core", "sshAuthorizedKeys": [_KEY]}],
         "systemdUnits": [{"name": "update-engine.service", "masked": True}, examples.AGENT],
     },
-    "kubernetes": _control_plane(
+    **_control_plane(
         controlPlane={
             "apiServer": {"arguments": _arguments(profiling="false")},
             "controllerManager": {"arguments": _arguments(cloud_provider="external")},

@@ -55,6 +55,7 @@ LEFT_OUT = {
     "Filesystem": "no block device is here",
     "ExternalEtcd": "excludes the local etcd of the test",
     "Discovery": "a machine that joins has it",
+    "KubeadmOptions.ca_path": "takes the place of the directory of certificates on a worker, of which the test asks",
     "OpaqueDocument.text": "is a document: it is read as one, and refused if it is none",
     "User.sudo": "is for sudo to read: visudo stops the bootstrap, where the runner writes the rule",
     "Machine.uid": "is not rendered",

@@ -79,8 +79,8 @@ metadata: {{name: native}}
 spec:
   os: {{sysctls: [{{name: net.ipv4.ip_forward, value: "1"}}]}}
   kubernetes:
-    featureGates: [{{name: ControlPlaneKubeletLocalMode, enabled: true}}]
     node: {{kubeletArguments: [{{name: v, value: "2"}}]}}
+  engineOptions: {{kubeadm: {{featureGates: [{{name: ControlPlaneKubeletLocalMode, enabled: true}}]}}}}
 """
 _PEM_FILES = {
     "cluster-ca": ("ca.crt", "ca.key"),

@@ -63,7 +63,7 @@ def test_a_gate_that_is_set_is_left() -> None:
 
 
 def test_options_that_somebody_asked_for_are_never_left_out() -> None:
-    """Where no kubeadm runs only the gate may go that nobody asked for."""
+    """Only the gate that KubeadmControlPlane adds may be left out where no kubeadm runs."""
     spec = "joinConfiguration: {skipPhases: [a]}"
     got = carried(spec, kind="KubeadmControlPlane", control_plane_version="v1.34.2").spec
     assert list(got.optional_features) == [OPTIONAL[0]]

@@ -25,6 +25,7 @@ NOT_SECRET = {
     "ProvisionRequest.max_user_data_bytes": "a number",
     "ProvisionResponse.secret_format": "a word of a data Secret",
     "RenderRequest.max_user_data_bytes": "a number",
+    "KubeadmOptions.certificates_directory": "a path",
     "Secret.key": "the key under which a value stands, as in a Kubernetes Secret",
     "SecretReference.key": "the key under which a value stands, as in a Kubernetes Secret",
     "Taint.key": "the name of a taint",

@@ -99,7 +99,7 @@ def text(value: str) -> contentpb.MachineText:
         (
             "a negative duration",
             kubernetespb.Timeouts(tls_bootstrap={"seconds": -1}),
-            [("kubelet", "must not be negative")],
+            [("tls_bootstrap", "must not be negative")],
         ),
         (
             "deep inside",

@@ -130,10 +130,10 @@ def test_every_item_is_told_where_it_was_written() -> None:
         ("no base64", "os: {files: [{content: {data: 'a*'}}]}", "os.files[0].content.data: must be base64"),
         ("two of one kind", "os: {files: [{content: {text: a, data: YQ==}}]}", "data: cannot be set together with"),
         ("empty entry", "os: {files: [null]}", "os.files[0]: must not be empty"),
-        ("number for a duration", "kubernetes: {timeouts: {kubelet: 5}}", "must be text, not a number"),
-        ("no duration", "kubernetes: {timeouts: {kubelet: 5 minutes}}", 'must be a duration such as "5m" or "1h30m"'),
-        ("endless duration", "kubernetes: {timeouts: {kubelet: 99999999999999999999h}}", "is too long a duration"),
-        ("no time", "kubernetes: {bootstrapTokens: [{expireTime: tomorrow}]}", "must be a time such as 2026-"),
+        ("number for a duration", "kubernetes: {timeouts: {tlsBootstrap: 5}}", "must be text, not a number"),
+        ("no duration", "kubernetes: {timeouts: {tlsBootstrap: 5 m}}", 'must be a duration such as "5m" or "1h30m"'),
+        ("endless duration", "kubernetes: {timeouts: {tlsBootstrap: 99999999999999999999h}}", "is too long a duration"),
+        ("no time", "engineOptions: {kubeadm: {bootstrapTokens: [{expireTime: x}]}}", "must be a time such as 2026-"),
     ],
     ids=lambda value: value.replace(" ", "-") if len(str(value)) < 30 else "",
 )
@@ -175,7 +175,7 @@ def test_set_is_not_the_same_as_unset() -> None:
 def test_values_have_the_habits_of_kubernetes() -> None:
     """Durations, times, modes, enum values and bytes are spelled as people of the field expect."""
     spec = specpb.MachineBootstrapSpec()
-    spec.kubernetes.timeouts.kubelet.FromSeconds(5400)
+    spec.kubernetes.timeouts.tls_bootstrap.FromSeconds(5400)
     spec.kubernetes.certificates.key_algorithm = kubernetespb.KEY_ALGORITHM_RSA_2048
     spec.engine_options.kubeadm.bootstrap_tokens.add().expire_time.FromJsonString("2026-01-31T12:00:00Z")
     spec.os.files.add(path="/f", mode=0o4755).content.data = b"\x00"
@@ -183,9 +183,9 @@ def test_values_have_the_habits_of_kubernetes() -> None:
         "os": {"files": [{"path": "/f", "content": {"data": "AA=="}, "mode": "4755"}]},
         "kubernetes": {
             "certificates": {"keyAlgorithm": "Rsa2048"},
-            "timeouts": {"kubelet": "1h30m"},
-            "bootstrapTokens": [{"expireTime": "2026-01-31T12:00:00Z"}],
+            "timeouts": {"tlsBootstrap": "1h30m"},
         },
+        "engineOptions": {"kubeadm": {"bootstrapTokens": [{"expireTime": "2026-01-31T12:00:00Z"}]}},
     }
     assert read("{data: 'QU\n JD'}", contentpb.Content()).data == b"ABC"
 

@@ -43,7 +43,7 @@ CHANGES = [
     ("$6$salt$AAAA", "$6$salt$BBBB", "os.users ops", "passwordHash", "a hash in place, of the same length"),
     ("tokenAAAA", "tokenBBBB", "os.files /etc/tok", "content", "a file's content in a Secret"),
     ("$6$salt$CCCC", "$6$salt$DDDD", "os.users two", "passwordHash", "a hash in a Secret"),
-    ("aaaaaa.a", "aaaaaa.b", "engine_options.kubeadm.bootstrap_tokens", "token", "a bootstrap token"),
+    ("aaaaaa.a", "aaaaaa.b", "engine_options.kubeadm", "bootstrapTokens", "a bootstrap token"),
 ]
 
 

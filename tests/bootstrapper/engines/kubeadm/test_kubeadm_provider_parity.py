@@ -166,10 +166,10 @@ EXTERNAL_SPEC = {
 EXTERNAL = """intent { kubernetes {
   node { taints {} }
   etcd { external { endpoints: "https://e:2379" ca_file: "/e/ca" cert_file: "/e/crt" key_file: "/e/key" } }
-  discovery {
-    file { path: "/etc/d.conf" } tls_bootstrap_token { secret_ref { name: "slipway.dev/bootstrap-token" key:
-    "token" } }
-  }
+  discovery { file { path: "/etc/d.conf" } }
+} }
+engine_options { kubeadm {
+  tls_bootstrap_token { secret_ref { name: "slipway.dev/bootstrap-token" key: "token" } }
 } }"""
 BARE_SPEC = {"joinConfiguration": {"discovery": DISCOVERY}}
 JINJA_SPEC = {

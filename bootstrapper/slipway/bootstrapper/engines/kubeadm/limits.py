@@ -15,7 +15,7 @@ from slipway.bootstrapper.engines.kubeadm.request import NAME, OPTIONS, EngineRe
 from slipway.bootstrapper.engines.kubeadm.swap import check_swap
 from slipway.bootstrapper.engines.kubelet_flags import check_flags
 from slipway.bootstrapper.engines.kubernetes_version import Skew, node_skew
-from slipway.bootstrapper.engines.remarks import PARTLY_HONOURED
+from slipway.bootstrapper.engines.remarks import NOT_USED_BY_ROLE, PARTLY_HONOURED
 from slipway.bootstrapper.engines.request import KUBERNETES
 from slipway.bootstrapper.engines.suitability import check_family, check_features, check_newest, check_skew
 from slipway.contract.walk import uses
@@ -38,6 +38,7 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
     check_family(request, engine=NAME)
     _check_algorithm(request)
     _check_etcd(request)
+    _check_directory(request)
     check_newest(request, engine=NAME, newest=NEWEST)
     check_skew(request, tolerant=request.imported)
     _check_kubeadm(request)
@@ -111,6 +112,17 @@ def _check_etcd(request: EngineRequest) -> None:
                 "are names of a local etcd member, and kubernetes.etcd.external has none",
                 remedy="leave it out",
             )
+
+
+def _check_directory(request: EngineRequest) -> None:
+    """Report a directory of certificates that a worker does not use: all that lies there on it is the CA."""
+    options = request.options
+    if options.certificates_directory and not request.is_control_plane and (options.ca_path or request.imported):
+        request.remarks.inform(
+            NOT_USED_BY_ROLE,
+            f"{OPTIONS}.certificates_directory",
+            "has no effect on a worker, whose caPath is the path of the CA",
+        )
 
 
 def _check_kubeadm(request: EngineRequest) -> None:
