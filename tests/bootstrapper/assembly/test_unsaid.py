@@ -1,4 +1,4 @@
-"""What a spec says and nobody would hear: each is refused with its path, before a machine boots without it."""
+"""Parts of a spec that would have no effect: each is refused with its path, before a machine boots without it."""
 
 import pytest
 from google.protobuf.message import Message
