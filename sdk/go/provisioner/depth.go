@@ -5,37 +5,35 @@ import (
 	"strings"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	pb "slipway.dev/sdk/slipway/v1alpha1"
 )
 
 // pathParts is the most parts of a path: what a provisioner does for each folder above a path costs their square.
 const pathParts = 64
 
+// pathFields are the lists of an operating system whose items have a path, and the field that holds it.
+var pathFields = [][2]protoreflect.Name{
+	{"files", "path"}, {"directories", "path"}, {"links", "path"}, {"mounts", "path"}, {"swaps", "path"}, {"users", "home"},
+}
+
 // checkPathDepth refuses paths of more parts than the contract allows, in a bundle of any origin.
 func checkPathDepth(system *pb.OperatingSystem) error {
 	var deep []violation
-	check := func(field, path string) {
-		if strings.Count(path, "/")+strings.Count(path, `\`) > pathParts {
-			deep = append(deep, violation{path: field, why: fmt.Sprintf("must have at most %d parts", pathParts)})
+	message := system.ProtoReflect()
+	for _, names := range pathFields {
+		list := message.Descriptor().Fields().ByName(names[0])
+		path := list.Message().Fields().ByName(names[1])
+		items := message.Get(list).List()
+		for index := range items.Len() {
+			text := items.Get(index).Message().Get(path).String()
+			if strings.Count(text, "/")+strings.Count(text, `\`) > pathParts {
+				deep = append(deep, violation{
+					path: fmt.Sprintf("os.%s[%d].%s", names[0], index, names[1]),
+					why:  fmt.Sprintf("must have at most %d parts", pathParts),
+				})
+			}
 		}
-	}
-	for index, file := range system.GetFiles() {
-		check(fmt.Sprintf("os.files[%d].path", index), file.GetPath())
-	}
-	for index, directory := range system.GetDirectories() {
-		check(fmt.Sprintf("os.directories[%d].path", index), directory.GetPath())
-	}
-	for index, link := range system.GetLinks() {
-		check(fmt.Sprintf("os.links[%d].path", index), link.GetPath())
-	}
-	for index, mount := range system.GetMounts() {
-		check(fmt.Sprintf("os.mounts[%d].path", index), mount.GetPath())
-	}
-	for index, swap := range system.GetSwaps() {
-		check(fmt.Sprintf("os.swaps[%d].path", index), swap.GetPath())
-	}
-	for index, user := range system.GetUsers() {
-		check(fmt.Sprintf("os.users[%d].home", index), user.GetHome())
 	}
 	if len(deep) == 0 {
 		return nil

@@ -67,8 +67,6 @@ def test_packages_of_rpm_are_verified(lower: LowerSystem, distribution: str, pat
 
 REFUSED = [
     ("alpine", {}, "key of another kind", "apk has its own"),
-    ("debian", {"url": "file:///srv"}, "no http or https address", "a folder of the machine"),
-    ("debian", {"url": "https://me:secret@example.com/"}, "holds credentials", "a password that all can read"),
     ("debian", {"suites": ["stable"]}, "suites and no components", "half of apt's two"),
     ("debian", {"components": ["main"]}, "components and no suites", "the other half"),
     ("rhel", {"suites": ["stable"], "components": ["main"]}, "neither suites nor components", "apt's words for dnf"),
@@ -79,12 +77,11 @@ REFUSED = [
 def test_what_cannot_work_is_refused(
     lower: LowerSystem, distribution: str, changes: dict[str, object], expected: str, reason: str
 ) -> None:
-    """With a reason that names no value, and a remedy."""
+    """With a reason and a remedy."""
     done = lower(system(**changes), distribution=distribution)
     ((feature, why),) = set(done.refusals)
     assert feature.startswith("os.packages"), reason
     assert expected in why
-    assert "secret" not in "".join(refusal.reason + refusal.remedy for refusal in done.result.refusals)
 
 
 def test_an_index_that_is_not_refreshed_is_refused(lower: LowerSystem) -> None:

@@ -51,18 +51,6 @@ def _check(item: Item, repository: ospb.PackageRepository, manager: PackageManag
             remedy="put its key below /etc/apk/keys and its line into /etc/apk/repositories by os.files",
             fields=["repositories"],
         )
-    address = urlsplit(repository.url)
-    if address.scheme not in ("http", "https") or not address.hostname:
-        raise CannotLower(
-            item, "a repository has no http or https address", remedy="write https://...", fields=[f"{field}.url"]
-        )
-    if "@" in address.netloc:
-        raise CannotLower(
-            item,
-            "the address of a repository holds credentials, which every account of the machine could read",
-            remedy="put them into a file of the package manager's by os.files, with mode 0600",
-            fields=[f"{field}.url"],
-        )
     if manager is not PackageManager.APT and (repository.suites or repository.components):
         raise CannotLower(
             item,
