@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,18 +27,19 @@ from tools.oracles import cloud_init, fakes, ignition, roots, sandbox, tree_scan
 from tools.oracles.machine_state import MachineState
 from tools.oracles.sandbox import Command, File
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "provisioner-minimal"
-MINIMAL = "minimal"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "provisioner-shell"
+SHELL = "shell.example.com"
 BOOT_SERVICE = "slipway-boot.service"
 _UNIT = b"[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n"
 _START_SECONDS = 20.0
 
 
 @contextlib.contextmanager
-def minimal_provisioner() -> Iterator[str]:
+def shell_provisioner() -> Iterator[str]:
     """Run the example provisioner as the process that it is; give its address."""
     address = f"{LOOPBACK}:{free_port()}"
-    process = subprocess.Popen([sys.executable, EXAMPLE / "provisioner.py", address])
+    serve = (sys.executable, "-m", "slipway.cli", "provisioner", "serve", "--insecure", "--listen-address", address)
+    process = subprocess.Popen([*serve, "--exec", shlex.quote(str(EXAMPLE / "provisioner.sh"))])
     try:
         yield address
     finally:
@@ -64,15 +66,15 @@ class AllProvisioners:
         timeout: float,  # the protocol's own
     ) -> provisionerpb.RenderResponse:
         """Call the one that the instance is of."""
-        chosen = self._remote if instance.info.name == MINIMAL else self._embedded
+        chosen = self._remote if instance.info.name == SHELL else self._embedded
         return await chosen.render(instance, request, timeout=timeout)
 
 
 def render_by_all(
-    request: bootstrappb.GetUserDataRequest, provisioners: list[str], *, minimal_address: str
+    request: bootstrappb.GetUserDataRequest, provisioners: list[str], *, shell_address: str
 ) -> dict[str, bootstrappb.GetUserDataResponse]:
     """Give the user data of one machine by each of the provisioners, with the same secrets of the cluster."""
-    return asyncio.run(_render_by_all(request, provisioners, minimal_address))
+    return asyncio.run(_render_by_all(request, provisioners, shell_address))
 
 
 async def _render_by_all(
@@ -140,4 +142,4 @@ def _first_boot(user_data: bytes) -> MachineState:
         )
         unit_files.start(box, BOOT_SERVICE)
         status = "error" if first.status else "done"
-        return tree_scan.read(box, tree_scan.Verdict(MINIMAL, status, ()), given=given_files())
+        return tree_scan.read(box, tree_scan.Verdict(SHELL, status, ()), given=given_files())
