@@ -70,7 +70,7 @@ def schema(output: str) -> None:
 )  # fmt: skip
 @click.option(
     "--boot-cmd", default="", callback=_words, metavar="COMMAND",
-    help="Boots a machine with the user data that it finds in its working directory, and writes what became of it as a "
+    help="Boots a machine with the user data that it finds in its working directory, and writes its state as a "
     "MachineState in JSON.",
 )  # fmt: skip
 @click.option(
