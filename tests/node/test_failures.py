@@ -14,7 +14,8 @@ from tools.node.machine import SENTINEL, Machine
 pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
 
 NOWHERE = "10.77.0.250:6443"
-SHORT = {"discovery": "8s", "kubernetesApi": "8s", "tlsBootstrap": "20s"}
+SHORT = {"engineOptions": {"kubeadm": {"timeouts": {"discovery": "8s", "kubernetesApi": "8s"}}}}
+SHORT_JOIN = {"tlsBootstrap": "20s"}
 
 
 def the_same_after_a_reboot(machine: Machine) -> None:
@@ -74,12 +75,15 @@ def test_a_failing_command_after_is_no_success(harbour: Harbour) -> None:
         ("preflight", {"os": {"sysctls": [{**documents.FORWARDING, "value": "0"}]}}, "ip_forward"),
         (
             "ca-hash",
-            {"kubernetes": {"discovery": {"token": {"caHashes": ["sha256:" + "0" * 64]}}, "timeouts": SHORT}},
+            {
+                "kubernetes": {"discovery": {"token": {"caHashes": ["sha256:" + "0" * 64]}}, "timeouts": SHORT_JOIN},
+                **SHORT,
+            },
             "none of the public keys",
         ),
         (
             "unreachable",
-            {"kubernetes": {"discovery": {"token": {"endpoint": NOWHERE}}, "timeouts": SHORT}},
+            {"kubernetes": {"discovery": {"token": {"endpoint": NOWHERE}}, "timeouts": SHORT_JOIN}, **SHORT},
             NOWHERE.partition(":")[0],
         ),
     ],
@@ -102,8 +106,8 @@ def test_an_expired_token_joins_nobody(harbour: Harbour) -> None:
     created = harbour.control_plane.run(["kubeadm", "token", "create", "--ttl=1s"]).output.strip()
     gone = lambda: created not in harbour.control_plane.run(["kubeadm", "token", "list"]).output  # noqa: E731
     harbour.control_plane.wait_until(gone, "the token is still there", timeout=SECONDS, asks=True)
-    kubernetes = {"discovery": {"token": {"token": {"value": created}}}, "timeouts": SHORT}
-    machine = harbour.worker("expired", kubernetes=kubernetes)
+    kubernetes = {"discovery": {"token": {"token": {"value": created}}}, "timeouts": SHORT_JOIN}
+    machine = harbour.worker("expired", kubernetes=kubernetes, **SHORT)
     told, tail = failure(machine)
     assert told["step"] == "20-kubeadm"
     assert "token" in tail

@@ -203,7 +203,9 @@ def test_the_machine_is_the_same(number: int, engine: Callable[..., None]) -> No
     made = booted(number)
     assert sameness.problems(made.left, made.right, allowed=differences()) == []
     assert tree_diff.unused(made.left, made.right, allowed=differences(shown_by=number)) == []
-    assert (made.kubeadm.status, made.kubeadm.output) == (0, b"ok\n")
+    # The authority of a generated spec may end before the certificates that it issues, of which kubeadm warns.
+    lines = [line for line in made.kubeadm.output.splitlines() if b"WARNING: certificateValidityPeriod" not in line]
+    assert (made.kubeadm.status, lines) == (0, [b"ok"])
     expected = {
         DOWNLOADED: generated_network.CONTENT,
         FACTS: generated_network.facts_in_a_file(),
