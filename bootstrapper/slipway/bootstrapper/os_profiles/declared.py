@@ -38,7 +38,7 @@ def find_profile(
 def declared_table(profiles: Sequence[profilepb.OsProfile]) -> ProfileTable:
     """Return the table of the profiles that a format declares; one that breaks a rule is left out.
 
-    The registry refuses a provisioner with such a profile. Whoever is listed without a registry has no machine of it.
+    The registry refuses a provisioner with such a profile; one that is listed without a registry has no machine of it.
     """
     return _table(tuple(profile.SerializeToString(deterministic=True) for profile in profiles))
 
