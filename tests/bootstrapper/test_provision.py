@@ -192,7 +192,7 @@ async def test_a_request_that_is_not_sound_is_refused_by_field(spec: dict[str, A
     """Every rule has the caller's own field path, and no value is repeated."""
     error = await refusal(request(spec))
     assert error.reason == "SPEC_INVALID"
-    assert path in [one.path for one in error.violations], error.violations
+    assert path in [violation.path for violation in error.violations], error.violations
 
 
 async def test_secrets_are_the_callers_own() -> None:
@@ -216,12 +216,12 @@ WINDOWS = {
 
 
 async def test_attachments_are_for_a_caller_that_can_place_them() -> None:
-    """An answer file needs its script beside it, which a caller that places none is told before there is a machine."""
-    asked = request(changed(**WINDOWS), secrets={}, acceptAttachments=True)
-    answer = await provision(service(), asked)
+    """An answer file needs its script beside it, which a caller that places none learns before there is a machine."""
+    place = request(changed(**WINDOWS), secrets={}, acceptAttachments=True)
+    answer = await provision(service(), place)
     assert [attachment.name for attachment in answer.attachments] == ["slipway-setup.ps1"]
-    asked.accept_attachments = False
-    assert (await refusal(asked)).reason == "ATTACHMENTS_NOT_ACCEPTED"
+    place.accept_attachments = False
+    assert (await refusal(place)).reason == "ATTACHMENTS_NOT_ACCEPTED"
 
 
 @pytest.mark.parametrize(
