@@ -1,11 +1,6 @@
 """Renders machines by any provisioner, and runs each first-boot system for real on the same root file system."""
 
 import asyncio
-import contextlib
-import shlex
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper, utc_now
@@ -13,7 +8,6 @@ from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
 from slipway.bootstrapper.credentials.generation import SecretFactory
 from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
-from slipway.cli.processes import LOOPBACK, free_port
 from slipway.contract.version import VERSION
 from slipway.embedded.bootstrapper import compiler
 from slipway.embedded.provisioners import embedded_provisioners
@@ -32,19 +26,6 @@ SHELL = "shell.example.com"
 BOOT_SERVICE = "slipway-boot.service"
 _UNIT = b"[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n"
 _START_SECONDS = 20.0
-
-
-@contextlib.contextmanager
-def shell_provisioner() -> Iterator[str]:
-    """Run the example provisioner as the process that it is; give its address."""
-    address = f"{LOOPBACK}:{free_port()}"
-    serve = (sys.executable, "-m", "slipway.cli", "provisioner", "serve", "--insecure", "--listen-address", address)
-    process = subprocess.Popen([*serve, "--exec", shlex.quote(str(EXAMPLE / "provisioner.sh"))])
-    try:
-        yield address
-    finally:
-        process.kill()
-        process.wait()
 
 
 class AllProvisioners:

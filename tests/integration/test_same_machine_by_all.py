@@ -11,7 +11,8 @@ import pytest
 
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.integration.full_request import HASH, WORD, full_request
-from tests.integration.machines import SHELL, boot, render_by_all, shell_provisioner
+from tests.integration.machines import SHELL, boot, render_by_all
+from tests.integration.shell_provisioner import shell_provisioner
 from tools.oracles import finding, tree_diff
 from tools.oracles.machine_state import Kind, MachineState
 from tools.oracles.tree_diff import Allowed, Part

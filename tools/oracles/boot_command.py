@@ -19,18 +19,25 @@ from typing import Any
 from tools.oracles import cloud_init, finding, ignition
 from tools.oracles.machine_state import Kind, MachineState, Node
 
+_NOT_SERVED = 3
+_TOO_NEW = "unsupported config version"
+"""What Ignition says of a config of a specification that it does not know."""
+
 _SYSTEMS: dict[str, Callable[..., MachineState]] = {"cloud-config": cloud_init.run, "ignition": ignition.run}
 
 
 def main() -> int:
-    """Boot, report, and give 0; 1 with the reason where the format is unknown or the first-boot system failed."""
+    """Boot, report, and return 0; 3 where no machine here knows the format, 1 where the first-boot system failed."""
     format_id = os.environ.get("SLIPWAY_FORMAT", "")
     run = _SYSTEMS.get(format_id.partition("/")[0])
     if run is None:
         print(f"no machine here boots with {format_id}", file=sys.stderr)
-        return 1
+        return _NOT_SERVED
     state = run(Path("user-data").read_bytes(), systemd=True)
     problems = finding.errors(state.findings)
+    if any(_TOO_NEW in str(problem) for problem in problems):
+        print(f"the {state.engine} here is older than {format_id}", file=sys.stderr)
+        return _NOT_SERVED
     if problems:
         print(f"{state.engine}: {problems[0]}", file=sys.stderr)
         return 1

@@ -7,7 +7,7 @@ from slipway.conformance.check import Checks, Need
 from slipway.conformance.compare import compare
 from slipway.conformance.contents import Contents
 from slipway.conformance.decoders import external
-from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
 from slipway.conformance.outcome import Broken, NotRun, Unverified, all_hold
 from slipway.conformance.session import Session
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -43,6 +43,8 @@ async def booted(session: Session, info: provisionerpb.FormatInfo) -> None:
     options = session.options
     try:
         state = await external.boot(options.boot_cmd, request, response, paths=paths, seconds=options.boot_seconds)
+    except NotServedError as error:
+        raise NotRun(str(error)) from None
     except UnreadableError as error:
         raise Broken(f"no machine was booted: {error}") from None
     compared = compare(request.bundle, state, windows=False)

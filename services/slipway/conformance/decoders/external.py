@@ -11,7 +11,7 @@ from pathlib import Path
 
 from google.protobuf.json_format import MessageToJson, Parse, ParseError
 
-from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
 from slipway.conformance.heartbeat import Heartbeat
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -20,6 +20,8 @@ SECONDS = 30.0
 _SHOWN = 300
 """So many characters of a program's own words are shown."""
 _ATTACHMENTS = "attachments"
+_NOT_SERVED = 3
+"""Exit code of a program that does not serve the format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,13 @@ class Program:
 
         Raises:
             UnreadableError: it failed, or wrote no MachineState; or an attachment's name is not that of a file.
+            NotServedError: it ended with exit code 3.
         """
         with tempfile.TemporaryDirectory(prefix="slipway-conformance-") as folder:
             job.lay_out(Path(folder))
             written, errors, status = await self._run(job, folder)
+        if status == _NOT_SERVED:
+            raise NotServedError(f"{self.flag} does not serve this format{_last_words(errors)}")
         if status != 0:
             raise UnreadableError(f"{self.flag} ended with exit code {status}{_last_words(errors)}")
         try:
