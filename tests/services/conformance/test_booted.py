@@ -36,7 +36,7 @@ _END = 'json.dump({"features": ["os.files"], "os": {"files": list(files.values()
 async def test_a_real_machine_is_the_judge(engine: Callable[..., None], name: str, unknown: list[str]) -> None:
     """cloud-init and Ignition set up a machine, systemd starts the program, and the suite sees both.
 
-    The Ignition of the machine knows specifications up to 3.3; what nobody has booted is not said to be right.
+    The Ignition of the machine knows specifications up to 3.3; what was not booted is not reported as right.
     """
     engine("root-trixie", "ignition")
     start = (sys.executable, "-m", f"slipway.provisioners.{name.replace('-', '_')}")
