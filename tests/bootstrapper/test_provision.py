@@ -11,6 +11,7 @@ from google.protobuf.json_format import ParseDict
 
 from slipway.bootstrapper.assembly.own_plan import check_provision
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.provisioning_service import explain_provision, provision
 from slipway.contract.errors import SlipwayError, SpecInvalid
 from slipway.embedded.bootstrapper import embedded_bootstrapper
@@ -67,20 +68,20 @@ def changed(**parts: Any) -> dict[str, Any]:
     return {name: value for name, value in spec.items() if value is not None}
 
 
-def service() -> Bootstrapper:
+def service(policy: Policy | None = None) -> Bootstrapper:
     """A bootstrapper whose store must never be asked."""
 
     class Untouched:
         def ensure(self, *_: object) -> Any:
             raise AssertionError("the store of credentials was asked")
 
-    return embedded_bootstrapper(store=Untouched())
+    return embedded_bootstrapper(store=Untouched(), policy=policy)
 
 
-async def refusal(asked: provisioningpb.ProvisionRequest) -> SlipwayError:
+async def refusal(asked: provisioningpb.ProvisionRequest, policy: Policy | None = None) -> SlipwayError:
     """Give why a request is refused."""
     with pytest.raises(SlipwayError) as caught:
-        await provision(service(), asked)
+        await provision(service(policy), asked)
     return caught.value
 
 
@@ -191,7 +192,7 @@ async def test_a_request_that_is_not_sound_is_refused_by_field(spec: dict[str, A
     """Every rule has the caller's own field path, and no value is repeated."""
     error = await refusal(request(spec))
     assert error.reason == "SPEC_INVALID"
-    assert path in [one.path for one in error.violations], error.violations
+    assert path in [violation.path for violation in error.violations], error.violations
 
 
 async def test_secrets_are_the_callers_own() -> None:
@@ -203,6 +204,46 @@ async def test_secrets_are_the_callers_own() -> None:
     error = await refusal(request(SPEC, secrets=ours))
     assert [one.path for one in error.violations] == ["secrets.secrets[0].name"]
     assert TOKEN.decode() not in str(error)
+
+
+WINDOWS = {
+    "provisioner": {"name": "windows", "format": "unattend"},
+    "target": {"osFamily": "OS_FAMILY_WINDOWS"},
+    "os": {"files": [{"path": "C:\\etc\\agent.conf", "content": {"text": "hello"}}]},
+    "commands": None,
+    "plan": {"steps": [{"id": "install", "phase": "PHASE_BOOTSTRAP", "command": {"argv": ["agent.exe", "/install"]}}]},
+}
+
+
+async def test_attachments_are_for_a_caller_that_can_place_them() -> None:
+    """An answer file needs its script beside it, which a caller that places none learns before there is a machine."""
+    place = request(changed(**WINDOWS), secrets={}, acceptAttachments=True)
+    answer = await provision(service(), place)
+    assert [attachment.name for attachment in answer.attachments] == ["slipway-setup.ps1"]
+    place.accept_attachments = False
+    assert (await refusal(place)).reason == "ATTACHMENTS_NOT_ACCEPTED"
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason", "path"),
+    [
+        (Policy(denied_features=frozenset({"os.commands"})), "FEATURE_DENIED", "spec.commands"),
+        (Policy(allowed_features=frozenset({"os.files", "plan.*"})), "FEATURE_DENIED", "spec.os.sysctls[0]"),
+        (Policy(allowed_provisioners=frozenset({"ignition"})), "PROVISIONER_NOT_ALLOWED", ""),
+    ],
+)
+async def test_the_operators_policy_holds_here_too(policy: Policy, reason: str, path: str) -> None:
+    """What no spec of Slipway's own may use, and who may get no bundle, is the same for a caller's own plan."""
+    error = await refusal(request(SPEC), policy)
+    assert error.reason == reason
+    assert not path or path in [violation.path for violation in error.violations]
+
+
+async def test_how_a_plan_is_carried_out_is_the_callers_to_say() -> None:
+    """A failure of a command may let the plan go on, as the spec of Slipway's own can say."""
+    patient = changed(execution={"onPreFailure": "FAILURE_POLICY_CONTINUE"})
+    strict, lenient = [(await provision(service(), request(spec))).user_data for spec in (SPEC, patient)]
+    assert strict != lenient
 
 
 def test_a_field_that_is_not_known_is_refused() -> None:

@@ -1,10 +1,6 @@
 """Renders machines by any provisioner, and runs each first-boot system for real on the same root file system."""
 
 import asyncio
-import contextlib
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper, utc_now
@@ -12,7 +8,6 @@ from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
 from slipway.bootstrapper.credentials.generation import SecretFactory
 from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
-from slipway.cli.processes import LOOPBACK, free_port
 from slipway.contract.version import VERSION
 from slipway.embedded.bootstrapper import compiler
 from slipway.embedded.provisioners import embedded_provisioners
@@ -26,23 +21,11 @@ from tools.oracles import cloud_init, fakes, ignition, roots, sandbox, tree_scan
 from tools.oracles.machine_state import MachineState
 from tools.oracles.sandbox import Command, File
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "provisioner-minimal"
-MINIMAL = "minimal"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "provisioner-shell"
+SHELL = "shell.example.com"
 BOOT_SERVICE = "slipway-boot.service"
 _UNIT = b"[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n"
 _START_SECONDS = 20.0
-
-
-@contextlib.contextmanager
-def minimal_provisioner() -> Iterator[str]:
-    """Run the example provisioner as the process that it is; give its address."""
-    address = f"{LOOPBACK}:{free_port()}"
-    process = subprocess.Popen([sys.executable, EXAMPLE / "provisioner.py", address])
-    try:
-        yield address
-    finally:
-        process.kill()
-        process.wait()
 
 
 class AllProvisioners:
@@ -64,15 +47,15 @@ class AllProvisioners:
         timeout: float,  # the protocol's own
     ) -> provisionerpb.RenderResponse:
         """Call the one that the instance is of."""
-        chosen = self._remote if instance.info.name == MINIMAL else self._embedded
+        chosen = self._remote if instance.info.name == SHELL else self._embedded
         return await chosen.render(instance, request, timeout=timeout)
 
 
 def render_by_all(
-    request: bootstrappb.GetUserDataRequest, provisioners: list[str], *, minimal_address: str
+    request: bootstrappb.GetUserDataRequest, provisioners: list[str], *, shell_address: str
 ) -> dict[str, bootstrappb.GetUserDataResponse]:
     """Give the user data of one machine by each of the provisioners, with the same secrets of the cluster."""
-    return asyncio.run(_render_by_all(request, provisioners, minimal_address))
+    return asyncio.run(_render_by_all(request, provisioners, shell_address))
 
 
 async def _render_by_all(
@@ -140,4 +123,4 @@ def _first_boot(user_data: bytes) -> MachineState:
         )
         unit_files.start(box, BOOT_SERVICE)
         status = "error" if first.status else "done"
-        return tree_scan.read(box, tree_scan.Verdict(MINIMAL, status, ()), given=given_files())
+        return tree_scan.read(box, tree_scan.Verdict(SHELL, status, ()), given=given_files())

@@ -11,7 +11,8 @@ import pytest
 
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.integration.full_request import HASH, WORD, full_request
-from tests.integration.machines import MINIMAL, boot, minimal_provisioner, render_by_all
+from tests.integration.machines import SHELL, boot, render_by_all
+from tests.integration.shell_provisioner import shell_provisioner
 from tools.oracles import finding, tree_diff
 from tools.oracles.machine_state import Kind, MachineState
 from tools.oracles.tree_diff import Allowed, Part
@@ -19,7 +20,7 @@ from tools.oracles.tree_diff import Allowed, Part
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(180)]
 
 HERE = Path(__file__).parent
-PROVISIONERS = ["cloud-init", "ignition", MINIMAL]
+PROVISIONERS = ["cloud-init", "ignition", SHELL]
 SCRIPT = b'#!/bin/sh\n# {{ not jinja }} {% nor this %} ${HOME} `id`\necho "it\'s $1"\n'
 KUBEADM = {
     "cp-0": ("kubeadm", "init", "--config", "/etc/slipway/kubeadm.yaml"),
@@ -59,8 +60,8 @@ def role(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def answers(role: str) -> Answers:
     """User data of the machine by each provisioner."""
-    with minimal_provisioner() as address:
-        return render_by_all(full_request(role), PROVISIONERS, minimal_address=address)
+    with shell_provisioner() as address:
+        return render_by_all(full_request(role), PROVISIONERS, shell_address=address)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_the_list_of_differences_does_not_grow_unseen() -> None:
     assert len(found) == len(set(found)) == 43
 
 
-@pytest.mark.parametrize("other", ["ignition", MINIMAL])
+@pytest.mark.parametrize("other", ["ignition", SHELL])
 def test_the_machine_is_the_same(states: States, other: str) -> None:
     """Nothing differs but what the checked-in list names, and the list names nothing that does not differ."""
     left, right = states["cloud-init"], states[other]
@@ -171,6 +172,6 @@ def test_secrets_reach_the_machine_and_nothing_else(states: States, answers: Ans
 def test_the_least_provisioner_gets_everything_lowered(answers: Answers) -> None:
     """What the example takes natively is what it says: everything else was lowered for it, and not for the others."""
     lowered = {name: {one.feature for one in answer.lowered} for name, answer in answers.items()}
-    assert {"os.users", "os.groups", "os.links", "os.hostname", "os.systemd.units", "plan.steps"} <= lowered[MINIMAL]
-    assert lowered["cloud-init"] < lowered[MINIMAL]
+    assert {"os.users", "os.groups", "os.links", "os.hostname", "os.systemd.units", "plan.steps"} <= lowered[SHELL]
+    assert lowered["cloud-init"] < lowered[SHELL]
     assert "os.systemd.units" not in lowered["ignition"]

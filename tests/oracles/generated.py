@@ -164,6 +164,9 @@ def _kubernetes(draw: st.DrawFn, *, complete: bool) -> specpb.MachineBootstrapSp
         argument.name = name
     # The system may have swap, with which the kubelet does not start otherwise.
     arguments.add(name="fail-swap-on", value="false")
+    if made.kubernetes.certificates.HasField("ca_validity"):
+        # kubeadm warns of an authority that ends before the certificates that it issues.
+        made.kubernetes.certificates.ca_validity.seconds = 10 * 365 * 24 * 60 * 60
     for token in made.engine_options.kubeadm.bootstrap_tokens:
         # kubeadm takes groups only of who uses a token to say who it is.
         if token.groups and "authentication" not in token.usages:

@@ -37,6 +37,11 @@ _NAME = "slipway-bootstrapper"
     "--credentials-dir", metavar="DIR", help="Keep clusters' secrets here. Without it requests must carry them."
 )
 @click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
+@click.option(
+    "--provisioner-profiles/--no-provisioner-profiles",
+    default=None,
+    help="Machines may have an OS profile of the provisioner that renders them. Default: they may.",
+)
 @click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
 @versions_option
 @click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')
@@ -72,6 +77,7 @@ async def _serve(settings: BootstrapperSettings, registry: str) -> None:
             engines=installed_engines(),
             profiles=ProfileTable.extended(settings.profiles_dir) if settings.profiles_dir else ProfileTable.shipped(),
             passes=all_passes(),
+            takes_declared_profiles=settings.provisioner_profiles,
         ),
         version=VERSION,
         store=None

@@ -21,6 +21,7 @@ from slipway.bootstrapper.lowering.omission import not_taken, omit, take_out
 from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.bootstrapper.lowering.provenance import provenance_file
 from slipway.bootstrapper.os_profiles import OsProfile, ProfileTable
+from slipway.bootstrapper.os_profiles.declared import find_profile
 from slipway.bootstrapper.remedies import remedy_of
 from slipway.contract.errors import SlipwayError, UnsupportedTarget, Violation
 from slipway.contract.features import by_id, compute_features, unsupported
@@ -69,6 +70,8 @@ class Compiler:
     engines: EngineTable
     profiles: ProfileTable
     passes: PassTable
+    takes_declared_profiles: bool = True
+    """Whether machines may have an OS profile that the provisioner declares which renders them."""
 
     def compile(
         self,
@@ -91,7 +94,7 @@ class Compiler:
             return result
         takes_intent = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_INTENT
         target = bundle.machine.target
-        profile = None if takes_intent else self._profile(target)
+        profile = None if takes_intent else self._profile(target, info)
         draft = Draft(bundle=bundle, known_profile=profile, target=target, ntp_clients=self.profiles.ntp_clients())
         lowered = self._lower(draft, result, info, optional_features, rejected={})
         lowered.refusals = list(at_their_causes(lowered.refusals, neutral))
@@ -226,13 +229,13 @@ class Compiler:
             rest.ClearField("commands")
         rest.plan.SetInParent()
         target = rest.machine.target
-        draft = Draft(bundle=rest, known_profile=self._profile(target), target=target)
+        draft = Draft(bundle=rest, known_profile=self._profile(target, info), target=target)
         return legalise(draft, info.features, table=self.passes, optional_features=optional_features).refusals
 
-    def _profile(self, target: clusterpb.Target) -> OsProfile | UnsupportedTarget:
+    def _profile(self, target: clusterpb.Target, info: provisionerpb.FormatInfo) -> OsProfile | UnsupportedTarget:
         """Give the machine's profile, or why there is none, for the passes that need one."""
         try:
-            return self.profiles.find(target)
+            return find_profile(self.profiles, target, info if self.takes_declared_profiles else None)
         except UnsupportedTarget as error:
             return error
 

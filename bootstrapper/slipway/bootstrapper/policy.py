@@ -5,7 +5,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly.structure import IMAGES_OWN_USER
-from slipway.bootstrapper.assembly.subject import CheckedSubject, written_places
+from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, written_places
+from slipway.bootstrapper.field_index import item_index
 from slipway.bootstrapper.provisioning.versions import VersionRules
 from slipway.contract.errors import FeatureDenied, ProvisionerNotAllowed, Violation
 from slipway.contract.features import MAX_PATHS, feature_uses
@@ -39,11 +40,14 @@ class Policy:
         """Refuse a neutral bundle that uses a denied feature.
 
         Raises:
-            FeatureDenied: naming features and fields.
+            FeatureDenied: naming features, and the fields as the user wrote them.
         """
         used = [*((use.id, use.paths) for use in feature_uses(bundle)), *_implied(bundle.os)]
         uses = [use for use in used if _matches(use[0], self.denied_features)]
-        _refuse(uses, verb="denies", where=lambda path: [path])
+        if not uses:
+            return
+        index = item_index(bundle)
+        _refuse(uses, verb="denies", where=lambda path: [field_name(index, f"spec.{path}")])
 
     def check_spec(self, subject: CheckedSubject) -> None:
         """Refuse a spec, or a plan of the caller's own, that uses a feature which is not allowed.

@@ -21,6 +21,7 @@ class BootstrapperSettings(ArtifactSettings, VersionSettings, ServerSettings):
 
     credentials_dir: Path | None = None
     profiles_dir: Path | None = None
+    provisioner_profiles: bool = True
     allowed_provisioners: Names | None = None
     denied_features: Names = frozenset()
     allowed_features: Names | None = None

@@ -69,6 +69,15 @@ def schema(output: str) -> None:
     help="Turns user data on standard input into a MachineState in JSON, for a format that the suite cannot read.",
 )  # fmt: skip
 @click.option(
+    "--boot-cmd", default="", callback=_words, metavar="COMMAND",
+    help="Boots a machine with the user data that it finds in its working directory, and writes its state as a "
+    "MachineState in JSON.",
+)  # fmt: skip
+@click.option(
+    "--boot-seconds", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS",
+    help="Time for one such boot.",
+)  # fmt: skip
+@click.option(
     "--profile", "profiles", multiple=True, type=click.Choice(["render", "process", "registration"]),
     help="Only this chapter of the contract; may be given more than once. Default: all three.",
 )  # fmt: skip
@@ -157,7 +166,7 @@ def run(**values: Any) -> None:
         raise click.UsageError(f"there is no group, clause or check {', '.join(unknown)}")
     names = (
         *("endpoint", "tls_cert_dir", "insecure", "start_cmd", "decode_cmd", "profiles", "core_only", "trust_domain"),
-        "keep",
+        *("keep", "boot_cmd", "boot_seconds"),
     )
     wanted = run.Wanted(only=values["only"], known=known)
     progress = None if values["quiet"] else lambda one, number, of: note(verdict.progress(one, number, of))

@@ -4,6 +4,7 @@ from functools import cache
 
 from slipway.conformance.check import Check
 from slipway.conformance.checks import (
+    booted,
     errors,
     features,
     information,
@@ -31,8 +32,8 @@ from slipway.conformance.checks import (
 def all_checks() -> tuple[Check, ...]:
     """Give all checks, sorted by clause; those of one clause in the order in which they are written."""
     modules = (
-        transport, tls, process, information, features, render, remembrance, refusals, splicing, meaning, quantity,
-        places, starting, errors, limits, load, secrecy, registration, outage, versions,
+        transport, tls, process, information, features, render, remembrance, refusals, splicing, meaning, booted,
+        quantity, places, starting, errors, limits, load, secrecy, registration, outage, versions,
     )  # fmt: skip
     order = ("TRN", "INF", "FEA", "RND", "ERR", "LIM", "SEC", "REG", "EXE", "VER")
     found = [check for module in modules for check in module.CHECKS]

@@ -20,6 +20,7 @@ class Need(StrEnum):
 
     TLS = "a connection with TLS"
     PROCESS = "--start-cmd"
+    BOOT = "--boot-cmd"
     AUTHORITY = "--start-cmd without --tls-cert-dir and --insecure, so that the suite makes the certificates"
 
 

@@ -39,6 +39,9 @@ class Options:
         insecure: no TLS.
         start_cmd: program and arguments that start the provisioner; empty when it runs already.
         decode_cmd: program and arguments that turn user data into a MachineState in JSON; empty for the suite's own.
+        boot_cmd: program and arguments that boot a machine with user data and write the MachineState of what it became;
+            empty where no machine is booted.
+        boot_seconds: time for one such boot.
         profiles: ids of the chapters that are tried; empty for all.
         core_only: only the core features of each form, and not every declared one.
         trust_domain: trust domain of the certificates.
@@ -53,6 +56,8 @@ class Options:
     insecure: bool = False
     start_cmd: tuple[str, ...] = ()
     decode_cmd: tuple[str, ...] = ()
+    boot_cmd: tuple[str, ...] = ()
+    boot_seconds: float = 600.0
     profiles: tuple[str, ...] = ()
     core_only: bool = False
     trust_domain: str = "slipway"

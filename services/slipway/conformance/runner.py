@@ -93,11 +93,14 @@ async def result(session: Session, check: Check) -> Result:
     work = asyncio.ensure_future(_ends(session, check))
     try:
         late: CheckEnd = NotRun(TIME_IS_OVER)
-        if remaining < CHECK_SECONDS:
+        most = CHECK_SECONDS
+        if Need.BOOT in check.needs:
+            most += session.options.boot_seconds * len(session.info.formats)
+        if remaining < most:
             ended = await _done(work, remaining)
         else:
-            ended = await session.heartbeat.within(CHECK_SECONDS, lambda seconds: _done(work, seconds))
-            late = Broken(f"it did not end within {CHECK_SECONDS:.0f} seconds")
+            ended = await session.heartbeat.within(most, lambda seconds: _done(work, seconds))
+            late = Broken(f"it did not end within {most:.0f} seconds")
         ends = work.result() if ended else [late]
     finally:
         work.cancel()
@@ -161,6 +164,7 @@ def _lacking(session: Session, check: Check) -> set[Need]:
         Need.TLS: session.secure,
         Need.PROCESS: session.launcher is not None,
         Need.AUTHORITY: session.authority is not None,
+        Need.BOOT: bool(session.options.boot_cmd),
     }
     return {need for need in check.needs if not has[need]}
 

@@ -60,6 +60,11 @@ from slipway.rpc.lifecycle import run
     "replace them.",
 )
 @click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
+@click.option(
+    "--provisioner-profiles/--no-provisioner-profiles",
+    default=None,
+    help="Machines may have an OS profile of the provisioner that renders them. Default: they may.",
+)
 @click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
 @versions_option
 @click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')

@@ -64,6 +64,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
             engines=installed_engines(),
             profiles=ProfileTable.extended(settings.profiles_dir) if settings.profiles_dir else ProfileTable.shipped(),
             passes=all_passes(),
+            takes_declared_profiles=settings.provisioner_profiles,
         ),
         version=VERSION,
         policy=settings.policy(),

@@ -8,11 +8,13 @@ import re
 from collections.abc import Iterator
 from itertools import zip_longest
 
+from slipway.contract import validation
 from slipway.contract.errors import Violation
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 MAX_NAME = 63
+MAX_PROFILES = 8
 MAX_BYTES = 64 * 1024
 """Most bytes of an advertisement: the list of all instances is one message, and no instance may fill it alone."""
 
@@ -105,3 +107,21 @@ def _format_violations(served: provisionerpb.FormatInfo, path: str) -> Iterator[
         if feature.id in ids:
             yield Violation(where, "must not be declared twice")
         ids.add(feature.id)
+    yield from _profile_violations(served, path)
+
+
+def _profile_violations(served: provisionerpb.FormatInfo, path: str) -> Iterator[Violation]:
+    if len(served.os_profiles) > MAX_PROFILES:
+        yield Violation(f"{path}.os_profiles", f"must have at most {MAX_PROFILES} entries")
+        return
+    distributions: set[str] = set()
+    for number, profile in enumerate(served.os_profiles):
+        where = f"{path}.os_profiles[{number}]"
+        yield from validation.violations(profile, path=where)
+        if profile.os_family not in served.os_families:
+            yield Violation(f"{where}.os_family", "must be one of os_families")
+        if profile.distribution in distributions:
+            yield Violation(f"{where}.distribution", "must not be declared twice")
+        distributions.add(profile.distribution)
+        if profile.versions and profile.default_version not in {version.version for version in profile.versions}:
+            yield Violation(f"{where}.default_version", "must be one of versions")

@@ -65,7 +65,7 @@ def test_optional_parts_of_an_intent_are_left_out_and_facts_never() -> None:
     optional = {"kubernetes.images", "kubernetes.images.repository", "kubernetes.static_pods"}
     optional.add("kubernetes.role.worker")
     draft, result = work(bundle, Format({"kubernetes.role"}, table=PassTable(()), optional=optional))
-    assert {one.feature for one in result.omitted} >= {"kubernetes.images", "kubernetes.static_pods"}
+    assert {omitted.feature for omitted in result.omitted} >= {"kubernetes.images", "kubernetes.static_pods"}
     assert [one.feature for one in result.refusals] == ["kubernetes.role.worker"]
     assert not draft.bundle.intent.kubernetes.HasField("images")
     assert not draft.bundle.intent.kubernetes.static_pods

@@ -22,6 +22,7 @@ NOT_SECRET = {
     "GetBundleRequest.include_secrets": "a flag",
     "GetUserDataRequest.max_user_data_bytes": "a number",
     "GetUserDataResponse.secret_format": "a word of a data Secret",
+    "OsAccounts.further_key_files": "names of files",
     "ProvisionRequest.max_user_data_bytes": "a number",
     "ProvisionResponse.secret_format": "a word of a data Secret",
     "RenderRequest.max_user_data_bytes": "a number",

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from slipway.conformance.decoders import cloud_config, external, ignition, talos, windows
-from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
 from slipway.conformance.decoders.words import shell_words, systemd_words, windows_words
 from slipway.conformance.json_text import json_string
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
@@ -154,11 +154,17 @@ async def test_a_decoder_of_ones_own() -> None:
     assert list(state.programs[0].argv) == ["user data", "acme/v1", "attached"]
 
 
-@pytest.mark.parametrize("program", ["raise SystemExit(3)", "print('no JSON')", "print('{\"unheard\": 1}')"])
+@pytest.mark.parametrize("program", ["raise SystemExit(2)", "print('no JSON')", "print('{\"unheard\": 1}')"])
 async def test_a_decoder_that_fails(program: str) -> None:
     """It is an error, and never a pass."""
     with pytest.raises(UnreadableError, match="--decode-cmd"):
         await _external(program)
+
+
+async def test_a_decoder_of_another_format_says_so() -> None:
+    """Exit code 3: the format is not looked at, which is no failure and no pass."""
+    with pytest.raises(NotServedError, match="does not serve this format: what is it"):
+        await _external("import sys\nprint('what is it', file=sys.stderr)\nsys.exit(3)")
 
 
 @pytest.mark.parametrize(

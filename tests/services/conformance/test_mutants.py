@@ -2,6 +2,7 @@
 
 import pytest
 
+from slipway.conformance.check import Need
 from slipway.conformance.runner import Ending
 from tests.services.conformance.mutants import mutants
 from tests.services.conformance.mutants.mutant import Mutant
@@ -25,7 +26,7 @@ async def test_a_mutant_is_seen(mutant: Mutant) -> None:
 
 
 def test_every_check_has_a_mutant() -> None:
-    """No check is there that nobody has seen fail."""
+    """No check is there that has not been seen to fail; the machine of one is of test_booted.py."""
     seen = {id_ for mutant in MUTANTS for id_ in mutant.checks}
-    assert sorted(set(CHECKS) - seen) == []
+    assert sorted(set(CHECKS) - seen) == [id_ for id_, check in CHECKS.items() if Need.BOOT in check.needs]
     assert sorted(seen - set(CHECKS)) == []

@@ -1,5 +1,7 @@
 """What a provisioner that means harm, and has a certificate of its own, cannot do to the registry and its readers."""
 
+from collections.abc import Callable
+
 import pytest
 
 from slipway.contract.errors import Overloaded, RegistrationRejected
@@ -10,6 +12,8 @@ from slipway.registry.instance import EXPIRED, NOT_READY, READY
 from slipway.registry.registrations import MAX_INSTANCES, Registrations, Terms
 from slipway.registry.store import MemoryStore
 from slipway.rpc.server import MAX_MESSAGE_BYTES
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import os_profile_pb2 as profilepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tests.services.registry.conftest import FakeClock, Provisioning, Registering, info
@@ -79,6 +83,42 @@ def test_words_that_become_file_names_and_headers_are_checked(field: str, text: 
     found = info()
     setattr(found.formats[0], field, text)
     assert [one.path for one in violations(found)] == [f"formats[0].{field}"], reason
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "reason"),
+    [
+        (lambda profile: profile.ClearField("versions"), ".versions", "no version at all"),
+        (lambda profile: setattr(profile, "default_version", "2"), ".default_version", "a default that is missing"),
+        (lambda profile: setattr(profile, "os_family", clusterpb.OS_FAMILY_WINDOWS), ".os_family", "another family"),
+        (
+            lambda profile: setattr(profile.versions[0].kubelet, "service", "-x"),
+            ".versions[0].kubelet.service",
+            "an option in place of a service",
+        ),
+    ],
+)
+def test_an_os_profile_is_checked(change: Callable[[profilepb.OsProfile], None], path: str, reason: str) -> None:
+    """It names programs that run as root on machines; one that breaks a rule is not announced."""
+    advertised = info()
+    profile = advertised.formats[0].os_profiles.add(distribution="house", default_version="1")
+    profile.os_family = clusterpb.OS_FAMILY_LINUX
+    profile.versions.add(version="1")
+    assert violations(advertised) == []
+    change(profile)
+    assert [violation.path for violation in violations(advertised)] == [f"formats[0].os_profiles[0]{path}"], reason
+
+
+def test_os_profiles_are_few_and_of_different_distributions() -> None:
+    """So that the list of all instances stays small."""
+    advertised = info()
+    for name in ("house", "house"):
+        profile = advertised.formats[0].os_profiles.add(distribution=name, default_version="1")
+        profile.os_family = clusterpb.OS_FAMILY_LINUX
+        profile.versions.add(version="1")
+    assert [violation.path for violation in violations(advertised)] == ["formats[0].os_profiles[1].distribution"]
+    advertised.formats[0].os_profiles.extend([profile] * 7)
+    assert [violation.path for violation in violations(advertised)] == ["formats[0].os_profiles"]
 
 
 def registrations(clock: FakeClock) -> Registrations:

@@ -154,7 +154,7 @@ def field_name(index: FieldIndex[Item], path: str) -> str:
         item = index.holder(inner)
         if item is not None and item.message.origin.path:
             return _place(item.message.origin, inner[len(item.path) :])
-    return person_path(path)
+    return person_path(path.replace("spec.intent.kubernetes", "spec.kubernetes", 1))
 
 
 def _place(origin: diagnosticpb.Origin, inner: str) -> str:

@@ -27,25 +27,29 @@ _WRITE_A_VERSION = "write a version such as v1.34.2"
 _KEEP_TO_SKEW = "Choose the control plane's version, or one that is up to two minor versions older (three since v1.28)"
 
 
-def check_features(  # noqa: PLR0913  # each engine has its own of all of them
+def check_features(
     request: PlanRequest,
     bundle: bundlepb.BootstrapBundle,
     *,
     engine: str,
     features: Collection[str],
     remedies: Mapping[str, str],
-    unused_by_workers: Collection[str] = (),
 ) -> None:
-    """Refuse what the engine does not take, and say what a worker carries without any effect.
-
-    `unused_by_workers` are ids of the engine's own options that have none.
-    """
+    """Refuse what the engine does not take, and report what a worker carries without any effect."""
     asked = bundlepb.BootstrapBundle(intent=bundle.intent, engine_options=bundle.engine_options)
     for use in uses(asked):
         if use.id not in features:
             remedy = remedies.get(use.id) or remedy_of(use, {})
             request.remarks.refuse(use.id, use.path, f"is nothing that {engine} can do", remedy=remedy)
-        if use.id in (*UNUSED_BY_WORKERS, *unused_by_workers) and not request.is_control_plane:
+    report_unused(request, bundle, UNUSED_BY_WORKERS)
+
+
+def report_unused(request: PlanRequest, bundle: bundlepb.BootstrapBundle, features: Collection[str]) -> None:
+    """Report each of these features that a worker's spec uses, since it has no effect there."""
+    if request.is_control_plane:
+        return
+    for use in uses(bundlepb.BootstrapBundle(intent=bundle.intent, engine_options=bundle.engine_options)):
+        if use.id in features:
             request.remarks.inform(
                 NOT_USED_BY_ROLE, use.path, "has no effect on a worker: control-plane machines carry it"
             )

@@ -262,6 +262,8 @@ class _Import:
         gates = options.feature_gates
         if all(gate.name != _LOCAL_MODE for gate in gates):
             gates.add(name=_LOCAL_MODE, enabled=True)
+            if not options.HasField("origin"):
+                options.origin.CopyFrom(self.place.origin())
             message = "ControlPlaneKubeletLocalMode is switched on, as KubeadmControlPlane does for this version"
             self.findings.inform(self.place, "FEATURE_GATE_ADDED", message)
         if len(gates) == 1 and _LOCAL_MODE not in self._own_gates():

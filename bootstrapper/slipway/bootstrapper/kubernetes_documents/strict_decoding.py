@@ -27,48 +27,46 @@ def mistakes(tree: Any, type_name: str, table: TypeTable, *, directives: bool = 
         table: the types of the Kubernetes version.
         directives: the document is a patch, which may have directives such as `$patch` beside the fields.
     """
-    yield from _value(tree, f"#{type_name}", (), table, directives)
+    yield from _Decoder(table, directives=directives).value(tree, f"#{type_name}", ())
 
 
-def _value(value: Any, expected: str, path: FieldPath, table: TypeTable, directives: bool) -> Iterator[Mistake]:  # noqa: FBT001
-    if not expected.startswith(("#", "[]", "{}")):
-        message = mismatch(value, expected)
-        if message:
-            yield Mistake(path, message)
-    elif value is None:
-        return
-    elif expected.startswith("[]"):
-        if not isinstance(value, list):
-            yield Mistake(path, "must be a list")
+@dataclass(frozen=True, slots=True)
+class _Decoder:
+    table: TypeTable
+    directives: bool
+
+    def value(self, value: Any, expected: str, path: FieldPath) -> Iterator[Mistake]:
+        if not expected.startswith(("#", "[]", "{}")):
+            message = mismatch(value, expected)
+            if message:
+                yield Mistake(path, message)
+        elif value is None:
             return
-        for index, item in enumerate(value):
-            yield from _value(item, expected[2:], (*path, index), table, directives)
-    elif not isinstance(value, dict):
-        yield Mistake(path, "must be a mapping")
-    elif expected.startswith("{}"):
-        for key, item in value.items():
-            yield from _value(item, expected[2:], (*path, key), table, directives)
-    else:
-        yield from _fields(value, expected[1:], path, table, directives)
-
-
-def _fields(
-    value: dict[str, Any],
-    type_name: str,
-    path: FieldPath,
-    table: TypeTable,
-    directives: bool,  # noqa: FBT001
-) -> Iterator[Mistake]:
-    for key, item in value.items():
-        if directives and key.startswith("$"):
-            continue
-        known, expected = table.field(type_name, key)
-        if known is Known.YES:
-            yield from _value(item, expected, (*path, key), table, directives)
-            continue
-        meant = did_you_mean(key, table.types[type_name])
-        hint = f"; did you mean {meant}?" if meant else ""
-        if known is Known.NO:
-            yield Mistake((*path, key), f"is no field of this Kubernetes version{hint}")
+        elif expected.startswith("[]"):
+            if not isinstance(value, list):
+                yield Mistake(path, "must be a list")
+                return
+            for index, item in enumerate(value):
+                yield from self.value(item, expected[2:], (*path, index))
+        elif not isinstance(value, dict):
+            yield Mistake(path, "must be a mapping")
+        elif expected.startswith("{}"):
+            for key, item in value.items():
+                yield from self.value(item, expected[2:], (*path, key))
         else:
-            yield Mistake((*path, key), f"may be no field of this Kubernetes version{hint}", certain=False)
+            yield from self._fields(value, expected[1:], path)
+
+    def _fields(self, value: dict[str, Any], type_name: str, path: FieldPath) -> Iterator[Mistake]:
+        for key, item in value.items():
+            if self.directives and key.startswith("$"):
+                continue
+            known, expected = self.table.field(type_name, key)
+            if known is Known.YES:
+                yield from self.value(item, expected, (*path, key))
+                continue
+            meant = did_you_mean(key, self.table.types[type_name])
+            hint = f"; did you mean {meant}?" if meant else ""
+            if known is Known.NO:
+                yield Mistake((*path, key), f"is no field of this Kubernetes version{hint}")
+            else:
+                yield Mistake((*path, key), f"may be no field of this Kubernetes version{hint}", certain=False)

@@ -84,6 +84,10 @@ class ProfileTable:
         for distribution in self._distributions.values():
             yield from distribution.rows.values()
 
+    def __contains__(self, distribution: str) -> bool:
+        """Whether there are rows of a distribution."""
+        return distribution in self._distributions
+
     def ntp_clients(self) -> dict[NtpClient, list[str]]:
         """Give every client of the family Linux, each with the distributions that have it, in order of preference.
 

@@ -265,7 +265,10 @@ type FormatInfo struct {
 	// It may answer with attachments.
 	EmitsAttachments bool `protobuf:"varint,11,opt,name=emits_attachments,json=emitsAttachments,proto3" json:"emits_attachments,omitempty"`
 	// The format must reach the machine exactly as rendered: infrastructures that wrap user data cannot carry it.
-	Verbatim      bool `protobuf:"varint,12,opt,name=verbatim,proto3" json:"verbatim,omitempty"`
+	Verbatim bool `protobuf:"varint,12,opt,name=verbatim,proto3" json:"verbatim,omitempty"`
+	// Operating systems that this format is for and that Slipway need not know, so that what the format does not take can be
+	// lowered for them. At most 8.
+	OsProfiles    []*OsProfile `protobuf:"bytes,13,rep,name=os_profiles,json=osProfiles,proto3" json:"os_profiles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -382,6 +385,13 @@ func (x *FormatInfo) GetVerbatim() bool {
 		return x.Verbatim
 	}
 	return false
+}
+
+func (x *FormatInfo) GetOsProfiles() []*OsProfile {
+	if x != nil {
+		return x.OsProfiles
+	}
+	return nil
 }
 
 // FeatureSupport is a feature that a format takes, and within which bounds. What is outside them is lowered.
@@ -770,7 +780,7 @@ var File_slipway_v1alpha1_provisioner_service_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_provisioner_service_proto_rawDesc = "" +
 	"\n" +
-	"*slipway/v1alpha1/provisioner_service.proto\x12\x10slipway.v1alpha1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dslipway/v1alpha1/bundle.proto\x1a\x1eslipway/v1alpha1/cluster.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a\x1dslipway/v1alpha1/secret.proto\"F\n" +
+	"*slipway/v1alpha1/provisioner_service.proto\x12\x10slipway.v1alpha1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dslipway/v1alpha1/bundle.proto\x1a\x1eslipway/v1alpha1/cluster.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/os_profile.proto\x1a\x1dslipway/v1alpha1/secret.proto\"F\n" +
 	"\x19GetProvisionerInfoRequest\x12)\n" +
 	"\x10contract_version\x18\x01 \x01(\tR\x0fcontractVersion\"\xa8\x02\n" +
 	"\x1aGetProvisionerInfoResponse\x12\x12\n" +
@@ -779,7 +789,7 @@ const file_slipway_v1alpha1_provisioner_service_proto_rawDesc = "" +
 	"\x10contract_version\x18\x03 \x01(\tR\x0fcontractVersion\x126\n" +
 	"\aformats\x18\x04 \x03(\v2\x1c.slipway.v1alpha1.FormatInfoR\aformats\x12/\n" +
 	"\x13features_advertised\x18\x05 \x01(\bR\x12featuresAdvertised\x12+\n" +
-	"\x11documentation_url\x18\x06 \x01(\tR\x10documentationUrl\"\xc4\x04\n" +
+	"\x11documentation_url\x18\x06 \x01(\tR\x10documentationUrl\"\x82\x05\n" +
 	"\n" +
 	"FormatInfo\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\tR\x06format\x12#\n" +
@@ -796,7 +806,9 @@ const file_slipway_v1alpha1_provisioner_service_proto_rawDesc = "" +
 	"\faccepts_gzip\x18\n" +
 	" \x01(\bR\vacceptsGzip\x12+\n" +
 	"\x11emits_attachments\x18\v \x01(\bR\x10emitsAttachments\x12\x1a\n" +
-	"\bverbatim\x18\f \x01(\bR\bverbatim\"\xcc\x01\n" +
+	"\bverbatim\x18\f \x01(\bR\bverbatim\x12<\n" +
+	"\vos_profiles\x18\r \x03(\v2\x1b.slipway.v1alpha1.OsProfileR\n" +
+	"osProfiles\"\xcc\x01\n" +
 	"\x0eFeatureSupport\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rpath_prefixes\x18\x02 \x03(\tR\fpathPrefixes\x12%\n" +
@@ -871,9 +883,10 @@ var file_slipway_v1alpha1_provisioner_service_proto_goTypes = []any{
 	(*Target)(nil),                     // 8: slipway.v1alpha1.Target
 	(OsFamily)(0),                      // 9: slipway.v1alpha1.OsFamily
 	(*SecretDeclaration)(nil),          // 10: slipway.v1alpha1.SecretDeclaration
-	(*BootstrapBundle)(nil),            // 11: slipway.v1alpha1.BootstrapBundle
-	(*timestamppb.Timestamp)(nil),      // 12: google.protobuf.Timestamp
-	(*Diagnostic)(nil),                 // 13: slipway.v1alpha1.Diagnostic
+	(*OsProfile)(nil),                  // 11: slipway.v1alpha1.OsProfile
+	(*BootstrapBundle)(nil),            // 12: slipway.v1alpha1.BootstrapBundle
+	(*timestamppb.Timestamp)(nil),      // 13: google.protobuf.Timestamp
+	(*Diagnostic)(nil),                 // 14: slipway.v1alpha1.Diagnostic
 }
 var file_slipway_v1alpha1_provisioner_service_proto_depIdxs = []int32{
 	3,  // 0: slipway.v1alpha1.GetProvisionerInfoResponse.formats:type_name -> slipway.v1alpha1.FormatInfo
@@ -882,20 +895,21 @@ var file_slipway_v1alpha1_provisioner_service_proto_depIdxs = []int32{
 	8,  // 3: slipway.v1alpha1.FormatInfo.default_target:type_name -> slipway.v1alpha1.Target
 	9,  // 4: slipway.v1alpha1.FormatInfo.os_families:type_name -> slipway.v1alpha1.OsFamily
 	10, // 5: slipway.v1alpha1.FormatInfo.secrets:type_name -> slipway.v1alpha1.SecretDeclaration
-	11, // 6: slipway.v1alpha1.RenderRequest.bundle:type_name -> slipway.v1alpha1.BootstrapBundle
-	8,  // 7: slipway.v1alpha1.RenderRequest.target:type_name -> slipway.v1alpha1.Target
-	7,  // 8: slipway.v1alpha1.RenderResponse.attachments:type_name -> slipway.v1alpha1.Attachment
-	12, // 9: slipway.v1alpha1.RenderResponse.expire_time:type_name -> google.protobuf.Timestamp
-	13, // 10: slipway.v1alpha1.RenderResponse.diagnostics:type_name -> slipway.v1alpha1.Diagnostic
-	1,  // 11: slipway.v1alpha1.ProvisionerService.GetProvisionerInfo:input_type -> slipway.v1alpha1.GetProvisionerInfoRequest
-	5,  // 12: slipway.v1alpha1.ProvisionerService.Render:input_type -> slipway.v1alpha1.RenderRequest
-	2,  // 13: slipway.v1alpha1.ProvisionerService.GetProvisionerInfo:output_type -> slipway.v1alpha1.GetProvisionerInfoResponse
-	6,  // 14: slipway.v1alpha1.ProvisionerService.Render:output_type -> slipway.v1alpha1.RenderResponse
-	13, // [13:15] is the sub-list for method output_type
-	11, // [11:13] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	11, // 6: slipway.v1alpha1.FormatInfo.os_profiles:type_name -> slipway.v1alpha1.OsProfile
+	12, // 7: slipway.v1alpha1.RenderRequest.bundle:type_name -> slipway.v1alpha1.BootstrapBundle
+	8,  // 8: slipway.v1alpha1.RenderRequest.target:type_name -> slipway.v1alpha1.Target
+	7,  // 9: slipway.v1alpha1.RenderResponse.attachments:type_name -> slipway.v1alpha1.Attachment
+	13, // 10: slipway.v1alpha1.RenderResponse.expire_time:type_name -> google.protobuf.Timestamp
+	14, // 11: slipway.v1alpha1.RenderResponse.diagnostics:type_name -> slipway.v1alpha1.Diagnostic
+	1,  // 12: slipway.v1alpha1.ProvisionerService.GetProvisionerInfo:input_type -> slipway.v1alpha1.GetProvisionerInfoRequest
+	5,  // 13: slipway.v1alpha1.ProvisionerService.Render:input_type -> slipway.v1alpha1.RenderRequest
+	2,  // 14: slipway.v1alpha1.ProvisionerService.GetProvisionerInfo:output_type -> slipway.v1alpha1.GetProvisionerInfoResponse
+	6,  // 15: slipway.v1alpha1.ProvisionerService.Render:output_type -> slipway.v1alpha1.RenderResponse
+	14, // [14:16] is the sub-list for method output_type
+	12, // [12:14] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_provisioner_service_proto_init() }
@@ -906,6 +920,7 @@ func file_slipway_v1alpha1_provisioner_service_proto_init() {
 	file_slipway_v1alpha1_bundle_proto_init()
 	file_slipway_v1alpha1_cluster_proto_init()
 	file_slipway_v1alpha1_diagnostic_proto_init()
+	file_slipway_v1alpha1_os_profile_proto_init()
 	file_slipway_v1alpha1_secret_proto_init()
 	file_slipway_v1alpha1_provisioner_service_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}

@@ -12,12 +12,13 @@ from slipway.conformance.outcome import all_hold, expect
 from slipway.conformance.requests import INTENT, PLAN
 from slipway.conformance.session import Session
 from slipway.conformance.subject import INFO_SECONDS
+from slipway.contract.validation import violations
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 CHECKS = Checks()
-MOST_NAME, MOST_BYTES = 63, 64 * 1024
+MOST_NAME, MOST_BYTES, MOST_PROFILES = 63, 64 * 1024, 8
 TIMES = 10
 _LABEL = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
@@ -173,6 +174,23 @@ async def declared_secrets(session: Session, info: provisionerpb.FormatInfo) -> 
         roles = {*secret.full_roles, *secret.public_roles}
         if not roles or not roles <= {"ROLE_INIT", "ROLE_CONTROL_PLANE", "ROLE_WORKER"}:
             problems.append(f"`secrets[{number}]` has no roles, or others than those of the enum Role")
+    all_hold(problems)
+
+
+@CHECKS.check_format("INF-017")
+async def os_profiles(_session: Session, info: provisionerpb.FormatInfo) -> None:
+    """What it says of operating systems is well-formed, and said once."""
+    expect(len(info.os_profiles) <= MOST_PROFILES, f"it has more than {MOST_PROFILES} OS profiles")
+    problems = []
+    for number, profile in enumerate(info.os_profiles):
+        where = f"os_profiles[{number}]"
+        problems += [f"`{broken.path}` {broken.description}" for broken in violations(profile, path=where)]
+        if profile.os_family not in info.os_families:
+            problems.append(f"`{where}.os_family` is not in `os_families`")
+        if profile.versions and profile.default_version not in {version.version for version in profile.versions}:
+            problems.append(f"`{where}.default_version` is not in `versions`")
+    if len({profile.distribution for profile in info.os_profiles}) < len(info.os_profiles):
+        problems.append("a distribution has two OS profiles")
     all_hold(problems)
 
 

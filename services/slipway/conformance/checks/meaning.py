@@ -83,6 +83,7 @@ async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
             "#no comment",
             " blanks around ",
             "long " * 800,
+            "plain",  # It is there twice.
         ]
     )
     found = await compared(session, info, request)

@@ -24,6 +24,7 @@ BYTES = (
     (b'{"a": "b\\n"}', "JSON"),
     (b"## template: jinja\n{{ a }}{% if b %}{# c #}", "Jinja"),
     (b"${A} $B $(c) `d` %e %% $$ !f ~ \\n \\\\", "what shells and systemd replace"),
+    (b"$HOME ${HOME} ${PATH} %PATH% ~root", "variables that every machine has"),
     (b"'single' \"double\" '' \"\"", "quotes"),
     (b"<a>&amp;</a> ]]>", "XML"),
     (bytes(range(256)), "every byte"),
@@ -32,6 +33,7 @@ BYTES = (
 )
 SECRETS = (
     b"plain", b'quote " backslash \\ tab \t', "ü \u2028 \x85".encode(), b"line\nline\n", b"", b"long " * 200,
+    b">>>???",  # In base64 it has the two characters that URLs have others for.
 )  # fmt: skip
 ESCAPES = (
     (bytes(range(0x20)) + b'"\\\x7f', "control characters"),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from slipway.conformance.decoders import cloud_config, external, ignition, talos, windows
-from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
 from slipway.conformance.options import Options
 from slipway.conformance.outcome import Broken, Unverified
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
@@ -36,6 +36,8 @@ async def decoded(
         for pattern, decode in _DECODERS:
             if pattern.fullmatch(info.format):
                 return decode(response.user_data, attachments)
+    except NotServedError as error:
+        raise Unverified(str(error)) from None
     except UnreadableError as error:
         raise Broken(f"the user data cannot be read as {info.format}: {error}") from None
     raise Unverified("the suite cannot read this format, and there is no --decode-cmd")

@@ -1,16 +1,12 @@
 """One API server: its address and credentials, the pace of calls, and calls that give plain trees or failures."""
 
 import asyncio
-import contextlib
-import json
 import os
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
-from urllib.request import getproxies_environment, proxy_bypass
 
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
@@ -19,8 +15,10 @@ from kubernetes.aio.client.rest import RESTClientObject
 from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
 from yaml import YAMLError
 
+from slipway.controller.kubernetes.answers import drop, event, failure_of, tree, without_redirects
 from slipway.controller.kubernetes.destinations import CheckedResolver, Destinations
-from slipway.controller.kubernetes.failures import ApiFailure, Unreachable, failure
+from slipway.controller.kubernetes.environment_proxy import environment_proxy
+from slipway.controller.kubernetes.failures import Unreachable
 from slipway.controller.kubernetes.kubeconfig import ClusterAccess
 from slipway.controller.kubernetes.rate_limiter import RateLimiter
 from slipway.controller.resources import Json
@@ -77,11 +75,11 @@ class Connection:
         not expanded.
         """
         is_trusted = destinations is None
-        configuration.trace_configs = [_unredirected()]
+        configuration.trace_configs = [without_redirects()]
         # Else the client would look into the environment and the .netrc file in a thread before each call, and wait for
         # a free one; passwords of a .netrc file are nothing for an API server.
         configuration.client_session_kwargs = {"trust_env": False, "auto_decompress": is_trusted}
-        configuration.proxy = configuration.proxy or _proxy_of_environment(configuration.host)
+        configuration.proxy = configuration.proxy or environment_proxy(configuration.host)
         configuration.connection_pool_maxsize = _IDLE_CONNECTIONS
         self._configuration = configuration
         self._rest = RESTClientObject(configuration) if destinations is None else _Checked(configuration, destinations)
@@ -185,9 +183,9 @@ class Connection:
         finally:
             self._count(verb, kind, status)
         if status >= 400:  # noqa: PLR2004
-            raise _failure(status, data, verb=verb, kind=kind, name=name)
+            raise failure_of(status, data, verb=verb, kind=kind, name=name)
         try:
-            return _tree(status, data)
+            return tree(status, data)
         except (ValueError, RecursionError):
             raise Unreachable(verb, kind, name, "no JSON object") from None
 
@@ -206,13 +204,13 @@ class Connection:
             response = await self._request("GET", path, query, None, JSON, accept, timeout)
             status = response.status
             if status >= 400:  # noqa: PLR2004
-                raise _failure(status, await self._read(response), verb="watch", kind=kind, name="")
+                raise failure_of(status, await self._read(response), verb="watch", kind=kind, name="")
             try:
                 async for line in response.content:
                     if line.strip():
-                        yield _event(_tree(status, line))
+                        yield event(tree(status, line))
             finally:
-                _drop(response)
+                drop(response)
         except (TimeoutError, OSError, aiohttp.ClientError, HttpProcessingError, ValueError, RecursionError):
             raise Unreachable("watch", kind) from None
         finally:
@@ -257,76 +255,6 @@ class Connection:
     def _count(self, verb: str, kind: str, status: int) -> None:
         key = (verb, kind, status)
         self.calls[key] = self.calls.get(key, 0) + 1
-
-
-def _proxy_of_environment(address: str) -> str | None:
-    """Give the proxy that HTTPS_PROXY and the like name for an address, unless NO_PROXY names its host or network.
-
-    As Go's clients read them: a proxy without a scheme is one for HTTP, and NO_PROXY may hold networks.
-    """
-    parts, proxies = urlsplit(address), getproxies_environment()
-    host, proxy = parts.hostname or "", proxies.get(parts.scheme)
-    if proxy is None or proxy_bypass(host) or _is_within(host, proxies.get("no", "")):
-        return None
-    return proxy if "://" in proxy else f"http://{proxy}"
-
-
-def _is_within(host: str, never: str) -> bool:
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return False
-    for word in never.split(","):
-        with contextlib.suppress(ValueError):
-            if address in ip_network(word.strip(), strict=False):
-                return True
-    return False
-
-
-def _unredirected() -> aiohttp.TraceConfig:
-    async def refuse(_: aiohttp.ClientSession, __: object, redirect: aiohttp.TraceRequestRedirectParams) -> None:
-        redirect.response.close()
-        raise aiohttp.ClientError("a redirect")
-
-    tracing = aiohttp.TraceConfig()
-    tracing.on_request_redirect.append(refuse)
-    return tracing
-
-
-def _tree(status: int, data: bytes) -> Json:
-    """Read an answer; ValueError when it is no JSON object, or another kind of answer than a success."""
-    found = json.loads(data)
-    if not isinstance(found, dict) or status >= 300:  # noqa: PLR2004
-        raise ValueError("no JSON object")
-    return found
-
-
-def _event(found: Json) -> Json:
-    """Check the shape of an event of a watch; ValueError when it has another one."""
-    item = found.get("object")
-    metadata = item.get("metadata") if isinstance(item, dict) else None
-    version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
-    if found.get("type") != "ERROR" and not isinstance(version, str):
-        raise ValueError("no event")
-    return {"type": "", **found}
-
-
-def _drop(response: aiohttp.ClientResponse) -> None:
-    """End a watch at once: a farewell by TLS would wait for a server that may be busy, or gone."""
-    if response.connection is not None and response.connection.transport is not None:
-        response.connection.transport.abort()
-    response.close()
-
-
-def _failure(status: int, data: bytes, *, verb: str, kind: str, name: str) -> ApiFailure:
-    try:
-        found = json.loads(data)
-        reason = str(found.get("reason", ""))
-        causes = (found.get("details") or {}).get("causes") or ()
-        fields = ", ".join(sorted({str(one.get("field", "")) for one in causes if one.get("field")}))
-    except (ValueError, AttributeError, TypeError, RecursionError):
-        reason, fields = "", ""
-    return failure(status, reason, verb=verb, kind=kind, name=name, fields=fields)
 
 
 def _write(folder: str, name: str, data: bytes) -> str:

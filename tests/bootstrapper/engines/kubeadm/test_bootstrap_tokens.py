@@ -39,7 +39,9 @@ def test_what_kubeadm_refuses_is_refused(
     """At the field, with a remedy, whoever wrote it: the machine could not become a node."""
     result = machines.plan("ROLE_INIT", TOKEN % token, *more)
     assert [one.path for one in result.refusals] == paths, reason
-    assert all(one.feature == "engine_options.kubeadm.bootstrap_tokens" and one.remedy for one in result.refusals)
+    assert all(
+        refusal.feature == "engine_options.kubeadm.bootstrap_tokens" and refusal.remedy for refusal in result.refusals
+    )
     # Who joins creates no token.
     assert machines.plan("ROLE_CONTROL_PLANE", TOKEN % token, *more).refusals == ()
 

@@ -11,6 +11,7 @@ from tests.services.conformance.mutants import (
     defaults,
     errors,
     features,
+    habits,
     held,
     information,
     instances,
@@ -56,6 +57,7 @@ _MODULES = (
     others,
     defaults,
     overlooked,
+    habits,
 )
 
 

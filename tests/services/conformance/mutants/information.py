@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -57,6 +57,14 @@ def mutants() -> Iterator[Mutant]:
         "an answer for each caller", ("INF-011.whoever-asks",),
         Bent(info=lambda info, caller: setting(documentation_url=caller)(info) and None),
     )  # fmt: skip
+    yield Mutant("an OS profile without versions", ("INF-017.os-profiles",), said(_with_profile(versions=[])))
+    yield Mutant("an OS profile of another family", ("INF-017.os-profiles",), said(_with_profile(os_family=2)))
+    yield Mutant(
+        "an OS profile whose default is missing", ("INF-017.os-profiles",), said(_with_profile(default_version="7"))
+    )
+    yield Mutant(
+        "a path of an OS profile that is relative", ("INF-017.os-profiles",), said(_with_profile(folder="etc"))
+    )
     yield Mutant("too much to say", ("INF-012.size",), said(setting(documentation_url="x" * 70_000)))
     yield Mutant(
         "a default target of another family", ("INF-013.default-target",),
@@ -85,3 +93,21 @@ def _slow_once() -> Bent:
 
 def _set_family(info: Info, family: Any) -> None:
     info.formats[0].default_target.os_family = family
+
+
+def _with_profile(
+    *,
+    folder: str = "/etc/systemd/system",
+    default_version: str = "1",
+    os_family: int = 1,
+    versions: list[str] | None = None,
+) -> Callable[[Info], None]:
+    """Add an OS profile that may be wrong."""
+
+    def change(info: Info) -> None:
+        profile = info.formats[0].os_profiles.add(distribution="harbouros", default_version=default_version)
+        profile.os_family = os_family  # type: ignore[assignment]
+        for version in ["1"] if versions is None else versions:
+            profile.versions.add(version=version, systemd_directory=folder)
+
+    return change

@@ -17,7 +17,13 @@ from slipway.bootstrapper.engines.kubelet_flags import check_flags
 from slipway.bootstrapper.engines.kubernetes_version import Skew, node_skew
 from slipway.bootstrapper.engines.remarks import NOT_USED_BY_ROLE, PARTLY_HONOURED
 from slipway.bootstrapper.engines.request import KUBERNETES
-from slipway.bootstrapper.engines.suitability import check_family, check_features, check_newest, check_skew
+from slipway.bootstrapper.engines.suitability import (
+    check_family,
+    check_features,
+    check_newest,
+    check_skew,
+    report_unused,
+)
 from slipway.contract.walk import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
@@ -50,9 +56,8 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
 
 
 def _check_features(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> None:
-    check_features(
-        request, bundle, engine=NAME, features=FEATURES, remedies=REMEDIES, unused_by_workers=UNUSED_BY_WORKERS
-    )
+    check_features(request, bundle, engine=NAME, features=FEATURES, remedies=REMEDIES)
+    report_unused(request, bundle, UNUSED_BY_WORKERS)
     for use in uses(bundlepb.BootstrapBundle(intent=bundle.intent, engine_options=bundle.engine_options)):
         if use.id in CONTROL_PLANE_ROLES and request.layout.windows:
             request.remarks.refuse(
