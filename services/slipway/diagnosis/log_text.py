@@ -50,9 +50,8 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _parts(line: str) -> Iterator[str]:
-    for text in _cut(line):
-        if "\x1b" in text:
-            text = ESCAPES.sub("", text)  # noqa: PLW2901  # the same text
+    # Before it is cut: colours within a secret would hide it from the search at the cut.
+    for text in _cut(ESCAPES.sub("", line) if "\x1b" in line else line):
         for message in messages(text):
             for part in message.split("\r") if "\r" in message else (message,):
                 if part and not part.isspace():

@@ -34,6 +34,7 @@ _SECRETS = [
 ]
 _BASE64 = re2.compile(r"[A-Za-z0-9+/_-]{22,}={0,2}")
 _AROUND = 4096
+_REST = re2.compile(r"[^\s\"'\\]*")
 _STANDARD = str.maketrans("-_", "+/")
 _READABLE = re2.compile(r"[\x20-\x7e\t\r\n]{14}")
 
@@ -50,7 +51,7 @@ def scrubbed(line: str) -> str:
 def secret_at(text: str, place: int) -> tuple[int, int]:
     """Give where the secret begins and ends that goes across a place in a text; the place itself where none does.
 
-    A secret is looked for 4,096 characters before and behind the place.
+    A secret is looked for 4,096 characters before and behind the place; a word that is longer goes to its end.
     """
     start = max(place - _AROUND, 0)
     window = text[start : place + _AROUND]
@@ -64,7 +65,9 @@ def secret_at(text: str, place: int) -> tuple[int, int]:
             break
         else:
             first, last = begin, end
-    return (start + first, start + last) if first < place - start < last else (place, place)
+    if not first < place - start < last:
+        return place, place
+    return start + first, start + last if last < len(window) else _REST.match(text, start + last).end()
 
 
 def _readable(matched: "re2._Match") -> str:
