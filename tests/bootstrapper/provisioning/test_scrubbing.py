@@ -76,10 +76,10 @@ def test_no_piece_of_a_split_secret_is_left(secret: bytes, form: str, split: str
     echoed = FORMS[form](secret)[-1200:]
     scrubbed = Scrubber(SECRETS).text(f"cannot parse {SPLITS[split](echoed)} in the bundle")
     letters = [sign for sign in echoed if sign.isalnum()]
-    left = "".join(sign for sign in scrubbed if sign.isalnum()).replace("redacted", " ")
+    remaining = "".join(sign for sign in scrubbed if sign.isalnum()).replace("redacted", " ")
     own = "beginecprivatekeyendecprivatekey"
     kept = ["".join(letters[at : at + 6]) for at in range(len(letters) - 5)]
-    assert [one for one in kept if one in left and one.lower() not in own] == []
+    assert [piece for piece in kept if piece in remaining and piece.lower() not in own] == []
     assert REDACTED in scrubbed
     assert scrubbed.startswith("cannot parse ")
     assert scrubbed.isprintable()
@@ -212,7 +212,7 @@ async def test_an_echo_is_not_relayed(fails: bool) -> None:
     ids=["raw", "base64", "escape", "media type", "line break"],
 )
 async def test_names_of_attachments_are_no_way_out(echo: Echo, what: str) -> None:
-    """They become keys, file names and headers: an answer whose names hold a secret is none, and is not repeated."""
+    """They become keys, file names and headers: an answer whose names hold a secret is refused, and not repeated."""
     bundle = bundlepb.BootstrapBundle()
     for number, value in enumerate(SECRETS):
         bundle.secrets.secrets.add(name=f"s{number}", key="k", value=value)

@@ -149,10 +149,10 @@ def _broken(  # noqa: C901  # one line for each clause
 
 
 def _betrayal(response: provisionerpb.RenderResponse, candidate: Candidate, scrubber: Scrubber) -> str:
-    """Say which words beside the user data and its attachments hold what is relayed to nobody, or ""."""
+    """Say which words beside the user data and its attachments hold a secret, or ""."""
     media_types = [response.media_type, *(attachment.media_type for attachment in response.attachments)]
     # What was advertised was said before any secret was known.
-    if any(scrubber.holds(one) for one in media_types if one != candidate.format.media_type):
+    if any(scrubber.holds(name) for name in media_types if name != candidate.format.media_type):
         return "a media type holds a secret or a control character"
     if any(scrubber.holds(attachment.name) for attachment in response.attachments):
         return "the name of an attachment holds a secret or a control character"

@@ -35,7 +35,7 @@ class Scrubber:
 
     def __init__(self, secrets: Iterable[bytes]) -> None:
         """Take the values that no text may hold."""
-        self._secrets = sorted({one for one in secrets if len(one) >= _SHORTEST}, key=len, reverse=True)
+        self._secrets = sorted({secret for secret in secrets if len(secret) >= _SHORTEST}, key=len, reverse=True)
 
     def text(self, text: str) -> str:
         """Return a text on one line, without control characters, in which secrets are replaced.
