@@ -14,7 +14,7 @@ from slipway.v1alpha1 import options_pb2 as optionspb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-PROVIDER = "execution { layout: LAYOUT_KUBEADM_PROVIDER }"
+PROVIDER = "execution { literal_commands: true }"
 CONTROL_PLANE = "intent { kubernetes { control_plane { %s } } }"
 OLD_API = [
     (
@@ -87,7 +87,7 @@ def test_what_v1beta3_lacks_is_a_warning_for_an_imported_spec(machines: Any, tex
 def test_a_native_spec_with_a_policy_of_its_own_stays_native(machines: Any) -> None:
     """Who says what happens after a failure has not imported anything."""
     text, path = OLD_API[0]
-    policy = "execution { on_post_failure: FAILURE_POLICY_CONTINUE layout: LAYOUT_NATIVE }"
+    policy = "execution { on_post_failure: FAILURE_POLICY_CONTINUE }"
     assert [one.path for one in machines.plan("ROLE_INIT", text, policy, version="v1.30.5").refusals] == [path]
 
 
