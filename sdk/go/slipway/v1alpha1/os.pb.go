@@ -2291,6 +2291,7 @@ type PackageRepository struct {
 	// A name for its files, which begin with "slipway-".
 	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// Its address, http or https: of apt the folder that "dists" is in, or that the index of a flat repository is in.
+	// It has no credentials: every account of the machine can read it.
 	Url *string `protobuf:"bytes,2,opt,name=url,proto3,oneof" json:"url,omitempty"`
 	// Suites of apt, such as "stable". None: the repository is flat, as pkgs.k8s.io is.
 	Suites []string `protobuf:"bytes,3,rep,name=suites,proto3" json:"suites,omitempty"`
@@ -2976,11 +2977,11 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\t\n" +
 	"\a_updateB\n" +
 	"\n" +
-	"\b_upgrade\"\xcc\x02\n" +
+	"\b_upgrade\"\xcf\x02\n" +
 	"\x11PackageRepository\x12,\n" +
-	"\x04name\x18\x01 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18?\"\tdns-labelH\x00R\x04name\x88\x01\x01\x12%\n" +
-	"\x03url\x18\x02 \x01(\tB\x0e\x9a\xb5\x18\n" +
-	"\b\x01\x18\x80\x10\"\x03urlH\x01R\x03url\x88\x01\x01\x12=\n" +
+	"\x04name\x18\x01 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18?\"\tdns-labelH\x00R\x04name\x88\x01\x01\x12(\n" +
+	"\x03url\x18\x02 \x01(\tB\x11\x9a\xb5\x18\n" +
+	"\b\x01\x18\x80\x10\"\x03url\x80\x01\x01H\x01R\x03url\x88\x01\x01\x12=\n" +
 	"\x06suites\x18\x03 \x03(\tB%\x8a\xb5\x18\a.suites\x9a\xb5\x18\x16\x10\x10\x18\x80\x01\"\x0frepository-partR\x06suites\x12I\n" +
 	"\n" +
 	"components\x18\x04 \x03(\tB)\x8a\xb5\x18\v.components\x9a\xb5\x18\x16\x10\x10\x18\x80\x01\"\x0frepository-partR\n" +
@@ -3006,19 +3007,19 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\x8a\xb5\x18\x06.proxyR\x05proxy\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\x10\n" +
 	"\x0e_cgroup_driverB\x10\n" +
-	"\x0e_sandbox_image\"\x80\x03\n" +
+	"\x0e_sandbox_image\"\x83\x03\n" +
 	"\bRegistry\x121\n" +
 	"\x04host\x18\x01 \x01(\tB\x18\x9a\xb5\x18\x14\b\x01\x18\xfd\x01\"\rregistry-hostH\x00R\x04host\x88\x01\x01\x12H\n" +
-	"\tendpoints\x18\x02 \x03(\v2\".slipway.v1alpha1.RegistryEndpointB\x06\x9a\xb5\x18\x02\x10\x10R\tendpoints\x124\n" +
-	"\x06server\x18\x03 \x01(\tB\x17\x8a\xb5\x18\a.server\x9a\xb5\x18\b\x18\x80\x10\"\x03urlH\x01R\x06server\x88\x01\x01\x12?\n" +
+	"\tendpoints\x18\x02 \x03(\v2\".slipway.v1alpha1.RegistryEndpointB\x06\x9a\xb5\x18\x02\x10\x10R\tendpoints\x127\n" +
+	"\x06server\x18\x03 \x01(\tB\x1a\x8a\xb5\x18\a.server\x9a\xb5\x18\b\x18\x80\x10\"\x03url\x80\x01\x01H\x01R\x06server\x88\x01\x01\x12?\n" +
 	"\x0eonly_endpoints\x18\x04 \x01(\bB\x13\x8a\xb5\x18\x0f.only_endpointsH\x02R\ronlyEndpoints\x88\x01\x01\x12Y\n" +
 	"\vcredentials\x18\x05 \x01(\v2%.slipway.v1alpha1.RegistryCredentialsB\x10\x8a\xb5\x18\f.credentialsR\vcredentialsB\a\n" +
 	"\x05_hostB\t\n" +
 	"\a_serverB\x11\n" +
-	"\x0f_only_endpoints\"\xa2\x02\n" +
-	"\x10RegistryEndpoint\x12%\n" +
-	"\x03url\x18\x01 \x01(\tB\x0e\x9a\xb5\x18\n" +
-	"\b\x01\x18\x80\x10\"\x03urlH\x00R\x03url\x88\x01\x01\x12G\n" +
+	"\x0f_only_endpoints\"\xa5\x02\n" +
+	"\x10RegistryEndpoint\x12(\n" +
+	"\x03url\x18\x01 \x01(\tB\x11\x9a\xb5\x18\n" +
+	"\b\x01\x18\x80\x10\"\x03url\x80\x01\x01H\x00R\x03url\x88\x01\x01\x12G\n" +
 	"\x02ca\x18\x02 \x01(\v2\x19.slipway.v1alpha1.ContentB\x1c\x8a\xb5\x18\x03.ca\x9a\xb5\x18\x11\"\x0fpem-certificateR\x02ca\x126\n" +
 	"\vskip_verify\x18\x03 \x01(\bB\x10\x8a\xb5\x18\f.skip_verifyH\x01R\n" +
 	"skipVerify\x88\x01\x01\x12<\n" +
