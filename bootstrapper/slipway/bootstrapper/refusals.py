@@ -49,7 +49,7 @@ def bound(spec: specpb.MachineBootstrapSpec, candidate: Candidate, known: Iterab
     who = " or ".join(names) or "a provisioner of that format"
     return [
         Refusal(
-            "plan.layout",
+            "plan.steps",
             "",
             origin,
             f"edits files of the layout of format {spec.imported.format}, so the config works with that format only",

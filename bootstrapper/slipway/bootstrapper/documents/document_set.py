@@ -12,7 +12,7 @@ from slipway.bootstrapper.documents.native import NativeCluster, NativeConfig, i
 from slipway.bootstrapper.documents.native_set import read_natives
 from slipway.bootstrapper.documents.places import Places
 from slipway.bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
-from slipway.bootstrapper.importers.manifests import read_manifests
+from slipway.bootstrapper.importers.manifests import manifests_of
 from slipway.bootstrapper.importers.placeholders import ADDRESS, KUBERNETES_VERSION
 from slipway.bootstrapper.importers.substitution import Expansion, expand_all
 from slipway.bootstrapper.placeholders import PLACEHOLDER
@@ -73,13 +73,7 @@ def read_document_set(
     manifests = _NOTHING
     if any(not is_native(one) for one in documents):
         with native_set.together():
-            manifests = read_manifests(
-                texts,
-                variables=variables,
-                set_missing=set_missing,
-                substitute=substitute,
-                infrastructure=infrastructure,
-            )
+            manifests = manifests_of(documents, set_missing=set_missing, infrastructure=infrastructure)
     notes += manifests.notes
     if set_missing:
         notes += [note for one in clusters for note in _complete(one)]
