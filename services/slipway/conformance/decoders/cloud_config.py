@@ -160,15 +160,17 @@ def _storage(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
             share, kind = part if isinstance(part, list) else (part, "")
             made.partitions.add(percentage=share, type=_TYPES.get(str(kind).lower(), str(kind)))
     for entry in document.get("fs_setup", []):
-        filesystem = system.filesystems.add(device=entry["device"], format=entry["filesystem"])
-        filesystem.label = entry.get("label") or ""
-        search = str(entry.get("partition", "any" if "." not in entry["device"] else "none"))
+        device = entry["device"]
+        search = str(entry.get("partition", "any" if "." not in device else "none"))
         if search != "none":
-            filesystem.cloud_init.search = search
+            # cloud-init chooses the partition, which nothing in the contract asks for.
+            device = f"a partition of {device}"
+        filesystem = system.filesystems.add(device=device, format=entry["filesystem"])
+        filesystem.label = entry.get("label") or ""
         # cloud-init's own way to mkfs checks too little to leave alone what is there; a command that checks does.
         filesystem.overwrite = "cmd" not in entry
         if "replace_fs" in entry:
-            filesystem.cloud_init.replace_format = entry["replace_fs"]
+            filesystem.replace_format = entry["replace_fs"]
         filesystem.options.extend(_made_with(entry["cmd"]) if "cmd" in entry else entry.get("extra_opts", []))
     for row in document.get("mounts", []):
         fields = [*map(str, row), *[""] * 6][:6]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from slipway.bootstrapper.engines.k0s.engine import K0sEngine
+from slipway.bootstrapper.engines.testing import FORMAT
 from slipway.v1alpha1 import content_pb2 as contentpb
 from tests.bootstrapper.engines.k0s.conftest import Plan, bundle
 
@@ -197,5 +198,5 @@ def test_a_plan_is_made_twice_alike_and_the_bundle_stays() -> None:
     """The engine is a pure function."""
     sample = bundle("ROLE_INIT")
     before = sample.SerializeToString(deterministic=True)
-    assert K0sEngine().build_plan(sample) == K0sEngine().build_plan(sample)
+    assert K0sEngine().build_plan(sample, FORMAT) == K0sEngine().build_plan(sample, FORMAT)
     assert sample.SerializeToString(deterministic=True) == before

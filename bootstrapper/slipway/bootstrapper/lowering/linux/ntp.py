@@ -9,7 +9,6 @@ from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.os_profiles.profile import NtpClient, NtpProgram
 from slipway.contract.walk import Item
 from slipway.v1alpha1 import os_pb2 as ospb
-from slipway.v1alpha1 import plan_pb2 as planpb
 
 ID = "linux.ntp"
 
@@ -28,7 +27,7 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     else:
         calls = [[*only, *_call(client, ntp)] for client, only in clients.items()]
         calls.append(["found"])
-    if draft.bundle.execution.layout == planpb.LAYOUT_KUBEADM_PROVIDER:
+    if draft.bundle.execution.literal_commands:
         # Of an imported config: today no failure of it keeps a machine from becoming a node.
         calls = [["try", *call] for call in calls]
     text = script(calls, programs=["ntp"])
