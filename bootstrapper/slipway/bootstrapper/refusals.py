@@ -20,7 +20,10 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 
 def place(refusal: Refusal) -> str:
     """Name the field as the user wrote it, or else by its path in a spec."""
-    return describe(refusal.origin) if refusal.origin.path else bare_place(refusal.path)
+    if refusal.origin.path:
+        return describe(refusal.origin)
+    prefix = "spec." if refusal.path.startswith("intent.kubernetes.") else ""
+    return prefix + bare_place(refusal.path)
 
 
 def bare_place(path: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
 from slipway.bootstrapper.assembly.secrets import references
 from slipway.bootstrapper.documents.consistency import namesakes
+from slipway.bootstrapper.documents.engines import set_control_planes
 from slipway.bootstrapper.documents.machines import MachineQuestion, Standing
 from slipway.bootstrapper.documents.native import NativeCluster, NativeConfig, is_native
 from slipway.bootstrapper.documents.native_set import read_natives
@@ -85,6 +86,7 @@ def read_document_set(
         notes += _give_config_maps(question, config_maps, set_missing=set_missing)
         notes += _give_secrets(question, manifests.secret_values.get(namespace, {}), set_missing=set_missing)
     questions = [*map(_imported, manifests.machines), *native]
+    set_control_planes(questions)
     for question in questions:
         target = question.subject.machine.target
         if infrastructure and not (question.subject.spec.target.infrastructure or target.infrastructure):
