@@ -3,13 +3,13 @@
 import asyncio
 import contextlib
 import os
+import secrets
 import signal
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
-
-from slipway.rpc.addresses import free_port
 
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONWARNINGS", "VIRTUAL_ENV", "SSL_CERT_FILE")
 
@@ -160,6 +160,19 @@ class RunningProcess:
         stream = self._process.stdout
         while stream is not None and (chunk := await stream.read(65536)):
             self._output += chunk
+
+
+_PORTS = range(15_000, 32_000)
+"""Below those that the system gives to clients: one of them could be taken before the process listens."""
+
+
+def free_port() -> int:
+    """Give a TCP port of the loopback interface that nobody listens on now."""
+    while True:
+        port = secrets.choice(_PORTS)
+        with socket.socket() as found, contextlib.suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
 
 
 def free_address() -> str:

@@ -23,7 +23,7 @@ def without_redirects() -> aiohttp.TraceConfig:
 
 
 Read = Callable[[bytes], Any]
-"""How JSON is read: ValueError when it is none, or more than a server of its kind may answer."""
+"""How JSON is read: ValueError when it is invalid, or more than a server of its kind may answer."""
 
 
 def tree(status: int, data: bytes, read: Read = json.loads) -> Json:
