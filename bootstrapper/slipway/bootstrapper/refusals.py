@@ -20,7 +20,10 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 
 def place(refusal: Refusal) -> str:
     """Name the field as the user wrote it, or else by its path in a spec."""
-    return describe(refusal.origin) if refusal.origin.path else bare_place(refusal.path)
+    if refusal.origin.path:
+        return describe(refusal.origin)
+    prefix = "spec." if refusal.path.startswith("intent.kubernetes.") else ""
+    return prefix + bare_place(refusal.path)
 
 
 def field_place(refusal: Refusal, *, imported: bool) -> str:
@@ -56,7 +59,7 @@ def bound(spec: specpb.MachineBootstrapSpec, candidate: Candidate, known: Iterab
     who = " or ".join(names) or "a provisioner of that format"
     return [
         Refusal(
-            "plan.layout",
+            "plan.steps",
             "",
             origin,
             f"edits files of the layout of format {spec.imported.format}, so the config works with that format only",

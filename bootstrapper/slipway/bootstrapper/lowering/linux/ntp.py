@@ -10,7 +10,6 @@ from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.os_profiles.profile import NtpClient, NtpProgram
 from slipway.contract.walk import Item
 from slipway.v1alpha1 import os_pb2 as ospb
-from slipway.v1alpha1 import plan_pb2 as planpb
 
 ID = "linux.ntp"
 
@@ -24,7 +23,7 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     clients = dict(_clients(item, draft))
     if any(host.startswith("*") for host in (*ntp.servers, *ntp.pools)):
         raise CannotLower(item, "a time server is a pattern", remedy="write names or addresses")
-    imported = draft.bundle.execution.layout == planpb.LAYOUT_KUBEADM_PROVIDER
+    imported = draft.bundle.execution.literal_commands
     if ntp.HasField("enabled") and not ntp.enabled:
         calls = [[*only, "off", client.executable, client.service] for client, only in clients.items()]
     else:
