@@ -190,7 +190,7 @@ MERGED = [
      "kubernetes.timeouts", ["initConfiguration.timeouts.tlsBootstrapSeconds"], "the document has one item for two"),
     ("v1beta2", "users: [{name: a, groups: 'b,c', sudo: d}]", "os.users.sudo", ["users[0].sudo"], "one text"),
     ("v1beta2", "diskSetup: {filesystems: [{device: /dev/sdb, filesystem: ext4, replaceFS: ntfs}]}",
-     "os.storage.filesystems.cloud_init", ["diskSetup.filesystems[0].replaceFS"], "the name that the document has"),
+     "os.storage.filesystems.replace_format", ["diskSetup.filesystems[0].replaceFS"], "the name that the document has"),
 ]  # fmt: skip
 
 

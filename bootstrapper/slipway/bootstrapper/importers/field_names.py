@@ -28,6 +28,7 @@ def _below(holder: str, names: Mapping[str, str]) -> dict[str, str]:
 
 NAMES: Mapping[str, Mapping[str, str]] = {
     "Command": dict.fromkeys(("argv", "interpreter", "retryOnBoot", "script"), _STOP),
+    "Extension": dict.fromkeys(("content", "id", "mediaType"), _STOP),
     "File": {"mode": "permissions", "group": "owner", "remote": _STOP, **_below("content", _CONTENT)},
     "User": {
         "home": "homeDir",
@@ -43,9 +44,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "options": "extraOpts",
         "partition.disk": "<device",
         "partition.number": _STOP,
-        "cloudInit": "partition",
-        "cloudInit.search": _STOP,
-        "cloudInit.replaceFormat": "<replaceFS",
+        "replaceFormat": "replaceFS",
     },
     "Mount": {
         "source": "[0]",
