@@ -38,6 +38,8 @@ MACHINE_PACKAGES = (
 )  # fmt: skip
 _FINISHED = "2"  # Raise it when _finish changes.
 CHECKER_PACKAGES = ("dash", "libxml2-utils", "openssh-server", "procps", "shellcheck", "sudo", "systemd")
+# The package managers of distributions of which there is no root here, and what makes a repository for them.
+RPM_PACKAGES = ("createrepo-c", "dnf", "gnupg", "rpm", "zypper")
 HOST_PACKAGES = ("mmdebstrap", "systemd-container")
 # What tests of the runner execute on this machine itself, in folders of their own.
 SHELL_PACKAGES = ("bash", "busybox-static", "dash", "shellcheck")
@@ -84,6 +86,7 @@ ROOTS = {
         Root("node-trixie", "trixie", NODE_PACKAGES),
         Root("node-bookworm", "bookworm", NODE_PACKAGES),
         Root("machine", "trixie", MACHINE_PACKAGES),
+        Root("rpm", "bookworm", RPM_PACKAGES),
     )
 }
 

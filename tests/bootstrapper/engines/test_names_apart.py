@@ -127,6 +127,7 @@ FIRST_BOOT = {
         f"{BOOTSTRAPPER}/lowering/linux/disks.py": "names of devices in imported configs",
         f"{BOOTSTRAPPER}/lowering/linux/files.py": "templates in imported configs",
         f"{BOOTSTRAPPER}/lowering/linux/mounts.py": "names of devices in imported configs",
+        f"{BOOTSTRAPPER}/lowering/linux/programs/ntp.sh": "what installs a time client for imported configs, as today",
         f"{BOOTSTRAPPER}/target.py": "what a distribution takes in place of cloud-init",
         f"{BOOTSTRAPPER}/provisioning/versions.py": "an example in a message",
         f"{SERVICES}/certificates/__main__.py": "an example in the help",

@@ -164,13 +164,13 @@ SEARCHED = [
 
 @pytest.mark.parametrize(("filesystem", "wanted"), SEARCHED)
 def test_cloud_init_searches_for_a_partition_by_its_own_extension(filesystem: str, wanted: object) -> None:
-    """No other first-boot system searches; the extension names the user's own field."""
+    """No other first-boot system searches; the extension names the user's own field, where the user wrote it."""
     spec = carried(f"diskSetup: {{filesystems: [{{device: /dev/sdc1, filesystem: ext4}}, {filesystem}]}}").spec
     seen = [json.loads(extension.content.text) for extension in spec.extensions]
     assert seen == ([wanted] if wanted else [])
     paths = [extension.origin.path for extension in spec.extensions]
-    field = ".partition" if "partition" in filesystem else ""
-    assert all(path.endswith(f"diskSetup.filesystems[1]{field}") for path in paths), paths
+    named = "diskSetup.filesystems[1]" + (".partition" if "partition" in filesystem else "")
+    assert all(path.endswith(named) for path in paths), paths
     assert not carried(IGNITION + f"diskSetup: {{filesystems: [{filesystem}]}}").spec.extensions
 
 

@@ -1,7 +1,7 @@
 """Which flags the kubelet of a Kubernetes version has: with one that it does not have, it does not start.
 
 The table holds what real kubelets accept (tools/kubernetes_types/kubelet_flags.py). Of a version that is not in it,
-nothing is certain.
+nothing is certain: a flag that the nearest ones on both sides have is known, and no flag is refused.
 """
 
 import enum

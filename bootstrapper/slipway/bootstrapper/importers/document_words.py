@@ -209,9 +209,6 @@ class DocumentWords:
             return "."
         if (kind, key) == ("Disk", "partitions") and isinstance(value, Message) and not value.ListFields():
             return "layout!"
-        if (kind, key) == ("Filesystem", "cloudInit"):
-            known = "replaceFS" if field_value(value, "replaceFormat", "") else "partition"
-            return known if known == "replaceFS" or field_value(value, "search", "") == "auto" else "."
         if isinstance(value, Message) and (kind, key) in {("User", "passwordHash"), ("File", "content")}:
             from_secret = any(field.name == "secret_ref" for field, _ in value.ListFields())
             return f"{word}From" if from_secret else word

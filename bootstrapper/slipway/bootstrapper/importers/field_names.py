@@ -28,7 +28,7 @@ def _below(holder: str, names: Mapping[str, str]) -> dict[str, str]:
 
 NAMES: Mapping[str, Mapping[str, str]] = {
     "Command": dict.fromkeys(("argv", "interpreter", "retryOnBoot", "script"), _STOP),
-    "Extension": dict.fromkeys(("id", "mediaType", "content"), _STOP),
+    "Extension": dict.fromkeys(("content", "id", "mediaType"), _STOP),
     "File": {"mode": "permissions", "group": "owner", "remote": _STOP, **_below("content", _CONTENT)},
     "User": {
         "home": "homeDir",

@@ -38,6 +38,15 @@ def test_a_flag_is_judged_by_the_kubelets_of_the_table(
     assert flag_status(flag, series) is status, reason
 
 
+@pytest.mark.parametrize("minor", [22, 29, 31, 32, 33, 35, 40])
+def test_no_flag_is_refused_where_no_kubelet_was_asked(machines: Any, minor: int) -> None:
+    """A version between, before or behind those of the table may have any flag: at most there is a warning."""
+    names = ["register-schedulable", "fail-cgroupv1", "node-labels", "never-a-flag"]
+    assert FlagStatus.UNKNOWN not in {flag_status(name, (1, minor)) for name in names}
+    text = NODE % " ".join(f"kubelet_arguments {{ name: '{name}' value: 'a' }}" for name in names)
+    assert machines.plan("ROLE_WORKER", text, version=f"v1.{minor}.0").refusals == ()
+
+
 def test_flags_that_the_kubelet_does_not_have_are_refused(machines: Any) -> None:
     """At the argument; an imported spec keeps it with a warning, as does one of a version that is not known."""
     text = NODE % "kubelet_arguments { name: 'v' } kubelet_arguments { name: 'network-plugin' value: 'cni' }"

@@ -1,6 +1,7 @@
-"""Repositories of packages: what each package manager is given, and that the real apt installs from them.
+"""Repositories of packages: what each manager is given, and that the real apt, dnf and zypper install from them.
 
-The flat repository beside this file was made with dpkg-deb and GnuPG; `key.asc` signed it, and `other-key.asc` did not.
+The repositories beside this file were made with dpkg-deb, rpmbuild, createrepo_c and GnuPG; `key.asc` of each signed
+it, and `other-key.asc` signed none.
 """
 
 import configparser
@@ -18,6 +19,8 @@ from tools.oracles.sandbox import Command, File
 
 REPOSITORY = Path(__file__).with_name("apt_repository")
 KEY, OTHER = (literal((REPOSITORY / name).read_bytes()) for name in ("key.asc", "other-key.asc"))
+RPM_REPOSITORY = REPOSITORY.with_name("rpm_repository")
+RPM_KEY = literal((RPM_REPOSITORY / "key.asc").read_bytes())
 URL = "http://127.0.0.1:8080/flat/"
 
 
@@ -120,3 +123,35 @@ def test_the_real_apt_installs_what_the_key_has_signed(run: Callable[..., str]) 
     """And nothing where another key is given."""
     assert run(system(key=OTHER)) == ""
     assert run(system()) == "hi\n"
+
+
+@pytest.fixture(params=["rocky", "sles"])
+def run_rpm(request: pytest.FixtureRequest, lower: LowerSystem, engine: Callable[..., None]) -> Callable[..., str]:
+    """What runs a system of an RPM distribution where its package manager is, and gives what that installed."""
+    engine("root-rpm")
+    paths = [path for path in RPM_REPOSITORY.rglob("*") if path.is_file()]
+    answers = {f"/flat/{path.relative_to(RPM_REPOSITORY)}": network.Answer(path.read_bytes()) for path in paths}
+    site = network.Site("127.0.0.1", 8080, answers)
+
+    def run_system(wanted: ospb.OperatingSystem) -> str:
+        done = lower(wanted, distribution=request.param)
+        finish(done.draft, SUPPORTS)
+        files = {
+            file.path: File(content_bytes(file.content, SecretIndex([])), file.mode)
+            for file in done.draft.bundle.os.files
+        }
+        # Debian keeps a database of RPM for each user; elsewhere it is the system's.
+        files["/etc/rpm/macros"] = File(b"%_dbpath /var/lib/rpm\n")
+        commands = [("/bin/sh", "/var/lib/slipway/run"), ("cat", "/usr/share/hello-slipway/text")]
+        with sandbox.opened(roots.ROOTS["rpm"].require(), sites=[site]) as box:
+            _, shown = box.session([Command(argv) for argv in commands], files=files, reboot=False)
+        return shown.output.decode() if shown.status == 0 else ""
+
+    return run_system
+
+
+@pytest.mark.engine
+def test_the_real_dnf_and_zypper_install_what_the_key_has_signed(run_rpm: Callable[..., str]) -> None:
+    """And nothing where another key is given: neither the index nor a package of it counts."""
+    assert run_rpm(system(key=OTHER)) == ""
+    assert run_rpm(system(key=RPM_KEY)) == "hi\n"

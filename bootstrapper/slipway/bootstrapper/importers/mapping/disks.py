@@ -43,10 +43,10 @@ def set_disks(context: Context, place: Place, setup: DiskSetup, spec: specpb.Mac
         if not made.HasField("partition") and _is_searched(context, made.device, filesystem.partition):
             searches[index] = _search(made, filesystem.partition)
     if searches:
-        here = place.at("filesystems")
-        if len(searches) == 1:
-            (index,) = searches
-            here = here.at(index, "partition") if setup.filesystems[index].partition else here.at(index)
+        only = min(searches)
+        here = place.at("filesystems", only) if len(searches) == 1 else place.at("filesystems")
+        if len(searches) == 1 and setup.filesystems[only].partition:
+            here = here.at("partition")
         content = contentpb.Content(text=json.dumps(list(searches.values()), ensure_ascii=False))
         spec.extensions.add(id=_PARTITION_SEARCH, media_type="application/json", content=content, origin=here.origin())
 
