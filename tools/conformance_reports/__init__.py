@@ -41,8 +41,9 @@ A check that could be made in one format and not in another one is unverified, t
 
 ## What the suite sees
 
-Each check has a provisioner that breaks its clause and that it must see. How much a suite misses these do not show: their
-authors knew the checks. So slips were put into the source of provisioners, a place at a time, before any was tried:
+Each check has a provisioner that breaks its clause and that it must see. How much a suite misses these do not show:
+their authors knew the checks. So slips were put into the source of provisioners, a place at a time, before any was
+tried:
 
 | Round, provisioner | Slips | Seen at first | Seen now |
 | --- | --- | --- | --- |
@@ -50,10 +51,11 @@ authors knew the checks. So slips were put into the source of provisioners, a pl
 | first, Bottlerocket in Go | 35 | 20 | 34 |
 | second, cloud-init in Python | 19 | 2 | 16 |
 
-The first round is of what authors get wrong in any language. The second one was chosen by somebody who had read the suite,
-for rules of cloud-init itself that its parser did not know; it shows where a parser ends and `--boot-cmd` begins. What the
-suite saw at first is what to expect of slips that nobody has thought of: about half. *Seen now* says that none of these comes
-back. A slip is seen when a check fails or warns; all of them are in `tests/services/conformance/edits`, and tests run them.
+The first round is of what authors get wrong in any language. The second one was chosen by a reader of the suite,
+for rules of cloud-init itself that its parser did not know; it shows where a parser ends and `--boot-cmd` begins.
+What the suite saw at first is what to expect of slips that are new: about half. *Seen now* says that none of these
+comes back. A slip is seen when a check fails or warns; all of them are in `tests/services/conformance/edits`, and
+tests run them.
 
 ## Reproduce
 

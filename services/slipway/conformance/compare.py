@@ -77,9 +77,9 @@ def _default_user(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
 
 def _units(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
     """See that a unit of which nothing is said is neither switched on nor off."""
-    asked = {unit.name: unit for unit in bundle.os.systemd_units}
+    of_bundle = {unit.name: unit for unit in bundle.os.systemd_units}
     for unit in comparer.state.os.systemd_units:
-        wanted = asked.get(unit.name)
+        wanted = of_bundle.get(unit.name)
         if wanted is not None and unit.HasField("enabled") and not wanted.HasField("enabled"):
             comparer.more("`enabled` of a unit", "os.systemd.units")
 

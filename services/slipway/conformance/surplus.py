@@ -51,14 +51,14 @@ def surplus(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, wi
 
 def _settings(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState) -> Iterator[tuple[str, bool]]:
     """Give what a machine has once, and whether the user data sets it unasked; a node's name may be the host's, too."""
-    asked, there = bundle.os, state.os
+    wanted, there = bundle.os, state.os
     name, node = there.hostname.name.value, bundle.intent.kubernetes.node.name.value
-    yield "a host name", name not in ("", node) and not asked.HasField("hostname")
-    yield "a time zone", bool(there.time_zone.name) and not asked.HasField("time_zone")
-    yield "a time server", bool(there.ntp.servers or there.ntp.pools) and not asked.HasField("ntp")
+    yield "a host name", name not in ("", node) and not wanted.HasField("hostname")
+    yield "a time zone", bool(there.time_zone.name) and not wanted.HasField("time_zone")
+    yield "a time server", bool(there.ntp.servers or there.ntp.pools) and not wanted.HasField("ntp")
     proxy = there.proxy.http_proxy or there.proxy.https_proxy or there.proxy.no_proxy
-    yield "a proxy", bool(proxy) and not (asked.HasField("proxy") or asked.containerd.HasField("proxy"))
-    yield "a registry", bool(there.containerd.registries) and not asked.containerd.registries
+    yield "a proxy", bool(proxy) and not (wanted.HasField("proxy") or wanted.containerd.HasField("proxy"))
+    yield "a registry", bool(there.containerd.registries) and not wanted.containerd.registries
 
 
 class _Things:

@@ -19,12 +19,12 @@ _SAMPLES = 7
 
 def slowness() -> float:
     """Give how many times as long as usual a piece of work takes here, now; at least 1. It blocks for 0.1 seconds."""
-    found = []
+    times = []
     for _ in range(_SAMPLES):
         began = time.perf_counter()
         _work()
-        found.append(time.perf_counter() - began)
-    return max(1.0, sum(found) / _SAMPLES / _USUAL_SECONDS)
+        times.append(time.perf_counter() - began)
+    return max(1.0, sum(times) / _SAMPLES / _USUAL_SECONDS)
 
 
 def judge(text: str, seconds: float, most: float, *, slow: Callable[[], float]) -> None:

@@ -303,8 +303,13 @@ def test_when_a_program_starts(document: dict[str, object], want: list[int], rea
 
 
 def test_when_a_unit_of_ignition_starts() -> None:
-    """On every boot, unless it says that it is for the first one."""
-    for more, want in (("", _EVERY), ("[Unit]\nConditionFirstBoot=true\n", _FIRST)):
+    """On every boot, unless it says that it is for the first one; early, if it does not wait for the network."""
+    network = "Wants=network-online.target\nAfter=network-online.target\n"
+    for more, want in (
+        (f"[Unit]\n{network}", _EVERY),
+        (f"[Unit]\nConditionFirstBoot=true\n{network}", _FIRST),
+        ("[Unit]\nAfter=network-online.target\n", _EARLY),
+    ):
         unit = {"name": "x.service", "enabled": True, "contents": more + _UNIT}
         config = {"ignition": {"version": "3.3.0"}, "systemd": {"units": [unit]}}
         (program,) = ignition.decode(json.dumps(config).encode(), {}).programs

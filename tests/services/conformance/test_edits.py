@@ -12,12 +12,6 @@ from tests.services.conformance.edits.programs import python
 from tests.services.conformance.runs import CHECKS
 
 BAD = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
-_ROOT = Path(__file__).resolve().parents[3]
-_ROWS = {
-    "ignition": "first, Ignition in Python",
-    "bottlerocket": "first, Bottlerocket in Go",
-    "cloud_init": "second, cloud-init in Python",
-}
 PYTHON = ("ignition", "cloud_init")
 _NONE = Edit("nothing", "accounts.py", "import re\n", "import re\n")
 _SEEN = [(name, edit) for name in PYTHON for edit in edits(name) if edit.check]
@@ -51,15 +45,6 @@ def test_edits_are_of_the_suite(name: str) -> None:
     assert len({edit.name for edit in listed}) == len(listed) >= 19
     assert {edit.check for edit in listed} - {""} <= CHECKS.keys()
     assert [edit.name for edit in listed if bool(edit.check) == bool(edit.unseen)] == []
-
-
-def test_the_page_has_the_figures() -> None:
-    """What the suite saw at first, and what it sees now, as the lists of edits say."""
-    page = " ".join((_ROOT / "docs" / "conformance" / "README.md").read_text(encoding="utf-8").split())
-    for name, where in _ROWS.items():
-        listed = edits(name)
-        first, now = sum(not edit.missed for edit in listed), sum(bool(edit.check) for edit in listed)
-        assert f"| {where} | {len(listed)} | {first} | {now} |" in page
 
 
 @pytest.mark.parametrize(("old", "reason"), [("not there", "nothing to change"), ("name", "more than one place")])

@@ -14,10 +14,17 @@ from slipway.conformance.catalogue import all_checks
 from slipway.conformance.check import Need
 from slipway.conformance.options import Options
 from slipway.conformance.run import conformance
+from tests.services.conformance.edits.edit import edits
 from tools import conformance_reports
 
 pytestmark = pytest.mark.timeout(600)
 ROOT = Path(__file__).resolve().parents[3]
+
+_ROWS = {
+    "ignition": "first, Ignition in Python",
+    "bottlerocket": "first, Bottlerocket in Go",
+    "cloud_init": "second, cloud-init in Python",
+}
 
 _PROGRAM = """
 from slipway.provisioners.cloud_init.render import CloudInit
@@ -59,6 +66,15 @@ def test_the_list_of_reports_is_fresh() -> None:
     """The page names every report that is kept."""
     page = (ROOT / conformance_reports.FOLDER / "README.md").read_text(encoding="utf-8")
     assert page == conformance_reports.readme(conformance_reports.kept(ROOT))
+
+
+def test_the_page_has_the_figures() -> None:
+    """What the suite saw at first, and what it sees now, as the lists of edits say."""
+    page = " ".join((ROOT / "docs" / "conformance" / "README.md").read_text(encoding="utf-8").split())
+    for name, where in _ROWS.items():
+        listed = edits(name)
+        first, now = sum(not edit.missed for edit in listed), sum(bool(edit.check) for edit in listed)
+        assert f"| {where} | {len(listed)} | {first} | {now} |" in page
 
 
 def test_the_command_line(tmp_path: Path) -> None:

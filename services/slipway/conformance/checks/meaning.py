@@ -84,7 +84,7 @@ async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
             " blanks around ",
             "long " * 800,
             "plain",  # It is there twice.
-            ";",  # These end a command, or mean something else, where nobody quotes them.
+            ";",  # These end a command, or mean something else, where they are not quoted.
             "&&",
             "|",
             "{}",

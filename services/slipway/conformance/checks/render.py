@@ -63,7 +63,7 @@ async def each_case_again(session: Session, info: provisionerpb.FormatInfo) -> N
     """Whatever a format takes gives the same bytes again and again: the order of a map is seldom twice the same."""
     gate = asyncio.Semaphore(AGAIN)
 
-    async def one(trial: Trial) -> str:
+    async def again(trial: Trial) -> str:
         for _ in range(AGAIN):
             async with gate:
                 got = await session.subject.render(trial.request)
@@ -71,8 +71,8 @@ async def each_case_again(session: Session, info: provisionerpb.FormatInfo) -> N
                 return f"{trial.case.name}: the same request gave two different answers"
         return ""
 
-    found = await asyncio.gather(*(one(trial) for trial in await feature_trials(session, info) if trial.answer.ok))
-    all_hold([text for text in found if text])
+    texts = await asyncio.gather(*(again(trial) for trial in await feature_trials(session, info) if trial.answer.ok))
+    all_hold([text for text in texts if text])
 
 
 @CHECKS.check_format("RND-003")
@@ -103,10 +103,10 @@ async def another_instance(session: Session) -> None:
     async with session.process(setup) as (_, subject):
         for info in session.info.formats:
             request, packed = await rich(session, info), await large(session, info)
-            here = [await session.subject.rendered(one) for one in (request, packed)]
-            # Whoever writes the time writes another one now, also in whole seconds.
+            here = [await session.subject.rendered(each) for each in (request, packed)]
+            # A provisioner that writes the time writes another one now, also in whole seconds.
             await asyncio.sleep(_A_SECOND)
-            there = [await subject.rendered(one) for one in (request, packed)]
+            there = [await subject.rendered(each) for each in (request, packed)]
             expect(here == there, f"{info.format}: two processes gave different answers to the same request")
             trials = [trial for trial in await feature_trials(session, info) if trial.answer.ok]
             other = [
@@ -228,10 +228,10 @@ async def diagnostics(session: Session, info: provisionerpb.FormatInfo) -> None:
     known = (diagnosticpb.SEVERITY_INFO, diagnosticpb.SEVERITY_WARNING)
     problems = set()
     for trial in await feature_trials(session, info):
-        for one in trial.answer.response.diagnostics if trial.answer.ok else ():
-            if one.severity not in known or not _CODE.fullmatch(one.code):
+        for diagnostic in trial.answer.response.diagnostics if trial.answer.ok else ():
+            if diagnostic.severity not in known or not _CODE.fullmatch(diagnostic.code):
                 problems.add(f"{trial.case.name}: a diagnostic has no severity, or no code in UPPER_SNAKE_CASE")
-            if one.field_path and not names_field(trial.request.bundle, one.field_path):
+            if diagnostic.field_path and not names_field(trial.request.bundle, diagnostic.field_path):
                 problems.add(f"{trial.case.name}: `field_path` of a diagnostic leads to no field of the bundle")
     all_hold(sorted(problems))
 

@@ -67,8 +67,9 @@ async def values_in_diagnostics(session: Session, info: provisionerpb.FormatInfo
     found = _found(said, (*words.secret, *words.other))
     problems = {f"a value of the request stands in the message of a diagnostic ({form})" for form in found}
     for trial in await feature_trials(session, info):
-        told = "\n".join(one.message for one in trial.answer.response.diagnostics) if trial.answer.ok else ""
-        if any(value in told for value in canaries.values(trial.request.bundle)):
+        remarks = trial.answer.response.diagnostics if trial.answer.ok else ()
+        messages = "\n".join(remark.message for remark in remarks)
+        if any(value in messages for value in canaries.values(trial.request.bundle)):
             problems.add(f"{trial.case.name}: a value of the request stands in the message of a diagnostic")
     all_hold(sorted(problems))
 

@@ -190,10 +190,10 @@ def _storage(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
 
 def _mib(size: str) -> int:
     """Give a size of cloud-init in MiB: without a letter it is in bytes."""
-    found = _SIZE.fullmatch(size.upper())
-    if found is None:
+    match = _SIZE.fullmatch(size.upper())
+    if match is None:
         raise ValueError("it is no size")
-    return int(found[1]) * (1 << 10 * ("KMGT".find(found[2]) + 1 if found[2] else 0)) >> 20
+    return int(match[1]) * (1 << 10 * ("KMGT".find(match[2]) + 1 if match[2] else 0)) >> 20
 
 
 def _made_with(command: str) -> list[str]:

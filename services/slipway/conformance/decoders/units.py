@@ -41,9 +41,9 @@ def sections(text: str) -> Sections:
     return found
 
 
-def waits_for(said: Sections, unit: str) -> bool:
+def waits_for(unit_file: Sections, unit: str) -> bool:
     """Whether a unit has another one started, and starts after it."""
-    about = said.get("Unit", {})
+    about = unit_file.get("Unit", {})
     wanted = " ".join([*about.get("Wants", []), *about.get("Requires", []), *about.get("BindsTo", [])]).split()
     return unit in wanted and unit in " ".join(about.get("After", [])).split()
 

@@ -42,7 +42,7 @@ def mutants() -> Iterator[Mutant]:
         "a remark on a field of another document", ("RND-014.diagnostics",),
         answered(lambda _, response: response.diagnostics.add(severity=1, code="A", message="a", field_path="spec.x")),
     )  # fmt: skip
-    yield Mutant("the host name in a remark", ("SEC-003.values-in-diagnostics",), answered(_told))
+    yield Mutant("the host name in a remark", ("SEC-003.values-in-diagnostics",), answered(_remark_on_name))
 
 
 async def _no_bundle(servicer: Servicer, request: Request, context: Any) -> Response:
@@ -126,7 +126,7 @@ def _own_name(request: Request) -> None:
         request.bundle.os.hostname.name.value = "a-machine"
 
 
-def _told(request: Request, response: Response) -> None:
+def _remark_on_name(request: Request, response: Response) -> None:
     name = request.bundle.os.hostname.name.value
     if name:
         response.diagnostics.add(severity=1, code="NAME", message=f"it is called {name}")
