@@ -13,7 +13,7 @@ from functools import cached_property
 from urllib.parse import quote
 
 from slipway.bootstrapper.provisioning.secret_pieces import WINDOW, SecretPieces
-from slipway.contract.errors import SlipwayError
+from slipway.contract.errors import ForeignStatus, SlipwayError
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -27,6 +27,7 @@ _MOST_DIAGNOSTIC_TEXT = 64 * 1024
 """Characters of all diagnostics of an answer together that are relayed."""
 
 _LINE = re.compile(r"\S{6,}")
+_REASON = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
 _PEM_HEAD = re.compile(r"-----(?:BEGIN|END) [A-Z ]{1,40}-----")
 
 
@@ -72,6 +73,8 @@ class Scrubber:
             for one in error.violations
         )
         error.metadata = {self.text(key): self.text(value) for key, value in error.metadata.items()}
+        if isinstance(error, ForeignStatus) and (not _REASON.fullmatch(error.reason) or self.holds(error.reason)):
+            error.reason = ""
         return error
 
     def diagnostics(self, response: provisionerpb.RenderResponse) -> None:

@@ -1,4 +1,4 @@
-"""JSON of other programs, counted before objects are made of it.
+"""JSON of strangers, counted before objects are made of it.
 
 Five bytes of JSON become an object of more than two hundred, so that a text of a few megabytes takes all memory of a
 small process, and holds the interpreter for seconds.

@@ -23,7 +23,7 @@ def without_redirects() -> aiohttp.TraceConfig:
 
 
 Read = Callable[[bytes], Any]
-"""How JSON is read: ValueError when it is invalid, or more than a server of its kind may answer."""
+"""How JSON is read: ValueError when it is invalid, or has more values than a server of its kind may answer."""
 
 
 def tree(status: int, data: bytes, read: Read = json.loads) -> Json:
