@@ -33,16 +33,20 @@ def filled(page: str) -> str:
 def _numbers() -> str:
     foreign, stranger = _EXAMPLES
     examples = {name: _rounded((_ROOT / "examples" / name).glob("*.go")) for name in _EXAMPLES}
-    bootstraps = [[f"engine `{one.name}`", _python(one)] for one in _folders(_ROOT / _ENGINES)]
+    engines = [folder for folder in _folders(_ROOT / _ENGINES) if (folder / "engine.py").is_file()]
+    shared = [path for path in (_ROOT / _ENGINES).rglob("*.py") if not any(map(path.is_relative_to, engines))]
+    bootstraps = [[f"engine `{folder.name}`", _python(folder)] for folder in engines]
     bootstraps.append([f"[{foreign}](../../examples/{foreign}): {_EXAMPLES[foreign]}", examples[foreign]])
     systems = [[f"provisioner `{one.name}`", _python(one)] for one in _folders(_ROOT / _PROVISIONERS)]
     systems.append([f"[{stranger}](../../examples/{stranger}): {_EXAMPLES[stranger]}", examples[stranger]])
     ways, forms = len(bootstraps), len(systems)
+    pairs = f"{ways} x {forms} = {ways * forms}"
+    share = f"The engines share {_rounded(shared)} lines."
     return "\n\n".join(
         (
             table(["who bootstraps Kubernetes", "lines"], bootstraps),
             table(["which first-boot system", "lines"], systems),
-            f"{ways} + {forms} = {ways + forms} programs, for what would be {ways} x {forms} = {ways * forms} pairs.",
+            f"{ways} + {forms} = {ways + forms} programs, for what would be {pairs} pairs. {share}",
         )
     )
 

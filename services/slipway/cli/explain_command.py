@@ -30,6 +30,8 @@ from slipway.contract.errors import SlipwayError
 from slipway.contract.source_position import did_you_mean
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
+_ALL = "all"
+
 
 @click.command("explain", short_help="Show the result of every field for each provisioner.")
 @input_options
@@ -38,19 +40,23 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
     help="Only this format, or the formats of this provisioner; may be given several times.",
 )  # fmt: skip
 @click.option(
+    "--provisioner", default="", metavar="NAME|all",
+    help="Only the formats of this provisioner; or all, with the result for each bootstrap engine.",
+)  # fmt: skip
+@click.option(
     "--engine", "engines", multiple=True, metavar="ENGINE|all",
     help="Show the result of the spec with this bootstrap engine, or with all; may be given several times.",
 )  # fmt: skip
 @output_option("How to print the matrix.")
 @connection_options
 @reported
-def explain(formats: tuple[str, ...], engines: tuple[str, ...], output: str, **values: Any) -> None:
+def explain(formats: tuple[str, ...], provisioner: str, engines: tuple[str, ...], output: str, **values: Any) -> None:
     """Show, as a dry run, the result of every field of every machine for each provisioner and format.
 
     native: supported as it is. lowered: rewritten into something that the provisioner supports. omitted: left out, as
     spec.optionalFeatures, or the importer of a template, allows. refused: not supported; reason and remedy are below
-    the matrix. Formats with equal results share a column. With --engine the first table shows which bootstrap engine
-    can be used with which provisioner. Nothing is created and no secret is needed.
+    the matrix. Formats with equal results share a column. With --engine, or --provisioner all, the first table shows
+    which bootstrap engine can be used with which provisioner. Nothing is created and no secret is needed.
 
     \b
     Examples:
@@ -67,7 +73,11 @@ def explain(formats: tuple[str, ...], engines: tuple[str, ...], output: str, **v
     """  # noqa: D301  # click's mark for lines that stay
     loaded = load(inputs_from(values))
     note_files(loaded)
-    names = [EVERY_ENGINE if name == "all" else name for name in engines]
+    if provisioner == _ALL:
+        engines = engines or (_ALL,)
+    elif provisioner:
+        formats = (*formats, provisioner)
+    names = [EVERY_ENGINE if name == _ALL else name for name in engines]
     answers = asyncio.run(_explain(loaded, connection_from(values), names))
     _check_formats(formats, answers)
     trees = []

@@ -57,6 +57,20 @@ def test_engines_are_compared(slipway: Slipway) -> None:
         assert title in table
 
 
+def test_all_provisioners_are_shown_by_engine(slipway: Slipway) -> None:
+    """`--provisioner all` begins with the table of engines and provisioners; a name chooses the formats of one."""
+    arguments = ("explain", "-f", NATIVE, "--machine", "harbour-worker")
+    table = slipway(*arguments, "--provisioner", "all").stdout.splitlines()
+    assert table[1].split() == ["engine", "cloud-init", "ignition", "talos", "windows"]
+    assert [line.split()[0] for line in table[3:6]] == ["kubeadm", "k0s", "no"]
+    (tree,) = json.loads(slipway(*arguments, "--provisioner", "ignition", "-o", "json").stdout)
+    assert {column["provisioner"] for column in tree["columns"]} == {"ignition"}
+    assert {column["engine"] for column in tree["columns"]} == {""}
+    (tree,) = json.loads(slipway(*arguments, "--provisioner", "all", "--engine", "k0s", "-o", "json").stdout)
+    assert {column["engine"] for column in tree["columns"]} == {"k0s", ""}
+    assert "no format or provisioner ignitoin" in slipway(*arguments, "--provisioner", "ignitoin").stderr
+
+
 def test_an_engine_refuses_what_only_another_one_has(slipway: Slipway, write: Callable[..., Path]) -> None:
     """The row of the field is refused for the engine that does not take it, with the engine's name in the remedy."""
     text = NATIVE.read_text().replace(
