@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.node.flavours import FLAVOURS
-from tools.oracles import cluster_api, go_programs, machineadm, qemu_image, roots
+from tools.oracles import cluster_api, directory, go_programs, machineadm, qemu_image, roots
 from tools.oracles.failures import EngineMissing
 from tools.oracles.go_examples import EXAMPLES
 
@@ -30,6 +30,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 
 _MANIFESTS = {manifests.name: manifests for manifests in cluster_api.MANIFESTS.values()}
+_ALONE = {
+    directory.NAME: directory.require,
+    machineadm.NAME: machineadm.require,
+    qemu_image.NAME: qemu_image.require,
+}
 _STORES = {f"node-store-{name}": flavour for name, flavour in FLAVOURS.items()}
 
 
@@ -49,10 +54,8 @@ def require(name: str) -> None:
             go_programs.PROGRAMS[part].require()
         elif part in EXAMPLES:
             EXAMPLES[part].require()
-        elif part == machineadm.NAME:
-            machineadm.require()
-        elif part == qemu_image.NAME:
-            qemu_image.require()
+        elif part in _ALONE:
+            _ALONE[part]()
         elif part in _MANIFESTS:
             _MANIFESTS[part].require()
         elif part in _STORES:

@@ -36,6 +36,11 @@ NODE_PACKAGES = (
 MACHINE_PACKAGES = (
     *PACKAGES, "btrfs-progs", "ignition", "initramfs-tools", "linux-image-cloud-amd64", "policycoreutils", "xfsprogs",
 )  # fmt: skip
+# A domain controller of Active Directory, and what joins a machine to its domain.
+DIRECTORY_PACKAGES = (
+    "adcli", "iproute2", "krb5-user", "ldb-tools", "procps", "samba-ad-dc", "samba-ad-provision", "samba-common-bin",
+    "winbind",
+)  # fmt: skip
 _FINISHED = "2"  # Raise it when _finish changes.
 CHECKER_PACKAGES = ("dash", "libxml2-utils", "openssh-server", "procps", "shellcheck", "sudo", "systemd")
 # The package managers of distributions of which there is no root here, and what makes a repository for them.
@@ -87,6 +92,7 @@ ROOTS = {
         Root("node-bookworm", "bookworm", NODE_PACKAGES),
         Root("machine", "trixie", MACHINE_PACKAGES),
         Root("rpm", "bookworm", RPM_PACKAGES),
+        Root("directory", "trixie", DIRECTORY_PACKAGES),
     )
 }
 

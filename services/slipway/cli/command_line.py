@@ -10,6 +10,7 @@ from slipway.cli.completion_command import completion
 from slipway.cli.conformance_command import conformance
 from slipway.cli.diagnose_command import diagnose
 from slipway.cli.diff_command import diff
+from slipway.cli.directory_command import directory
 from slipway.cli.explain_command import explain
 from slipway.cli.import_command import import_
 from slipway.cli.provisioner_command import provisioner
@@ -56,6 +57,6 @@ def cli() -> None:
 
 for command in (
     render, explain, validate, import_, diff, bundle, size, provisioners, provisioner, conformance, artifacts, release,
-    up, diagnose, completion,
+    directory, up, diagnose, completion,
 ):  # fmt: skip
     cli.add_command(command)
