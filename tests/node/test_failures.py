@@ -95,7 +95,7 @@ def test_a_failing_kubeadm_is_told_with_its_own_words(
     """Phase, step and status, and the end of what kubeadm said; the next boot does not start it again."""
     machine = harbour.worker(name, **spec)
     told, tail = failure(machine)
-    assert (told["phase"], told["step"], told["exit"]) == ("bootstrap", "20-kubeadm", 1)
+    assert (told["phase"], told["step"], told["exitCode"]) == ("PHASE_BOOTSTRAP", "20-kubeadm", 1)
     assert words in tail
     the_same_after_a_reboot(machine)
     assert not harbour.joined(machine.name)

@@ -132,7 +132,7 @@ def test_a_worker_with_another_authority_fails_in_time(place: Site) -> None:
     stranger = Rendering(text(timeouts={"tlsBootstrap": "20s"}))
     worker = boot(place, stranger, "three", FirstBoot.IGNITION)
     reported, tail = failure(worker)
-    assert (reported["phase"], reported["step"], reported["exit"]) == ("bootstrap", "20-k0s", 3)
+    assert (reported["phase"], reported["step"], reported["exitCode"]) == ("PHASE_BOOTSTRAP", "20-k0s", 3)
     assert "not signed by the authority" in tail
     assert worker.run(["systemctl", "is-enabled", "k0sworker"]).output.strip() == "disabled"
     assert entry.run(["kubectl", "get", "node", "three"]).status != 0
