@@ -229,6 +229,20 @@ def test_a_list_of_what_is_no_feature_is_an_error(name: str, value: str) -> None
         BootstrapperSettings(listen_address="127.0.0.1:0", insecure=True, **{name: value})
 
 
+@pytest.mark.parametrize("name", ["allowed_features", "denied_features"])
+@pytest.mark.parametrize("value", ["os.command", "kubernetes.bootstrap_tokens*", "os.files,os.fils*", "ext"])
+def test_a_list_that_names_no_feature_of_the_contract_is_an_error(name: str, value: str) -> None:
+    """A feature that was renamed or misspelt would be neither denied nor allowed, without a word."""
+    with pytest.raises(ValueError, match=r"names \S+, which no feature has"):
+        BootstrapperSettings(listen_address="127.0.0.1:0", insecure=True, **{name: value})
+
+
+@pytest.mark.parametrize("value", ["*", "os.*", "os.commands", "ext.*", "ext.own.example.com/x", "kubernetes.node.*"])
+def test_a_list_of_what_there_is_is_taken(value: str) -> None:
+    """Of extensions any may exist."""
+    assert BootstrapperSettings(listen_address="127.0.0.1:0", insecure=True, denied_features=value).denied_features
+
+
 @pytest.mark.parametrize(
     "policy", [Policy(denied_features=frozenset({"os.users.sudo"})), Policy(allowed_features=SANDBOX)]
 )

@@ -28,6 +28,7 @@ from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 SUBJECT = """
 spec { target { os_family: OS_FAMILY_LINUX distribution: "debian" os_version: "13" infrastructure: "metal" } }
@@ -198,10 +199,10 @@ class _Engine(KubeadmEngine):
         super().__init__()
         self.threads: set[threading.Thread] = set()
 
-    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+    def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
         """Build a plan, and note where."""
         self.threads.add(threading.current_thread())
-        return super().build_plan(bundle)
+        return super().build_plan(bundle, served)
 
 
 @pytest.mark.parametrize(("number", "aside"), [(1, False), (1000, True)])

@@ -183,7 +183,7 @@ STEP = SPEC["plan"]["steps"][0]
             id="an option for a program",
         ),
         pytest.param(
-            changed(execution={"layout": "LAYOUT_KUBEADM_PROVIDER"}), "spec.execution.layout", id="a layout of imports"
+            changed(execution={"literal_commands": True}), "spec.execution.literalCommands", id="commands of imports"
         ),
         pytest.param(changed(os={"files": [{"path": "/a"}]}), "spec.os.files[0]", id="a file without content"),
     ],

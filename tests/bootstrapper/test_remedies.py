@@ -91,9 +91,9 @@ REFUSED = [
         "ignition",
         (
             "{target: {distribution: flatcar}, "
-            "os: {filesystems: [{device: /dev/b1, format: ext4, cloudInit: {search: any}}]}}"
+            "os: {disks: [{device: /dev/b, tableType: Mbr, partitions: [{sizeMib: 9, label: a}]}]}}"
         ),
-        "name the partition, and leave out cloudInit",
+        "leave the label out",
         "a part",
     ),
     ("talos", "{commands: {pre: [{argv: [a]}]}}", "or choose cloud-init or ignition, which take it", "two take it"),

@@ -61,10 +61,10 @@ class _Engine(KubeadmEngine):
         super().__init__()
         self.asked = 0
 
-    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+    def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
         """Count, and answer."""
         self.asked += 1
-        return super().build_plan(bundle)
+        return super().build_plan(bundle, served)
 
 
 def counted() -> tuple[Bootstrapper, _Provisioners, _Engine]:

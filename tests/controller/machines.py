@@ -1,6 +1,6 @@
 """Machines that a person makes one by one, without a MachineDeployment."""
 
-from tests.controller.site import CLUSTER, OURS, Object, Site
+from tests.controller.site import CLUSTER, OURS, Object, Site, joining
 from tools.cluster.topology import CORE
 
 
@@ -44,7 +44,7 @@ async def machine_by_hand(
             "apiVersion": OURS,
             "kind": "SlipwayConfig",
             "metadata": {**metadata, "ownerReferences": [reference]},
-            "spec": spec,
+            "spec": joining(spec),
         }
     )
     return made

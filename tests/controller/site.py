@@ -115,7 +115,7 @@ class Site:
             "apiVersion": OURS,
             "kind": "SlipwayConfigTemplate",
             "metadata": {"name": name, "namespace": self.namespace},
-            "spec": {"template": {"spec": spec}},
+            "spec": {"template": {"spec": joining(spec)}},
         }
         await self.apply(*self.topology.workers(template, name=name, replicas=replicas))
 
@@ -198,6 +198,13 @@ class Site:
             "kind": kind,
             "metadata": {"name": name, "namespace": self.namespace},
         }
+
+
+def joining(spec: Object) -> Object:
+    """Give a spec that names its engine: the clusters here have no control plane from which it could be known."""
+    if spec.get("provisioner", {}).get("name") == "talos":
+        return spec  # It takes none.
+    return {**spec, "kubernetes": {"engine": "kubeadm", **spec.get("kubernetes", {})}}
 
 
 def condition(item: Object, type_: str = "Ready") -> Object:

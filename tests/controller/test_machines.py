@@ -14,7 +14,7 @@ import yaml
 from slipway.controller.reconciler import Timeouts
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from tests.controller.machines import machine_by_hand
-from tests.controller.site import CLUSTER, OURS, Object, Site, condition, has_data, runs
+from tests.controller.site import CLUSTER, OURS, Object, Site, condition, has_data, joining, runs
 from tests.controller.together import together
 from tools.cluster.topology import CORE
 
@@ -255,7 +255,7 @@ async def test_a_pool_is_rendered_again_when_its_spec_changes(site: Site) -> Non
         "apiVersion": OURS,
         "kind": "SlipwayConfig",
         "metadata": {"name": "pool", "namespace": site.namespace},
-        "spec": {"provisioner": {"name": "cloud-init"}},
+        "spec": joining({"provisioner": {"name": "cloud-init"}}),
     }
     async with site.controller():
         await site.cluster()

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from slipway.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK
+from slipway.rpc.addresses import free_port
 from tests.controller import manifests
 from tests.controller.namespaces import MakeSite
 from tests.controller.site import OURS, Object, Site, has_data

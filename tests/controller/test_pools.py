@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from slipway.controller.reconciler import Timeouts
-from tests.controller.site import OURS, Site
+from tests.controller.site import OURS, Site, joining
 from tools.cluster.topology import CORE
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
@@ -21,7 +21,7 @@ async def test_a_pool_that_has_joined_gets_a_new_token(site: Site) -> None:
         "apiVersion": OURS,
         "kind": "SlipwayConfig",
         "metadata": {"name": "pool", "namespace": site.namespace},
-        "spec": {"provisioner": {"name": "cloud-init"}},
+        "spec": joining({"provisioner": {"name": "cloud-init"}}),
     }
     async with site.controller(timeouts=Timeouts(token_ttl=TTL, quiet_seconds=0.5)):
         await site.cluster()

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK
 from slipway.contract.errors import Unauthenticated
+from slipway.rpc.addresses import free_port
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
 from slipway.rpc.settings import ServerSettings

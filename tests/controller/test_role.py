@@ -11,7 +11,7 @@ from slipway.controller.kubernetes.connection import Connection
 from slipway.controller.reading import Readers
 from tests.controller import manifests
 from tests.controller.machines import machine_by_hand
-from tests.controller.site import OURS, Site, condition, has_data
+from tests.controller.site import OURS, Site, condition, has_data, joining
 from tools.cluster.topology import CORE, Topology
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(500)]
@@ -81,7 +81,7 @@ async def _begins_a_cluster(site: Site, name: str) -> None:
 
 async def _follows_a_pool(site: Site) -> None:
     metadata = {"name": "many", "namespace": site.namespace}
-    config = {"apiVersion": OURS, "kind": "SlipwayConfig", "metadata": metadata, "spec": SPEC}
+    config = {"apiVersion": OURS, "kind": "SlipwayConfig", "metadata": metadata, "spec": joining(SPEC)}
     await site.apply(*site.topology.machine_pool(config, name="many"))
     await site.until(OURS, "SlipwayConfig", "many", lambda one: condition(one).get("status") == "True")
     await site.patch(OURS, "SlipwayConfig", "many", {"spec": {"os": {"timeZone": {"name": "Europe/Berlin"}}}})

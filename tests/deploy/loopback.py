@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slipway.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK
+from slipway.rpc.addresses import free_port
 from tools.image.doors import Doors
 
 PROVISIONERS = {

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slipway.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK
+from slipway.rpc.addresses import free_port
 from tools.image.doors import Doors
 
 OURS = {"cloud-init": "cloud_init", "ignition": "ignition", "talos": "talos", "windows": "windows"}

@@ -6,7 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from slipway.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK
+from slipway.rpc.addresses import free_port
 from tests.integration.machines import EXAMPLE
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import yaml
 
-from slipway.cli.processes import LOOPBACK, LocalServices, Process, free_port
+from slipway.cli.processes import LOOPBACK, LocalServices, Process
 from slipway.cli.readiness import local_connection
 from slipway.cli.remote import RemoteBackend
 from slipway.contract.errors import SlipwayError
+from slipway.rpc.addresses import free_port
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from slipway.cli.processes import LOOPBACK, Process, free_port
+from slipway.cli.processes import LOOPBACK, Process
 from slipway.cli.readiness import local_connection
 from slipway.cli.remote import RemoteBackend
 from slipway.contract.errors import SlipwayError
+from slipway.rpc.addresses import free_port
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tests.integration.site import BACK_SECONDS, START_SECONDS, Site, until
 

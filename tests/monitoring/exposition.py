@@ -14,8 +14,9 @@ import grpc
 from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from slipway.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK
 from slipway.controller.metrics import Load, Metrics, MetricsCollector
+from slipway.rpc.addresses import free_port
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.bootstrap_service_pb2_grpc import BootstrapServiceStub

@@ -67,11 +67,11 @@ def config(name: str, **kubernetes: Any) -> dict[str, Any]:
     )
 
 
-def text(**worker: Any) -> str:
-    """The documents of a cluster; `worker` is what its worker says of Kubernetes."""
+def text(**joining: Any) -> str:
+    """The documents of a cluster; `joining` is what machines that join say of Kubernetes besides."""
     cluster = documents.cluster(MEMBERS, name="k0s")
-    plane = config("cp", controlPlane={"kubeProxy": {"disabled": True}, "dns": {"disabled": True}})
-    return documents.text(cluster, plane, config("worker", **worker))
+    plane = config("cp", controlPlane={"kubeProxy": {"disabled": True}, "dns": {"disabled": True}}, **joining)
+    return documents.text(cluster, plane, config("worker", **joining))
 
 
 def boot(place: Site, rendering: Rendering, name: str, by: FirstBoot) -> Machine:
@@ -125,14 +125,17 @@ def test_controllers_and_workers_become_ready(place: Site, first: FirstBoot) -> 
     assert (three.disk / "var/count-pre").read_text() == "run\n"
 
 
-def test_a_worker_with_another_authority_fails_in_time(place: Site) -> None:
+def test_machines_with_another_authority_fail_in_time(place: Site) -> None:
     """k0s alone would try for ever; here the step says why, and k0s is left switched off."""
     entry = boot(place, Rendering(text()), "one", FirstBoot.CLOUD_INIT)
     entry.wait_sentinel(timeout=SECONDS)
-    stranger = Rendering(text(timeouts={"tlsBootstrap": "20s"}))
-    worker = boot(place, stranger, "three", FirstBoot.IGNITION)
-    reported, tail = failure(worker)
-    assert (reported["phase"], reported["step"], reported["exitCode"]) == ("PHASE_BOOTSTRAP", "20-k0s", 3)
-    assert "not signed by the authority" in tail
-    assert worker.run(["systemctl", "is-enabled", "k0sworker"]).output.strip() == "disabled"
-    assert entry.run(["kubectl", "get", "node", "three"]).status != 0
+    stranger = Rendering(text(timeouts={"tlsBootstrap": "20s", "controlPlaneComponent": "20s"}))
+    joining = {name: boot(place, stranger, name, FirstBoot.IGNITION) for name in ("two", "three")}
+    for name, machine in joining.items():
+        reported, tail = failure(machine)
+        assert (reported["phase"], reported["step"], reported["exitCode"]) == ("PHASE_BOOTSTRAP", "20-k0s", 3), tail
+        assert "not signed by the authority" in tail
+        unit = "k0scontroller" if name == "two" else "k0sworker"
+        assert machine.run(["systemctl", "is-enabled", unit]).output.strip() == "disabled"
+        assert machine.run(["systemctl", "is-active", unit]).output.strip() != "active"
+        assert entry.run(["kubectl", "get", "node", name]).status != 0

@@ -15,7 +15,7 @@ GUID = "4F68BCE3-E8CD-4DB1-96E7-FBCAF984B709"
 LEFT_OUT = {
     "Partition.label": "cloud-init has no word for it",
     "Filesystem.partition": "a bundle names the device",
-    "Filesystem.cloud_init": "Ignition has no word for it",
+    "Filesystem.replace_format": "Ignition has no word for it",
     "Mount.partition": "a bundle names the device",
 }
 # What stands between a disk's name and the number of a partition.

@@ -13,7 +13,8 @@ from typing import Any
 
 import yaml
 
-from slipway.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK
+from slipway.rpc.addresses import free_port
 from tests.oracles import cluster
 from tests.oracles.machines import RECORDED
 from tools.oracles import cloud_init, fakes, ignition, k3s_provider

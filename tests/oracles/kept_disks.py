@@ -24,6 +24,7 @@ def devices(folder: Path, name: str) -> list[BlockDevice]:
         "same": whole,
         "other": whole,
         "anyone": whole,
+        "kind": whole,
         "table": table,
         "nottable": whole,
         "blank": None,

@@ -44,6 +44,7 @@ KEPT = {
     "same": "data",
     "other": "data",
     "anyone": "data",
+    "kind": "xfs made",
     "table": "nothing",
     "table-part1": "data",
     "nvme": "nothing",
@@ -63,6 +64,8 @@ def user_data(provisioner: str, name: str, nvme: str = "") -> bytes:
     asked = MachineQuestion(type(question.subject)(), secretpb.SecretMaterial(), [])
     asked.subject.CopyFrom(question.subject)
     system: ospb.OperatingSystem = asked.subject.spec.os
+    for extension in asked.subject.spec.extensions:
+        extension.content.text = _named(extension.content.text, name, nvme)
     for one in (*system.disks, *system.filesystems):
         one.device = _named(one.device, name, nvme)
     for one in system.filesystems:
@@ -103,10 +106,14 @@ def test_cloud_init_keeps_data(engine: Callable[..., None], tmp_path: Path) -> N
 
 
 def test_ignition_keeps_data(engine: Callable[..., None], tmp_path: Path) -> None:
-    """Nothing is lost by Ignition, nor by the runner, which makes what Ignition would make without a look."""
+    """Nothing is lost by Ignition, nor by the runner, which makes what Ignition would make without a look.
+
+    Nor is a file below /run, over which the running system mounts its own.
+    """
     engine("qemu")
     files = disk_machines.machine([]).files
-    machine = Machine(devices=kept_disks.devices(tmp_path, "a"), files=files, boots=1)
+    machine = Machine(devices=kept_disks.devices(tmp_path, "a"), files=files, boots=1, look=["/run/quay/words"])
     (note,) = qemu.ignition(user_data("ignition", "a", "nvme0n1"), machine, timeout=1400)
     assert kept_disks.seen(note, "a") == KEPT
+    assert "/run/quay/words" in note["paths"]
     assert note["sentinel"] == "success\n"

@@ -18,7 +18,7 @@ from tools.oracles.failures import EngineError
 FOLDER = Path("build") / "cluster"
 WORKLOAD = "demo"
 _ENGINES = "cluster"
-_NODE = "node-1.34"
+_NODES = ("node-1.34", "node-1.34-k0s")
 _WAY_IN = "way-in"
 _KUBECTL, _KUBECONFIG, _LOGS = "kubectl", "kubeconfig", "logs"
 
@@ -64,7 +64,7 @@ def _wishes(told: argparse.Namespace) -> dict[str, Any]:
 
 
 def _up(told: argparse.Namespace) -> int:
-    if build.main([_ENGINES, *([_NODE] if told.real_machines else [])]):
+    if build.main([_ENGINES, *(_NODES if told.real_machines else [])]):
         return 2
     kept = keeper.read(told.folder)
     if kept is None:

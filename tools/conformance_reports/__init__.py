@@ -39,6 +39,22 @@ REPRODUCE = """
 Slipway's own tests look there by real first-boot systems.
 A check that could be made in one format and not in another one is unverified, too.
 
+## What the suite sees
+
+Each check has a provisioner that breaks its clause and that it must see. How much a suite misses these do not show: their
+authors knew the checks. So slips were put into the source of provisioners, a place at a time, before any was tried:
+
+| Round, provisioner | Slips | Seen at first | Seen now |
+| --- | --- | --- | --- |
+| first, Ignition in Python | 31 | 15 | 31 |
+| first, Bottlerocket in Go | 35 | 20 | 34 |
+| second, cloud-init in Python | 19 | 2 | 16 |
+
+The first round is of what authors get wrong in any language. The second one was chosen by somebody who had read the suite,
+for rules of cloud-init itself that its parser did not know; it shows where a parser ends and `--boot-cmd` begins. What the
+suite saw at first is what to expect of slips that nobody has thought of: about half. *Seen now* says that none of these comes
+back. A slip is seen when a check fails or warns; all of them are in `tests/services/conformance/edits`, and tests run them.
+
 ## Reproduce
 
 ```text

@@ -128,6 +128,8 @@ def _support(support: provisionerpb.FeatureSupport | None) -> str:
     bounds = []
     if support.path_prefixes:
         bounds.append(f"below {listed(map(code, support.path_prefixes))}")
+    if support.excluded_path_prefixes:
+        bounds.append(f"not below {listed(map(code, support.excluded_path_prefixes))}")
     if support.allowed_values:
         bounds.append(f"only {listed(map(code, support.allowed_values))}")
     if support.HasField("max_items"):

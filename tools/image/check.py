@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from slipway.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK
 from slipway.contract.errors import SlipwayError
+from slipway.rpc.addresses import free_port
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tools.image import podman
 from tools.image.build import ROOT

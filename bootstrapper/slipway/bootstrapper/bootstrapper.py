@@ -14,6 +14,7 @@ from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.credentials.store import AnyStore
 from slipway.bootstrapper.delivery.fitting import Fitted, fit
 from slipway.bootstrapper.delivery.infrastructure import check_assumption, check_carried, infrastructure
+from slipway.bootstrapper.importers.document_words import in_words_of_document
 from slipway.bootstrapper.judgement import MAX_RENDERS, TRUNCATED, judge
 from slipway.bootstrapper.lowering.draft import Refusal
 from slipway.bootstrapper.preparer import Prepared, Preparer, utc_now
@@ -64,8 +65,9 @@ class Bootstrapper(Preparer):
         Raises:
             SlipwayError: any reason of the error table that is not the registry's; fields are named as the user wrote.
         """
-        subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
-        return await self.user_data_of(subject, request.credentials, Carrier.of(request))
+        with in_words_of_document(request.subject.spec):
+            subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
+            return await self.user_data_of(subject, request.credentials, Carrier.of(request))
 
     async def user_data_of(
         self, subject: CheckedSubject, credentials: secretpb.SecretMaterial, carrier: Carrier
@@ -107,8 +109,9 @@ class Bootstrapper(Preparer):
         store: AnyStore | None = None,
     ) -> Prepared:
         """Check the spec, choose the provisioner and lower the bundle for it; refuse what cannot be honoured."""
-        subject = await beside(given.ByteSize(), partial(check, given))
-        return await self.prepare_for(subject, self.chosen(subject), credentials, store=store)
+        with in_words_of_document(given.spec):
+            subject = await beside(given.ByteSize(), partial(check, given))
+            return await self.prepare_for(subject, self.chosen(subject), credentials, store=store)
 
     async def prepare_for(
         self,
@@ -168,7 +171,7 @@ class Bootstrapper(Preparer):
     async def _refused(self, prepared: Prepared, refusals: Sequence[Refusal]) -> UnsupportedFeature:
         """Give the error of a machine, with who else takes what is refused: they are asked only now."""
         told = await Trials(self, prepared.subject).advise(prepared.candidate, refusals)
-        return refused(told, prepared.candidate)
+        return refused(told, prepared.candidate, imported=bool(prepared.subject.spec.imported.kind))
 
     def _answer(  # noqa: PLR0913, PLR0917  # the parts of an answer
         self,

@@ -85,11 +85,12 @@ class Compiler:
         bundle.CopyFrom(neutral)
         result = Compiled(bundle)
         result.bundle.provenance.format = info.format
+        takes_plan = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN
         if bundle.HasField("plan"):
-            if info.kubernetes_input != provisionerpb.KUBERNETES_INPUT_PLAN:
+            if not takes_plan:
                 return self._without_plan(result, info)
             surround(bundle)
-        elif info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN and not self._plan(result, optional_features):
+        elif takes_plan and not self._plan(result, info, optional_features):
             result.refusals += self._of_system(bundle, info, optional_features)
             return result
         takes_intent = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_INTENT
@@ -153,7 +154,7 @@ class Compiler:
         compute_features(result.bundle)
         return result
 
-    def _plan(self, result: Compiled, optional_features: Collection[str]) -> bool:
+    def _plan(self, result: Compiled, info: provisionerpb.FormatInfo, optional_features: Collection[str]) -> bool:
         """Have the engine make a plan of the intent; False when it refuses."""
         bundle = result.bundle
         try:
@@ -178,9 +179,9 @@ class Compiler:
             for one in wrong
         ]
         try:
-            made = engine.build_plan(bundle)
+            made = engine.build_plan(bundle, info)
             while _without(bundle, made.refusals, optional_features, result):
-                made = engine.build_plan(bundle)
+                made = engine.build_plan(bundle, info)
         except SlipwayError as error:
             result.refusals += of_error(error, bundle)
             return False
@@ -194,6 +195,8 @@ class Compiler:
         bundle.plan.SetInParent()
         bundle.os.files.extend(made.files)
         bundle.plan.steps.extend(made.steps)
+        if made.unit_name:
+            bundle.plan.entrypoint.unit_name = made.unit_name
         surround(bundle)
         bundle.provenance.engine = f"{engine.name}/{engine.version}"
         result.diagnostics += placed

@@ -13,6 +13,7 @@ from slipway.bootstrapper.assembly.subject import CheckedSubject, check
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.delivery.infrastructure import check_carried
+from slipway.bootstrapper.importers.document_words import in_words_of_document
 from slipway.bootstrapper.judgement import judge
 from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.bootstrapper.refusals import bare_place, bound
@@ -58,7 +59,8 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
         SpecInvalid: the spec itself is not sound, or an engine is not installed.
     """
     engines = _compared(bootstrapper, request.engines)
-    subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
+    with in_words_of_document(request.subject.spec):
+        subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
     return await explain_subject(bootstrapper, subject, engines=engines)
 
 

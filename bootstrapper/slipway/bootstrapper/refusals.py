@@ -11,7 +11,7 @@ from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.bootstrapper.remedies import remedy_of_error
 from slipway.contract.errors import UnsupportedFeature, Violation
 from slipway.contract.source_position import with_remedy
-from slipway.contract.walk import within
+from slipway.contract.walk import path_in_item, within
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -20,7 +20,20 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 
 def place(refusal: Refusal) -> str:
     """Name the field as the user wrote it, or else by its path in a spec."""
-    return describe(refusal.origin) if refusal.origin.path else bare_place(refusal.path)
+    if refusal.origin.path:
+        return describe(refusal.origin)
+    prefix = "spec." if refusal.path.startswith("intent.kubernetes.") else ""
+    return prefix + bare_place(refusal.path)
+
+
+def field_place(refusal: Refusal, *, imported: bool) -> str:
+    """Name the field as place() does; of an item that was imported the field within it, too.
+
+    What was lowered first has a path in something else than the item.
+    """
+    if not imported or not refusal.origin.path or refusal.origin.made_by:
+        return place(refusal)
+    return f"{place(refusal)}{person_path(path_in_item(refusal.path, bundlepb.BootstrapBundle.DESCRIPTOR))}"
 
 
 def bare_place(path: str) -> str:
@@ -46,7 +59,7 @@ def bound(spec: specpb.MachineBootstrapSpec, candidate: Candidate, known: Iterab
     who = " or ".join(names) or "a provisioner of that format"
     return [
         Refusal(
-            "plan.layout",
+            "plan.steps",
             "",
             origin,
             f"edits files of the layout of format {spec.imported.format}, so the config works with that format only",
@@ -92,12 +105,14 @@ def sentence(refusal: Refusal) -> str:
     return with_remedy(refusal.reason, refusal.remedy)
 
 
-def refused(refusals: Sequence[Refusal], candidate: Candidate) -> UnsupportedFeature:
-    """Make the error of a machine that a format cannot give."""
+def refused(refusals: Sequence[Refusal], candidate: Candidate, *, imported: bool = False) -> UnsupportedFeature:
+    """Make the error of a machine that a format cannot give; `imported` has it name fields within items."""
     features = sorted({one.feature for one in refusals if one.feature})
     return UnsupportedFeature(
         f"{candidate.name} {candidate.version}, format {candidate.format.format}, cannot honour {', '.join(features)}",
-        violations=[Violation(place(one), one.reason, one.feature, one.remedy) for one in refusals],
+        violations=[
+            Violation(field_place(one, imported=imported), one.reason, one.feature, one.remedy) for one in refusals
+        ],
         metadata={"features": ",".join(features), "provisioner": candidate.name},
     )
 

@@ -147,6 +147,8 @@ def _within_bounds(use: Use, support: provisionerpb.FeatureSupport, name: str) -
         return f"set {name} to {values}, or leave it out"
     if support.path_prefixes:
         return f"choose a path below {' or '.join(support.path_prefixes)}"
+    if support.excluded_path_prefixes:
+        return f"choose a path that is not below {' or '.join(support.excluded_path_prefixes)}"
     if support.HasField("max_items"):
         return f"keep {support.max_items} of them" if support.max_items else _leave_out(name)
     if support.HasField("max_bytes"):

@@ -8,12 +8,23 @@ from pydantic_settings import NoDecode
 
 from slipway.bootstrapper.artifacts.settings import ArtifactSettings
 from slipway.bootstrapper.callers import namespaces_by_caller
+from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.provisioning.settings import VersionSettings
 from slipway.contract.grammars import grammars
 from slipway.rpc.settings import ServerSettings
 
 Names = Annotated[frozenset[str], NoDecode]
+
+
+def _is_known(pattern: str) -> bool:
+    """Whether a pattern can apply. Extensions are their authors' own: any may exist."""
+    start = pattern.removesuffix("*")
+    if start.startswith("ext."):
+        return True
+    if start == pattern:
+        return pattern in feature_names()
+    return "ext.".startswith(start) or any(feature.startswith(start) for feature in feature_names())
 
 
 class BootstrapperSettings(ArtifactSettings, VersionSettings, ServerSettings):
@@ -41,6 +52,10 @@ class BootstrapperSettings(ArtifactSettings, VersionSettings, ServerSettings):
     def _are_features(cls, value: frozenset[str] | None) -> frozenset[str] | None:
         if not all(grammars()["feature-id"].check(pattern.removesuffix("*") or "x") for pattern in value or ()):
             raise ValueError('must be feature ids, or beginnings that end in "*", e.g. "os.commands,ext.*"')
+        unknown = sorted(pattern for pattern in value or () if not _is_known(pattern))
+        if unknown:
+            # It would deny nothing, although the operator relies on it.
+            raise ValueError(f"names {', '.join(unknown)}, which no feature has: the page of features lists all")
         return value
 
     @field_validator("callers")

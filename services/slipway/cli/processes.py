@@ -5,10 +5,11 @@
 
 import asyncio
 import signal
-import socket
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from slipway.rpc.addresses import free_port
 
 PROVISIONERS = ("cloud_init", "ignition", "talos", "windows")
 _STOP_SECONDS = 15.0
@@ -102,10 +103,3 @@ class LocalServices:
         await asyncio.gather(*(self.processes[name].stop() for name in rest))
         if "registry" in self.processes:
             await self.processes["registry"].stop()
-
-
-def free_port() -> int:
-    """Give a port of this machine that is not in use now."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        return int(probe.getsockname()[1])

@@ -1,7 +1,7 @@
 """Which uses of a bundle a format does not take: undeclared ones, and those outside of what it declares."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from google.protobuf.message import Message
@@ -39,15 +39,20 @@ def _outside(bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) -
 
 
 def _fits(use: Use, support: provisionerpb.FeatureSupport, count: int) -> bool:
-    if support.path_prefixes:
-        path = str(getattr(use.item, "path", ""))
-        if not any(path == one.rstrip("/") or path.startswith(one.rstrip("/") + "/") for one in support.path_prefixes):
-            return False
+    path = str(getattr(use.item, "path", ""))
+    if support.path_prefixes and not _below(path, support.path_prefixes):
+        return False
+    if _below(path, support.excluded_path_prefixes):
+        return False
     if support.allowed_values and _spelt(use) not in support.allowed_values:
         return False
     if support.HasField("max_items") and count > support.max_items:
         return False
     return not support.HasField("max_bytes") or _bytes(use) <= support.max_bytes
+
+
+def _below(path: str, prefixes: Iterable[str]) -> bool:
+    return any(path == prefix.rstrip("/") or path.startswith(prefix.rstrip("/") + "/") for prefix in prefixes)
 
 
 def _spelt(use: Use) -> str:

@@ -112,6 +112,19 @@ def each_field_broken(
         yield path, sent, word.encode()
 
 
+def values(message: Message) -> Iterator[str]:
+    """Give the texts of a bundle that stand in a sentence by no chance: long ones with a digit in them."""
+    for field, value in message.ListFields():
+        if field.name in _NOT_ITS_OWN:
+            continue
+        for entry in value if field.is_repeated else [value]:
+            if field.message_type is not None:
+                yield from values(entry)
+            elif field.type == FieldDescriptor.TYPE_STRING and len(entry) >= _TELLING and any(map(str.isdigit, entry)):
+                yield entry
+
+
+_TELLING = 6
 _NOT_ITS_OWN = frozenset({"id", "required_features", "secrets", "provenance", "origin"})
 """Fields of a bundle that no person writes."""
 

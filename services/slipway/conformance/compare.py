@@ -8,6 +8,7 @@ from slipway.conformance.decoders.words import starts
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.contract.walk import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
@@ -19,7 +20,10 @@ def compare(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, wi
     """Compare a bundle with what its user data says."""
     comparer = Comparer(bundle, state, windows=windows)
     comparer.message(bundle.os, state.os, "os", "")
+    _files(comparer, bundle)
     _users(comparer, bundle)
+    _default_user(comparer, bundle)
+    _units(comparer, bundle)
     _Programs(comparer, bundle).compare()
     if bundle.WhichOneof("kubernetes") == "intent":
         compare_node(comparer, bundle.intent)
@@ -28,6 +32,21 @@ def compare(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, wi
         found.unverified |= {f"ext.{one.id}" for one in bundle.extensions}
     found.verified -= found.failed | found.unverified
     return found
+
+
+def _files(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
+    """See that files replace those that are there, and that the owners of files are there before them."""
+    accounts = {user.name for user in bundle.os.users} | {group.name for group in bundle.os.groups}
+    places = [mount.path.rstrip("/") for mount in bundle.os.mounts if mount.path.startswith("/")]
+    places += [user.home or f"/home/{user.name}" for user in bundle.os.users]
+    early, kept = set(comparer.state.early_files), set(comparer.state.kept_files)
+    for index, file in enumerate(bundle.os.files):
+        if file.path in kept and not file.append:
+            comparer.wrong(f"os.files[{index}], where a file is there already,", "os.files")
+        if file.path in early and {file.owner, file.group} & accounts:
+            comparer.wrong(f"os.files[{index}], which is written before its owner is there,", "os.files")
+        elif file.path in early and any(file.path.startswith(f"{place}/") for place in places):
+            comparer.wrong(f"os.files[{index}], which is written before the mount or home that it lies in,", "os.files")
 
 
 def _users(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
@@ -39,9 +58,30 @@ def _users(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
             comparer.more("a user", "os.users")
             continue
         said = {descriptor.name for descriptor, _ in wanted.ListFields()}
+        if wanted.HasField("password_hash") and not wanted.HasField("lock_password"):
+            # Unset means locked.
+            comparer.fact(
+                "os.users.lock_password", f"os.users[{list(asked).index(user.name)}].lock_password", user.lock_password
+            )
         for descriptor, there in user.ListFields():
             if _gives(there) and descriptor.name in _UNASKED and descriptor.name not in said:
                 comparer.more(f"`{descriptor.name}` of a user", "os.users")
+
+
+def _default_user(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
+    """See that the image's own user goes only if the bundle says so."""
+    gone = comparer.state.os.default_user == ospb.DEFAULT_USER_OMIT
+    if bundle.os.users and gone and not bundle.os.HasField("default_user"):
+        comparer.more("`default_user`", "os.users")
+
+
+def _units(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
+    """See that a unit of which nothing is said is neither switched on nor off."""
+    asked = {unit.name: unit for unit in bundle.os.systemd_units}
+    for unit in comparer.state.os.systemd_units:
+        wanted = asked.get(unit.name)
+        if wanted is not None and unit.HasField("enabled") and not wanted.HasField("enabled"):
+            comparer.more("`enabled` of a unit", "os.systemd.units")
 
 
 def _gives(value: object) -> bool:

@@ -31,7 +31,7 @@ _DOCUMENTS = {"policy", "manifest", "kubelet_configuration"}
 
 _HARMS = {
     ("Disk", "overwrite"), ("Filesystem", "overwrite"), ("Link", "hard"), ("Packages", "upgrade"),
-    ("SystemdUnit", "masked"), ("RegistryEndpoint", "skip_verify"),
+    ("SystemdUnit", "masked"), ("RegistryEndpoint", "skip_verify"), ("Filesystem", "replace_format"), ("Filesystem", "options"),
 }  # fmt: skip
 """What must not be there unless it was asked for: it destroys, stops or opens something."""
 

@@ -14,6 +14,21 @@ def names_item(request: provisionerpb.RenderRequest, path: str) -> bool:
     return _leads(request.bundle, path) or _leads(request, path)
 
 
+def names_field(message: Message, path: str) -> bool:
+    """Whether a path is one of fields that a message has, set or not; what it counts must be there."""
+    name, _, rest = path.partition(".")
+    found = _PART.fullmatch(name)
+    field = message.DESCRIPTOR.fields_by_name.get(found[1]) if found else None
+    if field is None or found is None:
+        return False
+    value = getattr(message, field.name)
+    if found[2] is not None:
+        if not field.is_repeated or int(found[2]) >= len(value):
+            return False
+        value = value[int(found[2])]
+    return not rest or (isinstance(value, Message) and names_field(value, rest))
+
+
 def _leads(message: Message, path: str) -> bool:
     here: object = message
     for part in path.split("."):

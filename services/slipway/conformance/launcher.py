@@ -26,6 +26,7 @@ class Setup:
         by_flags: say it by flags and not by the environment.
         environment: variables besides; they win over what the rest says.
         more_flags: flags besides.
+        hostname: the host name that it sees, where this machine can give it another one; None for its own.
     """
 
     listen: str | None
@@ -35,6 +36,7 @@ class Setup:
     by_flags: bool = False
     environment: Mapping[str, str] | None = None
     more_flags: tuple[str, ...] = ()
+    hostname: str | None = None
 
     def flags(self) -> list[str]:
         """Give it as flags."""
@@ -100,6 +102,7 @@ class ProcessLauncher:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         said = {} if setup.by_flags else setup.variables()
         process = await asyncio.create_subprocess_exec(
+            *(await _elsewhere(setup.hostname) if setup.hostname else ()),
             *self._command,
             *(setup.flags() if setup.by_flags else ()),
             env={**kept, **said, **(setup.environment or {})},
@@ -109,6 +112,23 @@ class ProcessLauncher:
             start_new_session=True,
         )
         return RunningProcess(process)
+
+
+async def _elsewhere(hostname: str) -> tuple[str, ...]:
+    """Give what to put in front of a command to have it see another host name; nothing where that cannot be done."""
+    rights = () if os.geteuid() == 0 else ("--user", "--map-root-user")
+    words = ("unshare", *rights, "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', hostname)
+    try:
+        tried = await asyncio.create_subprocess_exec(
+            *words,
+            "true",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return ()
+    return words if await tried.wait() == 0 else ()
 
 
 class RunningProcess:

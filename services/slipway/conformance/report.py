@@ -25,8 +25,8 @@ _STATES = {
 
 _RENDER = "render"
 
-_CORE = frozenset({"EXE-001", "RND-015", "RND-016", "RND-018"})
-"""Clauses about what every provisioner's user data must hold."""
+_CORE = frozenset({"EXE-001", "RND-015", "RND-016", "RND-018", "INF-016", "LIM-006"})
+"""Clauses about what every provisioner's user data must hold, and about times, which a slow machine does not show."""
 
 
 def report(session: Session, results: Sequence[Result], *, known: Collection[str] = ()) -> reportpb.Report:

@@ -102,11 +102,11 @@ def place(bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) -> N
         setattr(holder, name, f"C:{path}" if is_windows(info) and path.startswith("/") else path)
 
 
-def ask_for_strange(request: provisionerpb.RenderRequest, count: int) -> list[str]:
+def ask_for_strange(request: provisionerpb.RenderRequest, count: int, *, field: str = "unheard_of") -> list[str]:
     """Add so many features to the list that nobody knows, each at a path of its own, and give their ids, sorted."""
     ids = [f"ext.conformance.example.com/unheard-of-{number:03}" for number in range(count)]
     for number, id_ in enumerate(ids):
-        request.bundle.required_features.add(id=id_, paths=[f"os.unheard_of[{number}]"], count=1)
+        request.bundle.required_features.add(id=id_, paths=[f"os.{field}[{number}]"], count=1)
     return ids
 
 

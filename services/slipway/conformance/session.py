@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from slipway.conformance.options import Options
 from slipway.conformance.outcome import Broken, NotRun
 from slipway.conformance.registry import OwnRegistry
 from slipway.conformance.subject import Answer, Subject
+from slipway.conformance.yardstick import slowness
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 
@@ -44,6 +45,7 @@ class Session:
         figures: what was measured in passing.
         heartbeat: tells by how much this machine makes the suite itself late.
         trials: cases that were tried already, by format, clause and name.
+        slowness: gives how many times slower than usual this machine is just now.
         gone: why nothing more can be asked of the subject; empty while it answers.
         until: when the run has to end, by the clock of time.monotonic.
     """
@@ -60,6 +62,7 @@ class Session:
     figures: Figures = field(default_factory=Figures)
     heartbeat: Heartbeat = field(default_factory=Heartbeat)
     trials: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+    slowness: Callable[[], float] = slowness
     gone: str = ""
     until: float = float("inf")
     _versions: dict[str, str] = field(default_factory=dict)

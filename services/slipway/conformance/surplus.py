@@ -38,10 +38,27 @@ def surplus(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, wi
         for kind in _NEVER
         if len(getattr(state.os, kind)) > len(getattr(bundle.os, kind))
     ]
+    found += [
+        f"{what} is in the user data, and the bundle does not say it"
+        for what, there in _settings(bundle, state)
+        if there
+    ]
     return found + [
         f"{name} is in the user data, and nothing of the bundle needs it"
         for name in _Things(bundle, state, windows=windows).unneeded()
     ]
+
+
+def _settings(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState) -> Iterator[tuple[str, bool]]:
+    """Give what a machine has once, and whether the user data sets it unasked; a node's name may be the host's, too."""
+    asked, there = bundle.os, state.os
+    name, node = there.hostname.name.value, bundle.intent.kubernetes.node.name.value
+    yield "a host name", name not in ("", node) and not asked.HasField("hostname")
+    yield "a time zone", bool(there.time_zone.name) and not asked.HasField("time_zone")
+    yield "a time server", bool(there.ntp.servers or there.ntp.pools) and not asked.HasField("ntp")
+    proxy = there.proxy.http_proxy or there.proxy.https_proxy or there.proxy.no_proxy
+    yield "a proxy", bool(proxy) and not (asked.HasField("proxy") or asked.containerd.HasField("proxy"))
+    yield "a registry", bool(there.containerd.registries) and not asked.containerd.registries
 
 
 class _Things:

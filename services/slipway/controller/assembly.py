@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.controller import Controller
+from slipway.controller.engines import Engines
 from slipway.controller.init_lock import InitLock
 from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.connection import Connection
@@ -115,6 +116,7 @@ def _reconciler(
         bootstrapper=bootstrapper,
         clock=utc_now,
         questions=NativeQuestions(reader, ControlPlanes(calls), watches.depend),
+        engines=Engines(bootstrapper, watches.machines_of, watches.secrets),
     )
     return Reconciler(
         objects=calls,

@@ -60,6 +60,7 @@ class Reason(StrEnum):
     FORBIDDEN = "Forbidden"
     VERSION_MISSING = "VersionMissing"
     FACT_CONFLICT = "FactConflict"
+    ENGINE_UNKNOWN = "BootstrapEngineUnknown"
     KUBEADM_VERSION_SKEW = "KubeadmVersionSkew"
     USER_DATA_WRAPPED = "UserDataWrapped"
     DATA_SECRET_TAKEN = "DataSecretTaken"  # noqa: S105  # a reason's name
@@ -157,6 +158,11 @@ MEANINGS: dict[Reason, Meaning] = {
     ),
     Reason.FACT_CONFLICT: Meaning(
         "The spec states a fact that differs from Machine and Cluster.", "Remove the field that the message names."
+    ),
+    Reason.ENGINE_UNKNOWN: Meaning(
+        "The machine joins a Cluster that refers to no control plane, its spec names no bootstrap engine, and the "
+        "control-plane Machines do not say which one the cluster has: there are none, or not all have the same.",
+        "Set spec.kubernetes.engine to the bootstrap engine of the control plane.",
     ),
     Reason.KUBEADM_VERSION_SKEW: Meaning(
         "kubeadm joins only a control plane of its own minor version, and the Machine has another version.",

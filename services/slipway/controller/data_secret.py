@@ -30,6 +30,8 @@ class Record:
         bundle_id: id of the bundle.
         size: bytes of the user data.
         token: the machine joins by a token that is to be kept alive.
+        engine: what the machine is bootstrapped by: the engine that made its plan, or what its format has in itself;
+            "" where it is not known.
     """
 
     generation: int
@@ -41,11 +43,13 @@ class Record:
     bundle_id: str
     size: int
     token: bool
+    engine: str
 
     @classmethod
-    def of_answer(
-        cls, answer: bootstrappb.GetUserDataResponse, *, generation: int, rotation: int, role: str, token: bool
-    ) -> Self:
+    def of_answer(  # noqa: PLR0913  # keyword-only facts of a render
+        cls, answer: bootstrappb.GetUserDataResponse, *, generation: int, rotation: int, role: str, token: bool,
+        engine: str,
+    ) -> Self:  # fmt: skip
         """Describe a render."""
         return cls(
             generation=generation,
@@ -57,6 +61,7 @@ class Record:
             bundle_id=answer.bundle_id,
             size=len(answer.user_data),
             token=token,
+            engine=engine,
         )
 
     @classmethod
@@ -75,6 +80,7 @@ class Record:
                 bundle_id=own["bundle-id"],
                 size=int(own["user-data-bytes"]),
                 token=own["token"] == _YES,
+                engine=own.get("engine", ""),
             )
         except (KeyError, ValueError):
             return None
@@ -91,6 +97,7 @@ class Record:
             f"{_PREFIX}bundle-id": self.bundle_id,
             f"{_PREFIX}user-data-bytes": str(self.size),
             f"{_PREFIX}token": _YES if self.token else "false",
+            f"{_PREFIX}engine": self.engine,
         }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from slipway.bootstrapper.importers.cluster_api.families import family_of_control_plane
 from slipway.controller import ownership
 from slipway.controller.resources import CLUSTER_API_GROUP, GROUP, KUBEADM_CONFIGS, SLIPWAY_CONFIGS, Json, Resource
 
@@ -10,7 +11,6 @@ CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
 MACHINE = "Machine"
 MACHINE_POOL = "MachinePool"
-_FAMILIES = {"KubeadmControlPlane": "kubeadm", "TalosControlPlane": "talos"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,11 @@ class Owner:
         reference = (self._machine_spec.get("bootstrap") or {}).get("configRef") or {}
         found = reference.get("apiGroup") or str(reference.get("apiVersion") or "").partition("/")[0]
         return str(reference.get("name") or "") if found == group else ""
+
+    @property
+    def config_kind(self) -> str:
+        """Kind of its bootstrap config, or ""."""
+        return str(((self._machine_spec.get("bootstrap") or {}).get("configRef") or {}).get("kind") or "")
 
     def refers_to(self, resource: Resource, name: str) -> bool:
         """Return whether its bootstrap config is the one of a kind with a name."""
@@ -160,7 +165,7 @@ class ClusterObject:
     @property
     def control_plane_family(self) -> str:
         """What its control plane is bootstrapped by, "" when that is not known."""
-        return _FAMILIES.get(str((self.control_plane_reference or {}).get("kind") or ""), "")
+        return family_of_control_plane(str((self.control_plane_reference or {}).get("kind") or ""))
 
     @property
     def topology_version(self) -> str:

@@ -118,13 +118,14 @@ class Reconciler:
                 await self.lock.free(cluster, owner.name)
             raise
         if rendered.token:
-            await self._ensure_token(facts, rendered.token, decision.role)
+            await self._ensure_token(facts, rendered.token, decision.role, engine=rendered.engine)
         record = Record.of_answer(
             rendered.answer,
             generation=facts.generation,
             rotation=decision.rotation,
             role=clusterpb.Role.Name(decision.role).removeprefix("ROLE_"),
             token=bool(rendered.token),
+            engine=rendered.engine,
         )
         body = secret_object(
             facts,
@@ -186,7 +187,8 @@ class Reconciler:
         token = await self.renderer.token(facts, cluster, rotation=record.rotation)
         if owner.is_pool and owner.joined:
             return await self._rotate(facts, record, token)
-        await self._ensure_token(facts, token, clusterpb.Role.Value(f"ROLE_{record.role}"), expected=True)
+        role = clusterpb.Role.Value(f"ROLE_{record.role}")
+        await self._ensure_token(facts, token, role, engine=record.engine, expected=True)
         await self.reporter.write(facts, conditions.ready(), record=record)
         return Next(after=self.timeouts.requeue_after)
 
@@ -201,7 +203,7 @@ class Reconciler:
         return await self._render(facts, decision)
 
     async def _ensure_token(
-        self, facts: Facts, token: str, role: clusterpb.Role.ValueType, *, expected: bool = False
+        self, facts: Facts, token: str, role: clusterpb.Role.ValueType, *, engine: str, expected: bool = False
     ) -> None:
         if facts.cluster is None:
             raise AssertionError("decided before")
@@ -209,7 +211,7 @@ class Reconciler:
             facts.namespace,
             facts.cluster.name,
             token=token,
-            values=self.renderer.token_values(facts, facts.cluster, role),
+            values=self.renderer.engines.token_values(facts, facts.cluster, role, engine=engine),
             description=f"Slipway, for {facts.namespace}/{facts.name}",
             ttl=self.timeouts.token_ttl,
             now=self.clock(),

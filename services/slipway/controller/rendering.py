@@ -1,6 +1,6 @@
 """From a decision to render, to the user data: everything between the facts and the Secret."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from secrets import token_bytes
@@ -12,6 +12,7 @@ from slipway.controller.cluster_store import SEED_SUFFIX, ClusterStore, owned_se
 from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import LIMIT_BYTES
 from slipway.controller.decision import Render
+from slipway.controller.engines import Engines
 from slipway.controller.facts import ClusterObject, Facts, Owner
 from slipway.controller.halt import Halt, of_contract, of_source
 from slipway.controller.objects import Objects
@@ -22,17 +23,20 @@ from slipway.controller.tokens import SEED_BYTES, derived_token
 from slipway.controller.wrapping import wraps
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
-from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
 SEED_KEY = "value"
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """User data, and the token that has to be accepted by the cluster before a machine gets them ("" for none)."""
+    """User data, and the token that has to be accepted by the cluster before a machine gets them ("" for none).
+
+    `engine` is what the machine is bootstrapped by, "" where it is not known.
+    """
 
     answer: bootstrappb.GetUserDataResponse
     token: str
+    engine: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Renderer:
     bootstrapper: Bootstrapper
     clock: Callable[[], datetime]
     questions: Questions
+    engines: Engines
 
     async def render(self, facts: Facts, decision: Render) -> Rendered:
         """Give the user data of a config whose owner and cluster are there.
@@ -65,20 +70,9 @@ class Renderer:
         """Give the bootstrap token of a config; it is the same whenever it is asked for."""
         return derived_token(await self._seed(cluster), config_uid=facts.uid, rotation=rotation)
 
-    def token_values(self, facts: Facts, cluster: ClusterObject, role: clusterpb.Role.ValueType) -> Mapping[str, str]:
-        """Give what the token of a joining machine holds in its cluster, by the engine of the machine."""
-        kubernetes = kubernetespb.Kubernetes()
-        if facts.engine:
-            kubernetes.engine = facts.engine
-        stated = clusterpb.Cluster(control_plane=cluster.control_plane_family)
-        try:
-            engine = self.bootstrapper.compiler.engines.choose(kubernetes, stated)
-        except SlipwayError as error:
-            raise of_contract(error) from None
-        return engine.join_tokens.values(role)
-
     async def _render(self, facts: Facts, owner: Owner, cluster: ClusterObject, decision: Render) -> Rendered:
         question = await self.questions.ask(facts, cluster, role=decision.role)
+        engine = self.engines.choose(facts, cluster, question.subject)
         token = await self.token(facts, cluster, rotation=decision.rotation)
         store = ClusterStore(
             objects=self.objects,
@@ -92,7 +86,7 @@ class Renderer:
         answer = await replace(self.bootstrapper, store=store).user_data(request)
         self._check(facts, owner, answer)
         needed = decision.role != clusterpb.ROLE_INIT and not uses_own_token(question.subject.spec, decision.role)
-        return Rendered(answer, token if needed else "")
+        return Rendered(answer, token if needed else "", engine)
 
     def _check(self, facts: Facts, owner: Owner, answer: bootstrappb.GetUserDataResponse) -> None:
         size = len(answer.user_data) + len(answer.secret_format)

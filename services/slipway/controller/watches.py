@@ -117,6 +117,10 @@ class Watches:
             secret=self.secrets.get(*key),
         )
 
+    def machines_of(self, cluster: ClusterObject) -> list[Json]:
+        """Give the Machines of a Cluster."""
+        return self.machines.indexed(_BY_CLUSTER, f"{cluster.namespace}/{cluster.name}")
+
     def depend(self, facts: Facts, places: frozenset[Place]) -> None:
         """Remember what a config's spec refers to."""
         key = (facts.namespace, facts.name)

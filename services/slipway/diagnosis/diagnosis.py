@@ -8,7 +8,7 @@ import re2
 
 from slipway.diagnosis.certainty import Certainty, certainty, counts_for, is_last_word
 from slipway.diagnosis.log_files import Log
-from slipway.diagnosis.log_text import LONGEST, lines
+from slipway.diagnosis.log_text import lines
 from slipway.diagnosis.matching import Hit, Matcher, known_matcher
 from slipway.diagnosis.rules import Failure, Recovery, Rule, expression
 from slipway.diagnosis.scrubbing import scrubbed
@@ -172,7 +172,7 @@ def _finding(rule: Rule, seen: Sighting, logs: Sequence[Log]) -> Finding:
 
 def _evidence(seen: Sighting) -> str:
     """Give the line; of a long one the part around what matches. Cut last, so that no half of a secret is left."""
-    text = scrubbed(seen.line[:LONGEST])
+    text = scrubbed(seen.line)
     matched = re2.search(expression(seen.pattern), text)
     start = max(matched.start() - _BEFORE, 0) if matched and len(text) > _WIDEST else 0
     part = text[start : start + _WIDEST].strip()

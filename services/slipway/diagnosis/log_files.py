@@ -6,7 +6,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from slipway.diagnosis.log_text import decoded, printable
+from slipway.diagnosis.log_text import decoded
+from slipway.diagnosis.printing import printable
 
 LARGEST = 64 << 20
 """Bytes of all logs of one file together, after decompression."""

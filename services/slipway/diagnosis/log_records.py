@@ -8,6 +8,9 @@ _MESSAGES = ("MESSAGE", "log", "Output")
 _WRAPPED = 2000
 """From this length on, line ends that are escaped within one line are taken for line ends."""
 
+_LONGEST_NAME = 64
+"""Characters of a program's name, which stands in front of each line of its message."""
+
 
 def messages(line: str) -> Iterator[str]:
     """Give the messages of a line: itself, where it is no record."""
@@ -39,6 +42,6 @@ def _of_record(record: dict[str, Any], line: str) -> Iterator[str]:
         yield line
         return
     program = record.get("SYSLOG_IDENTIFIER")
-    start = f"[0.0] {program}: " if isinstance(program, str) and program else ""
+    start = f"[0.0] {program[:_LONGEST_NAME]}: " if isinstance(program, str) and program else ""
     for part in message.split("\n"):
         yield start + part

@@ -1,16 +1,15 @@
 """Logs as lines: decoded, without what terminals and serial consoles put in between."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from slipway.diagnosis.log_records import messages
+from slipway.diagnosis.printing import ESCAPES
+from slipway.diagnosis.scrubbing import secret_at
 
 LONGEST = 64 << 10
 """Characters of a line that are looked at, and of a part of a longer one."""
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
-# Escape sequences of terminals: CSI, OSC (ended by BEL or ST), and those of two characters.
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_a-z0-9=>])")
 # What needs no more than to be read: most lines.
 _PLAIN = re.compile(r"(?!\{|MESSAGE=)[^\x1b\r]{1,1999}")
 _LINES = re.compile(r"[^\n]+")
@@ -51,20 +50,22 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _parts(line: str) -> Iterator[str]:
-    for start in range(0, len(line), LONGEST):
-        text = line[start : start + LONGEST]
-        if "\x1b" in text:
-            text = _ESCAPES.sub("", text)
+    # Before it is cut: colours within a secret would hide it from the search at the cut.
+    for text in _cut(ESCAPES.sub("", line) if "\x1b" in line else line):
         for message in messages(text):
             for part in message.split("\r") if "\r" in message else (message,):
                 if part and not part.isspace():
                     yield part
 
 
-def printable(text: str) -> str:
-    """Give text that does nothing to a terminal: no control characters, none that turn the direction of writing."""
-    kept = (" " if one in "\t\n\r" else one for one in _ESCAPES.sub("", text))
-    return "".join(one for one in kept if one.isprintable() and unicodedata.category(one) != "Cf")
+def _cut(line: str) -> Iterator[str]:
+    """Give a line in parts. A secret where it is cut goes as a whole: neither half would be known for one."""
+    start = 0
+    while len(line) - start > LONGEST:
+        first, last = secret_at(line, start + LONGEST)
+        yield line[start:first]
+        start = last
+    yield line[start:]
 
 
 def identifier(line: str) -> str:

@@ -4,7 +4,7 @@ import base64
 
 import re2
 
-from slipway.diagnosis.log_text import printable
+from slipway.diagnosis.printing import printable
 
 REMOVED = "<removed>"
 _KEYS = (
@@ -33,6 +33,8 @@ _SECRETS = [
     )
 ]
 _BASE64 = re2.compile(r"[A-Za-z0-9+/_-]{22,}={0,2}")
+_AROUND = 4096
+_REST = re2.compile(r"[^\s\"'\\]*")
 _STANDARD = str.maketrans("-_", "+/")
 _READABLE = re2.compile(r"[\x20-\x7e\t\r\n]{14}")
 
@@ -44,6 +46,28 @@ def scrubbed(line: str) -> str:
         text = secret.sub(_kept, text)
     shown: str = _BASE64.sub(_readable, text)
     return shown
+
+
+def secret_at(text: str, place: int) -> tuple[int, int]:
+    """Give where the secret begins and ends that goes across a place in a text; the place itself where none does.
+
+    A secret is looked for 4,096 characters before and behind the place; a word that is longer goes to its end.
+    """
+    start = max(place - _AROUND, 0)
+    window = text[start : place + _AROUND]
+    spans = sorted(matched.span() for secret in (*_SECRETS, _BASE64) for matched in secret.finditer(window))
+    first = last = 0
+    # What overlaps goes together.
+    for begin, end in spans:
+        if begin < last:
+            last = max(last, end)
+        elif first < place - start < last:
+            break
+        else:
+            first, last = begin, end
+    if not first < place - start < last:
+        return place, place
+    return start + first, start + last if last < len(window) else _REST.match(text, start + last).end()
 
 
 def _readable(matched: "re2._Match") -> str:

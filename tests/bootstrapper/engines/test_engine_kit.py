@@ -20,6 +20,7 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
@@ -116,7 +117,7 @@ class Plain(Engine):
         """Declare those of k0s."""
         return tuple(K0sEngine().secrets(kubernetes))
 
-    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+    def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
         """Give a file and a step."""
         return EngineResult(self.name, files=(self.file(bundle),), steps=tuple(self.steps()))
 
@@ -136,9 +137,9 @@ class Plain(Engine):
 class Changing(Plain):
     """Writes into what it is given."""
 
-    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+    def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
         """Do so."""
-        made = super().build_plan(bundle)
+        made = super().build_plan(bundle, served)
         bundle.machine.name += "x"
         return made
 
@@ -229,7 +230,7 @@ class Trusting(Plain):
 class Refusing(Plain):
     """Refuses what it declares."""
 
-    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+    def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
         """Do so."""
         refusal = EngineRefusal(
             "kubernetes.node.labels", "intent.kubernetes.node.labels[0]", "is not liked", "leave it"

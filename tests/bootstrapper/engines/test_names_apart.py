@@ -1,4 +1,7 @@
-"""Only its own folder, its importer and the tables know an engine, or a first-boot system, by name."""
+"""Only its own folder, its importer and the tables know an engine, or a first-boot system, by name.
+
+Each table below is exact: a module that comes to know a name fails, and so does an entry that is not needed any more.
+"""
 
 import ast
 import functools
@@ -9,8 +12,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-SOURCES = ("bootstrapper/slipway", "services/slipway", "sdk/python/slipway")
+SOURCES = ("bootstrapper/slipway", "provisioners/slipway", "services/slipway", "sdk/python/slipway")
+PROGRAMS = ("*.sh", "*.ps1", "*.tmpl", "*.service")
 BOOTSTRAPPER = "bootstrapper/slipway/bootstrapper"
+SERVICES = "services/slipway"
 GENERATED = "sdk/python/slipway/v1alpha1"
 """What the contract says, it says: reasons, and the fields of options."""
 
@@ -42,67 +47,142 @@ def words_of_code(text: str) -> Iterator[str]:
 
 @functools.cache
 def code() -> dict[str, str]:
-    """Give the words of each module, by its path."""
+    """Give the words of each module, and the text of each program for a machine, by its path."""
     paths = [path for folder in SOURCES for path in sorted((ROOT / folder).rglob("*.py"))]
     named = {path.relative_to(ROOT).as_posix(): path for path in paths}
-    return {
+    words = {
         name: "\n".join(words_of_code(path.read_text(encoding="utf-8")))
         for name, path in named.items()
         if not name.startswith(GENERATED)
     }
+    programs = [path for folder in SOURCES for pattern in PROGRAMS for path in (ROOT / folder).rglob(pattern)]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in programs}
+    return words | texts | go_code()
 
 
-def knowing(word: str) -> set[str]:
-    """Give the modules whose code has a word in it."""
-    pattern = re.compile(rf"(?<![a-z]){word}", re.IGNORECASE)
-    return {name for name, words in code().items() if pattern.search(words)}
+def go_code() -> dict[str, str]:
+    """Give the code of each Go file that is written by people, without line comments and tests."""
+    paths = [path for folder in ("machineadm", "sdk/go") for path in sorted((ROOT / folder).rglob("*.go"))]
+    return {
+        path.relative_to(ROOT).as_posix(): re.sub(r"(?m)(^|\s)//.*$", "", path.read_text(encoding="utf-8"))
+        for path in paths
+        if not path.name.endswith(("_test.go", ".pb.go"))
+    }
 
 
-PROVIDER_OF_TODAY = {
-    f"{BOOTSTRAPPER}/importing.py": "the call that imports a KubeadmConfig",
-    f"{BOOTSTRAPPER}/assembly/structure.py": "an agent needs another layout than that of the kubeadm provider",
-    f"{BOOTSTRAPPER}/kubernetes_documents/document_places.py": "patches of kubeadm's are documents of a spec",
-    f"{BOOTSTRAPPER}/lowering/linux/ntp.py": "the layout of the kubeadm provider, for imported configs",
-    f"{BOOTSTRAPPER}/lowering/entry_unit.py": "the layout of the kubeadm provider, for imported configs",
-    f"{BOOTSTRAPPER}/lowering/runners/kubeadm_provider.py": "the same",
-    f"{BOOTSTRAPPER}/lowering/runners/lower_steps.py": "the same",
-    "services/slipway/cli/entry_table.py": "fields of Cluster API's kinds",
-    "services/slipway/cli/import_command.py": "imports KubeadmConfigs",
-    "services/slipway/cli/loading.py": "names the kinds that it reads",
-    "services/slipway/cli/release_command.py": "hands KubeadmConfigs back",
-    "services/slipway/controller/__main__.py": "the option to follow KubeadmConfigs",
-    "services/slipway/controller/assembly.py": "the same",
-    "services/slipway/controller/conditions.py": "reasons of conditions",
-    "services/slipway/controller/facts.py": "kinds of Cluster API's control planes",
-    "services/slipway/controller/ownership.py": "annotations of KubeadmConfigs",
-    "services/slipway/controller/resources.py": "the kind KubeadmConfig",
-    "services/slipway/controller/subject.py": "the version skew of a control plane of Cluster API",
-    "services/slipway/controller/watches.py": "watches KubeadmConfigs",
-}
+def knowing(word: str, *, own: tuple[str, ...], without: str = "") -> set[str]:
+    """Give what has a word in its code, but for those of its own; names that match `without` are none of it."""
+    pattern = re.compile(rf"(?<![a-z])({word})", re.IGNORECASE)
+    other = re.compile(without or r"(?!)", re.IGNORECASE)
+    outside = {name: text for name, text in code().items() if not name.startswith(own)}
+    return {name for name, text in outside.items() if pattern.search(other.sub("", text))}
+
+
+PROVIDER_OF_TODAY = (
+    r"Kubeadm(Config|ControlPlane)\w*|KubeadmQuestions|KUBEADM_(CONFIGS|GROUP|PROVIDER)"
+    r"|kubeadm[_ ]?(configs?(?!ur)|provider)"
+)
 """Cluster API's kubeadm provider, beside which Slipway works: its kinds and its layout, not the engine."""
 
-TABLES = {
-    f"{BOOTSTRAPPER}/engines/table.py": "the table of engines",
-    "services/slipway/diagnosis/rules.py": "the scopes of rules",
+ENGINES = {
+    "k0s": {
+        f"{BOOTSTRAPPER}/engines/table.py": "the table of engines",
+        f"{BOOTSTRAPPER}/importers/cluster_api/families.py": "the table of Cluster API's kinds",
+        f"{SERVICES}/diagnosis/rules.py": "the scopes of rules",
+    },
+    "kubeadm": {
+        f"{BOOTSTRAPPER}/engines/table.py": "the table of engines",
+        f"{BOOTSTRAPPER}/importing.py": "calls the importer",
+        f"{BOOTSTRAPPER}/assembly/structure.py": "rules of the contract for fields of engine_options.kubeadm",
+        f"{BOOTSTRAPPER}/kubernetes_documents/document_places.py": "patches of kubeadm's are documents of a spec",
+        f"{SERVICES}/controller/conditions.py": "reasons for what KubeadmControlPlane looks after",
+        f"{SERVICES}/controller/ownership.py": "the annotation for the version of an image's kubeadm",
+        f"{SERVICES}/controller/subject.py": "the version skew of a KubeadmControlPlane",
+        f"{SERVICES}/diagnosis/rules.py": "the scopes of rules",
+        "machineadm/preflight.go": "a flag that has the form of kubeadm's own",
+    },
 }
-IMPORTERS = (f"{BOOTSTRAPPER}/importers/", "services/slipway/controller/opt_in/")
+IMPORTERS = {
+    "k0s": (),
+    "kubeadm": (f"{BOOTSTRAPPER}/importers/", f"{SERVICES}/controller/opt_in/"),
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "also", "importers"),
-    [("k0s", {}, ()), ("kubeadm", PROVIDER_OF_TODAY, IMPORTERS)],
-)
-def test_an_engine_is_known_in_its_folder_and_the_tables(
-    name: str, also: dict[str, str], importers: tuple[str, ...]
-) -> None:
-    """A second engine changes no line elsewhere; an entry above that is not needed any more fails, too."""
-    own = (f"{BOOTSTRAPPER}/engines/{name}/", *importers)
-    assert {item for item in knowing(name) if not item.startswith(own)} == {*TABLES, *also}
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_engine_is_known_in_its_folder_and_the_tables(name: str) -> None:
+    """Another engine changes no line elsewhere: no provisioner, no pass, no runner."""
+    own = (f"{BOOTSTRAPPER}/engines/{name}/", *IMPORTERS[name])
+    assert knowing(name, own=own, without=PROVIDER_OF_TODAY) == set(ENGINES[name])
 
 
-@pytest.mark.parametrize("system", ["cloud.?init", "ignition", "talos", "cloudbase"])
+FIRST_BOOT = {
+    "cloud.?init": {
+        f"{BOOTSTRAPPER}/compilation.py": "the media type of a format whose reader can be asked for machine facts",
+        f"{BOOTSTRAPPER}/lowering/fact_table.py": "the table of machine facts",
+        f"{BOOTSTRAPPER}/lowering/facts.py": "machine facts that cloud-init knows",
+        f"{BOOTSTRAPPER}/lowering/finish.py": "the same",
+        f"{BOOTSTRAPPER}/lowering/runners/programs/facts_cloud_init.sh": "the same",
+        f"{BOOTSTRAPPER}/lowering/runners/lower_steps.py": "the same",
+        f"{BOOTSTRAPPER}/assembly/structure.py": "an account whose name has a meaning for cloud-init",
+        f"{BOOTSTRAPPER}/lowering/linux/disks.py": "names of devices in imported configs",
+        f"{BOOTSTRAPPER}/lowering/linux/files.py": "templates in imported configs",
+        f"{BOOTSTRAPPER}/lowering/linux/mounts.py": "names of devices in imported configs",
+        f"{BOOTSTRAPPER}/target.py": "what a distribution takes in place of cloud-init",
+        f"{BOOTSTRAPPER}/provisioning/versions.py": "an example in a message",
+        f"{SERVICES}/certificates/__main__.py": "an example in the help",
+    },
+    "ignition": {
+        f"{BOOTSTRAPPER}/compilation.py": "an example in a remedy",
+        f"{BOOTSTRAPPER}/documents/imported.py": "formats of imported configs",
+        f"{BOOTSTRAPPER}/lowering/linux/systemd_units.py": "units in which a machine's runner must not wait",
+        f"{BOOTSTRAPPER}/provisioning/selection.py": "the version of the format that the docker infrastructure reads",
+        f"{SERVICES}/registry/advertisement.py": "an example in a message",
+        "sdk/python/slipway/contract/grammars.py": "an example in a message",
+    },
+    "talos": {
+        f"{BOOTSTRAPPER}/importers/cluster_api/families.py": "the table of Cluster API's kinds",
+        f"{BOOTSTRAPPER}/provisioning/versions.py": "an example in a message",
+        f"{SERVICES}/cli/render_command.py": "an example in the help",
+    },
+    "cloudbase|unattend": {
+        f"{SERVICES}/diagnosis/certainty.py": "a program of Debian's that installs updates",
+    },
+}
+"""Windows is an operating system as well: its first-boot systems have names of their own."""
+
+TABLES = {
+    f"{SERVICES}/embedded/provisioners.py": "the table of our provisioners",
+    f"{SERVICES}/cli/processes.py": "the table of their programs",
+    f"{SERVICES}/controller/__main__.py": "the help that lists them",
+    f"{SERVICES}/controller/conditions.py": "a remedy that lists those that take plans",
+    f"{SERVICES}/diagnosis/rules.py": "the scopes of rules",
+}
+OWN = {
+    "cloud.?init": ("provisioners/slipway/provisioners/cloud_init/",),
+    "ignition": ("provisioners/slipway/provisioners/ignition/",),
+    "talos": ("provisioners/slipway/provisioners/talos/",),
+    "cloudbase|unattend": ("provisioners/slipway/provisioners/windows/",),
+}
+DECODERS = f"{SERVICES}/conformance/decoders/"
+"""Modules of the suite that read user data, one or more for each system."""
+
+
+@pytest.mark.parametrize("system", FIRST_BOOT)
+def test_a_first_boot_system_is_known_in_its_folder_and_the_tables(system: str) -> None:
+    """Another first-boot system changes no line elsewhere; importers read configs that name two of them."""
+    importers = (f"{BOOTSTRAPPER}/importers/",) if system in {"cloud.?init", "ignition"} else ()
+    own = (*OWN[system], DECODERS, *importers)
+    known = knowing(system, own=own)
+    assert known - set(TABLES) == set(FIRST_BOOT[system])
+
+
+def test_no_table_of_first_boot_systems_is_in_vain() -> None:
+    """Each knows one of them at least."""
+    known = {name for system in FIRST_BOOT for name in knowing(system, own=OWN[system])}
+    assert set(TABLES) <= known
+
+
+@pytest.mark.parametrize("system", FIRST_BOOT)
 def test_engines_know_no_first_boot_system(system: str) -> None:
-    """Only the layout of the kubeadm provider differs by the format that it would have rendered."""
-    engines = {item for item in knowing(system) if item.startswith(f"{BOOTSTRAPPER}/engines/")}
-    layout = {f"{BOOTSTRAPPER}/engines/kubeadm/{name}.py" for name in ("engine", "layout")}
-    assert engines == (layout if system == "ignition" else set())
+    """Where a plan depends on the format, the format declares it."""
+    assert {item for item in knowing(system, own=()) if item.startswith(f"{BOOTSTRAPPER}/engines/")} == set()

@@ -19,7 +19,7 @@ def test_the_semantics_of_the_format_are_kept(spec: str, policy: planpb.FailureP
     got = carried(spec + "\nverbosity: 1").spec
     assert {got.execution.on_pre_failure, got.execution.on_bootstrap_failure, got.execution.on_post_failure} == {policy}
     assert got.execution.sentinel == planpb.SENTINEL_TIME_AFTER_BOOTSTRAP
-    assert got.execution.layout == planpb.LAYOUT_KUBEADM_PROVIDER
+    assert got.execution.literal_commands
     assert (got.imported.format, got.imported.kind) == (name, "KubeadmConfig")
 
 

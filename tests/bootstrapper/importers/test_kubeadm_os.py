@@ -4,6 +4,7 @@
 
 import base64
 import gzip
+import json
 
 import pytest
 from google.protobuf import text_format
@@ -111,12 +112,12 @@ OS = [
         "diskSetup: {filesystems: [{device: /dev/sdb, filesystem: ext4, label: l, partition: 'auto|any', overwrite: true,"
         " replaceFS: ntfs, extraOpts: ['-F']}]}",
         'filesystems { device: "/dev/sdb" format: "ext4" label: "l" overwrite: true'
-        ' cloud_init { search: "any" replace_format: "ntfs" } options: "-F" }',
+        ' replace_format: "ntfs" options: "-F" }',
         "a filesystem",
     ),
     (
         "diskSetup: {filesystems: [{device: /dev/sdb, filesystem: xfs, label: None}]}",
-        'filesystems { device: "/dev/sdb" format: "xfs" cloud_init { search: "any" } }',
+        'filesystems { device: "/dev/sdb" format: "xfs" }',
         "None is no label",
     ),
     (
@@ -149,6 +150,27 @@ def test_operating_system_items(spec: str, wanted: str, reason: str) -> None:
     """Each field about the system becomes the item that behaves as it does today."""
     got = without_origins(carried(spec).spec.os)
     assert got == text_format.Parse(wanted, type(got)()), reason
+
+
+SEARCHED = [
+    ("{device: /dev/sdb, filesystem: xfs, label: None}", [{"device": "/dev/sdb", "filesystem": "xfs", "partition": "any"}]),
+    ("{device: /dev/sdb, filesystem: xfs, label: l, partition: auto}",
+     [{"device": "/dev/sdb", "filesystem": "xfs", "label": "l", "partition": "auto"}]),
+    ("{device: /dev/sdb, filesystem: xfs, partition: none}", None),
+    ("{device: /dev/sdb, filesystem: xfs, partition: '1'}", None),
+    ("{device: /dev/sdb1, filesystem: xfs}", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("filesystem", "wanted"), SEARCHED)
+def test_cloud_init_searches_for_a_partition_by_its_own_extension(filesystem: str, wanted: object) -> None:
+    """No other first-boot system searches; the extension names the user's own field."""
+    spec = carried(f"diskSetup: {{filesystems: [{{device: /dev/sdc1, filesystem: ext4}}, {filesystem}]}}").spec
+    seen = [json.loads(extension.content.text) for extension in spec.extensions]
+    assert seen == ([wanted] if wanted else [])
+    paths = [extension.origin.path for extension in spec.extensions]
+    assert all(path.endswith("diskSetup.filesystems[1].partition") for path in paths), paths
+    assert not carried(IGNITION + f"diskSetup: {{filesystems: [{filesystem}]}}").spec.extensions
 
 
 def test_a_layout_beside_a_disk_layout_of_v1beta1_gives_way() -> None:

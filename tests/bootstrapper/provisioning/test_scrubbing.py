@@ -2,6 +2,8 @@
 
 import base64
 import hashlib
+import random
+import time
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -10,7 +12,7 @@ import pytest
 from slipway.bootstrapper.provisioning.rendering import render
 from slipway.bootstrapper.provisioning.scrubbing import REDACTED, Scrubber
 from slipway.bootstrapper.provisioning.selection import Candidate
-from slipway.contract.errors import SlipwayError, UnsupportedFeature
+from slipway.contract.errors import ProvisionerFailed, SlipwayError, UnsupportedFeature
 from slipway.contract.status import Violation
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -35,6 +37,17 @@ FORMS: dict[str, Callable[[bytes], str]] = {
     "percent": lambda value: quote(value, safe=""),
 }
 
+SPLITS: dict[str, Callable[[str], str]] = {
+    "lines": lambda text: "\n".join(text[at : at + 8] for at in range(0, len(text), 8)),
+    "pairs": lambda text: ":".join(text[at : at + 2] for at in range(0, len(text), 2)),
+    "numbered words": " - ".join,
+    "colours": lambda text: "".join(f"\x1b[{30 + at % 8}m{sign}\x1b[0m" for at, sign in enumerate(text)),
+    "a title of the window": lambda text: "".join(f"{sign}\x1b]0;title\x07" for sign in text),
+    "an escape without an end": lambda text: text[:5] + "\x1b" + text[5:],
+    "signs without width": "\u200b".join,
+    "zeros": "\x00".join,
+}
+
 
 def pieces(text: str) -> list[str]:
     """Return what of a text would betray it: every piece of sixteen characters, or all of it."""
@@ -55,6 +68,54 @@ def test_no_piece_of_a_secret_is_left(form: str, secret: bytes) -> None:
     assert "os.files[3].content" in scrubbed
 
 
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("secret", SECRETS, ids=["key", "token", "password"])
+def test_no_piece_of_a_split_secret_is_left(secret: bytes, form: str, split: str) -> None:
+    """Whatever stands between its letters: no six of them in a row are left, and no colour of a terminal."""
+    echoed = FORMS[form](secret)[-1200:]
+    scrubbed = Scrubber(SECRETS).text(f"cannot parse {SPLITS[split](echoed)} in the bundle")
+    letters = [sign for sign in echoed if sign.isalnum()]
+    remaining = "".join(sign for sign in scrubbed if sign.isalnum()).replace("redacted", " ")
+    own = "beginecprivatekeyendecprivatekey"
+    kept = ["".join(letters[at : at + 6]) for at in range(len(letters) - 5)]
+    assert [piece for piece in kept if piece in remaining and piece.lower() not in own] == []
+    assert REDACTED in scrubbed
+    assert scrubbed.startswith("cannot parse ")
+    assert scrubbed.isprintable()
+
+
+def test_a_long_text_about_many_secrets_is_scrubbed_fast() -> None:
+    """No provisioner stops a bootstrapper with its texts: their length alone counts, and not that of the secrets."""
+    numbers = random.Random(0)
+    scrubber = Scrubber([*(numbers.randbytes(2400) for _ in range(30)), b"0" * 20_000, b"ab" * 5_000])
+    texts = (
+        numbers.randbytes(2000).hex(),
+        "0" * 4096,
+        "ab" * 2048,
+        ("ab" * 5 + "x") * 372,
+        "a.b" * 1365,
+        "\x1b[" * 2048,
+    )
+    scrubber.text(texts[0])
+    started = time.process_time()
+    for text in texts:
+        scrubber.text(text)
+    assert time.process_time() - started < 0.5
+
+
+def test_very_many_diagnostics_are_counted_and_not_relayed() -> None:
+    """An answer holds 4 MiB of them; the first stay, and the caller learns how many do not."""
+    response = provisionerpb.RenderResponse()
+    for number in range(1000):
+        response.diagnostics.add(code="X", message=f"{number} " + "word " * 100, field_path="os.files[0]")
+    Scrubber(SECRETS).diagnostics(response)
+    assert 100 < len(response.diagnostics) < 200
+    assert response.diagnostics[-2].message.startswith(f"{len(response.diagnostics) - 2} ")
+    assert response.diagnostics[-1].code == "DIAGNOSTICS_LEFT_OUT"
+    assert f" {1001 - len(response.diagnostics)} more " in response.diagnostics[-1].message
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_short_secret_is_found_as_a_whole(form: str) -> None:
     """A password is shorter than a piece; it is looked for in every form."""
@@ -68,6 +129,7 @@ def test_a_short_secret_is_found_as_a_whole(form: str) -> None:
         "os.files[3].mode: must be one of 0644, 0600 (see https://example.com/very/long/path?with=query)",
         "kubernetes.kubelet.extra_arguments[12].value is not supported by implementation 1.2.3-rc.1+build",
         "Größe überschritten: 48 MiB",
+        "the EC private key of the certificate authority cannot be read",
     ],
 )
 def test_words_stay(text: str) -> None:
@@ -81,11 +143,13 @@ def test_a_terminal_is_not_steered() -> None:
 
 
 class Echo:
-    """A provisioner that repeats all secrets, in an error or in diagnostics."""
+    """A provisioner that repeats all secrets: in an error, in diagnostics, or beside the content of attachments."""
 
-    def __init__(self, *, fails: bool) -> None:
+    def __init__(self, *, fails: bool = False, name: str = "a", media_type: str = "") -> None:
         """Choose how it repeats them."""
         self.fails = fails
+        self.name = name
+        self.media_type = media_type
 
     async def render(
         self, instance: registrypb.ProvisionerInstance, request: provisionerpb.RenderRequest, *, timeout: float
@@ -104,6 +168,9 @@ class Echo:
             format=request.format,
             sha256=hashlib.sha256(data).digest(),
         )
+        if self.name != "a" or self.media_type:
+            sha256 = hashlib.sha256(b"").digest()
+            response.attachments.add(name=self.name, media_type=self.media_type, sha256=sha256)
         response.diagnostics.add(code=every, message=every, field_path=every)
         return response
 
@@ -131,3 +198,27 @@ async def test_an_echo_is_not_relayed(fails: bool) -> None:
             assert [
                 name for name, form in FORMS.items() if any(form(line).rstrip("=") in text for text in relayed)
             ] == []
+
+
+@pytest.mark.parametrize(
+    ("echo", "what"),
+    [
+        (Echo(name=TOKEN.decode()), "name"),
+        (Echo(name=base64.b64encode(KEY[40:70]).decode().replace("/", "_")), "name"),
+        (Echo(name="a\x1b[2J"), "name"),
+        (Echo(media_type="text/" + TOKEN.decode()), "media type"),
+        (Echo(media_type="text/plain\r\nx: y"), "media type"),
+    ],
+    ids=["raw", "base64", "escape", "media type", "line break"],
+)
+async def test_names_of_attachments_are_no_way_out(echo: Echo, what: str) -> None:
+    """They become keys, file names and headers: an answer whose names hold a secret is refused, and not repeated."""
+    bundle = bundlepb.BootstrapBundle()
+    for number, value in enumerate(SECRETS):
+        bundle.secrets.secrets.add(name=f"s{number}", key="k", value=value)
+    candidate = Candidate(
+        "echo", "1.0.0", provisionerpb.FormatInfo(format="cloud-config"), (registrypb.ProvisionerInstance(),)
+    )
+    with pytest.raises(ProvisionerFailed, match=f"{what}.* holds a secret or a control character") as caught:
+        await render(echo, candidate, bundle, accept_attachments=True)  # type: ignore[arg-type]
+    assert TOKEN.decode() not in str(caught.value)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK
+from slipway.rpc.addresses import free_port
 from tests.controller import manifests
 from tests.controller.opt_in import opting_in
 from tests.controller.site import Site

@@ -75,12 +75,6 @@ CHECKED = 'found=$(wipefs -n %(device)s) && {{ {{ [ -n "$found" ]{0}; }} || {1} 
     [
         ({}, {}, "mkfs.ext4 -F", "the device itself"),
         (
-            {"cloud_init": {"search": "auto"}},
-            {"partition": "auto"},
-            "mkfs.ext4 -F",
-            "cloud-init's own word",
-        ),
-        (
             {"label": "it's", "overwrite": False, "options": ["-E", "x y"]},
             {"label": "it's", "overwrite": False},
             """mkfs.ext4 -F -L 'it'"'"'s' -E 'x y'""",
@@ -107,7 +101,7 @@ def test_a_filesystem_is_made_only_where_nothing_is(
 
 def test_a_kind_that_may_be_replaced_is_the_only_one_that_is() -> None:
     """The command tells it by blkid, and leaves every other one alone."""
-    filesystem = ospb.Filesystem(device="ephemeral0.1", format="ext4", cloud_init={"replace_format": "ntfs"})
+    filesystem = ospb.Filesystem(device="ephemeral0.1", format="ext4", replace_format="ntfs")
     (seen,) = document(ospb.OperatingSystem(filesystems=[filesystem]))["fs_setup"]
     condition = ' && [ "$(blkid -p -o value -s TYPE %(device)s)" != ntfs ]'
     assert seen["cmd"] == CHECKED.format(condition, "mkfs.ext4 -F")

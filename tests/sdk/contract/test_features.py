@@ -74,6 +74,18 @@ def support(**bounds: Any) -> provisionerpb.FeatureSupport:
             ["os.files[0].append"],
         ),
         (
+            "a path below an excluded prefix, or the prefix itself, is outside",
+            {"os": {"files": [{"path": "/run"}, {"path": "/run/x"}, {"path": "/runner"}, {"path": "/etc"}]}},
+            [support(id="os.files", excluded_path_prefixes=["/run/"])],
+            ["os.files[0]", "os.files[1]"],
+        ),
+        (
+            "what is excluded may lie below what is taken",
+            {"os": {"files": [{"path": "/var/x"}, {"path": "/var/run/x"}, {"path": "/etc"}]}},
+            [support(id="os.files", path_prefixes=["/var"], excluded_path_prefixes=["/var/run"])],
+            ["os.files[1]", "os.files[2]"],
+        ),
+        (
             "a flag is told by true and false",
             {"os": {"users": [{"lock_password": True}, {"lock_password": False}]}},
             [support(id="os.users"), support(id="os.users.lock_password", allowed_values=["true"])],

@@ -9,6 +9,7 @@ import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 import slipway.v1alpha1
+from slipway.contract.walk import plan
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 SOUNDS_SECRET = re.compile("token|password|secret|key|credential|content|user_data|certificate|hash|username")
@@ -76,6 +77,14 @@ def test_bytes_are_secret_unless_they_are_hashes() -> None:
         if field.type == FieldDescriptor.TYPE_BYTES and not field.GetOptions().debug_redact
     }
     assert all(name.endswith(".sha256") for name in opaque), opaque
+
+
+def test_addresses_are_marked() -> None:
+    """A URL may carry a name and a password, or a signature, also where a rule refuses those."""
+    plans = [(f"{owner.name}.{field.name}", field) for owner in all_messages() for field in plan(owner).values()]
+    addresses = {name: field.redact for name, field in plans if field.rules.format == "url"}
+    assert {"PackageRepository.url", "RegistryEndpoint.url", "Proxy.http_proxy"} <= addresses.keys()
+    assert all(addresses.values()), addresses
 
 
 @pytest.mark.parametrize("descriptor", list(all_messages()), ids=lambda one: one.name)

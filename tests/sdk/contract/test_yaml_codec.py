@@ -91,6 +91,11 @@ def test_every_item_is_told_where_it_was_written() -> None:
     ("reason", "text", "problem"),
     [
         ("unknown key", "os: {sysctl: []}", "f.yaml:1:6: os.sysctl: unknown field; did you mean sysctls?"),
+        (
+            "a field of an earlier version",
+            "kubernetes: {featureGates: []}",
+            "f.yaml:1:14: kubernetes.featureGates: unknown field: an earlier version had it, and the changelog says",
+        ),
         ("wrong case", "os: {TimeZone: {}}", "did you mean timeZone?"),
         ("the contract's own spelling", "os: {time_zone: {}}", "did you mean timeZone?"),
         ("list instead of mapping", "os: [1]", "os: must be a mapping, not a list"),

@@ -176,10 +176,11 @@ def test_the_number_of_documents_is_bounded() -> None:
     ("text", "most", "reason"),
     [
         ("[" + "0," * 20_000 + "]", 500 * 20_000, "a value: its place and how it is written"),
+        ("[" + "[0]," * 120_000 + "]", 160_000_000, "as many lists as a file may hold"),
         ("? " + "k" * 1_000_000 + "\n: 1\n", 8_000_000, "a long key: the text itself, a few times"),
         ("a: " + "v" * 1_000_000, 8_000_000, "a long value"),
     ],
-    ids=["values", "key", "value"],
+    ids=["values", "lists", "key", "value"],
 )
 def test_memory_is_bounded_by_the_text(text: str, most: int, reason: str) -> None:
     """What a text costs is a small multiple of its length and of its values."""

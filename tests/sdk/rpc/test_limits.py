@@ -1,6 +1,7 @@
 """What one caller can take from the others: neither places for calls, nor streams, nor health."""
 
 import asyncio
+import struct
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ from slipway.v1alpha1.reasons import Code
 from tests.sdk.rpc.conftest import SERVICE, Probe, Running, settings, unary
 from tests.services.certificates import Authority
 
+EMPTY_SETTINGS = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+MAX_CONCURRENT_STREAMS = 3
 SERVING = health_pb2.HealthCheckResponse.SERVING
 
 
@@ -153,3 +156,18 @@ async def test_a_watcher_that_does_not_read_stops_no_change() -> None:
     service.set("x", serving=True)
     assert (await anext(watch)).status == health_pb2.HealthCheckResponse.NOT_SERVING
     await watch.aclose()
+
+
+async def test_one_connection_opens_a_bounded_number_of_calls(running: Running) -> None:
+    """The server announces its bound: gRPC then stops a client that opens and resets calls without end by itself.
+
+    Without it a single such client fills gRPC's own queue, and the calls of all others are cancelled unread.
+    """
+    async with running(settings(max_concurrent_calls=1)) as (server, _):
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + EMPTY_SETTINGS)
+        head = await reader.readexactly(9)
+        announced = dict(struct.iter_unpack(">HI", await reader.readexactly(int.from_bytes(head[:3]))))
+        writer.close()
+        await writer.wait_closed()
+    assert announced[MAX_CONCURRENT_STREAMS] == 2 * 1 + 64 + 8

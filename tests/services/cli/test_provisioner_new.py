@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cli.processes import free_port
+from slipway.rpc.addresses import free_port
 from tests.services.cli.conftest import EXAMPLES, Local, Slipway
 
 pytestmark = pytest.mark.xdist_group("local")

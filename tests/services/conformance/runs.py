@@ -27,6 +27,8 @@ async def session(bent: Bent | None = None, *, secure: bool = False) -> AsyncIte
     """Open a session with a bent provisioner."""
     options = Options(insecure=not secure, renders=40, patience=QUICK)
     async with opened(options, launcher=InProcess(bent)) as found:
+        # What a mutant waits for takes no longer on a slow machine.
+        found.slowness = lambda: 1.0
         yield found
 
 

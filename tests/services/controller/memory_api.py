@@ -57,6 +57,10 @@ class MemoryApi:
         self._objects[item["kind"], metadata["namespace"], metadata["name"]] = item
         return copy.deepcopy(item)
 
+    def remove(self, kind: str, name: str) -> None:
+        """Take an object out, as if it had been deleted before."""
+        del self._objects[kind, "default", name]
+
     def all(self, kind: str) -> list[Json]:
         """Give all objects of a kind."""
         return [copy.deepcopy(one) for key, one in self._objects.items() if key[0] == kind]

@@ -9,6 +9,8 @@ import yaml
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.controller.control_planes import ControlPlanes
+from slipway.controller.data_secret import Record
+from slipway.controller.engines import Engines
 from slipway.controller.facts import ClusterObject, Facts, Owner, owner_reference
 from slipway.controller.init_lock import InitLock
 from slipway.controller.metrics import Metrics
@@ -132,6 +134,7 @@ class Scene:
                 ControlPlanes(self.api),
                 lambda facts, places: self.depends.update({facts.name: places}),
             ),
+            engines=Engines(self.bootstrapper, self._machines, self.api.lookup("Secret")),
         )
         self.reconciler = Reconciler(
             objects=self.api,
@@ -143,6 +146,9 @@ class Scene:
             metrics=Metrics(),
             timeouts=Timeouts(),
         )
+
+    def _machines(self, cluster: ClusterObject) -> list[Json]:
+        return [item for item in self.api.all("Machine") if item["spec"]["clusterName"] == cluster.name]
 
     def _seconds(self) -> float:
         return self.now.timestamp()
@@ -160,6 +166,13 @@ class Scene:
         """Put in a worker Machine with its config."""
         owner = self.api.put(machine_object(name, **machine))  # type: ignore[arg-type]
         return self.api.put(config_object(name, spec=spec, owner=owner))
+
+    def plane(self, name: str = "plane", *, engine: str = "kubeadm") -> Json:
+        """Put in a control-plane Machine whose user data are of an engine."""
+        record = Record(1, 0, "INIT", "cloud-init", "0.1.0", "cloud-config", "id", 1, token=False, engine=engine)
+        metadata = {"name": name, "annotations": record.annotations()}
+        self.api.put({"kind": "Secret", "metadata": metadata, "data": {}})
+        return self.api.put(machine_object(name, control_plane=True))
 
     def pool(self, name: str = "p", *, joined: int = 0) -> Json:
         """Put in a MachinePool with its config."""

@@ -39,6 +39,7 @@ async def test_a_joining_machine_gets_a_token_of_its_engine(
     scene: Scene, spec: dict[str, Any], control_plane: bool, wanted: dict[str, str]
 ) -> None:
     """The one in its user data is the one in the cluster."""
+    scene.plane(engine=spec.get("join", spec).get("kubernetes", {}).get("engine", "kubeadm"))
     scene.worker(spec=spec, control_plane=control_plane)
     await scene.reconcile()
     assert values(scene) == wanted
@@ -49,6 +50,7 @@ async def test_a_joining_machine_gets_a_token_of_its_engine(
 
 async def test_a_token_is_kept_in_the_form_of_its_engine(scene: Scene) -> None:
     """Upkeep puts right what was changed, from the config alone."""
+    scene.plane(engine="k0s")
     scene.worker(spec=K0S_SPEC)
     await scene.reconcile()
     (secret,) = scene.workload.all("Secret")
@@ -61,6 +63,7 @@ async def test_a_token_is_kept_in_the_form_of_its_engine(scene: Scene) -> None:
 async def test_the_key_of_the_authority_is_on_no_joining_machine_of_k0s(scene: Scene) -> None:
     """A control plane of k0s fetches it by its token."""
     scene.secret(f"{CLUSTER}-ca", {"tls.crt": _authority(scene), "tls.key": b"the-key-itself"})
+    scene.plane(engine="k0s")
     scene.worker(spec=K0S_SPEC, control_plane=True)
     await scene.reconcile()
     assert "controller-bootstrap" in scene.value().decode()

@@ -93,6 +93,7 @@ async def test_the_stored_bytes_are_given() -> None:
     scene = Scene()
     scene.cluster()
     scene.workload_ready()
+    scene.plane()
     scene.secret(f"{CLUSTER}-slipway-token-seed", {"value": b"s" * 32})
     scene.worker()
     data = MachineData(

@@ -67,6 +67,7 @@ async def test_killed_at_any_write_the_next_process_comes_to_the_same(scene: Sce
     undisturbed = Scene()
     undisturbed.cluster()
     undisturbed.workload_ready()
+    undisturbed.plane()
     undisturbed.secret(f"{CLUSTER}-slipway-token-seed", {"value": b"s" * 32})
     owner = machine_object("w")
     for each in (undisturbed, scene):

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from slipway.cli.command_line import cli
 from slipway.diagnosis.log_files import LARGEST, MOST_LINES, LogError, logs_of
+from slipway.diagnosis.log_text import LONGEST
 from slipway.diagnosis.scrubbing import scrubbed
 
 SWAP = "\t[ERROR Swap]: running with swap on is not supported. Please disable swap\n"
@@ -109,6 +110,41 @@ def test_no_secret_reaches_the_evidence(secret: str, tmp_path: Path) -> None:
         assert "running with swap on" in shown
         for hidden in ("hunter2", "0123456789abcdef", "0a0a0a", "\x1b", "\x9b", "\u202e", "\x07", *ENCODED):
             assert hidden not in shown
+
+
+@pytest.mark.parametrize("shift", [3, 9, 15])
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "abcdef.0123456789abcdef",
+        'token: "0123 456789 abcdef"',
+        "key=abcdef.0123456789abcdef",
+        "abcdef.\x1b[1m0123456789\x1b[0mabcdef",
+    ],
+)
+@pytest.mark.parametrize("is_before", [True, False])
+def test_no_half_of_a_secret_is_left_where_a_line_is_cut(secret: str, shift: int, is_before: bool) -> None:
+    """A very long line is looked at in parts. The evidence is in the part in front of the cut, or behind it."""
+    swap = SWAP.strip()
+    before, after = (f"{swap} ", " end") if is_before else ("", f" {swap}")
+    filler = ", " * LONGEST
+    start = LONGEST - shift - len(before)
+    result = CliRunner().invoke(cli, ["diagnose", "-"], input=filler[:start] + before + secret + after)
+    assert "running with swap on" in result.stdout
+    for hidden in ("abcdef", "0123", "456", "f.0"):
+        assert hidden not in result.stdout
+
+
+@pytest.mark.parametrize("blanks", [0, 100])
+def test_a_secret_that_is_longer_than_what_is_searched_goes_to_its_end(blanks: int) -> None:
+    """Where a very long line is cut the search has an end, and a short rest of a key would be known for nothing."""
+    swap = SWAP.strip()
+    key = "x" * 5000 + "hunter2"
+    start = LONGEST - 900 - blanks
+    text = (", " * LONGEST)[:start] + " " * blanks + f"password={key} {swap}"
+    result = CliRunner().invoke(cli, ["diagnose", "-"], input=text)
+    assert "running with swap on" in result.stdout
+    assert "hunter2" not in result.stdout
 
 
 @pytest.mark.parametrize(

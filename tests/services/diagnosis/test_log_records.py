@@ -47,6 +47,12 @@ def test_a_record_keeps_the_name_of_its_program() -> None:
     ] * 2
 
 
+def test_the_name_of_a_program_is_cut() -> None:
+    """It stands in front of each line of a message: a record of 60 kB must not become one of 500 MB."""
+    record = json.dumps({"SYSLOG_IDENTIFIER": "k" * 30_000, "MESSAGE": "a\n" * 15_000})
+    assert sum(len(line) for _, line in lines(record)) < 80 * 15_001
+
+
 def test_a_long_line_is_read_in_parts() -> None:
     """A line of megabytes costs no more memory than its parts, and what is at its end counts."""
     parts = list(lines("x" * 1_000_000 + SWAP))

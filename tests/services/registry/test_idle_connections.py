@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from slipway.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK
 from slipway.contract.errors import SlipwayError
+from slipway.rpc.addresses import free_port
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
 

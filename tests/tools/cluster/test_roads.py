@@ -94,7 +94,7 @@ async def test_the_balancer_takes_the_first_that_answers(tmp_path: Path) -> None
         async with (
             echo(up, port, says=b"up "),
             echo(later, port, says=b"later "),
-            running(asyncio.ensure_future(balancer.serve(endpoint, port, listing))),
+            running(asyncio.ensure_future(balancer.serve(endpoint, port, listing, port))),
         ):
             assert await said(port, b"1\n", host=endpoint) == b"up 1\n"
             listing.write_text(f"{later}\n{up}\n", encoding="ascii")

@@ -46,7 +46,7 @@ def test_the_page_works(engine: Callable[..., None], tmp_path: Path) -> None:
 @pytest.mark.xdist_group("node")
 def test_its_machines_boot(engine: Callable[..., None], tmp_path: Path) -> None:
     """The same with machines that boot: both run, and their cluster answers by the way in."""
-    engine("cluster", "node-1.34")
+    engine("cluster", "node-1.34", "node-1.34-k0s")
     _, _, page = PAGE.read_text(encoding="utf-8").partition(_REAL)
     printed = typed(page, tmp_path, begins="make cluster-real\n", before=_SHELL)
     assert len(re.findall(r"^tide-\S+ +tide .* Running ", printed, re.MULTILINE)) == 2

@@ -31,6 +31,7 @@ def _config(metadata: Object) -> Object:
         "metadata": metadata,
         "spec": {
             "provisioner": {"name": "cloud-init"},
+            "kubernetes": {"engine": "kubeadm"},
             "os": {"files": [{"path": "/etc/hello", "content": {"text": "hello\n"}, "mode": "0644"}]},
         },
     }

@@ -16,6 +16,7 @@ from tools.cluster.fake_infrastructure import balancer
 from tools.cluster.fake_infrastructure.machines import Order
 from tools.node import addresses
 from tools.node.first_disk import FirstBoot
+from tools.node.flavours import FLAVOURS
 from tools.node.site import Site
 from tools.oracles.failures import EngineBroken
 
@@ -57,7 +58,8 @@ class Booted:
         after that is its own affair, as in a cloud.
 
         Raises:
-            EngineError: nothing here reads its user data, or what does refuses it, or another namespace has the name.
+            EngineError: nothing here reads its user data, or what does refuses it, or another namespace has the name,
+                or its image is unknown.
             Refused: the Secret cannot be read.
         """
         if self._namespaces.setdefault(name, order.namespace) != order.namespace:
@@ -65,7 +67,7 @@ class Booted:
         machine = self.place.machines.get(name)
         if machine is None:
             data, reader = self._user_data(order)
-            machine = self.place.machine(name)
+            machine = self.place.machine(name, flavour=_flavour(order.image))
             machine.boot(data, by=reader)
         elif not (machine.boots or machine.on):
             machine.boot()
@@ -75,8 +77,10 @@ class Booted:
             known.write()
         return machine.address
 
-    def join(self, name: str, order: Order) -> None:
+    def join(self, name: str, order: Order) -> bool:
         """Do nothing: the machine does it; see Machines."""
+        del name, order
+        return False
 
     def switch_off(self, name: str) -> None:
         """Cut the power of a machine; see Machines."""
@@ -100,6 +104,22 @@ class Booted:
             port = balancer.API_SERVER + len(self._clusters)
             made = self._clusters[key] = ControlPlanes(port, self.place.folder / f"control-planes-{port}")
             made.write()
-            command = (sys.executable, "-m", balancer.__name__, addresses.GATEWAY, str(port), str(made.listing))
-            self.place.serve(*command)
+            self._balance(made, port, balancer.API_SERVER)
+            if port == balancer.API_SERVER:
+                self._balance(made, balancer.JOIN, balancer.JOIN)
         return self._clusters[key]
+
+    def _balance(self, members: ControlPlanes, port: int, target: int) -> None:
+        options = (addresses.GATEWAY, str(port), str(members.listing), str(target))
+        self.place.serve(sys.executable, "-m", balancer.__name__, *options)
+
+
+def _flavour(image: str) -> str:
+    """What is installed on a machine with an image.
+
+    Raises:
+        EngineBroken: there is no such image.
+    """
+    if image and image not in FLAVOURS:
+        raise EngineBroken(f"there is no image {image!r}: choose {' or '.join(FLAVOURS)}")
+    return image or next(iter(FLAVOURS))

@@ -22,13 +22,14 @@ class NotYetError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a Machine, or a MachinePool for each of its machines, orders."""
+    """What a Machine, or a MachinePool for each of its machines, orders; an empty `image` is the default one."""
 
     namespace: str
     cluster: str
     data_secret: str
     version: str = ""
     control_plane: bool = False
+    image: str = ""
 
 
 class Machines(Protocol):
@@ -50,8 +51,8 @@ class Machines(Protocol):
         """
         ...
 
-    def join(self, name: str, order: Order) -> None:
-        """Do what it takes that a machine which is on has a node, as long as it has none."""
+    def join(self, name: str, order: Order) -> bool:
+        """Do what it takes that a machine which is on has a node, as long as it has none; False where it takes time."""
         ...
 
     def switch_off(self, name: str) -> None:
@@ -79,10 +80,11 @@ class Pretended:
         del name, order
         return _ADDRESS
 
-    def join(self, name: str, order: Order) -> None:
+    def join(self, name: str, order: Order) -> bool:
         """Make the node in the workload cluster; see Machines."""
         workload = nodes.workload_client(self.client, namespace=order.namespace, cluster=order.cluster)
         nodes.register(workload, name, version=order.version, control_plane=order.control_plane)
+        return True
 
     def switch_off(self, name: str) -> None:
         """See Machines."""

@@ -11,12 +11,13 @@ from typing import Any
 
 from tools.cluster.client import Client
 from tools.cluster.fake_infrastructure import definitions, nodes
-from tools.cluster.fake_infrastructure.machines import Machines, Order
+from tools.cluster.fake_infrastructure.machines import Machines, NotYetError, Order
 
 Object = dict[str, Any]
 
 CORE = "cluster.x-k8s.io/v1beta2"
 OWNERS = {definitions.MACHINE: "Machine", definitions.MACHINE_POOL: "MachinePool"}
+_LOOK_SECONDS = 5
 _CONTROL_PLANE = "cluster.x-k8s.io/control-plane"
 
 
@@ -32,7 +33,7 @@ class Reconciler:
         """Bring one object on; what it still waits for will be an event of its own.
 
         Raises:
-            NotYetError: something is missing that no event will tell of; try again.
+            NotYetError: something is missing of which there will be no event; try again.
             Refused: the API server did not take it; try again.
             OSError: there is none, or none of the workload cluster yet; try again.
             EngineError: a machine does not boot; try again.
@@ -68,13 +69,13 @@ class Reconciler:
         if machine is None or not machine["spec"]["bootstrap"].get("dataSecretName"):
             return
         name = found["metadata"]["name"]
-        order = _order(machine, machine["spec"])
+        order = _order(machine, machine["spec"], image=_image(found))
         if not _provisioned(found):
             address = self.machines.switch_on(name, order)
             self.client.patch(found, {"spec": {"providerID": nodes.PROVIDER_ID + name}})
             self._tell(found, {"addresses": [{"type": "InternalIP", "address": address}]})
-        if not machine.get("status", {}).get("nodeRef"):
-            self.machines.join(name, order)
+        if not machine.get("status", {}).get("nodeRef") and not self.machines.join(name, order):
+            self._touch(found)
 
     def _machine_pool(self, found: Object) -> None:
         pool = self._owner(found)
@@ -82,7 +83,7 @@ class Reconciler:
         if pool is None or not template["bootstrap"].get("dataSecretName"):
             return
         names = [f"{found['metadata']['name']}-{number}" for number in range(pool["spec"].get("replicas", 1))]
-        order = _order(pool, template)
+        order = _order(pool, template, image=_image(found))
         identities = [nodes.PROVIDER_ID + name for name in names]
         self._resize(pool["metadata"]["namespace"], found["metadata"]["name"], names)
         if found.get("spec", {}).get("providerIDList") != identities or not _provisioned(found):
@@ -108,6 +109,20 @@ class Reconciler:
                 return self.client.find(CORE, wanted, reference["name"], namespace=found["metadata"]["namespace"])
         return None
 
+    def _touch(self, machine: Object) -> None:
+        """Change the status of a machine every few seconds, as providers do that look at their machines.
+
+        Before a control plane is initialised core watches no nodes, and looks for that of a Machine when the Machine's
+        infrastructure changes. Without a change it sees the first control plane of no kind after ten minutes.
+
+        Raises:
+            NotYetError: always: it is to be changed again.
+        """
+        seen = dt.datetime.now(dt.UTC)
+        seen = seen.replace(second=seen.second - seen.second % _LOOK_SECONDS)
+        self.client.patch(machine, {"status": {"seen": f"{seen:%Y-%m-%dT%H:%M:%SZ}"}}, subresource="status")
+        raise NotYetError("the machine has no node")
+
     def _tell(self, found: Object, status: Object) -> None:
         now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         ready = {"type": "Ready", "status": "True", "reason": "Fake", "message": "", "lastTransitionTime": now}
@@ -119,11 +134,16 @@ def _provisioned(found: Object) -> bool:
     return bool(found.get("status", {}).get("initialization", {}).get("provisioned"))
 
 
-def _order(owner: Object, spec: Object) -> Order:
+def _image(infrastructure: Object) -> str:
+    return str(infrastructure.get("spec", {}).get("image") or "")
+
+
+def _order(owner: Object, spec: Object, *, image: str) -> Order:
     return Order(
         namespace=owner["metadata"]["namespace"],
         cluster=owner["spec"]["clusterName"],
         data_secret=spec["bootstrap"]["dataSecretName"],
         version=spec.get("version", ""),
         control_plane=_CONTROL_PLANE in owner["metadata"].get("labels", {}),
+        image=image,
     )

@@ -47,8 +47,8 @@ def check_provision(request: provisioningpb.ProvisionRequest) -> CheckedSubject:
     found = [replace(one, path=one.path.removeprefix("request.")) for one in found]
     found += [replace(one, path=f"spec.{one.path}") for one in structure.violations(spec)]
     found += [replace(one, path=f"spec.{one.path}") for one in _plan(request.spec.plan)]
-    if request.spec.execution.layout not in {planpb.LAYOUT_UNSPECIFIED, planpb.LAYOUT_NATIVE}:
-        found.append(Violation("spec.execution.layout", "must be unset or Native", remedy="leave it out"))
+    if request.spec.execution.literal_commands:
+        found.append(Violation("spec.execution.literal_commands", "must be unset", remedy="leave it out"))
     found += _secrets(request.secrets)
     if not found:
         merged = [*paths.reserved(spec.os), *path_violations(spec)]

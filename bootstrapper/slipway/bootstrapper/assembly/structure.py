@@ -60,8 +60,8 @@ def _agent(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     for index, url in enumerate(agent.urls):
         if not url.startswith(("https://", "http://")) or "?" in url or "#" in url:
             yield Violation(f"agent.urls[{index}]", "must be a base URL of https or http, without query")
-    if (is_download or is_image) and spec.execution.layout == planpb.LAYOUT_KUBEADM_PROVIDER:
-        yield Violation("agent", "needs the layout Native: the kubeadm provider's layout has no runner")
+    if (is_download or is_image) and spec.execution.literal_commands:
+        yield Violation("agent", "cannot be used with execution.literal_commands, which leaves the runner out")
 
 
 def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:

@@ -6,7 +6,8 @@ Each machine alone is checked elsewhere. These are the mistakes that people make
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from slipway.bootstrapper.assembly.overrides import effective_spec, overrides_of
+from slipway.bootstrapper.assembly.overrides import effective_spec
+from slipway.bootstrapper.documents.engines import named_engine
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.engines.table import built_in_engines
 from slipway.contract.source_position import SourceProblem
@@ -91,16 +92,11 @@ def _engines(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
         if _engine(entry) != _engine(planes[0]):
             message = f"its bootstrap engine is not that of control-plane machine {planes[0].name}: "
             message += "leave engine out of both, and name it in the cluster's controlPlane"
-            yield Inconsistency(entry, "spec.kubernetes.engine" if _named_engine(entry) else "", message)
+            yield Inconsistency(entry, "spec.kubernetes.engine" if named_engine(entry) else "", message)
 
 
 def _engine(entry: MachineQuestion) -> str:
-    return _named_engine(entry) or entry.subject.cluster.control_plane or built_in_engines().names[0]
-
-
-def _named_engine(entry: MachineQuestion) -> str:
-    overrides, _ = overrides_of(entry.subject.spec, _role(entry))
-    return overrides.kubernetes.engine or entry.subject.spec.kubernetes.engine
+    return named_engine(entry) or entry.subject.cluster.control_plane or built_in_engines().names[0]
 
 
 def _versions(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:

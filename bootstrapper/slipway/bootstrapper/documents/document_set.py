@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
 from slipway.bootstrapper.assembly.secrets import references
 from slipway.bootstrapper.documents.consistency import namesakes
+from slipway.bootstrapper.documents.engines import set_control_planes
 from slipway.bootstrapper.documents.machines import MachineQuestion, Standing
 from slipway.bootstrapper.documents.native import NativeCluster, NativeConfig, is_native
 from slipway.bootstrapper.documents.native_set import read_natives
 from slipway.bootstrapper.documents.places import Places
 from slipway.bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
-from slipway.bootstrapper.importers.manifests import read_manifests
+from slipway.bootstrapper.importers.manifests import manifests_of
 from slipway.bootstrapper.importers.placeholders import ADDRESS, KUBERNETES_VERSION
 from slipway.bootstrapper.importers.substitution import Expansion, expand_all
 from slipway.bootstrapper.placeholders import PLACEHOLDER
@@ -72,13 +73,7 @@ def read_document_set(
     manifests = _NOTHING
     if any(not is_native(one) for one in documents):
         with native_set.together():
-            manifests = read_manifests(
-                texts,
-                variables=variables,
-                set_missing=set_missing,
-                substitute=substitute,
-                infrastructure=infrastructure,
-            )
+            manifests = manifests_of(documents, set_missing=set_missing, infrastructure=infrastructure)
     notes += manifests.notes
     if set_missing:
         notes += [note for one in clusters for note in _complete(one)]
@@ -91,6 +86,7 @@ def read_document_set(
         notes += _give_config_maps(question, config_maps, set_missing=set_missing)
         notes += _give_secrets(question, manifests.secret_values.get(namespace, {}), set_missing=set_missing)
     questions = [*map(_imported, manifests.machines), *native]
+    set_control_planes(questions)
     for question in questions:
         target = question.subject.machine.target
         if infrastructure and not (question.subject.spec.target.infrastructure or target.infrastructure):

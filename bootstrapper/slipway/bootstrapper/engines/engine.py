@@ -44,8 +44,11 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+    def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
         """Give the plan for a neutral bundle, or every reason why there can be none. Its credentials are references.
+
+        `served` is what the format declares by which the plan reaches the machine. Few engines need anything of it:
+        what the format does not take is lowered.
 
         Raises:
             SlipwayError: UnsupportedTarget or KubernetesVersionUnsupported.

@@ -36,6 +36,7 @@ class EngineResult:
     Attributes:
         engine: name of the engine, for provenance.
         files: for the bundle's files; owner, group and mode are said, literals are `data`.
+        unit_name: name that the service which runs the plan customarily has where the commands are to stand literally.
         last_written: paths of those files that count even where an imported config writes the same path.
         steps: for the plan, in order; all of the phase BOOTSTRAP.
         diagnostics: remarks with bundle field paths; their origin is left to the caller.
@@ -44,6 +45,7 @@ class EngineResult:
 
     engine: str
     files: tuple[ospb.File, ...] = ()
+    unit_name: str = ""
     last_written: frozenset[str] = frozenset()
     steps: tuple[planpb.Step, ...] = ()
     diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()

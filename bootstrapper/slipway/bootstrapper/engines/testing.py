@@ -13,7 +13,7 @@ from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.documents.feature_names import feature_names
-from slipway.bootstrapper.engines.engine import Engine
+from slipway.bootstrapper.engines.engine import Engine, supports
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.lowering.omission import take_out
 from slipway.contract.errors import SlipwayError
@@ -23,10 +23,18 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 NAMESPACES = ("kubernetes.", "engine_options.")
+FORMAT = provisionerpb.FormatInfo(
+    format="sample",
+    kubernetes_input=provisionerpb.KUBERNETES_INPUT_PLAN,
+    features=supports(frozenset({"os.files", "plan.entrypoint"})),
+)
+"""The smallest format that takes plans."""
+
 _FACTS = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials", "kubernetes.engine")
 """Features of every machine: they are facts, and need have no effect of their own."""
 
@@ -122,10 +130,10 @@ def _plan(engine: Engine, bundle: bundlepb.BootstrapBundle) -> Iterator[str]:
         if entry.use.id.startswith(NAMESPACES):
             yield f"it uses {entry.use.id}, which the engine does not declare"
     before = bundle.SerializeToString(deterministic=True)
-    result = engine.build_plan(bundle)
+    result = engine.build_plan(bundle, FORMAT)
     if bundle.SerializeToString(deterministic=True) != before:
         yield "the engine changes the bundle"
-    if engine.build_plan(bundle) != result:
+    if engine.build_plan(bundle, FORMAT) != result:
         yield "the engine gives another plan for the same bundle"
     yield from (f"{refusal.path} is refused: {refusal.reason}" for refusal in result.refusals)
     yield from _files(bundle, result)
@@ -153,6 +161,6 @@ def _files(bundle: bundlepb.BootstrapBundle, result: EngineResult) -> Iterator[s
 
 def _result(engine: Engine, bundle: bundlepb.BootstrapBundle) -> EngineResult | str:
     try:
-        return engine.build_plan(bundle)
+        return engine.build_plan(bundle, FORMAT)
     except SlipwayError as error:
         return str(error)

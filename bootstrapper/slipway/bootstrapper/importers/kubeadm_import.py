@@ -160,7 +160,7 @@ class _Import:
         optional = set_accounts(context, place.at("users"), foreign.users, os)
         self.spec.optional_features.extend(optional)
         if foreign.disk_setup is not None:
-            set_disks(context, place.at("diskSetup"), foreign.disk_setup, os)
+            set_disks(context, place.at("diskSetup"), foreign.disk_setup, self.spec)
         set_mounts(context, place.at("mounts"), foreign.mounts, os)
         if foreign.ntp is not None:
             self.set_ntp()
@@ -282,7 +282,7 @@ class _Import:
         after = planpb.FAILURE_POLICY_CONTINUE if keep_going else planpb.FAILURE_POLICY_STOP
         policy.on_pre_failure = policy.on_bootstrap_failure = policy.on_post_failure = after
         policy.sentinel = planpb.SENTINEL_TIME_AFTER_BOOTSTRAP
-        policy.layout = planpb.LAYOUT_KUBEADM_PROVIDER
+        policy.literal_commands = True
         imported.kind, imported.api_version = self.config.kind, self.config.api_version
         imported.format = self.context.format
         imported.bound_by.extend(self.findings.bound_by)

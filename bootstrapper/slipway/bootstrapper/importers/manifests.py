@@ -5,7 +5,7 @@ any of the files is told in one error; whatever is left aside is told in a note.
 """
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.bootstrapper.importers.cluster_api.clusters import Clusters
 from slipway.bootstrapper.importers.cluster_api.infrastructure import (
@@ -60,8 +60,23 @@ def read_manifests(
         SourceError: something in any of the files is wrong; everything that was found is in it.
     """
     notes, documents = _documents(files, variables or {}, set_missing=set_missing, substitute=substitute)
+    return manifests_of(documents, notes, set_missing=set_missing, infrastructure=infrastructure)
+
+
+def manifests_of(
+    documents: list[Document],
+    notes: Iterable[SourceProblem] = (),
+    *,
+    set_missing: bool = False,
+    infrastructure: str = "",
+) -> ManifestSet:
+    """Give what documents hold that have been read, with the notes on their texts in front of its own.
+
+    Raises:
+        SourceError: see read_manifests.
+    """
     objects = manifest_objects(documents)
-    return _Reader(objects, set_missing=set_missing, infrastructure=infrastructure).read(notes)
+    return _Reader(objects, set_missing=set_missing, infrastructure=infrastructure).read([*notes])
 
 
 def _documents(

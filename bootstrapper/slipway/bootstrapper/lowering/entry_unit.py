@@ -8,21 +8,18 @@ a service can honour it.
 from collections.abc import Collection, Iterator
 
 from slipway.bootstrapper.lowering.draft import Draft, Elsewhere, Refusal
-from slipway.bootstrapper.lowering.runners.kubeadm_provider import UNIT_NAME as PROVIDER_UNIT_NAME
 from slipway.bootstrapper.lowering.runners.lower_steps import UNIT_NAME
 from slipway.contract.walk import Item, items
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
-from slipway.v1alpha1 import plan_pb2 as planpb
 
 DROP_INS = "plan.entrypoint.drop_ins"
 
 
 def entry_unit_name(bundle: bundlepb.BootstrapBundle) -> str:
     """Give the name that the entry point has, or will have, where the target runs it as a service."""
-    provider = bundle.execution.layout == planpb.LAYOUT_KUBEADM_PROVIDER
-    return bundle.plan.entrypoint.unit_name or (PROVIDER_UNIT_NAME if provider else UNIT_NAME)
+    return bundle.plan.entrypoint.unit_name or UNIT_NAME
 
 
 def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Refusal]:

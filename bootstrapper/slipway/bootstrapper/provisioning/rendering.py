@@ -4,12 +4,13 @@ A provisioner may hang, die in mid-call, answer something else or lie. Whatever 
 named error or the answer of the next instance of the same name and version, and never that of another name.
 """
 
+import asyncio
 import hashlib
 import uuid
 from collections.abc import Callable
 
 from slipway.bootstrapper.provisioning.provisioners import Provisioners
-from slipway.bootstrapper.provisioning.scrubbing import scrubber_of
+from slipway.bootstrapper.provisioning.scrubbing import Scrubber, scrubber_of
 from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.contract.errors import (
     ForeignStatus,
@@ -71,15 +72,17 @@ async def render(  # noqa: PLR0913  # the parts of a call
             try:
                 response = await provisioners.render(instance, request, timeout=timeout)
             except SlipwayError as error:
-                last = scrubber.error(_named(error)).prefixed(f'provisioner "{candidate.name}" ({candidate.version})')
+                # Not on the event loop: it takes milliseconds where the secrets, or the text, are long.
+                scrubbed = await asyncio.to_thread(scrubber.error, _named(error))
+                last = scrubbed.prefixed(f'provisioner "{candidate.name}" ({candidate.version})')
                 if not _transient(error):
                     if _next_instance(error):
                         break
                     raise last from None
                 continue
-            broken = _broken(request, response, candidate)
+            broken = _broken(request, response, candidate) or _betrayal(response, candidate, scrubber)
             if not broken:
-                scrubber.diagnostics(response)
+                await asyncio.to_thread(scrubber.diagnostics, response)
                 return response, instance
             last = ProvisionerFailed(
                 f"provisioner {candidate.name} {candidate.version} broke the contract: {broken}",
@@ -142,4 +145,15 @@ def _broken(  # noqa: C901  # one line for each clause
         return "an attachment does not have the stated hash"
     if not request.accept_attachments and any(not one.operator_only for one in response.attachments):
         return "there are attachments although the caller can place none"
+    return ""
+
+
+def _betrayal(response: provisionerpb.RenderResponse, candidate: Candidate, scrubber: Scrubber) -> str:
+    """Say which words beside the user data and its attachments hold a secret, or ""."""
+    media_types = [response.media_type, *(attachment.media_type for attachment in response.attachments)]
+    # What was advertised was said before any secret was known.
+    if any(scrubber.holds(name) for name in media_types if name != candidate.format.media_type):
+        return "a media type holds a secret or a control character"
+    if any(scrubber.holds(attachment.name) for attachment in response.attachments):
+        return "the name of an attachment holds a secret or a control character"
     return ""

@@ -12,40 +12,51 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from urllib.parse import quote
 
-from slipway.contract.errors import SlipwayError
+from slipway.bootstrapper.provisioning.secret_pieces import WINDOW, SecretPieces
+from slipway.contract.errors import ForeignStatus, SlipwayError
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 REDACTED = "[redacted]"
-WINDOW = 12
-"""Characters that are looked for as a piece of a longer secret. Fewer would meet common words."""
-
 _SHORTEST = 4
-_LONGEST_TEXT = 4096
-_RUN = re.compile(rf"[^\s\x00-\x1f]{{{WINDOW},}}")
-_FIELD_PATH = re.compile(r"[a-z_]+(\[[0-9]+\])?(\.[a-z_]+(\[[0-9]+\])?)*+[.,:;]?")
-"""A field path, which is in most messages. Looking for pieces in it would cost more than the rest of a render."""
+LONGEST_TEXT = 4096
+"""Characters of a text that are relayed."""
+
+_MOST_DIAGNOSTIC_TEXT = 64 * 1024
+"""Characters of all diagnostics of an answer together that are relayed."""
 
 _LINE = re.compile(r"\S{6,}")
+_REASON = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
+_PEM_HEAD = re.compile(r"-----(?:BEGIN|END) [A-Z ]{1,40}-----")
 
 
 class Scrubber:
-    """Scrubs texts about one bundle. What it takes to look for pieces is made when a text first has a long word."""
+    """Scrubs texts about one bundle. What it takes to look for pieces is made when a text first has so many letters."""
 
     def __init__(self, secrets: Iterable[bytes]) -> None:
         """Take the values that no text may hold."""
-        self._secrets = sorted({one for one in secrets if len(one) >= _SHORTEST}, key=len, reverse=True)
+        self._secrets = sorted({secret for secret in secrets if len(secret) >= _SHORTEST}, key=len, reverse=True)
 
     def text(self, text: str) -> str:
         """Return a text on one line, without control characters, in which secrets are replaced.
 
         A secret is found as it is and in base64, hexadecimal digits and percent-encoding, a long one by any piece of
-        WINDOW characters.
+        WINDOW letters and digits, whatever other characters, blanks and escapes of terminals stand between them.
         """
-        plain = "".join(sign if sign.isprintable() else " " for sign in text[:_LONGEST_TEXT])
+        text = text[:LONGEST_TEXT]
+        plain = "".join(sign if sign.isprintable() else " " for sign in text)
         for whole in self._wholes:
-            plain = plain.replace(whole, REDACTED)
-        return _RUN.sub(lambda match: self._without_pieces(match[0]), plain)
+            plain = plain.replace(whole, "\x01" * len(whole))
+        if len(text) >= _SHORTEST:
+            plain = "".join(
+                "\x01" if hit else sign for hit, sign in zip(self._pieces.covered(text), plain, strict=True)
+            )
+        return re.sub(r"\x01+", REDACTED, plain)
+
+    def holds(self, text: str) -> bool:
+        """Whether a text is other than it may be relayed."""
+        return self.text(text) != text
 
     def error(self, error: SlipwayError) -> SlipwayError:
         """Scrub an error in place, and return it."""
@@ -62,11 +73,24 @@ class Scrubber:
             for one in error.violations
         )
         error.metadata = {self.text(key): self.text(value) for key, value in error.metadata.items()}
+        if isinstance(error, ForeignStatus) and (not _REASON.fullmatch(error.reason) or self.holds(error.reason)):
+            error.reason = ""
         return error
 
     def diagnostics(self, response: provisionerpb.RenderResponse) -> None:
-        """Scrub the diagnostics of an answer in place."""
-        for one in response.diagnostics:
+        """Scrub the diagnostics of an answer in place; of very many the first stay, and one counts the others."""
+        length = 0
+        for index, one in enumerate(response.diagnostics):
+            length += sum(min(len(text), LONGEST_TEXT) for text in (one.message, one.code, one.field_path))
+            if length > _MOST_DIAGNOSTIC_TEXT:
+                surplus = len(response.diagnostics) - index
+                del response.diagnostics[index:]
+                response.diagnostics.add(
+                    severity=diagnosticpb.SEVERITY_WARNING,
+                    code="DIAGNOSTICS_LEFT_OUT",
+                    message=f"the provisioner has {surplus} more remarks, which are too many to relay",
+                )
+                return
             one.message, one.code, one.field_path = (
                 self.text(one.message),
                 self.text(one.code),
@@ -85,22 +109,12 @@ class Scrubber:
         return tuple(sorted((one for one in found if len(one) >= _SHORTEST), key=len, reverse=True))
 
     @cached_property
-    def _forms(self) -> str:
-        return "\n".join(form for secret in self._secrets if len(secret) > WINDOW for form in _forms(secret))
-
-    def _without_pieces(self, run: str) -> str:
-        """Replace every part of a word that is covered by pieces of secrets."""
-        if _FIELD_PATH.fullmatch(run):
-            return run
-        covered = bytearray(len(run))
-        for start in range(len(run) - WINDOW + 1):
-            if run[start : start + WINDOW] in self._forms:
-                covered[start : start + WINDOW] = b"\1" * WINDOW
-        if not any(covered):
-            return run
-        return re.sub(
-            r"\x01+", REDACTED, "".join("\x01" if hit else sign for hit, sign in zip(covered, run, strict=True))
+    def _pieces(self) -> SecretPieces:
+        long = (form for secret in self._secrets if len(secret) > WINDOW for form in _forms(secret))
+        short = (
+            form for secret in self._secrets if len(secret) <= WINDOW for form in (*_forms(secret), *_groups(secret))
         )
+        return SecretPieces(long=long, short=short)
 
 
 def scrubber_of(bundle: bundlepb.BootstrapBundle) -> Scrubber:
@@ -117,7 +131,8 @@ def _groups(secret: bytes) -> Iterator[str]:
 
 
 def _forms(secret: bytes) -> Iterator[str]:
-    yield secret.decode(errors="replace")
+    # What stands in every PEM file is no secret, and messages name it.
+    yield _PEM_HEAD.sub("\n", secret.decode(errors="replace"))
     for start in range(3):
         # Within a longer text a secret stands at any of three places of base64's groups.
         encoded = base64.b64encode(secret[start:]).decode().rstrip("=")

@@ -10,9 +10,12 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 FORMAT = "cloud-config"
+PARTITION_SEARCH = "cloud-init.slipway.dev/partition-search"
+"""Id of the extension that has cloud-init itself look for the partition of a disk."""
 
 # Each id with the ids below it.
 _NATIVE = {
+    f"ext.{PARTITION_SEARCH}": ("",),
     "os.commands": ("", ".boot", ".boot.interpreter", ".boot.interpreter.sh", ".boot.script"),
     "os.commands.boot.script.templates": ("", ".jinja"),
     "os.default_user": ("", ".omit"),
@@ -21,7 +24,7 @@ _NATIVE = {
     "os.hostname": ("",),
     "os.packages": ("", ".install", ".install.version", ".upgrade"),
     "os.storage.disks": ("", ".mbr", ".overwrite", ".partitions", ".partitions.percentage", ".partitions.type"),
-    "os.storage.filesystems": ("", ".cloud_init", ".label", ".options", ".overwrite"),
+    "os.storage.filesystems": ("", ".label", ".options", ".overwrite", ".replace_format"),
     "os.storage.mounts": ("", ".check"),
     "os.time_zone": ("",),
     "os.users": ("", ".gecos", ".home", ".lock_password", ".no_create_home", ".password"),

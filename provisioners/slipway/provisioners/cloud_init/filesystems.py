@@ -10,7 +10,9 @@ import re
 import shlex
 
 from slipway.provisioners.cloud_init.document import Value
+from slipway.provisioners.cloud_init.partition_search import partition_searches
 from slipway.sdk import RenderContext
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 
 # The option for a label is -L, but for these.
@@ -22,23 +24,26 @@ _DEVICE = "%(device)s"
 _ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
 
 
-def fs_setup(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
+def fs_setup(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> list[Value]:
     """Give the key `fs_setup`."""
     entries: list[Value] = []
-    for index, filesystem in enumerate(system.filesystems):
+    searched = partition_searches(bundle, ctx)
+    for index, filesystem in enumerate(bundle.os.filesystems):
         if "." in filesystem.device and not _ALIAS.fullmatch(filesystem.device):
             # cloud-init takes what stands behind the last dot for a partition.
             remedy = "name the device by a path without a dot, such as one in /dev/disk/by-id"
             path = f"os.filesystems[{index}]"
             ctx.refuse(path, "os.storage.filesystems", "the device's name has a dot", remedy=remedy)
             continue
-        entries.append(_overwriting(filesystem) if filesystem.overwrite else _keeping(filesystem))
+        partition = searched.partition(filesystem)
+        entries.append(_overwriting(filesystem, partition) if filesystem.overwrite else _keeping(filesystem, partition))
+    searched.refuse_unused(ctx)
     return entries
 
 
-def _keeping(filesystem: ospb.Filesystem) -> dict[str, Value]:
+def _keeping(filesystem: ospb.Filesystem, partition: str) -> dict[str, Value]:
     """Give an entry that leaves alone whatever is there."""
-    entry = _common(filesystem)
+    entry = _common(filesystem, partition)
     if filesystem.HasField("label"):
         entry["label"] = filesystem.label
     return entry | {"cmd": _command(filesystem)}
@@ -51,8 +56,8 @@ def _command(filesystem: ospb.Filesystem) -> str:
     words += [_LABEL_OPTIONS.get(kind, "-L"), filesystem.label] if filesystem.label else []
     make = f"{_escaped(shlex.join([*words, *filesystem.options]))} {_DEVICE}"
     allowed = '[ -n "$found" ]'
-    if filesystem.cloud_init.replace_format:
-        replaced = _escaped(shlex.quote(filesystem.cloud_init.replace_format))
+    if filesystem.replace_format:
+        replaced = _escaped(shlex.quote(filesystem.replace_format))
         allowed += f' && [ "$(blkid -p -o value -s TYPE {_DEVICE})" != {replaced} ]'
     return f"found=$(wipefs -n {_DEVICE}) && {{ {{ {allowed}; }} || {make}; }}"
 
@@ -62,9 +67,9 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%%")
 
 
-def _overwriting(filesystem: ospb.Filesystem) -> dict[str, Value]:
+def _overwriting(filesystem: ospb.Filesystem, partition: str) -> dict[str, Value]:
     """Give an entry by which cloud-init makes the filesystem in any case."""
-    entry = _common(filesystem)
+    entry = _common(filesystem, partition)
     options = list(filesystem.options)
     if filesystem.HasField("label") and filesystem.format in _LABEL_OPTIONS:
         # cloud-init says -L to every program; these know another option, and would make no filesystem.
@@ -76,13 +81,13 @@ def _overwriting(filesystem: ospb.Filesystem) -> dict[str, Value]:
     return entry
 
 
-def _common(filesystem: ospb.Filesystem) -> dict[str, Value]:
+def _common(filesystem: ospb.Filesystem, partition: str) -> dict[str, Value]:
     entry: dict[str, Value] = {"device": filesystem.device, "filesystem": filesystem.format}
     if not _ALIAS.fullmatch(filesystem.device):
         # Unset, cloud-init would look for a partition by itself.
-        entry["partition"] = filesystem.cloud_init.search or "none"
+        entry["partition"] = partition
     if filesystem.HasField("overwrite"):
         entry["overwrite"] = filesystem.overwrite
-    if filesystem.cloud_init.HasField("replace_format"):
-        entry["replace_fs"] = filesystem.cloud_init.replace_format
+    if filesystem.HasField("replace_format"):
+        entry["replace_fs"] = filesystem.replace_format
     return entry

@@ -36,7 +36,7 @@ def _sections(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> dict[str,
     return {
         "write_files": [*write_files(system, ctx), *commands.entry_point(entry)],
         "disk_setup": storage.disk_setup(system, ctx),
-        "fs_setup": filesystems.fs_setup(system, ctx),
+        "fs_setup": filesystems.fs_setup(bundle, ctx),
         "mounts": storage.mounts(system, ctx),
         "swap": storage.swap(system),
         **_hostname(system.hostname),

@@ -4,11 +4,11 @@ It travels as a nested config, so that the rules of the merge are Ignition's own
 and the nested one wins. That must not touch what the bundle itself needs, so a common path or unit is refused.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from slipway.contract.bounded_json import TooManyValuesError, read_json
 from slipway.contract.errors import BundleInvalid, Violation
 from slipway.provisioners.ignition.document import Resource
 from slipway.provisioners.ignition.features import EXTENSION
@@ -18,6 +18,9 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 _MEDIA_TYPES = frozenset({"application/vnd.coreos.ignition+json", "application/json"})
 _FEATURE = f"ext.{EXTENSION}"
+_MOST_VALUES = 100_000
+"""Of one config. A bundle of 2 MiB of small values would be 90 MiB of objects, for each call at the same time."""
+
 _LISTS = (
     ("storage", "files", "path"),
     ("storage", "directories", "path"),
@@ -54,8 +57,10 @@ def nested_configs(
 
 def _parsed(data: bytes, path: str) -> dict[str, Any]:
     try:
-        config: object = json.loads(data)
-    except (ValueError, RecursionError):
+        config: object = read_json(data, most_values=_MOST_VALUES)
+    except TooManyValuesError as error:
+        raise BundleInvalid("an extension cannot be read", violations=[Violation(path, str(error))]) from None
+    except ValueError:
         config = None
     if not isinstance(config, dict):
         raise BundleInvalid("an extension cannot be read", violations=[Violation(path, "must be a JSON object")])

@@ -28,6 +28,10 @@ _NATIVE = {
     "os.users.": ("primary_group", "shell", "sudo", "system", "uid"),
     "plan.entrypoint": ("", ".after_units", ".drop_ins"),
 }
+_WITH_PATHS = frozenset({"os.directories", "os.files", "os.links"})
+# Ignition writes below the root of the system before systemd mounts these, so what it writes there is hidden:
+# systemd.io/API_FILE_SYSTEMS and file-hierarchy(7). /var/run is a link to /run.
+_MOUNTED_OVER = ("/dev/", "/proc/", "/run/", "/sys/", "/var/run/")
 _KERNEL_ARGUMENTS = ("os.kernel.arguments", "os.kernel.arguments.absent")
 # Only the values that mean what Ignition does anyway.
 _ALLOWED = {
@@ -44,7 +48,10 @@ def _format(spec: str) -> provisionerpb.FormatInfo:
     ids = [prefix + below for prefix, more in _NATIVE.items() for below in more]
     if spec.startswith("3."):
         ids += _KERNEL_ARGUMENTS
-    supports = [provisionerpb.FeatureSupport(id=id_) for id_ in ids]
+    supports = [
+        provisionerpb.FeatureSupport(id=id_, excluded_path_prefixes=_MOUNTED_OVER if id_ in _WITH_PATHS else ())
+        for id_ in ids
+    ]
     supports += [provisionerpb.FeatureSupport(id=id_, allowed_values=[value]) for id_, value in _ALLOWED.items()]
     return provisionerpb.FormatInfo(
         format=f"ignition/{spec}",

@@ -1177,8 +1177,8 @@ type Filesystem struct {
 	Options []string `protobuf:"bytes,7,rep,name=options,proto3" json:"options,omitempty"`
 	// Partition of a disk, in the place of `device`. A bundle never has it: Slipway names the device.
 	Partition *PartitionReference `protobuf:"bytes,8,opt,name=partition,proto3,oneof" json:"partition,omitempty"`
-	// What only cloud-init knows.
-	CloudInit *CloudInitFilesystem `protobuf:"bytes,9,opt,name=cloud_init,json=cloudInit,proto3,oneof" json:"cloud_init,omitempty"`
+	// A filesystem of this kind is overwritten, e.g. "ntfs", even where `overwrite` is unset; any other one is left alone.
+	ReplaceFormat *string `protobuf:"bytes,10,opt,name=replace_format,json=replaceFormat,proto3,oneof" json:"replace_format,omitempty"`
 	// Where it was written.
 	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1257,11 +1257,11 @@ func (x *Filesystem) GetPartition() *PartitionReference {
 	return nil
 }
 
-func (x *Filesystem) GetCloudInit() *CloudInitFilesystem {
-	if x != nil {
-		return x.CloudInit
+func (x *Filesystem) GetReplaceFormat() string {
+	if x != nil && x.ReplaceFormat != nil {
+		return *x.ReplaceFormat
 	}
-	return nil
+	return ""
 }
 
 func (x *Filesystem) GetOrigin() *Origin {
@@ -1367,61 +1367,6 @@ func (*PartitionReference_Number) isPartitionReference_Partition() {}
 
 func (*PartitionReference_Label) isPartitionReference_Partition() {}
 
-// CloudInitFilesystem is what only a config that was written for cloud-init can say of a filesystem.
-type CloudInitFilesystem struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// `device` is a disk, and cloud-init chooses the partition: "auto" or "any".
-	Search *string `protobuf:"bytes,1,opt,name=search,proto3,oneof" json:"search,omitempty"`
-	// A filesystem of this kind is replaced, and no other one.
-	ReplaceFormat *string `protobuf:"bytes,2,opt,name=replace_format,json=replaceFormat,proto3,oneof" json:"replace_format,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CloudInitFilesystem) Reset() {
-	*x = CloudInitFilesystem{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CloudInitFilesystem) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CloudInitFilesystem) ProtoMessage() {}
-
-func (x *CloudInitFilesystem) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CloudInitFilesystem.ProtoReflect.Descriptor instead.
-func (*CloudInitFilesystem) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *CloudInitFilesystem) GetSearch() string {
-	if x != nil && x.Search != nil {
-		return *x.Search
-	}
-	return ""
-}
-
-func (x *CloudInitFilesystem) GetReplaceFormat() string {
-	if x != nil && x.ReplaceFormat != nil {
-		return *x.ReplaceFormat
-	}
-	return ""
-}
-
 // Mount mounts a filesystem, on this boot and on every later one.
 type Mount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1446,7 +1391,7 @@ type Mount struct {
 
 func (x *Mount) Reset() {
 	*x = Mount{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1458,7 +1403,7 @@ func (x *Mount) String() string {
 func (*Mount) ProtoMessage() {}
 
 func (x *Mount) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1471,7 +1416,7 @@ func (x *Mount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mount.ProtoReflect.Descriptor instead.
 func (*Mount) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{12}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Mount) GetSource() string {
@@ -1538,7 +1483,7 @@ type Swap struct {
 
 func (x *Swap) Reset() {
 	*x = Swap{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[13]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1550,7 +1495,7 @@ func (x *Swap) String() string {
 func (*Swap) ProtoMessage() {}
 
 func (x *Swap) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[13]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1563,7 +1508,7 @@ func (x *Swap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Swap.ProtoReflect.Descriptor instead.
 func (*Swap) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{13}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Swap) GetPath() string {
@@ -1608,7 +1553,7 @@ type SystemdUnit struct {
 
 func (x *SystemdUnit) Reset() {
 	*x = SystemdUnit{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1620,7 +1565,7 @@ func (x *SystemdUnit) String() string {
 func (*SystemdUnit) ProtoMessage() {}
 
 func (x *SystemdUnit) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1633,7 +1578,7 @@ func (x *SystemdUnit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SystemdUnit.ProtoReflect.Descriptor instead.
 func (*SystemdUnit) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{14}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SystemdUnit) GetName() string {
@@ -1691,7 +1636,7 @@ type SystemdDropIn struct {
 
 func (x *SystemdDropIn) Reset() {
 	*x = SystemdDropIn{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1703,7 +1648,7 @@ func (x *SystemdDropIn) String() string {
 func (*SystemdDropIn) ProtoMessage() {}
 
 func (x *SystemdDropIn) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1716,7 +1661,7 @@ func (x *SystemdDropIn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SystemdDropIn.ProtoReflect.Descriptor instead.
 func (*SystemdDropIn) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{15}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SystemdDropIn) GetName() string {
@@ -1748,7 +1693,7 @@ type Sysctl struct {
 
 func (x *Sysctl) Reset() {
 	*x = Sysctl{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1760,7 +1705,7 @@ func (x *Sysctl) String() string {
 func (*Sysctl) ProtoMessage() {}
 
 func (x *Sysctl) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1773,7 +1718,7 @@ func (x *Sysctl) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sysctl.ProtoReflect.Descriptor instead.
 func (*Sysctl) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{16}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Sysctl) GetName() string {
@@ -1812,7 +1757,7 @@ type KernelModule struct {
 
 func (x *KernelModule) Reset() {
 	*x = KernelModule{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[17]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1824,7 +1769,7 @@ func (x *KernelModule) String() string {
 func (*KernelModule) ProtoMessage() {}
 
 func (x *KernelModule) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[17]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1837,7 +1782,7 @@ func (x *KernelModule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KernelModule.ProtoReflect.Descriptor instead.
 func (*KernelModule) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{17}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *KernelModule) GetName() string {
@@ -1876,7 +1821,7 @@ type KernelArgument struct {
 
 func (x *KernelArgument) Reset() {
 	*x = KernelArgument{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[18]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1888,7 +1833,7 @@ func (x *KernelArgument) String() string {
 func (*KernelArgument) ProtoMessage() {}
 
 func (x *KernelArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[18]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1901,7 +1846,7 @@ func (x *KernelArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KernelArgument.ProtoReflect.Descriptor instead.
 func (*KernelArgument) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{18}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *KernelArgument) GetArgument() string {
@@ -1938,7 +1883,7 @@ type Hostname struct {
 
 func (x *Hostname) Reset() {
 	*x = Hostname{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[19]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1950,7 +1895,7 @@ func (x *Hostname) String() string {
 func (*Hostname) ProtoMessage() {}
 
 func (x *Hostname) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[19]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1963,7 +1908,7 @@ func (x *Hostname) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hostname.ProtoReflect.Descriptor instead.
 func (*Hostname) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{19}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Hostname) GetName() *MachineText {
@@ -1997,7 +1942,7 @@ type Ntp struct {
 
 func (x *Ntp) Reset() {
 	*x = Ntp{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[20]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2009,7 +1954,7 @@ func (x *Ntp) String() string {
 func (*Ntp) ProtoMessage() {}
 
 func (x *Ntp) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[20]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2022,7 +1967,7 @@ func (x *Ntp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ntp.ProtoReflect.Descriptor instead.
 func (*Ntp) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{20}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Ntp) GetEnabled() bool {
@@ -2066,7 +2011,7 @@ type TimeZone struct {
 
 func (x *TimeZone) Reset() {
 	*x = TimeZone{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[21]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2078,7 +2023,7 @@ func (x *TimeZone) String() string {
 func (*TimeZone) ProtoMessage() {}
 
 func (x *TimeZone) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[21]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2091,7 +2036,7 @@ func (x *TimeZone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeZone.ProtoReflect.Descriptor instead.
 func (*TimeZone) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{21}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TimeZone) GetName() string {
@@ -2130,7 +2075,7 @@ type Proxy struct {
 
 func (x *Proxy) Reset() {
 	*x = Proxy{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[22]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2142,7 +2087,7 @@ func (x *Proxy) String() string {
 func (*Proxy) ProtoMessage() {}
 
 func (x *Proxy) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[22]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2155,7 +2100,7 @@ func (x *Proxy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proxy.ProtoReflect.Descriptor instead.
 func (*Proxy) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{22}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Proxy) GetHttpProxy() string {
@@ -2208,7 +2153,7 @@ type TrustedCertificate struct {
 
 func (x *TrustedCertificate) Reset() {
 	*x = TrustedCertificate{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[23]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2220,7 +2165,7 @@ func (x *TrustedCertificate) String() string {
 func (*TrustedCertificate) ProtoMessage() {}
 
 func (x *TrustedCertificate) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[23]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2233,7 +2178,7 @@ func (x *TrustedCertificate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustedCertificate.ProtoReflect.Descriptor instead.
 func (*TrustedCertificate) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{23}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TrustedCertificate) GetName() string {
@@ -2276,7 +2221,7 @@ type Packages struct {
 
 func (x *Packages) Reset() {
 	*x = Packages{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[24]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2288,7 +2233,7 @@ func (x *Packages) String() string {
 func (*Packages) ProtoMessage() {}
 
 func (x *Packages) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[24]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2301,7 +2246,7 @@ func (x *Packages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Packages.ProtoReflect.Descriptor instead.
 func (*Packages) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{24}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Packages) GetInstall() []*Package {
@@ -2346,6 +2291,7 @@ type PackageRepository struct {
 	// A name for its files, which begin with "slipway-".
 	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// Its address, http or https: of apt the folder that "dists" is in, or that the index of a flat repository is in.
+	// It has no credentials: every account of the machine can read it.
 	Url *string `protobuf:"bytes,2,opt,name=url,proto3,oneof" json:"url,omitempty"`
 	// Suites of apt, such as "stable". None: the repository is flat, as pkgs.k8s.io is.
 	Suites []string `protobuf:"bytes,3,rep,name=suites,proto3" json:"suites,omitempty"`
@@ -2359,7 +2305,7 @@ type PackageRepository struct {
 
 func (x *PackageRepository) Reset() {
 	*x = PackageRepository{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[25]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2371,7 +2317,7 @@ func (x *PackageRepository) String() string {
 func (*PackageRepository) ProtoMessage() {}
 
 func (x *PackageRepository) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[25]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2384,7 +2330,7 @@ func (x *PackageRepository) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PackageRepository.ProtoReflect.Descriptor instead.
 func (*PackageRepository) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{25}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PackageRepository) GetName() string {
@@ -2435,7 +2381,7 @@ type Package struct {
 
 func (x *Package) Reset() {
 	*x = Package{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[26]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2447,7 +2393,7 @@ func (x *Package) String() string {
 func (*Package) ProtoMessage() {}
 
 func (x *Package) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[26]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2460,7 +2406,7 @@ func (x *Package) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Package.ProtoReflect.Descriptor instead.
 func (*Package) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{26}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Package) GetName() string {
@@ -2496,7 +2442,7 @@ type Containerd struct {
 
 func (x *Containerd) Reset() {
 	*x = Containerd{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[27]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2508,7 +2454,7 @@ func (x *Containerd) String() string {
 func (*Containerd) ProtoMessage() {}
 
 func (x *Containerd) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[27]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2521,7 +2467,7 @@ func (x *Containerd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Containerd.ProtoReflect.Descriptor instead.
 func (*Containerd) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{27}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Containerd) GetRegistries() []*Registry {
@@ -2578,7 +2524,7 @@ type Registry struct {
 
 func (x *Registry) Reset() {
 	*x = Registry{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[28]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2590,7 +2536,7 @@ func (x *Registry) String() string {
 func (*Registry) ProtoMessage() {}
 
 func (x *Registry) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[28]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2603,7 +2549,7 @@ func (x *Registry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Registry.ProtoReflect.Descriptor instead.
 func (*Registry) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{28}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Registry) GetHost() string {
@@ -2658,7 +2604,7 @@ type RegistryEndpoint struct {
 
 func (x *RegistryEndpoint) Reset() {
 	*x = RegistryEndpoint{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[29]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2670,7 +2616,7 @@ func (x *RegistryEndpoint) String() string {
 func (*RegistryEndpoint) ProtoMessage() {}
 
 func (x *RegistryEndpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[29]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2683,7 +2629,7 @@ func (x *RegistryEndpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegistryEndpoint.ProtoReflect.Descriptor instead.
 func (*RegistryEndpoint) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{29}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RegistryEndpoint) GetUrl() string {
@@ -2727,7 +2673,7 @@ type RegistryCredentials struct {
 
 func (x *RegistryCredentials) Reset() {
 	*x = RegistryCredentials{}
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[30]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2739,7 +2685,7 @@ func (x *RegistryCredentials) String() string {
 func (*RegistryCredentials) ProtoMessage() {}
 
 func (x *RegistryCredentials) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_os_proto_msgTypes[30]
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2752,7 +2698,7 @@ func (x *RegistryCredentials) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegistryCredentials.ProtoReflect.Descriptor instead.
 func (*RegistryCredentials) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{30}
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RegistryCredentials) GetUsername() string {
@@ -2905,7 +2851,7 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\v_percentageB\v\n" +
 	"\t_size_mibB\a\n" +
 	"\x05_typeB\b\n" +
-	"\x06_label\"\xca\x04\n" +
+	"\x06_label\"\xd8\x04\n" +
 	"\n" +
 	"Filesystem\x12,\n" +
 	"\x06device\x18\x01 \x01(\tB\x0f\x9a\xb5\x18\v\x18\x80\x02\"\x06deviceH\x00R\x06device\x88\x01\x01\x122\n" +
@@ -2915,9 +2861,10 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\toverwrite\x18\x05 \x01(\bB\x0e\x8a\xb5\x18\n" +
 	".overwriteH\x03R\toverwrite\x88\x01\x01\x129\n" +
 	"\aoptions\x18\a \x03(\tB\x1f\x8a\xb5\x18\b.options\x9a\xb5\x18\x0f\x10d\x18\x80\b\"\bone-lineR\aoptions\x12G\n" +
-	"\tpartition\x18\b \x01(\v2$.slipway.v1alpha1.PartitionReferenceH\x04R\tpartition\x88\x01\x01\x12Z\n" +
-	"\n" +
-	"cloud_init\x18\t \x01(\v2%.slipway.v1alpha1.CloudInitFilesystemB\x0f\x8a\xb5\x18\v.cloud_initH\x05R\tcloudInit\x88\x01\x01\x128\n" +
+	"\tpartition\x18\b \x01(\v2$.slipway.v1alpha1.PartitionReferenceH\x04R\tpartition\x88\x01\x01\x12R\n" +
+	"\x0ereplace_format\x18\n" +
+	" \x01(\tB&\x8a\xb5\x18\x0f.replace_format\x9a\xb5\x18\x0f\x18\x80\x01\"\n" +
+	"identifierH\x05R\rreplaceFormat\x88\x01\x01\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\t\n" +
 	"\a_deviceB\t\n" +
 	"\a_formatB\b\n" +
@@ -2925,21 +2872,16 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\n" +
 	"_overwriteB\f\n" +
 	"\n" +
-	"_partitionB\r\n" +
-	"\v_cloud_initJ\x04\b\x04\x10\x05J\x04\b\x06\x10\a\"\x9b\x01\n" +
+	"_partitionB\x11\n" +
+	"\x0f_replace_formatJ\x04\b\x04\x10\x05J\x04\b\x06\x10\aJ\x04\b\t\x10\n" +
+	"R\n" +
+	"cloud_init\"\x9b\x01\n" +
 	"\x12PartitionReference\x12*\n" +
 	"\x04disk\x18\x01 \x01(\tB\x11\x9a\xb5\x18\r\b\x01\x18\x80\x02\"\x06deviceH\x01R\x04disk\x88\x01\x01\x12#\n" +
 	"\x06number\x18\x02 \x01(\rB\t\x9a\xb5\x18\x05(\x010\x80\x01H\x00R\x06number\x12\x1e\n" +
 	"\x05label\x18\x03 \x01(\tB\x06\x9a\xb5\x18\x02\x18$H\x00R\x05labelB\v\n" +
 	"\tpartitionB\a\n" +
-	"\x05_disk\"\xa5\x01\n" +
-	"\x13CloudInitFilesystem\x12/\n" +
-	"\x06search\x18\x01 \x01(\tB\x12\x9a\xb5\x18\x0e\x18\b\"\n" +
-	"identifierH\x00R\x06search\x88\x01\x01\x12?\n" +
-	"\x0ereplace_format\x18\x02 \x01(\tB\x13\x9a\xb5\x18\x0f\x18\x80\x01\"\n" +
-	"identifierH\x01R\rreplaceFormat\x88\x01\x01B\t\n" +
-	"\a_searchB\x11\n" +
-	"\x0f_replace_format\"\xa1\x03\n" +
+	"\x05_disk\"\xa1\x03\n" +
 	"\x05Mount\x12.\n" +
 	"\x06source\x18\x01 \x01(\tB\x11\x9a\xb5\x18\r\x18\x80\x04\"\bone-wordH\x00R\x06source\x88\x01\x01\x12\"\n" +
 	"\x04path\x18\x02 \x01(\tB\t\x9a\xb5\x18\x05\b\x01\x18\x80 H\x01R\x04path\x88\x01\x01\x12*\n" +
@@ -3035,11 +2977,11 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\t\n" +
 	"\a_updateB\n" +
 	"\n" +
-	"\b_upgrade\"\xcc\x02\n" +
+	"\b_upgrade\"\xcf\x02\n" +
 	"\x11PackageRepository\x12,\n" +
-	"\x04name\x18\x01 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18?\"\tdns-labelH\x00R\x04name\x88\x01\x01\x12%\n" +
-	"\x03url\x18\x02 \x01(\tB\x0e\x9a\xb5\x18\n" +
-	"\b\x01\x18\x80\x10\"\x03urlH\x01R\x03url\x88\x01\x01\x12=\n" +
+	"\x04name\x18\x01 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18?\"\tdns-labelH\x00R\x04name\x88\x01\x01\x12(\n" +
+	"\x03url\x18\x02 \x01(\tB\x11\x9a\xb5\x18\n" +
+	"\b\x01\x18\x80\x10\"\x03url\x80\x01\x01H\x01R\x03url\x88\x01\x01\x12=\n" +
 	"\x06suites\x18\x03 \x03(\tB%\x8a\xb5\x18\a.suites\x9a\xb5\x18\x16\x10\x10\x18\x80\x01\"\x0frepository-partR\x06suites\x12I\n" +
 	"\n" +
 	"components\x18\x04 \x03(\tB)\x8a\xb5\x18\v.components\x9a\xb5\x18\x16\x10\x10\x18\x80\x01\"\x0frepository-partR\n" +
@@ -3065,19 +3007,19 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\x8a\xb5\x18\x06.proxyR\x05proxy\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\x10\n" +
 	"\x0e_cgroup_driverB\x10\n" +
-	"\x0e_sandbox_image\"\x80\x03\n" +
+	"\x0e_sandbox_image\"\x83\x03\n" +
 	"\bRegistry\x121\n" +
 	"\x04host\x18\x01 \x01(\tB\x18\x9a\xb5\x18\x14\b\x01\x18\xfd\x01\"\rregistry-hostH\x00R\x04host\x88\x01\x01\x12H\n" +
-	"\tendpoints\x18\x02 \x03(\v2\".slipway.v1alpha1.RegistryEndpointB\x06\x9a\xb5\x18\x02\x10\x10R\tendpoints\x124\n" +
-	"\x06server\x18\x03 \x01(\tB\x17\x8a\xb5\x18\a.server\x9a\xb5\x18\b\x18\x80\x10\"\x03urlH\x01R\x06server\x88\x01\x01\x12?\n" +
+	"\tendpoints\x18\x02 \x03(\v2\".slipway.v1alpha1.RegistryEndpointB\x06\x9a\xb5\x18\x02\x10\x10R\tendpoints\x127\n" +
+	"\x06server\x18\x03 \x01(\tB\x1a\x8a\xb5\x18\a.server\x9a\xb5\x18\b\x18\x80\x10\"\x03url\x80\x01\x01H\x01R\x06server\x88\x01\x01\x12?\n" +
 	"\x0eonly_endpoints\x18\x04 \x01(\bB\x13\x8a\xb5\x18\x0f.only_endpointsH\x02R\ronlyEndpoints\x88\x01\x01\x12Y\n" +
 	"\vcredentials\x18\x05 \x01(\v2%.slipway.v1alpha1.RegistryCredentialsB\x10\x8a\xb5\x18\f.credentialsR\vcredentialsB\a\n" +
 	"\x05_hostB\t\n" +
 	"\a_serverB\x11\n" +
-	"\x0f_only_endpoints\"\xa2\x02\n" +
-	"\x10RegistryEndpoint\x12%\n" +
-	"\x03url\x18\x01 \x01(\tB\x0e\x9a\xb5\x18\n" +
-	"\b\x01\x18\x80\x10\"\x03urlH\x00R\x03url\x88\x01\x01\x12G\n" +
+	"\x0f_only_endpoints\"\xa5\x02\n" +
+	"\x10RegistryEndpoint\x12(\n" +
+	"\x03url\x18\x01 \x01(\tB\x11\x9a\xb5\x18\n" +
+	"\b\x01\x18\x80\x10\"\x03url\x80\x01\x01H\x00R\x03url\x88\x01\x01\x12G\n" +
 	"\x02ca\x18\x02 \x01(\v2\x19.slipway.v1alpha1.ContentB\x1c\x8a\xb5\x18\x03.ca\x9a\xb5\x18\x11\"\x0fpem-certificateR\x02ca\x126\n" +
 	"\vskip_verify\x18\x03 \x01(\bB\x10\x8a\xb5\x18\f.skip_verifyH\x01R\n" +
 	"skipVerify\x88\x01\x01\x12<\n" +
@@ -3115,7 +3057,7 @@ func file_slipway_v1alpha1_os_proto_rawDescGZIP() []byte {
 }
 
 var file_slipway_v1alpha1_os_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_slipway_v1alpha1_os_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_slipway_v1alpha1_os_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_slipway_v1alpha1_os_proto_goTypes = []any{
 	(DefaultUser)(0),            // 0: slipway.v1alpha1.DefaultUser
 	(PartitionTableType)(0),     // 1: slipway.v1alpha1.PartitionTableType
@@ -3131,30 +3073,29 @@ var file_slipway_v1alpha1_os_proto_goTypes = []any{
 	(*Partition)(nil),           // 11: slipway.v1alpha1.Partition
 	(*Filesystem)(nil),          // 12: slipway.v1alpha1.Filesystem
 	(*PartitionReference)(nil),  // 13: slipway.v1alpha1.PartitionReference
-	(*CloudInitFilesystem)(nil), // 14: slipway.v1alpha1.CloudInitFilesystem
-	(*Mount)(nil),               // 15: slipway.v1alpha1.Mount
-	(*Swap)(nil),                // 16: slipway.v1alpha1.Swap
-	(*SystemdUnit)(nil),         // 17: slipway.v1alpha1.SystemdUnit
-	(*SystemdDropIn)(nil),       // 18: slipway.v1alpha1.SystemdDropIn
-	(*Sysctl)(nil),              // 19: slipway.v1alpha1.Sysctl
-	(*KernelModule)(nil),        // 20: slipway.v1alpha1.KernelModule
-	(*KernelArgument)(nil),      // 21: slipway.v1alpha1.KernelArgument
-	(*Hostname)(nil),            // 22: slipway.v1alpha1.Hostname
-	(*Ntp)(nil),                 // 23: slipway.v1alpha1.Ntp
-	(*TimeZone)(nil),            // 24: slipway.v1alpha1.TimeZone
-	(*Proxy)(nil),               // 25: slipway.v1alpha1.Proxy
-	(*TrustedCertificate)(nil),  // 26: slipway.v1alpha1.TrustedCertificate
-	(*Packages)(nil),            // 27: slipway.v1alpha1.Packages
-	(*PackageRepository)(nil),   // 28: slipway.v1alpha1.PackageRepository
-	(*Package)(nil),             // 29: slipway.v1alpha1.Package
-	(*Containerd)(nil),          // 30: slipway.v1alpha1.Containerd
-	(*Registry)(nil),            // 31: slipway.v1alpha1.Registry
-	(*RegistryEndpoint)(nil),    // 32: slipway.v1alpha1.RegistryEndpoint
-	(*RegistryCredentials)(nil), // 33: slipway.v1alpha1.RegistryCredentials
-	(*Content)(nil),             // 34: slipway.v1alpha1.Content
-	(*Origin)(nil),              // 35: slipway.v1alpha1.Origin
-	(*SecretValue)(nil),         // 36: slipway.v1alpha1.SecretValue
-	(*MachineText)(nil),         // 37: slipway.v1alpha1.MachineText
+	(*Mount)(nil),               // 14: slipway.v1alpha1.Mount
+	(*Swap)(nil),                // 15: slipway.v1alpha1.Swap
+	(*SystemdUnit)(nil),         // 16: slipway.v1alpha1.SystemdUnit
+	(*SystemdDropIn)(nil),       // 17: slipway.v1alpha1.SystemdDropIn
+	(*Sysctl)(nil),              // 18: slipway.v1alpha1.Sysctl
+	(*KernelModule)(nil),        // 19: slipway.v1alpha1.KernelModule
+	(*KernelArgument)(nil),      // 20: slipway.v1alpha1.KernelArgument
+	(*Hostname)(nil),            // 21: slipway.v1alpha1.Hostname
+	(*Ntp)(nil),                 // 22: slipway.v1alpha1.Ntp
+	(*TimeZone)(nil),            // 23: slipway.v1alpha1.TimeZone
+	(*Proxy)(nil),               // 24: slipway.v1alpha1.Proxy
+	(*TrustedCertificate)(nil),  // 25: slipway.v1alpha1.TrustedCertificate
+	(*Packages)(nil),            // 26: slipway.v1alpha1.Packages
+	(*PackageRepository)(nil),   // 27: slipway.v1alpha1.PackageRepository
+	(*Package)(nil),             // 28: slipway.v1alpha1.Package
+	(*Containerd)(nil),          // 29: slipway.v1alpha1.Containerd
+	(*Registry)(nil),            // 30: slipway.v1alpha1.Registry
+	(*RegistryEndpoint)(nil),    // 31: slipway.v1alpha1.RegistryEndpoint
+	(*RegistryCredentials)(nil), // 32: slipway.v1alpha1.RegistryCredentials
+	(*Content)(nil),             // 33: slipway.v1alpha1.Content
+	(*Origin)(nil),              // 34: slipway.v1alpha1.Origin
+	(*SecretValue)(nil),         // 35: slipway.v1alpha1.SecretValue
+	(*MachineText)(nil),         // 36: slipway.v1alpha1.MachineText
 }
 var file_slipway_v1alpha1_os_proto_depIdxs = []int32{
 	4,  // 0: slipway.v1alpha1.OperatingSystem.files:type_name -> slipway.v1alpha1.File
@@ -3165,65 +3106,64 @@ var file_slipway_v1alpha1_os_proto_depIdxs = []int32{
 	0,  // 5: slipway.v1alpha1.OperatingSystem.default_user:type_name -> slipway.v1alpha1.DefaultUser
 	10, // 6: slipway.v1alpha1.OperatingSystem.disks:type_name -> slipway.v1alpha1.Disk
 	12, // 7: slipway.v1alpha1.OperatingSystem.filesystems:type_name -> slipway.v1alpha1.Filesystem
-	15, // 8: slipway.v1alpha1.OperatingSystem.mounts:type_name -> slipway.v1alpha1.Mount
-	16, // 9: slipway.v1alpha1.OperatingSystem.swaps:type_name -> slipway.v1alpha1.Swap
-	17, // 10: slipway.v1alpha1.OperatingSystem.systemd_units:type_name -> slipway.v1alpha1.SystemdUnit
-	19, // 11: slipway.v1alpha1.OperatingSystem.sysctls:type_name -> slipway.v1alpha1.Sysctl
-	20, // 12: slipway.v1alpha1.OperatingSystem.kernel_modules:type_name -> slipway.v1alpha1.KernelModule
-	21, // 13: slipway.v1alpha1.OperatingSystem.kernel_arguments:type_name -> slipway.v1alpha1.KernelArgument
-	22, // 14: slipway.v1alpha1.OperatingSystem.hostname:type_name -> slipway.v1alpha1.Hostname
-	23, // 15: slipway.v1alpha1.OperatingSystem.ntp:type_name -> slipway.v1alpha1.Ntp
-	24, // 16: slipway.v1alpha1.OperatingSystem.time_zone:type_name -> slipway.v1alpha1.TimeZone
-	25, // 17: slipway.v1alpha1.OperatingSystem.proxy:type_name -> slipway.v1alpha1.Proxy
-	26, // 18: slipway.v1alpha1.OperatingSystem.trusted_certificates:type_name -> slipway.v1alpha1.TrustedCertificate
-	27, // 19: slipway.v1alpha1.OperatingSystem.packages:type_name -> slipway.v1alpha1.Packages
-	30, // 20: slipway.v1alpha1.OperatingSystem.containerd:type_name -> slipway.v1alpha1.Containerd
-	34, // 21: slipway.v1alpha1.File.content:type_name -> slipway.v1alpha1.Content
+	14, // 8: slipway.v1alpha1.OperatingSystem.mounts:type_name -> slipway.v1alpha1.Mount
+	15, // 9: slipway.v1alpha1.OperatingSystem.swaps:type_name -> slipway.v1alpha1.Swap
+	16, // 10: slipway.v1alpha1.OperatingSystem.systemd_units:type_name -> slipway.v1alpha1.SystemdUnit
+	18, // 11: slipway.v1alpha1.OperatingSystem.sysctls:type_name -> slipway.v1alpha1.Sysctl
+	19, // 12: slipway.v1alpha1.OperatingSystem.kernel_modules:type_name -> slipway.v1alpha1.KernelModule
+	20, // 13: slipway.v1alpha1.OperatingSystem.kernel_arguments:type_name -> slipway.v1alpha1.KernelArgument
+	21, // 14: slipway.v1alpha1.OperatingSystem.hostname:type_name -> slipway.v1alpha1.Hostname
+	22, // 15: slipway.v1alpha1.OperatingSystem.ntp:type_name -> slipway.v1alpha1.Ntp
+	23, // 16: slipway.v1alpha1.OperatingSystem.time_zone:type_name -> slipway.v1alpha1.TimeZone
+	24, // 17: slipway.v1alpha1.OperatingSystem.proxy:type_name -> slipway.v1alpha1.Proxy
+	25, // 18: slipway.v1alpha1.OperatingSystem.trusted_certificates:type_name -> slipway.v1alpha1.TrustedCertificate
+	26, // 19: slipway.v1alpha1.OperatingSystem.packages:type_name -> slipway.v1alpha1.Packages
+	29, // 20: slipway.v1alpha1.OperatingSystem.containerd:type_name -> slipway.v1alpha1.Containerd
+	33, // 21: slipway.v1alpha1.File.content:type_name -> slipway.v1alpha1.Content
 	5,  // 22: slipway.v1alpha1.File.remote:type_name -> slipway.v1alpha1.RemoteContent
-	35, // 23: slipway.v1alpha1.File.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 24: slipway.v1alpha1.Directory.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 25: slipway.v1alpha1.Link.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 26: slipway.v1alpha1.Group.origin:type_name -> slipway.v1alpha1.Origin
-	36, // 27: slipway.v1alpha1.User.password_hash:type_name -> slipway.v1alpha1.SecretValue
-	35, // 28: slipway.v1alpha1.User.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 23: slipway.v1alpha1.File.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 24: slipway.v1alpha1.Directory.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 25: slipway.v1alpha1.Link.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 26: slipway.v1alpha1.Group.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 27: slipway.v1alpha1.User.password_hash:type_name -> slipway.v1alpha1.SecretValue
+	34, // 28: slipway.v1alpha1.User.origin:type_name -> slipway.v1alpha1.Origin
 	1,  // 29: slipway.v1alpha1.Disk.table_type:type_name -> slipway.v1alpha1.PartitionTableType
 	11, // 30: slipway.v1alpha1.Disk.partitions:type_name -> slipway.v1alpha1.Partition
-	35, // 31: slipway.v1alpha1.Disk.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 31: slipway.v1alpha1.Disk.origin:type_name -> slipway.v1alpha1.Origin
 	13, // 32: slipway.v1alpha1.Filesystem.partition:type_name -> slipway.v1alpha1.PartitionReference
-	14, // 33: slipway.v1alpha1.Filesystem.cloud_init:type_name -> slipway.v1alpha1.CloudInitFilesystem
-	35, // 34: slipway.v1alpha1.Filesystem.origin:type_name -> slipway.v1alpha1.Origin
-	13, // 35: slipway.v1alpha1.Mount.partition:type_name -> slipway.v1alpha1.PartitionReference
-	35, // 36: slipway.v1alpha1.Mount.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 37: slipway.v1alpha1.Swap.origin:type_name -> slipway.v1alpha1.Origin
-	18, // 38: slipway.v1alpha1.SystemdUnit.drop_ins:type_name -> slipway.v1alpha1.SystemdDropIn
-	35, // 39: slipway.v1alpha1.SystemdUnit.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 40: slipway.v1alpha1.Sysctl.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 41: slipway.v1alpha1.KernelModule.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 42: slipway.v1alpha1.KernelArgument.origin:type_name -> slipway.v1alpha1.Origin
-	37, // 43: slipway.v1alpha1.Hostname.name:type_name -> slipway.v1alpha1.MachineText
-	35, // 44: slipway.v1alpha1.Hostname.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 45: slipway.v1alpha1.Ntp.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 46: slipway.v1alpha1.TimeZone.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 47: slipway.v1alpha1.Proxy.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 48: slipway.v1alpha1.TrustedCertificate.certificate:type_name -> slipway.v1alpha1.Content
-	35, // 49: slipway.v1alpha1.TrustedCertificate.origin:type_name -> slipway.v1alpha1.Origin
-	29, // 50: slipway.v1alpha1.Packages.install:type_name -> slipway.v1alpha1.Package
-	28, // 51: slipway.v1alpha1.Packages.repositories:type_name -> slipway.v1alpha1.PackageRepository
-	35, // 52: slipway.v1alpha1.Packages.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 53: slipway.v1alpha1.PackageRepository.key:type_name -> slipway.v1alpha1.Content
-	31, // 54: slipway.v1alpha1.Containerd.registries:type_name -> slipway.v1alpha1.Registry
-	2,  // 55: slipway.v1alpha1.Containerd.cgroup_driver:type_name -> slipway.v1alpha1.CgroupDriver
-	25, // 56: slipway.v1alpha1.Containerd.proxy:type_name -> slipway.v1alpha1.Proxy
-	35, // 57: slipway.v1alpha1.Containerd.origin:type_name -> slipway.v1alpha1.Origin
-	32, // 58: slipway.v1alpha1.Registry.endpoints:type_name -> slipway.v1alpha1.RegistryEndpoint
-	33, // 59: slipway.v1alpha1.Registry.credentials:type_name -> slipway.v1alpha1.RegistryCredentials
-	34, // 60: slipway.v1alpha1.RegistryEndpoint.ca:type_name -> slipway.v1alpha1.Content
-	36, // 61: slipway.v1alpha1.RegistryCredentials.password:type_name -> slipway.v1alpha1.SecretValue
-	62, // [62:62] is the sub-list for method output_type
-	62, // [62:62] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	34, // 33: slipway.v1alpha1.Filesystem.origin:type_name -> slipway.v1alpha1.Origin
+	13, // 34: slipway.v1alpha1.Mount.partition:type_name -> slipway.v1alpha1.PartitionReference
+	34, // 35: slipway.v1alpha1.Mount.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 36: slipway.v1alpha1.Swap.origin:type_name -> slipway.v1alpha1.Origin
+	17, // 37: slipway.v1alpha1.SystemdUnit.drop_ins:type_name -> slipway.v1alpha1.SystemdDropIn
+	34, // 38: slipway.v1alpha1.SystemdUnit.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 39: slipway.v1alpha1.Sysctl.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 40: slipway.v1alpha1.KernelModule.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 41: slipway.v1alpha1.KernelArgument.origin:type_name -> slipway.v1alpha1.Origin
+	36, // 42: slipway.v1alpha1.Hostname.name:type_name -> slipway.v1alpha1.MachineText
+	34, // 43: slipway.v1alpha1.Hostname.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 44: slipway.v1alpha1.Ntp.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 45: slipway.v1alpha1.TimeZone.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 46: slipway.v1alpha1.Proxy.origin:type_name -> slipway.v1alpha1.Origin
+	33, // 47: slipway.v1alpha1.TrustedCertificate.certificate:type_name -> slipway.v1alpha1.Content
+	34, // 48: slipway.v1alpha1.TrustedCertificate.origin:type_name -> slipway.v1alpha1.Origin
+	28, // 49: slipway.v1alpha1.Packages.install:type_name -> slipway.v1alpha1.Package
+	27, // 50: slipway.v1alpha1.Packages.repositories:type_name -> slipway.v1alpha1.PackageRepository
+	34, // 51: slipway.v1alpha1.Packages.origin:type_name -> slipway.v1alpha1.Origin
+	33, // 52: slipway.v1alpha1.PackageRepository.key:type_name -> slipway.v1alpha1.Content
+	30, // 53: slipway.v1alpha1.Containerd.registries:type_name -> slipway.v1alpha1.Registry
+	2,  // 54: slipway.v1alpha1.Containerd.cgroup_driver:type_name -> slipway.v1alpha1.CgroupDriver
+	24, // 55: slipway.v1alpha1.Containerd.proxy:type_name -> slipway.v1alpha1.Proxy
+	34, // 56: slipway.v1alpha1.Containerd.origin:type_name -> slipway.v1alpha1.Origin
+	31, // 57: slipway.v1alpha1.Registry.endpoints:type_name -> slipway.v1alpha1.RegistryEndpoint
+	32, // 58: slipway.v1alpha1.Registry.credentials:type_name -> slipway.v1alpha1.RegistryCredentials
+	33, // 59: slipway.v1alpha1.RegistryEndpoint.ca:type_name -> slipway.v1alpha1.Content
+	35, // 60: slipway.v1alpha1.RegistryCredentials.password:type_name -> slipway.v1alpha1.SecretValue
+	61, // [61:61] is the sub-list for method output_type
+	61, // [61:61] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_os_proto_init() }
@@ -3256,7 +3196,7 @@ func file_slipway_v1alpha1_os_proto_init() {
 	file_slipway_v1alpha1_os_proto_msgTypes[15].OneofWrappers = []any{}
 	file_slipway_v1alpha1_os_proto_msgTypes[16].OneofWrappers = []any{}
 	file_slipway_v1alpha1_os_proto_msgTypes[17].OneofWrappers = []any{}
-	file_slipway_v1alpha1_os_proto_msgTypes[18].OneofWrappers = []any{}
+	file_slipway_v1alpha1_os_proto_msgTypes[19].OneofWrappers = []any{}
 	file_slipway_v1alpha1_os_proto_msgTypes[20].OneofWrappers = []any{}
 	file_slipway_v1alpha1_os_proto_msgTypes[21].OneofWrappers = []any{}
 	file_slipway_v1alpha1_os_proto_msgTypes[22].OneofWrappers = []any{}
@@ -3267,14 +3207,13 @@ func file_slipway_v1alpha1_os_proto_init() {
 	file_slipway_v1alpha1_os_proto_msgTypes[27].OneofWrappers = []any{}
 	file_slipway_v1alpha1_os_proto_msgTypes[28].OneofWrappers = []any{}
 	file_slipway_v1alpha1_os_proto_msgTypes[29].OneofWrappers = []any{}
-	file_slipway_v1alpha1_os_proto_msgTypes[30].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_os_proto_rawDesc), len(file_slipway_v1alpha1_os_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   31,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

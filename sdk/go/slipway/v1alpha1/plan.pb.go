@@ -249,59 +249,6 @@ func (SentinelTime) EnumDescriptor() ([]byte, []int) {
 	return file_slipway_v1alpha1_plan_proto_rawDescGZIP(), []int{3}
 }
 
-// Layout is where the plan puts what it needs on the machine.
-type Layout int32
-
-const (
-	// NATIVE.
-	Layout_LAYOUT_UNSPECIFIED Layout = 0
-	// Slipway's own paths, the same on every operating system of a family.
-	Layout_LAYOUT_NATIVE Layout = 1
-	// The paths, the unit name and the literal command line of Cluster API's kubeadm bootstrap provider.
-	Layout_LAYOUT_KUBEADM_PROVIDER Layout = 2
-)
-
-// Enum value maps for Layout.
-var (
-	Layout_name = map[int32]string{
-		0: "LAYOUT_UNSPECIFIED",
-		1: "LAYOUT_NATIVE",
-		2: "LAYOUT_KUBEADM_PROVIDER",
-	}
-	Layout_value = map[string]int32{
-		"LAYOUT_UNSPECIFIED":      0,
-		"LAYOUT_NATIVE":           1,
-		"LAYOUT_KUBEADM_PROVIDER": 2,
-	}
-)
-
-func (x Layout) Enum() *Layout {
-	p := new(Layout)
-	*p = x
-	return p
-}
-
-func (x Layout) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (Layout) Descriptor() protoreflect.EnumDescriptor {
-	return file_slipway_v1alpha1_plan_proto_enumTypes[4].Descriptor()
-}
-
-func (Layout) Type() protoreflect.EnumType {
-	return &file_slipway_v1alpha1_plan_proto_enumTypes[4]
-}
-
-func (x Layout) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use Layout.Descriptor instead.
-func (Layout) EnumDescriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_plan_proto_rawDescGZIP(), []int{4}
-}
-
 // Execution is who runs the steps.
 type Execution int32
 
@@ -310,7 +257,8 @@ const (
 	Execution_EXECUTION_UNSPECIFIED Execution = 0
 	// Slipway's runner, started by the entry point's argv.
 	Execution_EXECUTION_RUNNER Execution = 1
-	// The target's own first-boot system runs the entry point's commands one by one.
+	// The target's own first-boot system runs the entry point's commands one by one, e.g. cloud-init's `runcmd` or the
+	// FirstLogonCommands of Windows' unattend.xml.
 	Execution_EXECUTION_COMMANDS Execution = 2
 )
 
@@ -339,11 +287,11 @@ func (x Execution) String() string {
 }
 
 func (Execution) Descriptor() protoreflect.EnumDescriptor {
-	return file_slipway_v1alpha1_plan_proto_enumTypes[5].Descriptor()
+	return file_slipway_v1alpha1_plan_proto_enumTypes[4].Descriptor()
 }
 
 func (Execution) Type() protoreflect.EnumType {
-	return &file_slipway_v1alpha1_plan_proto_enumTypes[5]
+	return &file_slipway_v1alpha1_plan_proto_enumTypes[4]
 }
 
 func (x Execution) Number() protoreflect.EnumNumber {
@@ -352,7 +300,7 @@ func (x Execution) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Execution.Descriptor instead.
 func (Execution) EnumDescriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_plan_proto_rawDescGZIP(), []int{5}
+	return file_slipway_v1alpha1_plan_proto_rawDescGZIP(), []int{4}
 }
 
 // Command is something to run. Exactly one of `argv` and `script` is set.
@@ -622,10 +570,12 @@ type ExecutionPolicy struct {
 	OnPostFailure *FailurePolicy `protobuf:"varint,3,opt,name=on_post_failure,json=onPostFailure,proto3,enum=slipway.v1alpha1.FailurePolicy,oneof" json:"on_post_failure,omitempty"`
 	// When the sentinel is written.
 	Sentinel *SentinelTime `protobuf:"varint,4,opt,name=sentinel,proto3,enum=slipway.v1alpha1.SentinelTime,oneof" json:"sentinel,omitempty"`
-	// Where things are put.
-	Layout        *Layout `protobuf:"varint,5,opt,name=layout,proto3,enum=slipway.v1alpha1.Layout,oneof" json:"layout,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// The steps stand on the machine as command lines, or as one script, that other programs can search: with the paths and
+	// the unit name that are customary for the bootstrap engine, in place of Slipway's runner and its paths. Where that form
+	// cannot express the plan, the runner carries it out.
+	LiteralCommands *bool `protobuf:"varint,6,opt,name=literal_commands,json=literalCommands,proto3,oneof" json:"literal_commands,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ExecutionPolicy) Reset() {
@@ -686,11 +636,11 @@ func (x *ExecutionPolicy) GetSentinel() SentinelTime {
 	return SentinelTime_SENTINEL_TIME_UNSPECIFIED
 }
 
-func (x *ExecutionPolicy) GetLayout() Layout {
-	if x != nil && x.Layout != nil {
-		return *x.Layout
+func (x *ExecutionPolicy) GetLiteralCommands() bool {
+	if x != nil && x.LiteralCommands != nil {
+		return *x.LiteralCommands
 	}
-	return Layout_LAYOUT_UNSPECIFIED
+	return false
 }
 
 // EntryPoint is the one thing that a provisioner must start at first boot, after all files, users, mounts and units of
@@ -710,8 +660,8 @@ type EntryPoint struct {
 	UnitName *string `protobuf:"bytes,2,opt,name=unit_name,json=unitName,proto3,oneof" json:"unit_name,omitempty"`
 	// Who runs the steps.
 	Execution *Execution `protobuf:"varint,3,opt,name=execution,proto3,enum=slipway.v1alpha1.Execution,oneof" json:"execution,omitempty"`
-	// With EXECUTION_COMMANDS: shell command lines for the target's own first-boot system, in order. A failing one does
-	// not keep the next from running.
+	// With EXECUTION_COMMANDS: command lines for the shell of the target's own first-boot system, in order, each run once. A
+	// failing one does not keep the next from running.
 	Commands []*CommandLine `protobuf:"bytes,4,rep,name=commands,proto3" json:"commands,omitempty"`
 	// systemd units after which the service must start (and which it requires), where the target runs it as a service.
 	AfterUnits []string `protobuf:"bytes,5,rep,name=after_units,json=afterUnits,proto3" json:"after_units,omitempty"`
@@ -1192,18 +1142,18 @@ const file_slipway_v1alpha1_plan_proto_rawDesc = "" +
 	"\acommand\x18\x03 \x01(\v2\x19.slipway.v1alpha1.CommandB\x12\x8a\xb5\x18\b.command\x9a\xb5\x18\x02\b\x01R\acommand\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\x05\n" +
 	"\x03_idB\b\n" +
-	"\x06_phase\"\xd3\x03\n" +
+	"\x06_phase\"\xe4\x03\n" +
 	"\x0fExecutionPolicy\x12J\n" +
 	"\x0eon_pre_failure\x18\x01 \x01(\x0e2\x1f.slipway.v1alpha1.FailurePolicyH\x00R\fonPreFailure\x88\x01\x01\x12V\n" +
 	"\x14on_bootstrap_failure\x18\x02 \x01(\x0e2\x1f.slipway.v1alpha1.FailurePolicyH\x01R\x12onBootstrapFailure\x88\x01\x01\x12L\n" +
 	"\x0fon_post_failure\x18\x03 \x01(\x0e2\x1f.slipway.v1alpha1.FailurePolicyH\x02R\ronPostFailure\x88\x01\x01\x12?\n" +
-	"\bsentinel\x18\x04 \x01(\x0e2\x1e.slipway.v1alpha1.SentinelTimeH\x03R\bsentinel\x88\x01\x01\x125\n" +
-	"\x06layout\x18\x05 \x01(\x0e2\x18.slipway.v1alpha1.LayoutH\x04R\x06layout\x88\x01\x01B\x11\n" +
+	"\bsentinel\x18\x04 \x01(\x0e2\x1e.slipway.v1alpha1.SentinelTimeH\x03R\bsentinel\x88\x01\x01\x12.\n" +
+	"\x10literal_commands\x18\x06 \x01(\bH\x04R\x0fliteralCommands\x88\x01\x01B\x11\n" +
 	"\x0f_on_pre_failureB\x17\n" +
 	"\x15_on_bootstrap_failureB\x12\n" +
 	"\x10_on_post_failureB\v\n" +
-	"\t_sentinelB\t\n" +
-	"\a_layout\"\xa8\x03\n" +
+	"\t_sentinelB\x13\n" +
+	"\x11_literal_commandsJ\x04\b\x05\x10\x06R\x06layout\"\xa8\x03\n" +
 	"\n" +
 	"EntryPoint\x12\x12\n" +
 	"\x04argv\x18\x01 \x03(\tR\x04argv\x127\n" +
@@ -1271,11 +1221,7 @@ const file_slipway_v1alpha1_plan_proto_rawDesc = "" +
 	"\fSentinelTime\x12\x1d\n" +
 	"\x19SENTINEL_TIME_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SENTINEL_TIME_LAST\x10\x01\x12!\n" +
-	"\x1dSENTINEL_TIME_AFTER_BOOTSTRAP\x10\x02*P\n" +
-	"\x06Layout\x12\x16\n" +
-	"\x12LAYOUT_UNSPECIFIED\x10\x00\x12\x11\n" +
-	"\rLAYOUT_NATIVE\x10\x01\x12\x1b\n" +
-	"\x17LAYOUT_KUBEADM_PROVIDER\x10\x02*c\n" +
+	"\x1dSENTINEL_TIME_AFTER_BOOTSTRAP\x10\x02*c\n" +
 	"\tExecution\x12\x19\n" +
 	"\x15EXECUTION_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10EXECUTION_RUNNER\x10\x01\x12%\n" +
@@ -1293,77 +1239,75 @@ func file_slipway_v1alpha1_plan_proto_rawDescGZIP() []byte {
 	return file_slipway_v1alpha1_plan_proto_rawDescData
 }
 
-var file_slipway_v1alpha1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_slipway_v1alpha1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
 var file_slipway_v1alpha1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_slipway_v1alpha1_plan_proto_goTypes = []any{
 	(Phase)(0),                  // 0: slipway.v1alpha1.Phase
 	(Interpreter)(0),            // 1: slipway.v1alpha1.Interpreter
 	(FailurePolicy)(0),          // 2: slipway.v1alpha1.FailurePolicy
 	(SentinelTime)(0),           // 3: slipway.v1alpha1.SentinelTime
-	(Layout)(0),                 // 4: slipway.v1alpha1.Layout
-	(Execution)(0),              // 5: slipway.v1alpha1.Execution
-	(*Command)(nil),             // 6: slipway.v1alpha1.Command
-	(*Commands)(nil),            // 7: slipway.v1alpha1.Commands
-	(*Step)(nil),                // 8: slipway.v1alpha1.Step
-	(*ExecutionPolicy)(nil),     // 9: slipway.v1alpha1.ExecutionPolicy
-	(*EntryPoint)(nil),          // 10: slipway.v1alpha1.EntryPoint
-	(*CommandLine)(nil),         // 11: slipway.v1alpha1.CommandLine
-	(*Plan)(nil),                // 12: slipway.v1alpha1.Plan
-	(*Intent)(nil),              // 13: slipway.v1alpha1.Intent
-	(*KeyPairReference)(nil),    // 14: slipway.v1alpha1.KeyPairReference
-	(*ClusterCredentials)(nil),  // 15: slipway.v1alpha1.ClusterCredentials
-	(*Content)(nil),             // 16: slipway.v1alpha1.Content
-	(*durationpb.Duration)(nil), // 17: google.protobuf.Duration
-	(*Origin)(nil),              // 18: slipway.v1alpha1.Origin
-	(*SystemdDropIn)(nil),       // 19: slipway.v1alpha1.SystemdDropIn
-	(*TextSegment)(nil),         // 20: slipway.v1alpha1.TextSegment
-	(Role)(0),                   // 21: slipway.v1alpha1.Role
-	(*Cluster)(nil),             // 22: slipway.v1alpha1.Cluster
-	(*Kubernetes)(nil),          // 23: slipway.v1alpha1.Kubernetes
-	(*SecretReference)(nil),     // 24: slipway.v1alpha1.SecretReference
+	(Execution)(0),              // 4: slipway.v1alpha1.Execution
+	(*Command)(nil),             // 5: slipway.v1alpha1.Command
+	(*Commands)(nil),            // 6: slipway.v1alpha1.Commands
+	(*Step)(nil),                // 7: slipway.v1alpha1.Step
+	(*ExecutionPolicy)(nil),     // 8: slipway.v1alpha1.ExecutionPolicy
+	(*EntryPoint)(nil),          // 9: slipway.v1alpha1.EntryPoint
+	(*CommandLine)(nil),         // 10: slipway.v1alpha1.CommandLine
+	(*Plan)(nil),                // 11: slipway.v1alpha1.Plan
+	(*Intent)(nil),              // 12: slipway.v1alpha1.Intent
+	(*KeyPairReference)(nil),    // 13: slipway.v1alpha1.KeyPairReference
+	(*ClusterCredentials)(nil),  // 14: slipway.v1alpha1.ClusterCredentials
+	(*Content)(nil),             // 15: slipway.v1alpha1.Content
+	(*durationpb.Duration)(nil), // 16: google.protobuf.Duration
+	(*Origin)(nil),              // 17: slipway.v1alpha1.Origin
+	(*SystemdDropIn)(nil),       // 18: slipway.v1alpha1.SystemdDropIn
+	(*TextSegment)(nil),         // 19: slipway.v1alpha1.TextSegment
+	(Role)(0),                   // 20: slipway.v1alpha1.Role
+	(*Cluster)(nil),             // 21: slipway.v1alpha1.Cluster
+	(*Kubernetes)(nil),          // 22: slipway.v1alpha1.Kubernetes
+	(*SecretReference)(nil),     // 23: slipway.v1alpha1.SecretReference
 }
 var file_slipway_v1alpha1_plan_proto_depIdxs = []int32{
-	16, // 0: slipway.v1alpha1.Command.script:type_name -> slipway.v1alpha1.Content
+	15, // 0: slipway.v1alpha1.Command.script:type_name -> slipway.v1alpha1.Content
 	1,  // 1: slipway.v1alpha1.Command.interpreter:type_name -> slipway.v1alpha1.Interpreter
-	17, // 2: slipway.v1alpha1.Command.timeout:type_name -> google.protobuf.Duration
-	18, // 3: slipway.v1alpha1.Command.origin:type_name -> slipway.v1alpha1.Origin
-	6,  // 4: slipway.v1alpha1.Commands.boot:type_name -> slipway.v1alpha1.Command
-	6,  // 5: slipway.v1alpha1.Commands.pre:type_name -> slipway.v1alpha1.Command
-	6,  // 6: slipway.v1alpha1.Commands.post:type_name -> slipway.v1alpha1.Command
+	16, // 2: slipway.v1alpha1.Command.timeout:type_name -> google.protobuf.Duration
+	17, // 3: slipway.v1alpha1.Command.origin:type_name -> slipway.v1alpha1.Origin
+	5,  // 4: slipway.v1alpha1.Commands.boot:type_name -> slipway.v1alpha1.Command
+	5,  // 5: slipway.v1alpha1.Commands.pre:type_name -> slipway.v1alpha1.Command
+	5,  // 6: slipway.v1alpha1.Commands.post:type_name -> slipway.v1alpha1.Command
 	0,  // 7: slipway.v1alpha1.Step.phase:type_name -> slipway.v1alpha1.Phase
-	6,  // 8: slipway.v1alpha1.Step.command:type_name -> slipway.v1alpha1.Command
-	18, // 9: slipway.v1alpha1.Step.origin:type_name -> slipway.v1alpha1.Origin
+	5,  // 8: slipway.v1alpha1.Step.command:type_name -> slipway.v1alpha1.Command
+	17, // 9: slipway.v1alpha1.Step.origin:type_name -> slipway.v1alpha1.Origin
 	2,  // 10: slipway.v1alpha1.ExecutionPolicy.on_pre_failure:type_name -> slipway.v1alpha1.FailurePolicy
 	2,  // 11: slipway.v1alpha1.ExecutionPolicy.on_bootstrap_failure:type_name -> slipway.v1alpha1.FailurePolicy
 	2,  // 12: slipway.v1alpha1.ExecutionPolicy.on_post_failure:type_name -> slipway.v1alpha1.FailurePolicy
 	3,  // 13: slipway.v1alpha1.ExecutionPolicy.sentinel:type_name -> slipway.v1alpha1.SentinelTime
-	4,  // 14: slipway.v1alpha1.ExecutionPolicy.layout:type_name -> slipway.v1alpha1.Layout
-	5,  // 15: slipway.v1alpha1.EntryPoint.execution:type_name -> slipway.v1alpha1.Execution
-	11, // 16: slipway.v1alpha1.EntryPoint.commands:type_name -> slipway.v1alpha1.CommandLine
-	19, // 17: slipway.v1alpha1.EntryPoint.drop_ins:type_name -> slipway.v1alpha1.SystemdDropIn
-	18, // 18: slipway.v1alpha1.EntryPoint.origin:type_name -> slipway.v1alpha1.Origin
-	20, // 19: slipway.v1alpha1.CommandLine.segments:type_name -> slipway.v1alpha1.TextSegment
-	18, // 20: slipway.v1alpha1.CommandLine.origin:type_name -> slipway.v1alpha1.Origin
-	8,  // 21: slipway.v1alpha1.Plan.steps:type_name -> slipway.v1alpha1.Step
-	10, // 22: slipway.v1alpha1.Plan.entrypoint:type_name -> slipway.v1alpha1.EntryPoint
-	21, // 23: slipway.v1alpha1.Intent.role:type_name -> slipway.v1alpha1.Role
-	22, // 24: slipway.v1alpha1.Intent.cluster:type_name -> slipway.v1alpha1.Cluster
-	23, // 25: slipway.v1alpha1.Intent.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	15, // 26: slipway.v1alpha1.Intent.credentials:type_name -> slipway.v1alpha1.ClusterCredentials
-	24, // 27: slipway.v1alpha1.KeyPairReference.certificate:type_name -> slipway.v1alpha1.SecretReference
-	24, // 28: slipway.v1alpha1.KeyPairReference.private_key:type_name -> slipway.v1alpha1.SecretReference
-	14, // 29: slipway.v1alpha1.ClusterCredentials.cluster_ca:type_name -> slipway.v1alpha1.KeyPairReference
-	14, // 30: slipway.v1alpha1.ClusterCredentials.etcd_ca:type_name -> slipway.v1alpha1.KeyPairReference
-	14, // 31: slipway.v1alpha1.ClusterCredentials.front_proxy_ca:type_name -> slipway.v1alpha1.KeyPairReference
-	14, // 32: slipway.v1alpha1.ClusterCredentials.service_account:type_name -> slipway.v1alpha1.KeyPairReference
-	14, // 33: slipway.v1alpha1.ClusterCredentials.etcd_client:type_name -> slipway.v1alpha1.KeyPairReference
-	24, // 34: slipway.v1alpha1.ClusterCredentials.bootstrap_token:type_name -> slipway.v1alpha1.SecretReference
-	24, // 35: slipway.v1alpha1.ClusterCredentials.declared:type_name -> slipway.v1alpha1.SecretReference
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	4,  // 14: slipway.v1alpha1.EntryPoint.execution:type_name -> slipway.v1alpha1.Execution
+	10, // 15: slipway.v1alpha1.EntryPoint.commands:type_name -> slipway.v1alpha1.CommandLine
+	18, // 16: slipway.v1alpha1.EntryPoint.drop_ins:type_name -> slipway.v1alpha1.SystemdDropIn
+	17, // 17: slipway.v1alpha1.EntryPoint.origin:type_name -> slipway.v1alpha1.Origin
+	19, // 18: slipway.v1alpha1.CommandLine.segments:type_name -> slipway.v1alpha1.TextSegment
+	17, // 19: slipway.v1alpha1.CommandLine.origin:type_name -> slipway.v1alpha1.Origin
+	7,  // 20: slipway.v1alpha1.Plan.steps:type_name -> slipway.v1alpha1.Step
+	9,  // 21: slipway.v1alpha1.Plan.entrypoint:type_name -> slipway.v1alpha1.EntryPoint
+	20, // 22: slipway.v1alpha1.Intent.role:type_name -> slipway.v1alpha1.Role
+	21, // 23: slipway.v1alpha1.Intent.cluster:type_name -> slipway.v1alpha1.Cluster
+	22, // 24: slipway.v1alpha1.Intent.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	14, // 25: slipway.v1alpha1.Intent.credentials:type_name -> slipway.v1alpha1.ClusterCredentials
+	23, // 26: slipway.v1alpha1.KeyPairReference.certificate:type_name -> slipway.v1alpha1.SecretReference
+	23, // 27: slipway.v1alpha1.KeyPairReference.private_key:type_name -> slipway.v1alpha1.SecretReference
+	13, // 28: slipway.v1alpha1.ClusterCredentials.cluster_ca:type_name -> slipway.v1alpha1.KeyPairReference
+	13, // 29: slipway.v1alpha1.ClusterCredentials.etcd_ca:type_name -> slipway.v1alpha1.KeyPairReference
+	13, // 30: slipway.v1alpha1.ClusterCredentials.front_proxy_ca:type_name -> slipway.v1alpha1.KeyPairReference
+	13, // 31: slipway.v1alpha1.ClusterCredentials.service_account:type_name -> slipway.v1alpha1.KeyPairReference
+	13, // 32: slipway.v1alpha1.ClusterCredentials.etcd_client:type_name -> slipway.v1alpha1.KeyPairReference
+	23, // 33: slipway.v1alpha1.ClusterCredentials.bootstrap_token:type_name -> slipway.v1alpha1.SecretReference
+	23, // 34: slipway.v1alpha1.ClusterCredentials.declared:type_name -> slipway.v1alpha1.SecretReference
+	35, // [35:35] is the sub-list for method output_type
+	35, // [35:35] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_plan_proto_init() }
@@ -1388,7 +1332,7 @@ func file_slipway_v1alpha1_plan_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_plan_proto_rawDesc), len(file_slipway_v1alpha1_plan_proto_rawDesc)),
-			NumEnums:      6,
+			NumEnums:      5,
 			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,

@@ -406,9 +406,12 @@ type FeatureSupport struct {
 	// At most so many uses.
 	MaxItems *uint32 `protobuf:"varint,4,opt,name=max_items,json=maxItems,proto3,oneof" json:"max_items,omitempty"`
 	// At most so many bytes in one use.
-	MaxBytes      *uint64 `protobuf:"varint,5,opt,name=max_bytes,json=maxBytes,proto3,oneof" json:"max_bytes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	MaxBytes *uint64 `protobuf:"varint,5,opt,name=max_bytes,json=maxBytes,proto3,oneof" json:"max_bytes,omitempty"`
+	// No items whose path (the field `path`) is below one of these, e.g. "/run/" where files are written before the root of
+	// the running system is mounted.
+	ExcludedPathPrefixes []string `protobuf:"bytes,6,rep,name=excluded_path_prefixes,json=excludedPathPrefixes,proto3" json:"excluded_path_prefixes,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *FeatureSupport) Reset() {
@@ -474,6 +477,13 @@ func (x *FeatureSupport) GetMaxBytes() uint64 {
 		return *x.MaxBytes
 	}
 	return 0
+}
+
+func (x *FeatureSupport) GetExcludedPathPrefixes() []string {
+	if x != nil {
+		return x.ExcludedPathPrefixes
+	}
+	return nil
 }
 
 // RenderRequest is a bundle and how to render it.
@@ -808,13 +818,14 @@ const file_slipway_v1alpha1_provisioner_service_proto_rawDesc = "" +
 	"\x11emits_attachments\x18\v \x01(\bR\x10emitsAttachments\x12\x1a\n" +
 	"\bverbatim\x18\f \x01(\bR\bverbatim\x12<\n" +
 	"\vos_profiles\x18\r \x03(\v2\x1b.slipway.v1alpha1.OsProfileR\n" +
-	"osProfiles\"\xcc\x01\n" +
+	"osProfiles\"\x82\x02\n" +
 	"\x0eFeatureSupport\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rpath_prefixes\x18\x02 \x03(\tR\fpathPrefixes\x12%\n" +
 	"\x0eallowed_values\x18\x03 \x03(\tR\rallowedValues\x12 \n" +
 	"\tmax_items\x18\x04 \x01(\rH\x00R\bmaxItems\x88\x01\x01\x12 \n" +
-	"\tmax_bytes\x18\x05 \x01(\x04H\x01R\bmaxBytes\x88\x01\x01B\f\n" +
+	"\tmax_bytes\x18\x05 \x01(\x04H\x01R\bmaxBytes\x88\x01\x01\x124\n" +
+	"\x16excluded_path_prefixes\x18\x06 \x03(\tR\x14excludedPathPrefixesB\f\n" +
 	"\n" +
 	"_max_itemsB\f\n" +
 	"\n" +

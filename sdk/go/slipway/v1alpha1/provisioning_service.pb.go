@@ -47,7 +47,7 @@ type ProvisioningSpec struct {
 	Extensions []*Extension `protobuf:"bytes,6,rep,name=extensions,proto3" json:"extensions,omitempty"`
 	// Features that may be left out where they can neither be taken natively nor be lowered. The answer warns of each.
 	OptionalFeatures []string `protobuf:"bytes,7,rep,name=optional_features,json=optionalFeatures,proto3" json:"optional_features,omitempty"`
-	// How the plan is carried out. `layout` must be unset or NATIVE.
+	// How the plan is carried out. `literal_commands` must be unset.
 	Execution     *ExecutionPolicy `protobuf:"bytes,8,opt,name=execution,proto3" json:"execution,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -57,7 +57,7 @@ def by_id(supports: Iterable[provisionerpb.FeatureSupport]) -> Supports:
 def unsupported(message: Message, supports: Supports | Iterable[provisionerpb.FeatureSupport]) -> list[Unsupported]:
     """Return every use of a feature that is not among `supports`, or that is outside its bounds.
 
-    The bounds are those of FeatureSupport: path prefixes, allowed values, number of uses, bytes.
+    The bounds are those of FeatureSupport: path prefixes, those excluded, allowed values, number of uses, bytes.
     """
     declared = supports if isinstance(supports, Mapping) else by_id(supports)
     counts: dict[str, int] = defaultdict(int)
@@ -90,6 +90,10 @@ def _outside(use: Use, support: provisionerpb.FeatureSupport, count: int) -> str
         path = getattr(use.item, "path", "") if use.item is not None else ""
         if not any(_below(path, prefix) for prefix in support.path_prefixes):
             return f"is supported only below {', '.join(support.path_prefixes)}"
+    if support.excluded_path_prefixes:
+        path = getattr(use.item, "path", "") if use.item is not None else ""
+        if any(_below(path, prefix) for prefix in support.excluded_path_prefixes):
+            return f"is not supported below {', '.join(support.excluded_path_prefixes)}"
     if support.allowed_values and _spelling(use) not in support.allowed_values:
         return f"is supported only as {', '.join(support.allowed_values)}"
     if support.HasField("max_items") and count > support.max_items:

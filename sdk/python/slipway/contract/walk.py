@@ -150,6 +150,25 @@ def within(path: str, outer: str) -> bool:
     return path == outer or path.startswith((outer + ".", outer + "["))
 
 
+def path_in_item(path: str, descriptor: Descriptor) -> str:
+    """Give the end of a field path that lies within the innermost item on it, with the dot in front; "" for none.
+
+    Args:
+        path: field path in a message.
+        descriptor: the message's type.
+    """
+    holder: Descriptor | None = descriptor
+    inner, inside = "", False
+    for part in path.split(".") if path else ():
+        field = holder.fields_by_name.get(part.partition("[")[0]) if holder is not None else None
+        if field is None:
+            return ""
+        inner, holder = f"{inner}.{part}", field.message_type
+        if holder is not None and is_item(holder):
+            inner, inside = "", True
+    return inner if inside else ""
+
+
 def _items(message: Message, *, above: str, path: str) -> Iterator[Item]:
     plans = plan(message.DESCRIPTOR)
     for descriptor, value in message.ListFields():

@@ -23,7 +23,7 @@ from slipway.contract.source_position import (
     unknown_field,
 )
 from slipway.contract.walk import is_item, origin_of, plan
-from slipway.contract.yaml_names import enum_names, fields_by_key
+from slipway.contract.yaml_names import enum_names, fields_by_key, former_keys
 from slipway.contract.yaml_source import Source
 
 M = TypeVar("M", bound=Message)
@@ -34,6 +34,7 @@ _INT_TYPES = {
     FieldDescriptor.CPPTYPE_UINT32: (0, 2**32 - 1),
     FieldDescriptor.CPPTYPE_UINT64: (0, 2**64 - 1),
 }
+_FORMER = "unknown field: an earlier version had it, and the changelog says what has taken its place"
 _PLAIN = ("text", "value")
 """Keys of what most people mean by a mapping that is one value: a content, a text of a machine, a secret."""
 
@@ -106,7 +107,7 @@ class _Decoder:
             where = (*path, key)
             field = keys.get(key)
             if field is None:
-                self.wrong(where, unknown_field(key, keys))
+                self.wrong(where, _FORMER if key in former_keys(into.DESCRIPTOR) else unknown_field(key, keys))
                 continue
             if value is None:
                 continue

@@ -4,6 +4,7 @@ import re
 from functools import cache
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.descriptor_pb2 import DescriptorProto
 
 from slipway.contract.walk import ORIGIN, plan
 
@@ -18,6 +19,14 @@ def fields_by_key(descriptor: Descriptor) -> dict[str, FieldDescriptor]:
         if not plans[field.number].rules.internal
         and not (field.message_type is not None and field.message_type.full_name == ORIGIN)
     }
+
+
+@cache
+def former_keys(descriptor: Descriptor) -> frozenset[str]:
+    """Give the keys of the fields that a message has had in earlier versions: their names are reserved."""
+    proto = DescriptorProto()
+    descriptor.CopyToProto(proto)
+    return frozenset(re.sub("_([a-z0-9])", lambda match: match[1].upper(), name) for name in proto.reserved_name)
 
 
 @cache

@@ -41,7 +41,9 @@ class Limits:
 
     max_characters: int = 8 * 1024 * 1024
     max_depth: int = 100
-    max_nodes: int = 500_000
+    max_nodes: int = 250_000
+    """Of a file; what is kept of a node is up to 700 bytes."""
+
     max_documents: int = 5_000
     """Empty ones count: each costs some kilobytes, and the time of its own checks."""
 
@@ -241,9 +243,11 @@ class _Composer:
         items: list[Tree] = []
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
             index = len(items)
-            shape.keys[index] = self.place(event.start_mark)
-            value, shape.children[index] = self.node(event, (*path, index))
-            shape.size += shape.children[index].size
+            value, child = self.node(event, (*path, index))
+            # An item that is an alias stands elsewhere than what it means.
+            shape.keys[index] = self.place(event.start_mark) if isinstance(event, yaml.AliasEvent) else child.start
+            shape.children[index] = child
+            shape.size += child.size
             items.append(value)
         return items
 

@@ -3,10 +3,13 @@
 Without TLS no other is listened on, nor called.
 """
 
+import contextlib
 import ipaddress
 import re
+import secrets
 import socket
 
+_UNGIVEN = range(15_000, 32_000)
 SCHEMES = ("ipv4:", "ipv6:", "dns:")
 
 _LOOPBACK_NAMES = ("localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback")
@@ -115,3 +118,15 @@ def is_loopback(target: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def free_port() -> int:
+    """Give a TCP port of the loopback interface that no program listens on now.
+
+    It is below those that the system gives to clients, so that no connection takes it before a program listens on it.
+    """
+    while True:
+        port = secrets.choice(_UNGIVEN)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

@@ -51,6 +51,7 @@ _PROBES = (
     ("grpc.max_connection_age_grace_ms", 5_000),
     ("grpc.max_concurrent_streams", 8),
 )
+_MOST_STREAMS = "grpc.max_concurrent_streams"
 _MOST_CONNECTIONS = "grpc.max_allowed_incoming_connections"
 _PROBE_SECONDS = 2.0
 _PROBES_OF_HOST = 16
@@ -59,6 +60,9 @@ _ALLOWANCE = 1024
 
 _OPEN_BESIDE = 64
 """Calls that a caller may have open beside twice its unary ones."""
+
+_REFUSED_AT_ONCE = 8
+"""Calls of one connection beyond those of a caller, so that these are refused with a reason and not held back."""
 
 _ARRIVAL_SECONDS = 10.0
 """In this time a request must have come, 4 MiB at most."""
@@ -106,12 +110,13 @@ class RpcServer:
         self.port = 0
         self._services = tuple(services)
         self._recorders = tuple(recorders)
+        self._most_open = settings.max_concurrent_calls * 2 + _OPEN_BESIDE
         self._admission = Admission(limit=settings.max_concurrent_calls)
         self._outer: tuple[Stage, ...] = (
             request_scope,
             Telemetry(self._recorders),
             map_errors,
-            Presence(limit=settings.max_concurrent_calls * 2 + _OPEN_BESIDE),
+            Presence(limit=self._most_open),
             Authorisation(policy),
         )
         self._inner: tuple[Stage, ...] = (self._admission, Deadline(limit=settings.max_call_seconds))
@@ -162,7 +167,14 @@ class RpcServer:
                     arrival=min(_ARRIVAL_SECONDS, self.settings.max_call_seconds),
                 )
             ],
-            options=(*_OPTIONS, *_CALLERS, (_MOST_CONNECTIONS, ConnectionLimits.of_process().callers)),
+            options=(
+                *_OPTIONS,
+                *_CALLERS,
+                (_MOST_CONNECTIONS, ConnectionLimits.of_process().callers),
+                # A client keeps to it, and the call that is refused is seen. Who does not, and opens and resets calls
+                # without end, is stopped by gRPC before these fill its queue, and others' calls are refused.
+                (_MOST_STREAMS, self._most_open + _REFUSED_AT_ONCE),
+            ),
             maximum_concurrent_rpcs=self.settings.max_concurrent_calls * 4 + _ALLOWANCE,
         )
         for service in self._services:

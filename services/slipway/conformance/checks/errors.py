@@ -13,7 +13,7 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.reasons import COMMON_METADATA, DOMAIN, RULES, Reason
 
 CHECKS = Checks()
-BUDGET, MANY = 4096, 500
+BUDGET, MANY, LONG = 4096, 500, 40
 _PATH = re.compile(r"[a-z][a-z0-9_]*(\[[0-9]+\])?(\.[a-z][a-z0-9_]*(\[[0-9]+\])?)*")
 _OWN_FIELDS = {field.name for field in provisionerpb.RenderRequest.DESCRIPTOR.fields} | {"bundle"}
 _BUNDLE_FIELDS = {field.name for field in bundlepb.BootstrapBundle.DESCRIPTOR.fields}
@@ -125,15 +125,17 @@ async def small_status(session: Session, info: provisionerpb.FormatInfo) -> None
 
 @CHECKS.check_format("ERR-005")
 async def counts_what_is_cut(session: Session, info: provisionerpb.FormatInfo) -> None:
-    """Of five hundred bad fields those that are not shown are counted."""
-    request = await session.base(info)
-    requests.ask_for_strange(request, MANY)
-    got = await session.subject.render(request)
-    cut = got.info.metadata.get("truncated", "0")
-    expect(
-        cut.isdecimal() and len(got.fields) + int(cut) == MANY,
-        f"of {MANY} violations it shows {len(got.fields)}, and the metadata key `truncated` does not count the others",
-    )
+    """Of five hundred bad fields those that are not shown are counted; of long ones fewer are shown."""
+    for field in ("unheard_of", "a_field_that_is_" + "very_" * LONG + "long"):
+        request = await session.base(info)
+        requests.ask_for_strange(request, MANY, field=field)
+        got = await session.subject.render(request)
+        cut = got.info.metadata.get("truncated", "0")
+        expect(
+            cut.isdecimal() and len(got.fields) + int(cut) == MANY,
+            f"of {MANY} violations it shows {len(got.fields)}, and the key `truncated` does not count the rest",
+        )
+        expect(got.raw <= BUDGET, f"a status has {got.raw} bytes; at most {BUDGET} are allowed")
 
 
 @CHECKS.check_format("ERR-006")

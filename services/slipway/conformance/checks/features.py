@@ -117,6 +117,7 @@ async def outside_of_bounds(session: Session, info: provisionerpb.FormatInfo) ->
         support.id
         for support in info.features
         if support.path_prefixes
+        or support.excluded_path_prefixes
         or support.allowed_values
         or support.HasField("max_items")
         or support.HasField("max_bytes")
@@ -252,16 +253,22 @@ def _no_item(trial: Trial) -> list[str]:
 
 
 def _beyond(base: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo) -> list[provisionerpb.RenderRequest]:
-    """Give a request with a file outside of the path prefixes."""
-    prefixes = next((list(one.path_prefixes) for one in info.features if one.id == "os.files"), [])
-    if not prefixes:
+    """Give requests with a file outside of the path prefixes, and with one below each that is excluded."""
+    support = next((support for support in info.features if support.id == "os.files"), None)
+    if support is None:
         return []
-    made = provisionerpb.RenderRequest()
-    made.CopyFrom(base)
-    made.bundle.MergeFrom(requests.files(requests.file("beyond", b"x")))
-    made.bundle.os.files[-1].path = "C:/beyond/here" if requests.is_windows(info) else "/beyond/here"
-    compute_features(made.bundle)
-    return [made] if outside(made.bundle, info) else []
+    paths = [f"{prefix.rstrip('/')}/beyond" for prefix in support.excluded_path_prefixes]
+    if support.path_prefixes:
+        paths.append("C:/beyond/here" if requests.is_windows(info) else "/beyond/here")
+    result = []
+    for path in paths:
+        made = provisionerpb.RenderRequest()
+        made.CopyFrom(base)
+        made.bundle.MergeFrom(requests.files(requests.file("beyond", b"x")))
+        made.bundle.os.files[-1].path = path
+        compute_features(made.bundle)
+        result += [made] if outside(made.bundle, info) else []
+    return result
 
 
 async def _cases_beyond(session: Session, info: provisionerpb.FormatInfo) -> list[provisionerpb.RenderRequest]:

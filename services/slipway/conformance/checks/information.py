@@ -12,6 +12,7 @@ from slipway.conformance.outcome import all_hold, expect
 from slipway.conformance.requests import INTENT, PLAN
 from slipway.conformance.session import Session
 from slipway.conformance.subject import INFO_SECONDS
+from slipway.conformance.yardstick import judge
 from slipway.contract.validation import violations
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -198,4 +199,5 @@ async def os_profiles(_session: Session, info: provisionerpb.FormatInfo) -> None
 async def in_time(session: Session) -> None:
     """It answers in time."""
     got = await session.subject.info()
-    expect(got.seconds <= INFO_SECONDS, f"GetProvisionerInfo took longer than {INFO_SECONDS:.0f} seconds")
+    text = f"GetProvisionerInfo took longer than {INFO_SECONDS:.0f} seconds"
+    judge(text, got.seconds, INFO_SECONDS, slow=session.slowness)

@@ -10,6 +10,7 @@ from slipway.conformance.checks.meaning import compared
 from slipway.conformance.outcome import NotRun, Unverified, all_hold, expect
 from slipway.conformance.session import Session
 from slipway.conformance.subject import Answer
+from slipway.conformance.yardstick import judge
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 CHECKS = Checks()
@@ -114,12 +115,9 @@ async def in_time(session: Session, info: provisionerpb.FormatInfo) -> None:
     request = await _sized(session, info, MOST_USER_DATA * 6 // 10)
     most = session.options.patience.render
     got = await session.subject.render(request, seconds=2 * most)
-    problems = []
-    if got.seconds > most:
-        problems.append(f"a bundle of {request.bundle.ByteSize()} bytes took longer than {most:.0f} seconds")
-    if got.code in ("DEADLINE_EXCEEDED", "UNAVAILABLE"):
-        problems.append(f"a bundle of {request.bundle.ByteSize()} bytes ended with {got.described()}")
-    all_hold(problems)
+    size = request.bundle.ByteSize()
+    expect(got.code != "UNAVAILABLE", f"a bundle of {size} bytes ended with {got.described()}")
+    judge(f"a bundle of {size} bytes took longer than {most:.0f} seconds", got.seconds, most, slow=session.slowness)
 
 
 def _is_too_large(got: Answer, *, limit: int) -> None:

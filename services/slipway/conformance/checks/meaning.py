@@ -84,6 +84,15 @@ async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
             " blanks around ",
             "long " * 800,
             "plain",  # It is there twice.
+            ";",  # These end a command, or mean something else, where nobody quotes them.
+            "&&",
+            "|",
+            "{}",
+            "~",
+            "!",
+            "@file",
+            "--",
+            "a=b",
         ]
     )
     found = await compared(session, info, request)

@@ -14,7 +14,7 @@ from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 CHECKS = Checks()
-FILES, LABELS, LARGE = 60, 40, 100_000
+FILES, LABELS, LARGE = 60, 40, 300_000
 _MODES = (0o644, 0o600, 0o755, 0o440, 0o400)
 _FOLDERS = ("/etc", "/opt", "/root", "/srv", "/usr/local/bin", "/var/lib")
 _DEEP = "/".join(["a-folder-in-folders"] * 20)

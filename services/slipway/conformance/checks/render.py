@@ -8,17 +8,19 @@ from dataclasses import replace
 
 from slipway.conformance import requests
 from slipway.conformance.check import Checks, Need
+from slipway.conformance.field_paths import names_field
 from slipway.conformance.outcome import all_hold, expect
 from slipway.conformance.session import Session
-from slipway.conformance.trial import feature_trials, large, rich
+from slipway.conformance.trial import Trial, feature_trials, large, rich
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 CHECKS = Checks()
 TAGS = ("", "t" * 4096, "ü\u2028\x00\n\"'{{ tag }}${TAG}", " \t ")
-TIMES, AT_ONCE, KINDS = 10, 50, 5
+TIMES, AT_ONCE, KINDS, AGAIN = 10, 50, 5, 4
 _FIELDS = [field.name for field in provisionerpb.RenderResponse.DESCRIPTOR.fields]
 _GZIP = b"\x1f\x8b"
+_A_SECOND = 1.1
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
 _EARLY, _LATE, _PAST, _NANOS = 4_000_000_000, 4_100_000_000, 1_000_000_000, 1_000_001
 
@@ -57,6 +59,23 @@ async def repeated(session: Session, info: provisionerpb.FormatInfo) -> None:
 
 
 @CHECKS.check_format("RND-003")
+async def each_case_again(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Whatever a format takes gives the same bytes again and again: the order of a map is seldom twice the same."""
+    gate = asyncio.Semaphore(AGAIN)
+
+    async def one(trial: Trial) -> str:
+        for _ in range(AGAIN):
+            async with gate:
+                got = await session.subject.render(trial.request)
+            if got.response != trial.answer.response:
+                return f"{trial.case.name}: the same request gave two different answers"
+        return ""
+
+    found = await asyncio.gather(*(one(trial) for trial in await feature_trials(session, info) if trial.answer.ok))
+    all_hold([text for text in found if text])
+
+
+@CHECKS.check_format("RND-003")
 async def at_once(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Fifty at once, each with its own answer."""
     base = await session.base(info)
@@ -80,11 +99,24 @@ async def at_once(session: Session, info: provisionerpb.FormatInfo) -> None:
 async def another_instance(session: Session) -> None:
     """The same from another process, elsewhere in the world."""
     elsewhere = {"TZ": "Pacific/Kiritimati", "LANG": "C", "LC_ALL": "C", "USER": "conformance", "HOSTNAME": "elsewhere"}
-    async with session.process(replace(session.setup(), environment=elsewhere)) as (_, subject):
+    setup = replace(session.setup(), environment=elsewhere, hostname="elsewhere")
+    async with session.process(setup) as (_, subject):
         for info in session.info.formats:
-            request = await rich(session, info)
-            here, there = await session.subject.rendered(request), await subject.rendered(request)
+            request, packed = await rich(session, info), await large(session, info)
+            here = [await session.subject.rendered(one) for one in (request, packed)]
+            # Whoever writes the time writes another one now, also in whole seconds.
+            await asyncio.sleep(_A_SECOND)
+            there = [await subject.rendered(one) for one in (request, packed)]
             expect(here == there, f"{info.format}: two processes gave different answers to the same request")
+            trials = [trial for trial in await feature_trials(session, info) if trial.answer.ok]
+            other = [
+                trial.case.name
+                for trial in trials
+                if (await subject.render(trial.request)).response != trial.answer.response
+            ]
+            expect(
+                not other, f"{info.format}: two processes gave different answers to {len(other)} of {len(trials)} cases"
+            )
 
 
 @CHECKS.check_format("RND-006")
@@ -194,13 +226,14 @@ async def expired(session: Session, info: provisionerpb.FormatInfo) -> None:
 async def diagnostics(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Remarks have a severity and a code."""
     known = (diagnosticpb.SEVERITY_INFO, diagnosticpb.SEVERITY_WARNING)
-    wrong = {
-        trial.case.name
-        for trial in await feature_trials(session, info)
-        for one in (trial.answer.response.diagnostics if trial.answer.ok else ())
-        if one.severity not in known or not _CODE.fullmatch(one.code)
-    }
-    all_hold([f"{name}: a diagnostic has no severity, or no code in UPPER_SNAKE_CASE" for name in sorted(wrong)])
+    problems = set()
+    for trial in await feature_trials(session, info):
+        for one in trial.answer.response.diagnostics if trial.answer.ok else ():
+            if one.severity not in known or not _CODE.fullmatch(one.code):
+                problems.add(f"{trial.case.name}: a diagnostic has no severity, or no code in UPPER_SNAKE_CASE")
+            if one.field_path and not names_field(trial.request.bundle, one.field_path):
+                problems.add(f"{trial.case.name}: `field_path` of a diagnostic leads to no field of the bundle")
+    all_hold(sorted(problems))
 
 
 def _differ(request: provisionerpb.RenderRequest, number: int) -> None:

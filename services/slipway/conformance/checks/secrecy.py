@@ -10,6 +10,7 @@ from slipway.conformance.encodings import forms
 from slipway.conformance.outcome import NotRun, all_hold
 from slipway.conformance.session import Session
 from slipway.conformance.subject import Answer
+from slipway.conformance.trial import feature_trials
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 CHECKS = Checks()
@@ -64,7 +65,12 @@ async def values_in_diagnostics(session: Session, info: provisionerpb.FormatInfo
         raise NotRun(f"the bundle with canaries ended with {got.described()}")
     said = "\n".join(diagnostic.message for diagnostic in got.response.diagnostics).encode()
     found = _found(said, (*words.secret, *words.other))
-    all_hold([f"a value of the request stands in the message of a diagnostic ({form})" for form in found])
+    problems = {f"a value of the request stands in the message of a diagnostic ({form})" for form in found}
+    for trial in await feature_trials(session, info):
+        told = "\n".join(one.message for one in trial.answer.response.diagnostics) if trial.answer.ok else ""
+        if any(value in told for value in canaries.values(trial.request.bundle)):
+            problems.add(f"{trial.case.name}: a value of the request stands in the message of a diagnostic")
+    all_hold(sorted(problems))
 
 
 @CHECKS.check("SEC-004", Need.PROCESS, slow=True)

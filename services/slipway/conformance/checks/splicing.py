@@ -12,6 +12,23 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 CHECKS = Checks()
+TYPED = (
+    "yes",
+    "off",
+    "N",
+    "null",
+    "~",
+    "true",
+    "0123",
+    "1e3",
+    "0x1F",
+    "1_000",
+    "2001-12-31",
+    "12:30:45",
+    ".inf",
+    "=",
+    "<<",
+)
 BYTES = (
     (b"", "nothing"),
     (b"no line break at the end", "no line break at the end"),
@@ -30,6 +47,7 @@ BYTES = (
     (bytes(range(256)), "every byte"),
     (b"\x1f\x8b\x08\x00not gzip", "what looks compressed"),
     ("\ufeffa byte order mark\n".encode(), "a byte order mark in front"),
+    *((word.encode(), "a word that is no text in YAML or JSON") for word in TYPED),
 )
 SECRETS = (
     b"plain", b'quote " backslash \\ tab \t', "ü \u2028 \x85".encode(), b"line\nline\n", b"", b"long " * 200,
@@ -76,6 +94,19 @@ async def joined_segments(session: Session, info: provisionerpb.FormatInfo) -> N
         many.os.files[0].content.segments.add(data=b"part %d\n" % number)
     problems = await _arrives(session, info, of, refusable=False)
     problems += [f"{_SEGMENTS} segments: {text}" for text in await _arrives(session, info, many, refusable=False)]
+    all_hold(problems)
+
+
+@CHECKS.check_format("RND-015", features=_FILES)
+async def literals_with_an_encoding(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Literals are always raw: one with an encoding arrives as it is, or the bundle is refused."""
+    problems = []
+    for encoding in (contentpb.SPLICE_ENCODING_BASE64, contentpb.SPLICE_ENCODING_JSON_STRING):
+        of = requests.files(requests.file("literal", b""))
+        of.os.files[0].content.segments.add(data=b'a "literal"\n', encoding=encoding)
+        request = requests.merged(await session.base(info), of, info)
+        if (await session.subject.render(request)).info.reason != "BUNDLE_INVALID":
+            problems += await _arrives(session, info, of, refusable=True)
     all_hold(problems)
 
 

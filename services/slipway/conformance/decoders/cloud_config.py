@@ -26,7 +26,9 @@ _SCRIPTS = {
     "/var/lib/cloud/scripts/per-once": statepb.START_FIRST_BOOT,
     "/var/lib/cloud/scripts/per-instance": statepb.START_FIRST_BOOT,
 }
-_UNITS = "/etc/systemd/system"
+_UNITS, _SET_ID = "/etc/systemd/system", 0o6000
+_SIZE = re.compile(r"(\d+)([KMGT]?)B?")
+_LABEL_OPTIONS = {"mkfs.vfat": "-n", "mkfs.fat": "-n", "mkfs.f2fs": "-l"}
 _BASE64 = {"b64", "base64", "gz+b64", "gz+base64", "gzip+b64", "gzip+base64"}
 _GZIP = {"gz", "gzip", "gz+b64", "gz+base64", "gzip+b64", "gzip+base64"}
 _READ = {
@@ -70,6 +72,7 @@ def _state(document: dict[str, Any]) -> statepb.MachineState:
     state = statepb.MachineState(features=sees(_SEES))
     system = state.os
     system.files.extend(_files(document.get("write_files", [])))
+    state.early_files.extend(entry["path"] for entry in document.get("write_files", []) if not entry.get("defer"))
     system.groups.extend(_groups(document.get("groups", [])))
     _users(document, system)
     _storage(document, system)
@@ -107,8 +110,9 @@ def _files(entries: list[dict[str, Any]]) -> Iterator[ospb.File]:
 
 
 def _mode(said: Any) -> int:
-    # A bare number in YAML is read as decimal by cloud-init, whatever it looks like.
-    return said if isinstance(said, int) else int(str(said), 8)
+    # A bare number in YAML is read as decimal by cloud-init, whatever it looks like. It changes the owner last, and the
+    # kernel drops the bits that change who a program runs as.
+    return (said if isinstance(said, int) else int(str(said), 8)) & ~_SET_ID
 
 
 def _content(entry: dict[str, Any]) -> bytes:
@@ -132,6 +136,7 @@ def _users(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
     system.default_user = ospb.DEFAULT_USER_KEEP if "default" in entries else ospb.DEFAULT_USER_OMIT
     words = {"gecos": "gecos", "homedir": "home", "shell": "shell", "primary_group": "primary_group"}
     values = {"no_create_home": "no_create_home", "uid": "uid", "system": "system", "lock_passwd": "lock_password"}
+    own = {group.name for group in system.groups}
     for entry in entries:
         if entry == "default":
             continue
@@ -142,9 +147,11 @@ def _users(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
                 setattr(user, field, entry[key])
         groups = entry.get("groups", [])
         user.groups.extend(groups.split(",") if isinstance(groups, str) else groups)
-        password = entry.get("hashed_passwd") or entry.get("passwd")
-        if password:
-            user.password_hash.value = password
+        if user.name in own and not user.primary_group:
+            raise UnreadableError("useradd makes no user whose group is there already, unless it is the primary group")
+        # What `passwd` says holds for new users only.
+        if entry.get("hashed_passwd"):
+            user.password_hash.value = entry["hashed_passwd"]
         sudo = entry.get("sudo", [])
         user.sudo.extend(sudo.split(f"\n{user.name} ") if isinstance(sudo, str) else sudo)
         user.ssh_authorized_keys.extend(entry.get("ssh_authorized_keys", []))
@@ -160,15 +167,17 @@ def _storage(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
             share, kind = part if isinstance(part, list) else (part, "")
             made.partitions.add(percentage=share, type=_TYPES.get(str(kind).lower(), str(kind)))
     for entry in document.get("fs_setup", []):
-        filesystem = system.filesystems.add(device=entry["device"], format=entry["filesystem"])
-        filesystem.label = entry.get("label") or ""
-        search = str(entry.get("partition", "any" if "." not in entry["device"] else "none"))
+        device = entry["device"]
+        search = str(entry.get("partition", "any" if "." not in device else "none"))
         if search != "none":
-            filesystem.cloud_init.search = search
+            # cloud-init chooses the partition, which nothing in the contract asks for.
+            device = f"a partition of {device}"
+        filesystem = system.filesystems.add(device=device, format=entry["filesystem"])
+        filesystem.label = entry.get("label") or ""
         # cloud-init's own way to mkfs checks too little to leave alone what is there; a command that checks does.
         filesystem.overwrite = "cmd" not in entry
         if "replace_fs" in entry:
-            filesystem.cloud_init.replace_format = entry["replace_fs"]
+            filesystem.replace_format = entry["replace_fs"]
         filesystem.options.extend(_made_with(entry["cmd"]) if "cmd" in entry else entry.get("extra_opts", []))
     for row in document.get("mounts", []):
         fields = [*map(str, row), *[""] * 6][:6]
@@ -176,15 +185,25 @@ def _storage(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
         mount.options.extend(fields[3].split(",") if fields[3] else [])
         mount.check = int(fields[5] or 0) > 0
     if document.get("swap"):
-        size = str(document["swap"]["size"])
-        system.swaps.add(path=document["swap"]["filename"], size_mib=int(size.removesuffix("M")))
+        system.swaps.add(path=document["swap"]["filename"], size_mib=_mib(str(document["swap"]["size"])))
+
+
+def _mib(size: str) -> int:
+    """Give a size of cloud-init in MiB: without a letter it is in bytes."""
+    found = _SIZE.fullmatch(size.upper())
+    if found is None:
+        raise ValueError("it is no size")
+    return int(found[1]) * (1 << 10 * ("KMGT".find(found[2]) + 1 if found[2] else 0)) >> 20
 
 
 def _made_with(command: str) -> list[str]:
     """Give the options of the program that the last command of a checked entry runs, less kind, force and label."""
-    words = shlex.split(command.rpartition(" || ")[2].removesuffix(" %(device)s; }").replace("%%", "%"))[1:]
+    made = command.rpartition(" || ")[2].removesuffix(" %(device)s; }")
+    if "%" in made.replace("%%", ""):
+        raise UnreadableError("a command of fs_setup has a percent sign that cloud-init takes for its own")
+    program, *words = shlex.split(made.replace("%%", "%"))
     words = words[1:] if words[:1] in (["-F"], ["-f"]) else words
-    return words[2:] if words[:1] in (["-L"], ["-n"], ["-l"]) else words
+    return words[2:] if words[:1] == [_LABEL_OPTIONS.get(program, "-L")] else words
 
 
 def _packages(document: dict[str, Any], system: ospb.OperatingSystem) -> None:

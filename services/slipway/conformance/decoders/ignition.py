@@ -27,6 +27,10 @@ _TYPES = {
 _TAGS = {"label": "LABEL", "uuid": "UUID", "partlabel": "PARTLABEL", "partuuid": "PARTUUID"}
 _OTHERS = {"ignition": ("config", "proxy", "security"), "storage": ("luks", "raid"), "": ("networkd",)}
 _SUDOERS, _HOSTNAME = "/etc/sudoers.d/", "/etc/hostname"
+_PERMISSIONS = 0o777
+"""The specifications up to 3.5 ignore all other bits of a mode."""
+
+_NETWORK = "network-online.target"
 
 
 def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.MachineState:
@@ -40,6 +44,8 @@ def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.Machin
         document = json.loads(user_data)
         if not re.fullmatch(r"[23]\.\d+\.\d+", document["ignition"]["version"]):
             raise UnreadableError("ignition.version is not a known version")
+        if document["ignition"]["version"].startswith("2."):
+            _see_filesystems(document.get("storage") or {})
         return _state(document)
     except (KeyError, TypeError, ValueError, AttributeError, binascii.Error, zlib.error, OSError) as error:
         raise UnreadableError(f"it is no Ignition config ({type(error).__name__})") from None
@@ -51,10 +57,12 @@ def _state(document: dict[str, Any]) -> statepb.MachineState:
     state.os.default_user = ospb.DEFAULT_USER_KEEP
     storage, system = document.get("storage") or {}, state.os
     for entry in storage.get("directories") or []:
-        directory = system.directories.add(path=entry["path"], mode=entry.get("mode", 0o755))
+        directory = system.directories.add(path=entry["path"], mode=entry.get("mode", 0o755) & _PERMISSIONS)
         directory.owner, directory.group = _owners(entry)
     for entry in storage.get("files") or []:
         system.files.extend(_files(entry))
+        if not entry.get("overwrite", document["ignition"]["version"].startswith("2.")) and not entry.get("append"):
+            state.kept_files.append(entry["path"])
     for entry in storage.get("links") or []:
         link = system.links.add(path=entry["path"], target=entry["target"], hard=entry.get("hard", False))
         link.owner, link.group = _owners(entry)
@@ -72,6 +80,13 @@ def _state(document: dict[str, Any]) -> statepb.MachineState:
             system.hostname.name.value = file.content.data.decode().removesuffix("\n")
     state.others.extend(_others(document))
     return state
+
+
+def _see_filesystems(storage: dict[str, Any]) -> None:
+    """See that each node of a config of the old form says on which filesystem it lies: Ignition asks for it."""
+    for kind in ("directories", "files", "links"):
+        if not all(entry.get("filesystem") for entry in storage.get(kind) or []):
+            raise UnreadableError(f"an entry of storage.{kind} has no filesystem")
 
 
 def _others(document: dict[str, Any]) -> Iterator[statepb.Other]:
@@ -99,7 +114,8 @@ def _files(entry: dict[str, Any]) -> Iterator[ospb.File]:
     if isinstance(append, list) and append:
         resources = append
     for resource in resources:
-        made = ospb.File(path=entry["path"], owner=owner, group=group, mode=entry.get("mode", 0o644))
+        mode = entry.get("mode", 0o644) & _PERMISSIONS
+        made = ospb.File(path=entry["path"], owner=owner, group=group, mode=mode)
         if append:
             made.append = True
         source = resource.get("source") or "data:,"
@@ -128,7 +144,10 @@ def _accounts(passwd: dict[str, Any], system: ospb.OperatingSystem) -> None:
         "gecos": "gecos", "homeDir": "home", "noCreateHome": "no_create_home", "shell": "shell",
         "primaryGroup": "primary_group", "uid": "uid", "system": "system",
     }  # fmt: skip
+    own = {group.name for group in system.groups}
     for entry in passwd.get("users") or []:
+        if entry["name"] in own and not entry.get("primaryGroup"):
+            raise UnreadableError("useradd makes no user whose group is there already, unless it is the primary group")
         user = system.users.add(name=entry["name"], groups=entry.get("groups") or [])
         user.ssh_authorized_keys.extend(entry.get("sshAuthorizedKeys") or [])
         for key, field in fields.items():
@@ -181,15 +200,18 @@ def _unit(entry: dict[str, Any], state: statepb.MachineState) -> None:
     for program in units.programs(sections) if unit.enabled else ():
         program.drop_ins.extend(unit.drop_ins)
         program.unit_name = unit.name
+        if not units.waits_for(sections, _NETWORK):
+            program.start = statepb.START_EARLY
         state.programs.append(program)
-    if unit.name.endswith(".mount"):
+    # systemd loads no mount whose unit has another name than its path.
+    if unit.name == f"{units.of_path(sections.get('Mount', {}).get('Where', ['?'])[0].replace('%%', '%'))}.mount":
         _mount(sections, state.os)
 
 
 def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
     said = sections.get("Mount", {})
     what, where = said["What"][0].replace("%%", "%"), said["Where"][0].replace("%%", "%")
-    found = re.fullmatch(r"/dev/disk/by-(label|uuid|partlabel|partuuid)/(.*)", what)
+    found = re.fullmatch(r"/dev/disk/by-(label|uuid|partlabel|partuuid)/([^/]*)", what)
     if found:
         value = re.sub(r"\\x([0-9a-f]{2})", lambda match: chr(int(match[1], 16)), found[2])
         what = f"{_TAGS[found[1]]}={value}"

@@ -1,12 +1,14 @@
 """systemd units as they stand in user data: their sections, and the programs that they start."""
 
 import re
+import string
 from collections.abc import Iterator
 
 from slipway.conformance.decoders.words import systemd_words
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 
 Sections = dict[str, dict[str, list[str]]]
+_UNIT_NAME, _SLASH = frozenset((string.ascii_letters + string.digits + ":_.").encode()), ord("/")
 
 
 def programs(said: Sections) -> Iterator[statepb.Program]:
@@ -37,3 +39,20 @@ def sections(text: str) -> Sections:
         key, _, value = stripped.partition("=")
         found.setdefault(section, {}).setdefault(key.strip(), []).append(value.strip())
     return found
+
+
+def waits_for(said: Sections, unit: str) -> bool:
+    """Whether a unit has another one started, and starts after it."""
+    about = said.get("Unit", {})
+    wanted = " ".join([*about.get("Wants", []), *about.get("Requires", []), *about.get("BindsTo", [])]).split()
+    return unit in wanted and unit in " ".join(about.get("After", [])).split()
+
+
+def of_path(path: str) -> str:
+    """Give a path as the name of a unit has it; source: systemd.unit(5), on escaping in unit names."""
+    parts = [part for part in path.split("/") if part]
+    name = "".join(
+        chr(byte) if byte in _UNIT_NAME else f"\\x{byte:02x}" if byte != _SLASH else "-"
+        for byte in "/".join(parts).encode()
+    )
+    return f"\\x2e{name[1:]}" if name.startswith(".") else name or "-"

@@ -114,6 +114,8 @@ def systemd_words(line: str) -> list[str] | None:
             if word is not None:
                 words.append(word)
             word = None
+        elif word is None and _alone(line, at - 1):
+            return None  # It ends one command and begins another one.
         else:
             word = (word or "") + char
     if quote:
@@ -122,9 +124,14 @@ def systemd_words(line: str) -> list[str] | None:
     return None if None in found else [one for one in found if one is not None]
 
 
+def _alone(line: str, at: int) -> bool:
+    """Whether a semicolon stands at a place and is a word of its own."""
+    return line[at : at + 1] == ";" and line[at + 1 : at + 2] in ("", " ", "\t")
+
+
 def _escape(line: str, at: int) -> tuple[str, int] | None:
     char = line[at]
-    if char in "\\\"'":
+    if char in "\\\"'" or _alone(line, at):
         return char, at + 1
     if char in _ESCAPES:
         return _ESCAPES[char], at + 1

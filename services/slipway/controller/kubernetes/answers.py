@@ -1,6 +1,8 @@
 """What an API server answers: plain trees, events of a watch, or failures; never the words of the server."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import aiohttp
 
@@ -20,9 +22,13 @@ def without_redirects() -> aiohttp.TraceConfig:
     return tracing
 
 
-def tree(status: int, data: bytes) -> Json:
+Read = Callable[[bytes], Any]
+"""How JSON is read: ValueError when it is invalid, or has more values than a server of its kind may answer."""
+
+
+def tree(status: int, data: bytes, read: Read = json.loads) -> Json:
     """Read an answer; ValueError when it is no JSON object, or another kind of answer than a success."""
-    answer = json.loads(data)
+    answer = read(data)
     if not isinstance(answer, dict) or status >= 300:  # noqa: PLR2004
         raise ValueError("no JSON object")
     return answer
@@ -45,10 +51,12 @@ def drop(response: aiohttp.ClientResponse) -> None:
     response.close()
 
 
-def failure_of(status: int, data: bytes, *, verb: str, kind: str, name: str) -> ApiFailure:
+def failure_of(  # noqa: PLR0913  # what an answer is known by
+    status: int, data: bytes, read: Read = json.loads, *, verb: str, kind: str, name: str
+) -> ApiFailure:
     """Return the failure that a status means, with the reason and the fields that the server names."""
     try:
-        answer = json.loads(data)
+        answer = read(data)
         reason = str(answer.get("reason", ""))
         causes = (answer.get("details") or {}).get("causes") or ()
         fields = ", ".join(sorted({str(cause.get("field", "")) for cause in causes if cause.get("field")}))

@@ -1,9 +1,11 @@
 """One API server: its address and credentials, the pace of calls, and calls that give plain trees or failures."""
 
 import asyncio
+import json
 import os
 import tempfile
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
@@ -15,7 +17,8 @@ from kubernetes.aio.client.rest import RESTClientObject
 from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
 from yaml import YAMLError
 
-from slipway.controller.kubernetes.answers import drop, event, failure_of, tree, without_redirects
+from slipway.contract.bounded_json import read_json
+from slipway.controller.kubernetes.answers import Read, drop, event, failure_of, tree, without_redirects
 from slipway.controller.kubernetes.destinations import CheckedResolver, Destinations
 from slipway.controller.kubernetes.environment_proxy import environment_proxy
 from slipway.controller.kubernetes.failures import Unreachable
@@ -33,6 +36,9 @@ _WORKLOAD_BYTES = 2 * 2**20
 """Longest answer of a workload cluster, whose owners may be anybody: it is asked for Secrets of at most 1 MiB. It is
 counted as it arrives, and never expanded: a compressed answer of this size could have a thousand times as many bytes.
 """
+
+_WORKLOAD_VALUES = 20_000
+"""Most values in it: 2 MiB of small ones would be 80 MiB of objects, for each cluster that is asked meanwhile."""
 
 
 class KubeconfigUnusable(Exception):  # noqa: N818  # reads as what it is
@@ -86,6 +92,7 @@ class Connection:
         self._rate_limiter = rate_limiter or RateLimiter.unlimited()
         self._seconds = seconds
         self._most_bytes = most_bytes
+        self._read_json: Read = json.loads if is_trusted else partial(read_json, most_values=_WORKLOAD_VALUES)
         self._headers = {"User-Agent": "slipway-controller", **({} if is_trusted else {"Accept-Encoding": "identity"})}
         self.calls: dict[tuple[str, str, int], int] = {}
         """Number of calls by verb, kind and HTTP status (0 without an answer)."""
@@ -183,9 +190,9 @@ class Connection:
         finally:
             self._count(verb, kind, status)
         if status >= 400:  # noqa: PLR2004
-            raise failure_of(status, data, verb=verb, kind=kind, name=name)
+            raise failure_of(status, data, self._read_json, verb=verb, kind=kind, name=name)
         try:
-            return tree(status, data)
+            return tree(status, data, self._read_json)
         except (ValueError, RecursionError):
             raise Unreachable(verb, kind, name, "no JSON object") from None
 
@@ -204,11 +211,11 @@ class Connection:
             response = await self._request("GET", path, query, None, JSON, accept, timeout)
             status = response.status
             if status >= 400:  # noqa: PLR2004
-                raise failure_of(status, await self._read(response), verb="watch", kind=kind, name="")
+                raise failure_of(status, await self._read(response), self._read_json, verb="watch", kind=kind, name="")
             try:
                 async for line in response.content:
                     if line.strip():
-                        yield event(tree(status, line))
+                        yield event(tree(status, line, self._read_json))
             finally:
                 drop(response)
         except (TimeoutError, OSError, aiohttp.ClientError, HttpProcessingError, ValueError, RecursionError):

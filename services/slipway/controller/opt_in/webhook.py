@@ -7,7 +7,6 @@ is as long as an API server waits; and after a review the thread rests as long a
 
 import asyncio
 import contextlib
-import json
 import threading
 import time
 from collections.abc import Collection, Coroutine
@@ -17,6 +16,7 @@ from typing import Any
 
 from aiohttp import web
 
+from slipway.contract.bounded_json import read_json
 from slipway.controller.opt_in.admission import NotAReviewError, reviewed
 from slipway.controller.resources import Json
 from slipway.rpc.connections import Bounded, Bounds
@@ -30,6 +30,9 @@ _LARGE = 128 * 2**10
 """A review of more bytes waits for its turn before it is read: together they would take all memory."""
 
 _LARGE_AT_ONCE = 4
+_MOST_VALUES = 200_000
+"""The largest KubeadmConfig has some ten thousand. Of 8 MiB of small values 300 MiB of objects would be made."""
+
 _HANDSHAKE_SECONDS = 3.0
 
 
@@ -140,7 +143,7 @@ class Webhook:
         async with self._turn:
             start = time.thread_time()
             try:
-                answer = reviewed(json.loads(body), self._namespaces)
+                answer = reviewed(read_json(body, most_values=_MOST_VALUES), self._namespaces)
             except (NotAReviewError, ValueError, RecursionError):
                 answer = None
             # Reading holds the interpreter's lock. Half of the time stays for the controller's own work.

@@ -10,6 +10,7 @@ import yaml
 from slipway.bootstrapper.documents.document_set import read_document_set
 from slipway.bootstrapper.engines.k0s.engine import K0sEngine
 from slipway.bootstrapper.engines.result import EngineResult
+from slipway.bootstrapper.engines.testing import FORMAT
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -109,7 +110,7 @@ def plan() -> Callable[..., Plan]:
     """Give a function: the plan of a machine, by its role and its spec."""
 
     def made(role: str, spec: dict[str, Any] | None = None, **cluster: Any) -> Plan:
-        result = K0sEngine().build_plan(bundle(role, spec, **cluster))
+        result = K0sEngine().build_plan(bundle(role, spec, **cluster), FORMAT)
         return Plan(result, {file.path: file for file in result.files})
 
     return made

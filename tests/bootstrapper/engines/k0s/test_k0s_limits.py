@@ -7,9 +7,9 @@ import pytest
 
 from slipway.bootstrapper.engines.k0s.engine import K0sEngine
 from slipway.bootstrapper.engines.k0s.features import FEATURES, REMEDIES
+from slipway.bootstrapper.engines.testing import FORMAT
 from slipway.conformance.contract_features import known_ids
 from slipway.contract.errors import CredentialsMissing, KubernetesVersionUnsupported
-from slipway.v1alpha1 import plan_pb2 as planpb
 from tests.bootstrapper.engines.k0s.conftest import Plan, bundle
 
 Make = Callable[..., Plan]
@@ -112,12 +112,12 @@ def test_a_machine_does_not_join_a_control_plane_of_another_engine(plan: Make) -
     assert plan("ROLE_WORKER", kubernetes(engine="k0s"), controlPlane="k0s").refused == []
 
 
-def test_the_layout_of_another_provider_is_refused() -> None:
+def test_literal_commands_are_refused() -> None:
     """An imported config is for the engine that it was written for."""
     sample = bundle("ROLE_WORKER")
-    sample.execution.layout = planpb.LAYOUT_KUBEADM_PROVIDER
-    (refusal,) = K0sEngine().build_plan(sample).refusals
-    assert refusal.path == "execution.layout"
+    sample.execution.literal_commands = True
+    (refusal,) = K0sEngine().build_plan(sample, FORMAT).refusals
+    assert refusal.path == "execution.literal_commands"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_missing_credentials_are_named(role: str, name: str) -> None:
     sample = bundle(role)
     sample.intent.credentials.ClearField(name)  # type: ignore[arg-type]
     with pytest.raises(CredentialsMissing) as missing:
-        K0sEngine().build_plan(sample)
+        K0sEngine().build_plan(sample, FORMAT)
     assert missing.value.metadata["credentials"]
 
 
@@ -145,7 +145,7 @@ def test_old_versions_are_not_supported() -> None:
     sample = bundle("ROLE_WORKER")
     sample.intent.kubernetes_version = "v1.26.9"
     with pytest.raises(KubernetesVersionUnsupported):
-        K0sEngine().build_plan(sample)
+        K0sEngine().build_plan(sample, FORMAT)
 
 
 def test_every_declared_feature_exists_and_so_does_every_remedy() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from slipway.bootstrapper.engines.k0s.engine import K0sEngine
+from slipway.bootstrapper.engines.testing import FORMAT
 from slipway.v1alpha1 import content_pb2 as contentpb
 from tests.bootstrapper.engines.k0s.conftest import Plan, bundle
 
@@ -193,9 +194,25 @@ def test_the_wait_for_a_machine_is_bounded(plan: Make) -> None:
     assert "300" in step.command.argv
 
 
+@pytest.mark.parametrize(
+    ("role", "path"),
+    [
+        ("ROLE_INIT", ""),
+        ("ROLE_CONTROL_PLANE", "/etc/slipway/k0s-join.conf"),
+        ("ROLE_WORKER", "/var/lib/k0s/kubelet-bootstrap.conf"),
+    ],
+)
+def test_the_wait_knows_by_what_a_machine_joins(plan: Make, role: str, path: str) -> None:
+    """A control plane of k0s does not say that it distrusts the cluster: this kubeconfig shows it."""
+    result = plan(role).result
+    (step,) = (entry for entry in result.steps if entry.id == "20-k0s")
+    assert step.command.argv[-1] == path
+    assert not path or path in {file.path for file in result.files}
+
+
 def test_a_plan_is_made_twice_alike_and_the_bundle_stays() -> None:
     """The engine is a pure function."""
     sample = bundle("ROLE_INIT")
     before = sample.SerializeToString(deterministic=True)
-    assert K0sEngine().build_plan(sample) == K0sEngine().build_plan(sample)
+    assert K0sEngine().build_plan(sample, FORMAT) == K0sEngine().build_plan(sample, FORMAT)
     assert sample.SerializeToString(deterministic=True) == before

@@ -9,8 +9,10 @@ from google.protobuf import text_format
 
 from slipway.bootstrapper.engines.kubeadm import KubeadmEngine
 from slipway.bootstrapper.engines.result import EngineResult
+from slipway.bootstrapper.engines.testing import FORMAT
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.oracles.pytest_plugin import engine
 
 __all__ = ["engine"]
@@ -56,7 +58,10 @@ intent { credentials {
   }
 } }
 """
-PROVIDER_LAYOUT = "execution { layout: LAYOUT_KUBEADM_PROVIDER }"
+PROVIDER_LAYOUT = "execution { literal_commands: true }"
+IGNITION = provisionerpb.FormatInfo(
+    features=[provisionerpb.FeatureSupport(id="os.files", excluded_path_prefixes=["/run/"])]
+)
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,8 @@ class Machines:
 
     def plan_of(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
         """Have the engine plan a bundle."""
-        return KubeadmEngine().build_plan(bundle)
+        served = IGNITION if bundle.provenance.format.startswith("ignition") else FORMAT
+        return KubeadmEngine().build_plan(bundle, served)
 
     def config(self, role: str, *texts: str, **facts: object) -> str:
         """Give kubeadm's configuration of a machine as it will stand on the machine."""

@@ -8,7 +8,7 @@ import yaml
 from tools.oracles import finding, kubeadm
 
 TOKEN = 'engine_options { kubeadm { bootstrap_tokens { token { secret_ref { name: "t" key: "token" } } %s } } }'
-PROVIDER = "execution { layout: LAYOUT_KUBEADM_PROVIDER }"
+PROVIDER = "execution { literal_commands: true }"
 FIRST = "engine_options.kubeadm.bootstrap_tokens[0]"
 GROUP = 'groups: "system:bootstrappers:a"'
 REFUSED = [

@@ -56,7 +56,7 @@ def test_no_hash_only_where_the_user_says_so(machines: Any) -> None:
     assert "caCertHashes" not in found
 
 
-@pytest.mark.parametrize(("texts", "mode"), [((), 0o600), (("execution { layout: LAYOUT_KUBEADM_PROVIDER }",), 0o640)])
+@pytest.mark.parametrize(("texts", "mode"), [((), 0o600), (("execution { literal_commands: true }",), 0o640)])
 def test_a_kubeconfig_is_a_file_of_the_machine(machines: Any, texts: tuple[str, ...], mode: int) -> None:
     """With its secrets as references and its origin; an imported one keeps today's mode."""
     text = (

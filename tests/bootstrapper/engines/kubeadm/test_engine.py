@@ -10,7 +10,7 @@ from slipway.bootstrapper.engines.result import EngineResult
 from slipway.contract.errors import BundleInvalid, CredentialsMissing, KubernetesVersionUnsupported, UnsupportedFeature
 from slipway.v1alpha1 import plan_pb2 as planpb
 
-PROVIDER = "execution { layout: LAYOUT_KUBEADM_PROVIDER }"
+PROVIDER = "execution { literal_commands: true }"
 PKI = {
     "/etc/kubernetes/pki/ca.crt": 0o640,
     "/etc/kubernetes/pki/ca.key": 0o600,
@@ -263,6 +263,6 @@ def test_no_token_says_when_it_expires(machines: Any) -> None:
         "engine_options.kubeadm.bootstrap_tokens[0].expire_time",
         "set ttl instead",
     )
-    imported = machines.plan_of(machines.bundle("ROLE_INIT", own, "execution { layout: LAYOUT_KUBEADM_PROVIDER }"))
+    imported = machines.plan_of(machines.bundle("ROLE_INIT", own, "execution { literal_commands: true }"))
     assert [one.code for one in imported.diagnostics] == ["KUBEADM_FIELD_DROPPED"]
     assert "expires" not in machines.text(imported.files[-1].content)

@@ -243,7 +243,7 @@ def test_documents_are_those_of_the_kubeadm_provider(  # noqa: PLR0913, PLR0917 
     theirs = kubeadm_provider.render(spec, role=ROLES[role], facts=facts, api_version="v1beta2", ignition=ignition)
     bundle = machines.bundle(
         role,
-        "execution { layout: LAYOUT_KUBEADM_PROVIDER }",
+        "execution { literal_commands: true }",
         *texts,
         version=version,
         format_id="ignition/2.3.0" if ignition else "cloud-config",

@@ -9,7 +9,7 @@ from slipway.bootstrapper.engines.kubelet_flags import FlagStatus, flag_status
 NODE = "intent { kubernetes { node { %s } } }"
 SWAP = "os { swaps { path: '/swap' size_mib: 64 } }"
 MOUNT = "os { mounts { source: 'LABEL=swap' path: 'none' type: 'swap' } mounts { source: 'a' path: '/a' } }"
-PROVIDER = "execution { layout: LAYOUT_KUBEADM_PROVIDER }"
+PROVIDER = "execution { literal_commands: true }"
 TOLERANT = [
     NODE % "kubelet_arguments { name: 'fail-swap-on' value: 'false' }",
     NODE % "kubelet_configuration { text: 'failSwapOn: false' }",

@@ -14,7 +14,7 @@ from slipway.v1alpha1 import options_pb2 as optionspb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-PROVIDER = "execution { layout: LAYOUT_KUBEADM_PROVIDER }"
+PROVIDER = "execution { literal_commands: true }"
 CONTROL_PLANE = "intent { kubernetes { control_plane { %s } } }"
 OLD_API = [
     (
@@ -87,7 +87,7 @@ def test_what_v1beta3_lacks_is_a_warning_for_an_imported_spec(machines: Any, tex
 def test_a_native_spec_with_a_policy_of_its_own_stays_native(machines: Any) -> None:
     """Who says what happens after a failure has not imported anything."""
     text, path = OLD_API[0]
-    policy = "execution { on_post_failure: FAILURE_POLICY_CONTINUE layout: LAYOUT_NATIVE }"
+    policy = "execution { on_post_failure: FAILURE_POLICY_CONTINUE }"
     assert [one.path for one in machines.plan("ROLE_INIT", text, policy, version="v1.30.5").refusals] == [path]
 
 
@@ -150,6 +150,47 @@ def test_key_algorithms_by_version(machines: Any, algorithm: str, version: str, 
     text = f"intent {{ kubernetes {{ certificates {{ key_algorithm: KEY_ALGORITHM_{algorithm} }} }} }}"
     result = machines.plan("ROLE_INIT", text, version=version)
     assert (len(result.refusals), len(result.diagnostics)) == (refusals, warnings)
+
+
+@pytest.mark.parametrize("name", ["server", "peer"])
+def test_names_of_an_etcd_member_need_one(machines: Any, name: str) -> None:
+    """External etcd has its own certificates: names for those of a local member would have no effect."""
+    names = f'engine_options {{ kubeadm {{ etcd_{name}_sans: "etcd.example.com" }} }}'
+    external = """intent { kubernetes { etcd { external {
+      endpoints: "https://etcd.example.com:2379" ca_file: "/a" cert_file: "/b" key_file: "/c"
+    } } } }"""
+    (refusal,) = machines.plan("ROLE_INIT", names, external).refusals
+    assert refusal.path == f"engine_options.kubeadm.etcd_{name}_sans"
+    assert machines.plan("ROLE_INIT", names).refusals == ()
+
+
+DAY = 86400
+
+
+@pytest.mark.parametrize(
+    ("authority", "certificate", "field"),
+    [
+        (30 * DAY, None, "intent.kubernetes.certificates.ca_validity"),
+        (30 * DAY, 31 * DAY, "intent.kubernetes.certificates.ca_validity"),
+        (None, 3651 * DAY, "engine_options.kubeadm.certificate_validity"),
+        (365 * DAY, None, ""),
+        (31 * DAY, 31 * DAY, ""),
+        (None, 3650 * DAY, ""),
+        (None, None, ""),
+    ],
+)
+def test_certificates_that_outlast_their_authority(
+    machines: Any, authority: int | None, certificate: int | None, field: str
+) -> None:
+    """They end with it; kubeadm says so on the machine only. A machine that joins makes no authority."""
+    texts = []
+    if authority:
+        texts.append(f"intent {{ kubernetes {{ certificates {{ ca_validity {{ seconds: {authority} }} }} }} }}")
+    if certificate:
+        texts.append(f"engine_options {{ kubeadm {{ certificate_validity {{ seconds: {certificate} }} }} }}")
+    for role, wanted in (("ROLE_INIT", [field] if field else []), ("ROLE_CONTROL_PLANE", [])):
+        diagnostics = machines.plan(role, *texts).diagnostics
+        assert [entry.field_path for entry in diagnostics if entry.code == "ENDS_WITH_AUTHORITY"] == wanted
 
 
 def test_a_kubelet_configuration_needs_kubeadm_1_25(machines: Any) -> None:

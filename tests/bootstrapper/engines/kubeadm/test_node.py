@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 NODE = "intent { kubernetes { node { %s } } }"
-PROVIDER = "execution { layout: LAYOUT_KUBEADM_PROVIDER }"
+PROVIDER = "execution { literal_commands: true }"
 FACT = "segments { fact { kind: FACT_KIND_%s } }"
 TEXT = 'segments { text: "%s" }'
 

@@ -42,9 +42,11 @@ def test_filesystems(lower: LowerSystem) -> None:
         'filesystems { device: "/dev/b1" format: "ext4" label: "it\'s" options: "-m" options: "0" }'
         'filesystems { device: "/dev/b2" format: "vfat" label: "A" overwrite: true }'
         'filesystems { device: "/dev/b3" format: "swap" overwrite: false }'
+        'filesystems { device: "/dev/b4" format: "ext4" replace_format: "ntfs" }'
     )
     assert calls(lower, system) == [
-        """filesystem /dev/b1 '' mkfs.ext4 -F -L 'it'"'"'s' -m 0""",
-        "filesystem /dev/b2 x mkfs.vfat -n A",
-        "filesystem /dev/b3 '' mkswap -f",
+        """filesystem /dev/b1 '' '' mkfs.ext4 -F -L 'it'"'"'s' -m 0""",
+        "filesystem /dev/b2 x '' mkfs.vfat -n A",
+        "filesystem /dev/b3 '' '' mkswap -f",
+        "filesystem /dev/b4 '' ntfs mkfs.ext4 -F",
     ]

@@ -54,7 +54,6 @@ REFUSED = [
     ("debian", "os.storage.disks", disk(partitions=[{"label": 'a"'}]), "sfdisk cannot be told of a quote"),
     ("rhel", "os.storage.filesystems", filesystem(format="btrfs"), "the distribution has no program"),
     ("debian", "os.storage.filesystems", filesystem(device="ephemeral0.1"), "cloud-init alone knows the name"),
-    ("debian", "os.storage.filesystems", filesystem(cloud_init={"search": "any"}), "cloud-init alone searches"),
     (
         "debian",
         "os.kernel.arguments",

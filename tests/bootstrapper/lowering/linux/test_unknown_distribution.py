@@ -30,7 +30,7 @@ def lowered(system: ospb.OperatingSystem, *, imported: bool = False) -> tuple[Dr
     bundle = bundlepb.BootstrapBundle(id="bundle-1", os=system)
     bundle.plan.entrypoint.unit_name = "slipway-bootstrap.service"
     if imported:
-        bundle.execution.layout = planpb.LAYOUT_KUBEADM_PROVIDER
+        bundle.execution.literal_commands = True
     with pytest.raises(UnsupportedTarget) as unknown:
         table.find(TARGET)
     draft = Draft(bundle, unknown.value, TARGET, ntp_clients=table.ntp_clients())

@@ -45,8 +45,9 @@ def windows(infrastructure: str = "azure") -> clusterpb.Target:
 def lowered(
     items: Sequence[planpb.Step | Wave], policy: planpb.ExecutionPolicy | None = None, *, infrastructure: str = "metal"
 ) -> LoweredSteps:
-    """Lower a plan for a Linux machine."""
-    return lower_steps(items, bundle_id="bundle-1", target=linux(infrastructure), policy=policy)
+    """Lower a plan for a Linux machine; that of an imported config has the name of its unit."""
+    unit = planpb.EntryPoint(unit_name="kubeadm.service") if policy and policy.literal_commands else None
+    return lower_steps(items, bundle_id="bundle-1", target=linux(infrastructure), policy=policy, entrypoint=unit)
 
 
 def fact(kind: contentpb.FactKind.ValueType, encoding: contentpb.SpliceEncoding.ValueType = 0) -> contentpb.Segment:

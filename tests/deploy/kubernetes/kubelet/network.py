@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slipway.cli.processes import LOOPBACK, free_port
+from slipway.cli.processes import LOOPBACK
+from slipway.rpc.addresses import free_port
 from tests.deploy.kubernetes.kubelet import forward
 from tools.cluster.processes import Process, Supervisor
 

@@ -18,6 +18,7 @@ from tests.services.conformance.mutants import (
     items,
     lease,
     limits,
+    listed,
     meaning,
     others,
     overlooked,
@@ -58,6 +59,7 @@ _MODULES = (
     defaults,
     overlooked,
     habits,
+    listed,
 )
 
 

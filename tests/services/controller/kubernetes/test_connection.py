@@ -143,6 +143,23 @@ async def test_a_workload_clusters_answer_is_never_expanded() -> None:
     assert peak < 8 * 2**20
 
 
+async def test_a_workload_clusters_answer_has_few_values() -> None:
+    """Its bytes are bounded, and what is made of them: small values become objects of forty times their size."""
+    body = b'{"metadata": {"name": "a"}, "data": [' + b'{"":1},' * 250_000 + b"1]}"
+    async with _answering(_http(body)) as address:
+        connection = Connection.to(ClusterAccess(server=address), Destinations(["127.0.0.0/8"]))
+        tracemalloc.start()
+        try:
+            with pytest.raises(Unreachable):
+                await Api(connection).get(SECRETS, "n", "a")
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+            await connection.close()
+    assert len(body) < 2 * 2**20
+    assert peak < 12 * 2**20
+
+
 async def test_what_is_whole_is_given() -> None:
     """An object is an object; a review, which is not stored, has no identity."""
     async with _answering(_http(json.dumps(WHOLE).encode())) as address, _api(address) as api:

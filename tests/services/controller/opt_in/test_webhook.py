@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import json
 import ssl
+import tracemalloc
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,19 @@ async def test_half_a_renewal_changes_nothing(served: Served) -> None:
 async def test_what_is_no_review_is_refused(served: Served, body: bytes) -> None:
     """A client's error, without a trace of what was sent."""
     status, text, _ = await served.ask(body)
+    assert (status, text) == (400, "no AdmissionReview of version v1")
+
+
+@pytest.mark.parametrize("values", [b"{},", b'{"":1},', b'{"":{"":{"":{}}}},'])
+async def test_a_review_of_very_many_values_is_refused_before_it_is_read(served: Served, values: bytes) -> None:
+    """Of a body that is short enough 300 MiB of objects would be made: more than the process has to spare."""
+    body = b'{"request": [' + values * (6 * 2**20 // len(values)) + b"1]}"
+    tracemalloc.start()
+    try:
+        status, text, _ = await served.ask(body)
+        assert tracemalloc.get_traced_memory()[1] < 40 * 2**20
+    finally:
+        tracemalloc.stop()
     assert (status, text) == (400, "no AdmissionReview of version v1")
 
 

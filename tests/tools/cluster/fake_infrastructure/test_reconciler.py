@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from tools.cluster.fake_infrastructure import definitions
-from tools.cluster.fake_infrastructure.machines import Order
+from tools.cluster.fake_infrastructure.machines import NotYetError, Order
 from tools.cluster.fake_infrastructure.reconciler import CORE, Reconciler
 
 Object = dict[str, Any]
@@ -31,6 +33,8 @@ class Switched:
     """Machines that are on, by name."""
 
     on: set[str] = field(default_factory=set)
+    images: set[str] = field(default_factory=set)
+    joins: bool = True
 
     def switch_on(self, name: str, _order: Order) -> str:
         self.on.add(name)
@@ -39,8 +43,10 @@ class Switched:
     def switch_off(self, name: str) -> None:
         self.on.discard(name)
 
-    def join(self, name: str, _order: Order) -> None:
+    def join(self, name: str, order: Order) -> bool:
         assert name in self.on
+        self.images.add(order.image)
+        return self.joins
 
 
 def _put(stored: Stored, api_version: str, kind: str, spec: Object, *, owner: str = "") -> Object:
@@ -70,3 +76,20 @@ def test_a_pool_has_as_many_machines_as_it_is_to_have() -> None:
     assert infrastructure["spec"]["providerIDList"] == ["fake://p-0"]
     del stored.objects[definitions.MACHINE_POOL, "p"]
     assert reconcile() == set()
+
+
+def test_a_machine_without_a_node_changes_while_it_is_looked_at() -> None:
+    """Core, which watches no nodes at first, looks at a Machine when its infrastructure changes."""
+    stored, machines = Stored(), Switched(joins=False)
+    spec = {"clusterName": "c", "bootstrap": {"dataSecretName": "p"}}
+    machine = _put(stored, CORE, "Machine", spec)
+    infrastructure = _put(stored, definitions.API_VERSION, definitions.MACHINE, {"image": "new"}, owner="Machine")
+    reconciler = Reconciler(stored, machines)  # type: ignore[arg-type]
+
+    with pytest.raises(NotYetError):
+        reconciler.reconcile(definitions.MACHINE, "default", "p")
+    assert infrastructure["status"].pop("seen")
+    assert machines.images == {"new"}
+    machine["status"] = {"nodeRef": {"name": "p"}}
+    reconciler.reconcile(definitions.MACHINE, "default", "p")
+    assert "seen" not in infrastructure["status"]

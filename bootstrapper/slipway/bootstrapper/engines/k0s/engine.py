@@ -23,6 +23,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1.content_pb2 import SPLICE_ENCODING_RAW, Content, Segment
 
@@ -48,13 +49,14 @@ class K0sEngine(Engine):
         del kubernetes
         return SECRETS
 
-    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+    def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
         """Turn the intent of a neutral bundle into files and steps. The bundle is not changed.
 
         Raises:
             KubernetesVersionUnsupported: k0s is not supported at the version, or it does not fit its cluster.
             CredentialsMissing: the intent lacks what the machine needs.
         """
+        del served
         request = K0sRequest(
             intent=bundle.intent,
             version=supported_version(bundle.intent.kubernetes_version, VERSION_PATH, oldest=OLDEST),

@@ -44,7 +44,12 @@ def join_file(request: K0sRequest) -> ospb.File:
         "users": [{"name": user, "user": {"token": _token(request)}}],
     }
     content = document_content(segmented_yaml([tree], leading_separator=False))
-    return root_file(CONTROL_PLANE_FILE if request.joins_control_plane else WORKER_FILE, content, mode=PRIVATE)
+    return root_file(join_path(request), content, mode=PRIVATE)
+
+
+def join_path(request: K0sRequest) -> str:
+    """Give where the kubeconfig of a machine that joins is."""
+    return CONTROL_PLANE_FILE if request.joins_control_plane else WORKER_FILE
 
 
 def _server(request: K0sRequest) -> str:

@@ -8,7 +8,6 @@ from slipway.bootstrapper.engines.request import KUBERNETES, NODE
 from slipway.bootstrapper.engines.suitability import check_family, check_features, check_newest, check_skew
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
-from slipway.v1alpha1 import plan_pb2 as planpb
 
 OLDEST, NEWEST = (1, 27), (1, 36)
 
@@ -19,7 +18,7 @@ def check_limits(request: K0sRequest, bundle: bundlepb.BootstrapBundle) -> None:
     check_family(request, engine=NAME)
     check_newest(request, engine=NAME, newest=NEWEST)
     check_skew(request)
-    _check_layout(request, bundle)
+    _check_commands(request, bundle)
     _check_discovery(request)
     _check_program(request)
     _check_runtime(request, bundle)
@@ -32,12 +31,12 @@ def check_limits(request: K0sRequest, bundle: bundlepb.BootstrapBundle) -> None:
         _check_node(request)
 
 
-def _check_layout(request: K0sRequest, bundle: bundlepb.BootstrapBundle) -> None:
-    if bundle.execution.layout not in (planpb.LAYOUT_UNSPECIFIED, planpb.LAYOUT_NATIVE):
+def _check_commands(request: K0sRequest, bundle: bundlepb.BootstrapBundle) -> None:
+    if bundle.execution.literal_commands:
         request.remarks.refuse(
             "kubernetes.engine",
-            "execution.layout",
-            "is that of another bootstrap provider",
+            "execution.literal_commands",
+            "has no meaning: nothing looks for commands of k0s in user data",
             remedy="leave it out",
         )
 

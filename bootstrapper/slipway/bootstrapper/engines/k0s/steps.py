@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from slipway.bootstrapper.engines.k0s.join import CONTROL_PLANE_FILE
+from slipway.bootstrapper.engines.k0s.join import CONTROL_PLANE_FILE, join_path
 from slipway.bootstrapper.engines.k0s.request import NAME, K0sRequest
 from slipway.bootstrapper.engines.k0s.secrets import JOIN_TOKENS
 from slipway.bootstrapper.engines.k0s.unit import TOKEN, unit_name
@@ -21,9 +21,10 @@ mkdir -p "$(dirname "$2")"
 gzip -c "$1" | base64 | tr -d '\\n' >"$2"
 """
 
+# A control plane that joins does not say why it cannot: its kubeconfig shows whether the cluster is trusted.
 _START = """\
 set -eu
-unit=$1 left=$2 program=$3 runs=$4
+unit=$1 left=$2 program=$3 runs=$4 join=$5
 ready() {
   case $runs in
     worker) ;;
@@ -33,6 +34,12 @@ ready() {
     control-plane) ;;
     *) test -s /var/lib/k0s/kubelet.conf ;;
   esac
+}
+distrusted() {
+  what='certificate signed by unknown authority'
+  journalctl --unit="$unit" --boot --no-pager --output=cat | grep -q "$what" && return
+  test -n "$join" || return
+  "$program" kubectl --kubeconfig="$join" get --raw=/ --request-timeout=5s 2>&1 | grep -q "$what"
 }
 systemctl daemon-reload
 systemctl enable "$unit"
@@ -44,7 +51,7 @@ while [ "$left" -gt 0 ]; do
 done
 systemctl disable --now "$unit" || true
 journalctl --unit="$unit" --boot --lines=20 --no-pager --output=cat
-if journalctl --unit="$unit" --boot --no-pager --output=cat | grep -q 'certificate signed by unknown authority'; then
+if distrusted; then
   echo "k0s: the cluster's certificate is not signed by the authority in this machine's user data"
   exit 3
 fi
@@ -78,7 +85,8 @@ def steps(request: K0sRequest) -> Iterator[planpb.Step]:
     limit = timeouts.tls_bootstrap if not request.is_control_plane else timeouts.control_plane_component
     seconds = str(limit.seconds or _SECONDS)
     runs = "both" if request.is_control_plane and request.is_node else _roles(request)
-    yield _step("20-k0s", _START, unit_name(request), seconds, request.program, runs)
+    join = "" if request.creates_cluster else join_path(request)
+    yield _step("20-k0s", _START, unit_name(request), seconds, request.program, runs, join)
     if not request.creates_cluster:
         return
     for name, file, values in (

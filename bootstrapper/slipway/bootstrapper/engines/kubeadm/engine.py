@@ -14,7 +14,7 @@ from slipway.bootstrapper.engines.kubeadm.downgrade import cluster_to_v1beta3, i
 from slipway.bootstrapper.engines.kubeadm.features import FEATURES, REMEDIES
 from slipway.bootstrapper.engines.kubeadm.join_tokens import JOIN_TOKENS
 from slipway.bootstrapper.engines.kubeadm.kubeadm_api import OLDEST, KubeadmApi, kubeadm_api
-from slipway.bootstrapper.engines.kubeadm.layout import Layout, own_layout, provider_layout
+from slipway.bootstrapper.engines.kubeadm.layout import RUN_PROBE, Layout, own_layout, provider_layout
 from slipway.bootstrapper.engines.kubeadm.limits import NEWEST, check_limits
 from slipway.bootstrapper.engines.kubeadm.machine import init_configuration, join_configuration
 from slipway.bootstrapper.engines.kubeadm.patches import patch_files, patch_folder
@@ -26,14 +26,17 @@ from slipway.bootstrapper.engines.request import PRIVATE, VERSION_PATH, supporte
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.engines.texts import document_content
 from slipway.contract.errors import UnsupportedFeature, Violation
+from slipway.contract.features import unsupported
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
-from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 VERSION = "0.1.0"
+UNIT_NAME = "kubeadm.service"
+"""Name of the service in the kubeadm provider's output for Ignition, by which people write drop-ins for it."""
 
 
 class KubeadmEngine(Engine):
@@ -53,11 +56,11 @@ class KubeadmEngine(Engine):
         del kubernetes
         return cluster_declarations()
 
-    def build_plan(self, bundle: bundlepb.BootstrapBundle) -> EngineResult:
+    def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
         """Turn the intent of a neutral bundle into files and steps. The bundle is not changed.
 
-        It reads the intent, the engine's options, the resolved target, the execution policy and the format in
-        the provenance. Of secrets it reads names, never a value.
+        It reads the intent, the engine's options, the resolved target and the execution policy; of the format, whether
+        it takes files below /run. Of secrets it reads names, never a value.
 
         Raises:
             KubernetesVersionUnsupported: no kubeadm API belongs to the version, or it does not fit its
@@ -65,7 +68,7 @@ class KubeadmEngine(Engine):
             part of the intent is malformed. UnsupportedFeature: template text cannot stand where it was
             written.
         """
-        request = _request(bundle)
+        request = _request(bundle, served)
         check_limits(request, bundle)
         if request.remarks.refusals:
             return _refused(request)
@@ -85,15 +88,16 @@ class KubeadmEngine(Engine):
                 config,
             ),
             last_written=frozenset(file.path for file in (*discovery, config)),
-            steps=tuple(steps(request, provider=_uses_provider_layout(bundle))),
+            steps=tuple(steps(request)),
+            unit_name=UNIT_NAME if request.imported and not request.layout.windows else "",
             diagnostics=tuple(request.remarks.diagnostics),
         )
 
 
-def _request(bundle: bundlepb.BootstrapBundle) -> EngineRequest:
+def _request(bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineRequest:
     intent = bundle.intent
-    # Every imported spec asks for the provider's layout, and keeps the manners that it was written for.
-    imported = _uses_provider_layout(bundle)
+    # Every imported spec asks for literal commands, and keeps what it was written for.
+    imported = bundle.execution.literal_commands
     version = supported_version(intent.kubernetes_version, VERSION_PATH, oldest=OLDEST)
     options = bundle.engine_options.kubeadm
     kubeadm_version = version
@@ -105,22 +109,18 @@ def _request(bundle: bundlepb.BootstrapBundle) -> EngineRequest:
         version=version,
         kubeadm_version=kubeadm_version,
         api=kubeadm_api(kubeadm_version),
-        layout=_layout(bundle),
+        layout=_layout(bundle, served),
         imported=imported,
         remarks=KubeadmRemarks(imported=imported),
     )
 
 
-def _layout(bundle: bundlepb.BootstrapBundle) -> Layout:
+def _layout(bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> Layout:
     windows = bundle.machine.target.os_family == clusterpb.OS_FAMILY_WINDOWS
-    if not _uses_provider_layout(bundle):
+    if not bundle.execution.literal_commands:
         return own_layout(windows=windows)
-    is_ignition = bundle.provenance.format.partition("/")[0] == "ignition"
-    return provider_layout(windows=windows, ignition=is_ignition, role=bundle.intent.role)
-
-
-def _uses_provider_layout(bundle: bundlepb.BootstrapBundle) -> bool:
-    return bundle.execution.layout == planpb.LAYOUT_KUBEADM_PROVIDER
+    probe = bundlepb.BootstrapBundle(os=ospb.OperatingSystem(files=[ospb.File(path=RUN_PROBE)]))
+    return provider_layout(windows=windows, keeps_run=not unsupported(probe, served.features), role=bundle.intent.role)
 
 
 def _refused(request: EngineRequest) -> EngineResult:

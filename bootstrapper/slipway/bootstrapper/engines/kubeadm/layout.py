@@ -9,6 +9,8 @@ from slipway.bootstrapper.engines.request import GROUP_READABLE, PRIVATE
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 PKI_DIRECTORY = "/etc/kubernetes/pki"
+RUN_PROBE = "/run/kubeadm/kubeadm.yaml"
+"""Path of a file that a format takes only if files below /run outlast its start."""
 
 _MANIFESTS = "/etc/kubernetes/manifests"
 _COMPONENT_FILES = "/etc/kubernetes/slipway"
@@ -59,20 +61,20 @@ def own_layout(*, windows: bool) -> Layout:
     )
 
 
-def provider_layout(*, windows: bool, ignition: bool, role: clusterpb.Role.ValueType) -> Layout:
-    """Give the layout of the kubeadm provider for the format that it would have rendered."""
+def provider_layout(*, windows: bool, keeps_run: bool, role: clusterpb.Role.ValueType) -> Layout:
+    """Give the layout of the kubeadm provider, which is another one where files below /run do not outlast the start."""
     own = own_layout(windows=windows)
-    if ignition:
+    if not keeps_run:
         config, mode = "/etc/kubeadm.yml", PRIVATE
     elif role == clusterpb.ROLE_INIT:
-        config, mode = "/run/kubeadm/kubeadm.yaml", GROUP_READABLE
+        config, mode = RUN_PROBE, GROUP_READABLE
     else:
         config, mode = "/run/kubeadm/kubeadm-join-config.yaml", GROUP_READABLE
     return Layout(
         windows=windows,
         config=_drive(config, windows=windows),
         config_mode=mode,
-        leading_separator=ignition or role != clusterpb.ROLE_CONTROL_PLANE,
+        leading_separator=not keeps_run or role != clusterpb.ROLE_CONTROL_PLANE,
         manifests=own.manifests,
         component_files=own.component_files,
         patches=own.patches,

@@ -32,6 +32,7 @@ NEWEST = (1, 36)
 """Newest minor version that was there when this engine was written: what later versions accept is unknown."""
 
 _P384_SINCE = 34
+_YEAR = 365 * 24 * 60 * 60
 _COMPONENT_TIMEOUT = "kubernetes.timeouts.control_plane_component"
 _OLD_API = "kubeadm of this Kubernetes version (older than 1.31) has no place for it"
 _KUBEADM = f"{OPTIONS}.version"
@@ -43,6 +44,7 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
     _check_features(request, bundle)
     check_family(request, engine=NAME)
     _check_algorithm(request)
+    _check_validity(request)
     _check_etcd(request)
     _check_directory(request)
     check_newest(request, engine=NAME, newest=NEWEST)
@@ -103,6 +105,23 @@ def _check_algorithm(request: EngineRequest) -> None:
     ):
         request.remarks.drop(
             _ALGORITHM, path, "kubeadm knows ECDSA P-384 since Kubernetes 1.34", remedy="choose another algorithm"
+        )
+
+
+def _check_validity(request: EngineRequest) -> None:
+    """Warn of an authority that ends before the certificates which it signs. kubeadm warns of it on the machine only.
+
+    Source: the defaults of kubeadm's API v1beta4, 10 years for authorities and a year for certificates.
+    """
+    authority, certificate = request.kubernetes.certificates, request.options
+    of_authority = authority.ca_validity.seconds if authority.HasField("ca_validity") else 10 * _YEAR
+    of_certificate = certificate.certificate_validity.seconds if certificate.HasField("certificate_validity") else _YEAR
+    if request.creates_cluster and of_authority < of_certificate:
+        path = f"{KUBERNETES}.certificates.ca_validity"
+        if not authority.HasField("ca_validity"):
+            path = f"{OPTIONS}.certificate_validity"
+        request.remarks.warn(
+            "ENDS_WITH_AUTHORITY", path, "has certificates outlast the authority that signs them: they end with it"
         )
 
 

@@ -18,9 +18,9 @@ Start-Service -Name kubelet
 """
 
 
-def steps(request: EngineRequest, *, provider: bool) -> Iterator[planpb.Step]:
-    """Give the steps in order; in the kubeadm provider's layout kubeadm is the only one."""
-    around = request.layout.windows and not provider
+def steps(request: EngineRequest) -> Iterator[planpb.Step]:
+    """Give the steps in order; of an imported config kubeadm is the only one."""
+    around = request.layout.windows and not request.imported
     if around:
         yield _script("10-containerd", _START_CONTAINERD)
     yield _step("20-kubeadm", planpb.Command(argv=_command_line(request)))

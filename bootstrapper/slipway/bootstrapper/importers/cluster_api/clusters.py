@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from slipway.bootstrapper.importers.cluster_api.class_patches import ClassPatches, Holder
 from slipway.bootstrapper.importers.cluster_api.cluster_kinds import ClusterClassSpec, ClusterSpec
+from slipway.bootstrapper.importers.cluster_api.families import family_of_control_plane
 from slipway.bootstrapper.importers.cluster_api.infrastructure import endpoint_of, infrastructure_of
 from slipway.bootstrapper.importers.cluster_api.kinds import ControlPlaneSpec, Reference
 from slipway.bootstrapper.importers.cluster_api.objects import ManifestObject, ManifestObjects
@@ -12,7 +13,6 @@ from slipway.contract.source_position import SourceError
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
-_FAMILIES = {"KubeadmControlPlane": "kubeadm", "TalosControlPlane": "talos"}
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Clusters:
 
     def _set_control_plane(self, each: ManifestObject, spec: ClusterSpec, facts: clusterpb.Cluster) -> None:
         reference = spec.control_plane_ref or self._of_class(each, spec) or Reference()
-        family = _FAMILIES.get(reference.kind, "")
+        family = family_of_control_plane(reference.kind)
         if family:
             facts.control_plane = family
         plane = self.objects.referred(reference, near=each)

@@ -27,12 +27,13 @@ def set_cluster_configuration(
     plane = kubernetespb.ControlPlane()
     if config.api_server is not None:
         here = place.at("apiServer")
-        _set_component(context, here, config.api_server, plane.api_server)
+        _set_component(plane.api_server, _component(context, here, config.api_server))
         plane.api_server_sans.extend(_texts(context, here.at("certSANs"), config.api_server.cert_sans))
     if config.controller_manager is not None:
-        _set_component(context, place.at("controllerManager"), config.controller_manager, plane.controller_manager)
+        item = _component(context, place.at("controllerManager"), config.controller_manager)
+        _set_component(plane.controller_manager, item)
     if config.scheduler is not None:
-        _set_component(context, place.at("scheduler"), config.scheduler, plane.scheduler)
+        _set_component(plane.scheduler, _component(context, place.at("scheduler"), config.scheduler))
     if config.dns is not None:
         texts = {"image_repository": config.dns.image_repository, "image_tag": config.dns.image_tag}
         _set_texts(context, place.at("dns"), plane.dns, texts)
@@ -66,12 +67,21 @@ def _options(context: Context, place: Place, config: ClusterConfiguration) -> sp
     return options
 
 
-def _set_component(context: Context, place: Place, config: Component, component: kubernetespb.Component) -> None:
-    component.arguments.extend(arguments(context, place.at("extraArgs"), config.extra_args))
-    component.volumes.extend(
-        _volume(context, place.at("extraVolumes", index), volume) for index, volume in enumerate(config.extra_volumes)
+def _component(context: Context, place: Place, config: Component) -> kubernetespb.Component:
+    return kubernetespb.Component(
+        arguments=arguments(context, place.at("extraArgs"), config.extra_args),
+        volumes=[
+            _volume(context, place.at("extraVolumes", index), volume)
+            for index, volume in enumerate(config.extra_volumes)
+        ],
+        environment=_environment(context, place.at("extraEnvs"), config.extra_envs or []),
     )
-    component.environment.extend(_environment(context, place.at("extraEnvs"), config.extra_envs or []))
+
+
+def _set_component(component: kubernetespb.Component, item: kubernetespb.Component) -> None:
+    """Set a component, unless nothing is said of it: an empty one would count as a wish."""
+    if item.ByteSize():
+        component.CopyFrom(item)
 
 
 def arguments(context: Context, place: Place, args: list[Arg]) -> list[kubernetespb.Argument]:

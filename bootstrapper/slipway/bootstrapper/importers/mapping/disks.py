@@ -1,12 +1,15 @@
 """diskSetup and mounts: both formats have the same fields and mean different things by them."""
 
+import json
 import re
 
 from slipway.bootstrapper.importers.kubeadm_config.os_items import DiskSetup, Filesystem, Partition
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.contract.devices import is_partition
+from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 _TABLES = {"gpt": ospb.PARTITION_TABLE_TYPE_GPT, "mbr": ospb.PARTITION_TABLE_TYPE_MBR}
 _TYPES = {
@@ -22,18 +25,27 @@ _TYPES = {
 _SHORT_DEVICE = re.compile(r"(?:sd|vd|hd|xvd|nvme|md|dm-)[a-z0-9]+")
 _KNOWN_SOURCE = re.compile(r"(?:LABEL|UUID|PARTLABEL|PARTUUID)=.+|/.+|tmpfs|none")
 _ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
+_PARTITION_SEARCH = "cloud-init.slipway.dev/partition-search"
 _NAMED = 2
 """A mount names at least what and where."""
 
 
-def set_disks(context: Context, place: Place, setup: DiskSetup, os: ospb.OperatingSystem) -> None:
+def set_disks(context: Context, place: Place, setup: DiskSetup, spec: specpb.MachineBootstrapSpec) -> None:
     """Carry over diskSetup."""
     for index, partition in enumerate(setup.partitions):
         item = _disk(context, place.at("partitions", index), partition)
         if item is not None:
-            os.disks.append(item)
+            spec.os.disks.append(item)
+    searches: dict[int, dict[str, str]] = {}
     for index, filesystem in enumerate(setup.filesystems):
-        os.filesystems.append(_filesystem(context, place.at("filesystems", index), filesystem))
+        made = _filesystem(context, place.at("filesystems", index), filesystem)
+        spec.os.filesystems.append(made)
+        if not made.HasField("partition") and _is_searched(context, made.device, filesystem.partition):
+            searches[index] = _search(made, filesystem.partition)
+    if searches:
+        here = place.at("filesystems", min(searches), "partition") if len(searches) == 1 else place.at("filesystems")
+        content = contentpb.Content(text=json.dumps(list(searches.values()), ensure_ascii=False))
+        spec.extensions.add(id=_PARTITION_SEARCH, media_type="application/json", content=content, origin=here.origin())
 
 
 def _disk(context: Context, place: Place, partition: Partition) -> ospb.Disk | None:
@@ -67,30 +79,39 @@ def _filesystem(context: Context, place: Place, filesystem: Filesystem) -> ospb.
         format=context.plain(place.at("filesystem"), filesystem.filesystem),
         origin=place.origin(),
     )
-    _set_device(context, item, context.plain(place.at("device"), filesystem.device), filesystem.partition)
+    _set_device(item, context.plain(place.at("device"), filesystem.device), filesystem.partition)
     if filesystem.label and filesystem.label != "None":
         item.label = context.plain(place.at("label"), filesystem.label)
     if filesystem.overwrite is not None:
         item.overwrite = filesystem.overwrite
     if filesystem.replace_fs:
-        item.cloud_init.replace_format = filesystem.replace_fs
+        item.replace_format = filesystem.replace_fs
     for index, option in enumerate(filesystem.extra_opts):
         item.options.append(context.plain(place.at("extraOpts", index), option))
     return item
 
 
-def _set_device(context: Context, item: ospb.Filesystem, device: str, partition: str) -> None:
-    """Say where the filesystem is. cloud-init looks for a partition of a disk unless the config says which."""
+def _set_device(item: ospb.Filesystem, device: str, partition: str) -> None:
+    """Say where the filesystem is."""
     if partition.isdecimal() and device.startswith("/dev/"):
         item.partition.disk, item.partition.number = device, int(partition)
         return
     # cloud-init's own name of an attached disk takes the number behind a dot.
     item.device = f"{device}.{partition}" if partition.isdecimal() else device
+
+
+def _is_searched(context: Context, device: str, partition: str) -> bool:
+    """Whether cloud-init looks for a partition of a disk: it does unless the config says which."""
     known = partition.isdecimal() or partition == "none" or is_partition(device) or _ALIAS.fullmatch(device)
-    if known or context.format == IGNITION:
-        return
+    return context.format == CLOUD_CONFIG and not known
+
+
+def _search(item: ospb.Filesystem, partition: str) -> dict[str, str]:
+    """Say to cloud-init's provisioner what cloud-init is to do for a filesystem."""
+    label = {"label": item.label} if item.label else {}
     # cloud-init's "auto|any" is its "any": whatever is there of this kind is good.
-    item.cloud_init.search = "auto" if partition == "auto" else "any"
+    word = "auto" if partition == "auto" else "any"
+    return {"device": item.device, "filesystem": item.format, **label, "partition": word}
 
 
 def set_mounts(context: Context, place: Place, mounts: list[list[str]], os: ospb.OperatingSystem) -> None:

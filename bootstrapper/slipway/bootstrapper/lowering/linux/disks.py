@@ -104,16 +104,14 @@ def _filesystem(item: Item, draft: Draft) -> list[str]:
     kind = filesystem.format
     kinds = _programs(item, draft)
     _check_device(item)
-    if filesystem.HasField("cloud_init"):
-        why = "only cloud-init chooses a partition or replaces one kind of filesystem"
-        raise CannotLower(item, why, remedy="name the partition, and leave out cloudInit", fields=["cloud_init"])
     if kind not in kinds:
         why = "the distribution has no program that makes this kind of filesystem"
         raise CannotLower(item, why, remedy=f"choose one of {', '.join(kinds)}")
     words = ["mkswap" if kind == "swap" else f"mkfs.{kind}"]
     words += [_FORCE[kind]] if kind in _FORCE else []
     words += [_LABEL_OPTIONS.get(kind, "-L"), filesystem.label] if filesystem.label else []
-    return ["filesystem", filesystem.device, "x" if filesystem.overwrite else "", *words, *filesystem.options]
+    overwrite = "x" if filesystem.overwrite else ""
+    return ["filesystem", filesystem.device, overwrite, filesystem.replace_format, *words, *filesystem.options]
 
 
 def _check_device(item: Item) -> None:

@@ -1,5 +1,6 @@
 """Time synchronisation, by whichever of the distribution's programs the image has."""
 
+import json
 from collections.abc import Iterator, Sequence
 
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
@@ -9,7 +10,6 @@ from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.os_profiles.profile import NtpClient, NtpProgram
 from slipway.contract.walk import Item
 from slipway.v1alpha1 import os_pb2 as ospb
-from slipway.v1alpha1 import plan_pb2 as planpb
 
 ID = "linux.ntp"
 
@@ -23,12 +23,13 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     clients = dict(_clients(item, draft))
     if any(host.startswith("*") for host in (*ntp.servers, *ntp.pools)):
         raise CannotLower(item, "a time server is a pattern", remedy="write names or addresses")
+    imported = draft.bundle.execution.literal_commands
     if ntp.HasField("enabled") and not ntp.enabled:
         calls = [[*only, "off", client.executable, client.service] for client, only in clients.items()]
     else:
         calls = [[*only, *_call(client, ntp)] for client, only in clients.items()]
-        calls.append(["found"])
-    if draft.bundle.execution.layout == planpb.LAYOUT_KUBEADM_PROVIDER:
+        calls.append(["own", _cloud_config(ntp)] if imported else ["found"])
+    if imported:
         # Of an imported config: today no failure of it keeps a machine from becoming a node.
         calls = [["try", *call] for call in calls]
     text = script(calls, programs=["ntp"])
@@ -64,6 +65,14 @@ def _chrony(ntp: ospb.Ntp) -> str:
 def _timesyncd(ntp: ospb.Ntp) -> str:
     """Give a drop-in. It knows no pools; a pool's name serves as a server's. Source: timesyncd.conf(5)."""
     return f"[Time]\nNTP=\nNTP={' '.join(_bare(host) for host in (*ntp.servers, *ntp.pools))}\n"
+
+
+def _cloud_config(ntp: ospb.Ntp) -> str:
+    """Give what cloud-init has as its key ntp; it installs a client where there is none. Source: its module cc_ntp."""
+    hosts = {"servers": ntp.servers, "pools": ntp.pools}
+    return json.dumps(
+        {"ntp": {"enabled": True} | {key: list(map(_bare, names)) for key, names in hosts.items() if names}}
+    )
 
 
 def _bare(host: str) -> str:

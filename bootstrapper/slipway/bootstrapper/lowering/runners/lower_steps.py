@@ -29,8 +29,7 @@ from dataclasses import dataclass
 
 from slipway.bootstrapper.lowering.facts import facts_step
 from slipway.bootstrapper.lowering.runners import linux_plan, windows_plan
-from slipway.bootstrapper.lowering.runners.kubeadm_provider import UNIT_NAME as PROVIDER_UNIT_NAME
-from slipway.bootstrapper.lowering.runners.kubeadm_provider import as_commands, as_script
+from slipway.bootstrapper.lowering.runners.literal_commands import as_commands, as_script
 from slipway.bootstrapper.lowering.runners.run_order import FailureRules, check_bundle_id
 from slipway.bootstrapper.lowering.runners.wave import Wave, facts_of
 from slipway.contract.errors import UnsupportedTarget, Violation
@@ -102,8 +101,7 @@ def lower_steps(  # noqa: PLR0913  # each is a fact of its own; none has a natur
             ],
             metadata={"supported": "linux,windows"},
         )
-    if rules.policy.layout == planpb.LAYOUT_KUBEADM_PROVIDER:
-        result.unit_name = (entrypoint.unit_name if entrypoint is not None else "") or PROVIDER_UNIT_NAME
+    if rules.policy.literal_commands:
         lowered = (as_commands if accepts_commands else as_script)(
             whole, bundle_id=bundle_id, rules=rules, entrypoint=result
         )

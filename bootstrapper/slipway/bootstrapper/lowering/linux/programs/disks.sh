@@ -37,11 +37,13 @@ table() {
   rm -f /run/slipway-table
   udevadm settle
 }
-# filesystem DEVICE OVERWRITE PROGRAM ARGUMENT...: the device has a filesystem, made by the program where none was.
+# filesystem DEVICE OVERWRITE KIND PROGRAM ARGUMENT...: the device has a filesystem, made by the program where none was, or
+# one of that kind.
 filesystem() {
   awaited "$1"
   device=$(readlink -f "$1") overwrite=$2
-  shift 2
+  [ -z "$3" ] || [ "$(blkid -p -o value -s TYPE "$device")" != "$3" ] || overwrite=x
+  shift 3
   ! untouched "$device" "$overwrite" || { echo "a filesystem that is there is left alone" >&2; return 0; }
   [ -z "$overwrite" ] || wipefs -q -a "$device"
   "$@" "$device" >&2

@@ -1,4 +1,4 @@
-"""The layout of Cluster API's kubeadm bootstrap provider: command lines and the one script, both executed."""
+"""Literal commands, as Cluster API's kubeadm bootstrap provider has them: lines and the one script, both executed."""
 
 import stat
 
@@ -27,12 +27,17 @@ from tests.bootstrapper.lowering.runners.plans import (
 )
 
 STOP, CONTINUE = planpb.FAILURE_POLICY_STOP, planpb.FAILURE_POLICY_CONTINUE
-EARLY, LAYOUT = planpb.SENTINEL_TIME_AFTER_BOOTSTRAP, planpb.LAYOUT_KUBEADM_PROVIDER
+EARLY = planpb.SENTINEL_TIME_AFTER_BOOTSTRAP
+UNIT = planpb.EntryPoint(unit_name="kubeadm.service")
 CLOUD_CONFIG = planpb.ExecutionPolicy(
-    on_pre_failure=CONTINUE, on_bootstrap_failure=CONTINUE, on_post_failure=CONTINUE, sentinel=EARLY, layout=LAYOUT
+    on_pre_failure=CONTINUE,
+    on_bootstrap_failure=CONTINUE,
+    on_post_failure=CONTINUE,
+    sentinel=EARLY,
+    literal_commands=True,
 )
 IGNITION = planpb.ExecutionPolicy(
-    on_pre_failure=STOP, on_bootstrap_failure=STOP, on_post_failure=STOP, sentinel=EARLY, layout=LAYOUT
+    on_pre_failure=STOP, on_bootstrap_failure=STOP, on_post_failure=STOP, sentinel=EARLY, literal_commands=True
 )
 CONFIG = "/run/kubeadm/kubeadm-join-config.yaml"
 JOIN = program("20-kubeadm", "kubeadm", "join", "--config", CONFIG)
@@ -245,7 +250,7 @@ RUNNER = [
     ("one script cannot go on", [JOIN], CLOUD_CONFIG, False),
     ("neither can reboot", [program("r", "true", phase=PRE, reboot=True), JOIN], CLOUD_CONFIG, True),
     ("neither can try again", [program("r", "true", phase=PRE, retries=3), JOIN], IGNITION, False),
-    ("neither has a late sentinel", [JOIN], planpb.ExecutionPolicy(layout=LAYOUT), False),
+    ("neither has a late sentinel", [JOIN], planpb.ExecutionPolicy(literal_commands=True), False),
 ]
 
 
@@ -257,14 +262,16 @@ def test_what_a_form_can_not_express_gets_the_runner(
     accepts: bool,
 ) -> None:
     """The semantics are kept by the runner, under the unit's name of today."""
-    result = lower_steps(steps, bundle_id="bundle-1", target=linux(), policy=policy, accepts_commands=accepts)
+    result = lower_steps(
+        steps, bundle_id="bundle-1", target=linux(), policy=policy, entrypoint=UNIT, accepts_commands=accepts
+    )
     assert list(result.entrypoint.argv) == ["/bin/sh", "/var/lib/slipway/run"], reason
     assert result.entrypoint.unit_name == "kubeadm.service"
     assert not result.entrypoint.commands
 
 
-def test_native_layout_has_none_of_it() -> None:
-    """A native plan never gets today's paths, whatever the provisioner takes."""
+def test_a_native_plan_has_none_of_it() -> None:
+    """It never gets today's paths, whatever the provisioner takes."""
     result = lower_steps([JOIN], bundle_id="bundle-1", target=linux(), accepts_commands=True)
     assert result.entrypoint.unit_name == "slipway-bootstrap.service"
     assert list(result.entrypoint.argv) == ["/bin/sh", "/var/lib/slipway/run"]

@@ -1,10 +1,10 @@
-"""The layout of Cluster API's kubeadm bootstrap provider, for imported configs.
+"""The steps of an imported config as literal commands, which its owners and other programs look for.
 
-Their owners must see no change. Consumers look for the literal `kubeadm init` or `kubeadm join` line, for the
-unit's name and for the paths. They know two forms: command lines for cloud-init, of which a failing one does
-not stop the next; and one bash script that stops at the first failure, run by a unit on every boot until the
-bootstrap has taken its configuration away. A plan that says anything which a form cannot express is not
-given that form: it gets the runner, with the same unit name.
+Their owners must see no change. Consumers look for the literal line, e.g. `kubeadm init`, for the unit's name and for
+the paths. They know two forms, those of Cluster API's kubeadm bootstrap provider: command lines for cloud-init, of
+which a failing one does not stop the next; and one bash script that stops at the first failure, run by a unit on every
+boot until the bootstrap has taken its configuration away. A plan that says anything which a form cannot express gets
+the runner, with the same unit name.
 
 In both forms one shell runs all, so that what a command leaves behind in it (variables, working directory, umask,
 functions) reaches kubeadm and the commands after it. A script that holds machine facts is therefore put together
@@ -38,9 +38,6 @@ from slipway.contract.content import literal, normal_segments
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
-
-UNIT_NAME = "kubeadm.service"
-SCRIPT = "/etc/kubeadm.sh"
 
 _GRAVE = "/tmp/"  # noqa: S108  # where that provider puts what is not to be used again
 _SEGMENT_CHARACTERS = 1024
@@ -121,9 +118,10 @@ def as_script(
     for step in after:
         segments += _script_lines(step, files)
     result.execution = planpb.EXECUTION_RUNNER
-    result.argv[:] = ["/bin/bash", SCRIPT]
+    path = f"/etc/{result.unit_name.removesuffix('.service')}.sh"
+    result.argv[:] = ["/bin/bash", path]
     content = contentpb.Content(segments=normal_segments(contentpb.Content(segments=segments)))
-    return (*files, root_file(SCRIPT, content, mode=0o700)), result
+    return (*files, root_file(path, content, mode=0o700)), result
 
 
 def _plain_steps(

@@ -1,0 +1,38 @@
+"""The bootstrap engine of a cluster whose facts name none: that of its control-plane machines' own specs."""
+
+from collections.abc import Iterable
+
+from slipway.bootstrapper.assembly.overrides import overrides_of
+from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+
+
+def named_engine(question: MachineQuestion) -> str:
+    """Give the engine that the spec of a machine names for its role, or ""."""
+    spec = question.subject.spec
+    overrides, _ = overrides_of(spec, question.subject.machine.role)
+    return overrides.kubernetes.engine or spec.kubernetes.engine
+
+
+def set_control_planes(questions: Iterable[MachineQuestion]) -> None:
+    """Put into the facts of each cluster the engine of its control plane, where its specs name one and no fact does.
+
+    The machine that begins the cluster decides, without one the control planes that join, if they agree.
+    """
+    clusters: dict[tuple[str, str], list[MachineQuestion]] = {}
+    for question in questions:
+        facts = question.subject.cluster
+        clusters.setdefault((facts.namespace, facts.name), []).append(question)
+    for machines in clusters.values():
+        engine = _engine_of_control_plane(machines)
+        for question in machines:
+            if engine and not question.subject.cluster.control_plane:
+                question.subject.cluster.control_plane = engine
+
+
+def _engine_of_control_plane(machines: Iterable[MachineQuestion]) -> str:
+    by_role: dict[clusterpb.Role.ValueType, set[str]] = {}
+    for question in machines:
+        by_role.setdefault(question.subject.machine.role, set()).add(named_engine(question))
+    engines = by_role.get(clusterpb.ROLE_INIT) or by_role.get(clusterpb.ROLE_CONTROL_PLANE) or set()
+    return next(iter(engines)) if len(engines) == 1 else ""

@@ -1,0 +1,54 @@
+"""Measures how slow this machine is just now, so that no provisioner breaks a time limit of the contract because of it.
+
+A heartbeat sees that the suite itself is late. On a slow processor, or beside busy neighbours, nothing is late and
+everything takes longer, the provisioner too. So what took too long is judged by what a piece of work takes here.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+
+from slipway.conformance.outcome import Broken, Unverified
+
+_ROUNDS = 20_000
+_USUAL_SECONDS = 0.012
+"""What the work takes on a processor of 2020; source: measured on an idle machine of the project."""
+
+_SAMPLES = 7
+
+
+def slowness() -> float:
+    """Give how many times as long as usual a piece of work takes here, now; at least 1. It blocks for 0.1 seconds."""
+    found = []
+    for _ in range(_SAMPLES):
+        began = time.perf_counter()
+        _work()
+        found.append(time.perf_counter() - began)
+    return max(1.0, sum(found) / _SAMPLES / _USUAL_SECONDS)
+
+
+def judge(text: str, seconds: float, most: float, *, slow: Callable[[], float]) -> None:
+    """Hold a time against a limit.
+
+    Args:
+        text: what is wrong if it was too long.
+        seconds: the time.
+        most: the limit.
+        slow: gives how slow the machine is; asked only where the limit is passed.
+
+    Raises:
+        Broken: it was too long.
+        Unverified: it was too long, and would not be on a machine as usual.
+    """
+    if seconds <= most:
+        return
+    factor = slow()
+    if seconds <= most * factor:
+        raise Unverified(f"{text}, on a machine that is {factor:.1f} times slower than usual: not judged")
+    raise Broken(text)
+
+
+def _work() -> None:
+    digest = b""
+    for _ in range(_ROUNDS):
+        digest = hashlib.sha256(digest).digest()

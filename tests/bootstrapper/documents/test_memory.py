@@ -1,0 +1,38 @@
+"""What documents of very many values cost: they are read once, whatever they are."""
+
+import tracemalloc
+
+import pytest
+
+from slipway.bootstrapper.documents.document_set import read_document_set
+from slipway.contract.source_position import SourceError
+
+_TEMPLATE = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfigTemplate\nmetadata: {name: a}\nspec:\n"
+_MANY = "[" + "[0]," * 30_000 + "]"
+MIB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (f"{_TEMPLATE}  template: {{spec: {{x: {_MANY}}}}}\n", "spec.template.spec.x: unknown field"),
+        (f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {{x: {_MANY}}}\n", "data.x: must be text"),
+    ],
+    ids=["config", "ConfigMap"],
+)
+def test_documents_are_read_once(text: str, place: str) -> None:
+    """Their values and the places of them are in memory once: some 700 bytes for each, and the text."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(SourceError, match=place):
+            read_document_set({"f.yaml": text}, variables={})
+        assert tracemalloc.get_traced_memory()[1] < 40 * MIB
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_of_too_many_values_is_named_with_the_place() -> None:
+    """The field where the bound is reached; what is read until then is bounded."""
+    text = _TEMPLATE + "  template: {spec: {x: [" + "[0]," * 130_000 + "]}}\n"
+    with pytest.raises(SourceError, match=r"f\.yaml:5:\d+: spec\.template\.spec\.x\[12\d+\].*more than 250000 values"):
+        read_document_set({"f.yaml": text}, variables={})

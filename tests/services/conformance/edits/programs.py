@@ -1,0 +1,59 @@
+"""Makes programs of edited sources: a copy of the Python package, and a build of the Go example with another file."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.services.conformance.edits.edit import Edit
+from tools.oracles.go_examples import EXAMPLES
+
+_ROOT = Path(__file__).resolve().parents[4]
+_PROVISIONERS = _ROOT / "provisioners" / "slipway" / "provisioners"
+_CLASSES = {"ignition": "IgnitionProvisioner", "cloud_init": "CloudInit"}
+_OF_SDK = "sdk/"
+_MAIN = """\
+from edited.render import {name}
+from slipway.sdk.command import run
+
+run({name}())
+"""
+
+
+def python(name: str, edit: Edit, folder: Path) -> tuple[str, ...]:
+    """Give the command that starts one of our provisioners with an edit in it; its package is copied to a folder."""
+    package = folder / "edited"
+    package.mkdir()
+    for source in (_PROVISIONERS / name).glob("*.py"):
+        text = source.read_text(encoding="utf-8")
+        text = edit.applied(text) if source.name == edit.file else text
+        own = text.replace(f"slipway.provisioners.{name}.", "edited.")
+        own = own.replace(f"from slipway.provisioners.{name} import", "from edited import")
+        (package / source.name).write_text(own, encoding="utf-8")
+    main = folder / "main.py"
+    main.write_text(_MAIN.format(name=_CLASSES[name]), encoding="utf-8")
+    return sys.executable, str(main)
+
+
+def go(edit: Edit, folder: Path) -> tuple[str, ...]:
+    """Build the example in Go with an edit in it, and give the command that starts it.
+
+    Raises:
+        EngineMissing: the example was never built here, so its generated code is missing.
+    """
+    example = EXAMPLES["provisioner-go"]
+    example.require()
+    sdk, own = example.modules()
+    source = sdk / "provisioner" / edit.file.removeprefix(_OF_SDK) if edit.file.startswith(_OF_SDK) else own / edit.file
+    edited, overlay, program = folder / source.name, folder / "overlay.json", folder / "provisioner"
+    edited.write_text(edit.applied(source.read_text(encoding="utf-8")), encoding="utf-8")
+    overlay.write_text(json.dumps({"Replace": {str(source): str(edited)}}), encoding="utf-8")
+    toolchain = shutil.which("go") or "go"
+    environment = {**os.environ, "GOFLAGS": "-trimpath -buildvcs=false -mod=readonly", "CGO_ENABLED": "0"}
+    command = [toolchain, "build", "-overlay", str(overlay), "-ldflags=-s -w", "-o", str(program), "."]
+    done = subprocess.run(command, cwd=own, env=environment, check=False, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise AssertionError(done.stderr[-2000:])
+    return (str(program),)

@@ -1,0 +1,78 @@
+"""Slips in the source of a provisioner in Python are seen by the suite."""
+
+from pathlib import Path
+
+import pytest
+
+from slipway.conformance.options import Options
+from slipway.conformance.run import Wanted, conformance
+from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+from tests.services.conformance.edits.edit import Edit, edits
+from tests.services.conformance.edits.programs import python
+from tests.services.conformance.runs import CHECKS
+
+BAD = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
+_ROOT = Path(__file__).resolve().parents[3]
+_ROWS = {
+    "ignition": "first, Ignition in Python",
+    "bottlerocket": "first, Bottlerocket in Go",
+    "cloud_init": "second, cloud-init in Python",
+}
+PYTHON = ("ignition", "cloud_init")
+_NONE = Edit("nothing", "accounts.py", "import re\n", "import re\n")
+_SEEN = [(name, edit) for name in PYTHON for edit in edits(name) if edit.check]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize(("name", "edit"), _SEEN, ids=[edit.name.replace(" ", "-") for _, edit in _SEEN])
+async def test_a_slip_in_python_is_seen(name: str, edit: Edit, tmp_path: Path) -> None:
+    """By the check that is named beside it."""
+    options = Options(insecure=True, start_cmd=python(name, edit, tmp_path))
+    made = await conformance(options, wanted=Wanted(only=(edit.check,)))
+    assert [finding.check for finding in made.findings if finding.state in BAD] == [edit.check]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize("name", PYTHON)
+async def test_a_copy_without_a_slip_passes(name: str, tmp_path: Path) -> None:
+    """The copy itself breaks nothing: what the checks above see is the edit."""
+    checks = tuple({edit.check for edit in edits(name)} - {""})
+    options = Options(insecure=True, start_cmd=python(name, _NONE, tmp_path))
+    made = await conformance(options, wanted=Wanted(only=checks))
+    assert [list(finding.found) for finding in made.findings if finding.state in BAD] == []
+
+
+@pytest.mark.parametrize("name", ["ignition", "bottlerocket", "cloud_init"])
+def test_edits_are_of_the_suite(name: str) -> None:
+    """About twenty of each, each of a name of its own, with a check that there is, or the reason for none."""
+    listed = edits(name)
+    assert len({edit.name for edit in listed}) == len(listed) >= 19
+    assert {edit.check for edit in listed} - {""} <= CHECKS.keys()
+    assert [edit.name for edit in listed if bool(edit.check) == bool(edit.unseen)] == []
+
+
+def test_the_page_has_the_figures() -> None:
+    """What the suite saw at first, and what it sees now, as the lists of edits say."""
+    page = " ".join((_ROOT / "docs" / "conformance" / "README.md").read_text(encoding="utf-8").split())
+    for name, where in _ROWS.items():
+        listed = edits(name)
+        first, now = sum(not edit.missed for edit in listed), sum(bool(edit.check) for edit in listed)
+        assert f"| {where} | {len(listed)} | {first} | {now} |" in page
+
+
+@pytest.mark.parametrize(("old", "reason"), [("not there", "nothing to change"), ("name", "more than one place")])
+def test_an_edit_fits_the_source(old: str, reason: str) -> None:
+    """A source that has changed makes its edits fail, and pass for nothing."""
+    with pytest.raises(LookupError, match="times"):
+        Edit("x", "x.py", old, "").applied("name = name")
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_edits_in_python_fit(name: str, tmp_path: Path) -> None:
+    """All of them, without a run."""
+    for number, edit in enumerate(edits(name)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert len(python(name, edit, folder)) == 2

@@ -1,0 +1,48 @@
+"""A slow machine: what takes longer there than the contract gives is not judged; what is far too long still fails."""
+
+import pytest
+
+from slipway.conformance import yardstick
+from slipway.conformance.outcome import Broken, Unverified
+from slipway.conformance.runner import Ending, result
+from slipway.conformance.yardstick import judge
+from tests.services.conformance.mutants import limits
+from tests.services.conformance.runs import CHECKS, session
+
+
+@pytest.mark.parametrize(
+    ("seconds", "factor", "end", "reason"),
+    [
+        (9.9, 1.0, None, "in time"),
+        (10.1, 1.0, Broken, "too long"),
+        (10.1, 5.0, Unverified, "too long, and a machine as usual needs a fifth of it"),
+        (50.1, 5.0, Broken, "too long on any machine"),
+    ],
+)
+def test_times_are_judged_by_the_machine(seconds: float, factor: float, end: type[Exception], reason: str) -> None:
+    """The limit is what the contract gives, times what this machine is slower."""
+    if end is None:
+        judge("it took long", seconds, 10.0, slow=lambda: factor)
+        return
+    with pytest.raises(end, match="it took long") as caught:
+        judge("it took long", seconds, 10.0, slow=lambda: factor)
+    assert type(caught.value) is end, reason
+
+
+def test_nobody_is_faster_than_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fast machine makes no limit shorter; a slow one is as slow as its work takes."""
+    monkeypatch.setattr(yardstick, "_work", lambda: None)
+    assert yardstick.slowness() == 1.0
+    monkeypatch.undo()
+    monkeypatch.setattr(yardstick, "_USUAL_SECONDS", 1e-6)
+    assert yardstick.slowness() > 100
+
+
+@pytest.mark.parametrize(("factor", "ending"), [(1.0, Ending.FAILED), (5.0, Ending.UNVERIFIED)])
+async def test_a_slow_render(factor: float, ending: Ending) -> None:
+    """The mutant whose large bundles take long fails on a machine as usual, and is not judged on one that is slow."""
+    mutant = next(mutant for mutant in limits.mutants() if mutant.name == "large bundles take long")
+    async with session(mutant.bent) as found:
+        found.slowness = lambda: factor
+        ended = await result(found, CHECKS["LIM-006.in-time"])
+    assert ended.ending is ending, ended.found
