@@ -15,6 +15,7 @@ func placeFlags(set *flag.FlagSet) *executor.Places {
 	set.StringVar(&places.Plan, "plan", places.Plan, "the manifest of the steps")
 	set.StringVar(&places.Steps, "steps", places.Steps, "the folder of the steps' scripts")
 	set.StringVar(&places.State, "state", places.State, "the folder of the state")
+	set.StringVar(&places.Events, "events", places.Events, "the file of the events")
 	return &places
 }
 

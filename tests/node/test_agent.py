@@ -93,7 +93,7 @@ def test_a_tampered_agent_is_never_executed(harbour, engine):
         one.spec["agent"]["urls"] = [f"https://{one.address}"]
         worker = harbour.worker("tampered", **one.spec)
         record, tail = failure(worker)
-        assert record["phase"] == "prepare"
+        assert record["phase"] == "PHASE_PREPARE"
         assert f"{one.address}: no answer, or another content" in tail
         assert not worker.exists(DOWNLOADED)
         assert not worker.exists("/var/executor")

@@ -33,7 +33,7 @@ def test_a_failing_command_before_ends_it(harbour: Harbour, by: FirstBoot) -> No
     before, behind = script(COUNT.format("first")), script(COUNT.format("never"))
     machine = harbour.worker(f"pre-{by}", by=by, commands={"pre": [before, fails, behind]})
     told, tail = failure(machine)
-    assert (told["phase"], told["exit"]) == ("pre", 7)
+    assert (told["phase"], told["exitCode"]) == ("PHASE_PRE", 7)
     assert tail == "last words\n"
     assert "last words" not in machine.serial()
     the_same_after_a_reboot(machine)
@@ -51,7 +51,7 @@ def test_failing_commands_before_are_passed_over_where_the_policy_says_so(harbou
     machine = harbour.worker("legacy", commands={"pre": [quiet, script("echo words", "exit 7")]}, execution=policy)
     machine.wait_until(lambda: machine.exists(SENTINEL), "no sentinel", timeout=SECONDS)
     told = [record.partition("\n") for record in machine.failures()]
-    assert [(json.loads(line)["exit"], tail) for line, _, tail in told] == [(3, ""), (7, "words\n")]
+    assert [(json.loads(line)["exitCode"], tail) for line, _, tail in told] == [(3, ""), (7, "words\n")]
     assert "pass-word-4711" not in machine.serial()
     harbour.wait_joined(machine.name)
 
@@ -61,7 +61,7 @@ def test_a_failing_command_after_is_no_success(harbour: Harbour) -> None:
     fails, behind = script(COUNT.format("post"), "exit 9"), script(COUNT.format("never"))
     machine = harbour.worker("post", commands={"post": [fails, behind]})
     told, _ = failure(machine)
-    assert (told["phase"], told["exit"]) == ("post", 9)
+    assert (told["phase"], told["exitCode"]) == ("PHASE_POST", 9)
     harbour.wait_joined(machine.name)
     the_same_after_a_reboot(machine)
     assert [count(machine, name) for name in ("post", "never")] == [1, 0]
@@ -95,7 +95,7 @@ def test_a_failing_kubeadm_is_told_with_its_own_words(
     """Phase, step and status, and the end of what kubeadm said; the next boot does not start it again."""
     machine = harbour.worker(name, **spec)
     told, tail = failure(machine)
-    assert (told["phase"], told["step"], told["exit"]) == ("bootstrap", "20-kubeadm", 1)
+    assert (told["phase"], told["step"], told["exitCode"]) == ("PHASE_BOOTSTRAP", "20-kubeadm", 1)
     assert words in tail
     the_same_after_a_reboot(machine)
     assert not harbour.joined(machine.name)

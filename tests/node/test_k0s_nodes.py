@@ -133,7 +133,7 @@ def test_machines_with_another_authority_fail_in_time(place: Site) -> None:
     joining = {name: boot(place, stranger, name, FirstBoot.IGNITION) for name in ("two", "three")}
     for name, machine in joining.items():
         reported, tail = failure(machine)
-        assert (reported["phase"], reported["step"], reported["exit"]) == ("bootstrap", "20-k0s", 3), tail
+        assert (reported["phase"], reported["step"], reported["exitCode"]) == ("PHASE_BOOTSTRAP", "20-k0s", 3), tail
         assert "not signed by the authority" in tail
         unit = "k0scontroller" if name == "two" else "k0sworker"
         assert machine.run(["systemctl", "is-enabled", unit]).output.strip() == "disabled"

@@ -51,7 +51,9 @@ def test_a_failure_is_recorded_told_and_final(provisioner: str, engine: Callable
         nodes = {**state.files, **state.engine_files, **state.run}
         (record,) = (path for path in nodes if fnmatch(path, "/var/lib/slipway/state/*.failed"))
         told = state.content(record).partition(b"\n")[0]
-        assert {"slipway": "failed", "phase": "bootstrap", "exit": 3}.items() <= json.loads(told).items()
+        assert {"state": "EVENT_STATE_FAILED", "phase": "PHASE_BOOTSTRAP", "exitCode": 3}.items() <= json.loads(
+            told
+        ).items()
         assert nodes[record].mode == 0o600
         assert state.console.count(told) >= 1
 

@@ -9,6 +9,7 @@ from tools.docgen.command_pages import cli_page, settings_page
 from tools.docgen.condition_page import condition_page
 from tools.docgen.contract_page import contract_page
 from tools.docgen.engine_page import engine_page
+from tools.docgen.event_page import event_page
 from tools.docgen.fact_pages import fact_page, grammar_page, infrastructure_page
 from tools.docgen.feature_page import feature_page
 from tools.docgen.profile_page import profile_page
@@ -23,6 +24,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "conditions.md": condition_page,
     "contract.md": contract_page,
+    "events.md": event_page,
     "features.md": feature_page,
     "grammars.md": grammar_page,
     "infrastructures.md": infrastructure_page,

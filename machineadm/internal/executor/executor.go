@@ -3,9 +3,9 @@
 package executor
 
 import (
-	"encoding/json"
 	"time"
 
+	"slipway.dev/machineadm/internal/events"
 	"slipway.dev/machineadm/internal/plan"
 )
 
@@ -16,7 +16,11 @@ const Pause = 10 * time.Second
 const (
 	exitCannotStart = 127
 	exitNotKept     = 74
+	exitTimedOut    = 124
 )
+
+// The console may take so long for a line.
+const consolePatience = 9 * time.Second
 
 // Exit codes of a run.
 const (
@@ -40,7 +44,9 @@ type Host interface {
 	Sync()
 	// Keep marks the step as done.
 	Keep(step plan.Step) error
-	// Record keeps a failure, and sends the line to the serial console.
+	// Report writes an event to the file of events and to the serial console; it gives its line.
+	Report(event events.Event) []byte
+	// Record keeps a failure.
 	Record(step plan.Step, line []byte)
 	// Sentinel writes the success sentinel.
 	Sentinel() error
@@ -59,6 +65,7 @@ func Run(host Host, steps *plan.Plan, pause time.Duration) int {
 			if host.Sentinel() != nil {
 				return NotComplete
 			}
+			host.Report(events.Event{State: events.Complete})
 			result = Complete
 			continue
 		}
@@ -67,17 +74,18 @@ func Run(host Host, steps *plan.Plan, pause time.Duration) int {
 			continue
 		}
 		if !host.Final(step) {
-			code, ready := try(host, step, pause)
+			end, ready := try(host, step, pause)
 			if !ready {
 				return NotComplete
 			}
-			if code == 0 && step.Flags.Reboot {
+			line := host.Report(end)
+			switch end.State {
+			case events.Rebooting:
 				return host.Reboot()
-			}
-			if code == 0 {
+			case events.Succeeded:
 				continue
 			}
-			host.Record(step, line(steps.Bundle, step, code))
+			host.Record(step, line)
 		}
 		switch {
 		case step.Flags.GoOn:
@@ -90,42 +98,55 @@ func Run(host Host, steps *plan.Plan, pause time.Duration) int {
 	return result
 }
 
-// try runs a step with its retries; it says with false that the system goes down: then no failure counts.
-func try(host Host, step plan.Step, pause time.Duration) (code int, ready bool) {
+// try runs a step with its retries; it gives what is reported of it, and says with false that the system goes down:
+// then no failure counts.
+func try(host Host, step plan.Step, pause time.Duration) (end events.Event, ready bool) {
 	host.Clear(step)
 	if !host.Ready() {
-		return 0, false
+		return end, false
 	}
-	code = host.Execute(step)
+	host.Report(events.Event{Step: &step, State: events.Started})
+	code := host.Execute(step)
 	for left := step.Retries; code != 0 && left > 0; left-- {
 		time.Sleep(pause)
 		if !host.Ready() {
-			return 0, false
+			return end, false
 		}
+		host.Report(events.Event{Step: &step, State: events.Retrying, Code: code})
 		code = host.Execute(step)
 	}
+	end = outcome(step, code)
 	if code == 0 {
 		// What the step wrote is on the disk before the mark that says so.
 		host.Sync()
 		if host.Keep(step) != nil {
-			code = exitNotKept
+			end = outcome(step, exitNotKept)
+			end.Reason = events.StateNotWritten
 		}
 	}
 	host.Sync()
-	return code, host.Ready()
+	return end, host.Ready()
 }
 
-// line gives what is told of a failure: never output, never a value.
-func line(bundle string, step plan.Step, code int) []byte {
-	text, err := json.Marshal(struct {
-		Slipway string `json:"slipway"`
-		Run     string `json:"run"`
-		Phase   string `json:"phase"`
-		Step    string `json:"step"`
-		Exit    int    `json:"exit"`
-	}{"failed", bundle, step.Phase, step.ID, code})
-	if err != nil {
-		return []byte("{\"slipway\":\"failed\"}\n")
+// outcome gives the last event of a step; never output, never a value.
+func outcome(step plan.Step, code int) events.Event {
+	end := events.Event{Step: &step, State: events.Succeeded, Code: code}
+	switch {
+	case code == 0 && step.Flags.Reboot:
+		end.State = events.Rebooting
+	case code == 0:
+	default:
+		end.State, end.Reason = events.Failed, events.CommandFailed
+		if step.Flags.GoOn {
+			end.State = events.Tolerated
+		}
+		if code == exitTimedOut && step.Timeout > 0 {
+			end.Reason = events.CommandTimedOut
+		}
 	}
-	return append(text, '\n')
+	return end
+}
+
+func newLog(places Places, bundle string, console func([]byte) error) *events.Log {
+	return &events.Log{Bundle: bundle, Path: places.Events, Console: console, Patience: consolePatience}
 }

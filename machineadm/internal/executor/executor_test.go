@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
+	"slipway.dev/machineadm/internal/events"
 	"slipway.dev/machineadm/internal/plan"
 )
 
@@ -33,6 +35,12 @@ func (s *script) Keep(step plan.Step) error {
 	return nil
 }
 
+func (s *script) Report(event events.Event) []byte {
+	told := fmt.Sprintf("%s %d %s", event.State, event.Code, event.Reason)
+	s.calls = append(s.calls, told)
+	return []byte(told)
+}
+
 func (s *script) Record(step plan.Step, line []byte) {
 	s.calls = append(s.calls, fmt.Sprintf("record %s", line))
 }
@@ -46,9 +54,7 @@ func (s *script) Execute(step plan.Step) int {
 	return code
 }
 
-func line1(exit int) string {
-	return fmt.Sprintf("record {\"slipway\":\"failed\",\"run\":\"b\",\"phase\":\"pre\",\"step\":\"a\",\"exit\":%d}\n", exit)
-}
+const started, succeeded, complete = "STARTED 0 ", "SUCCEEDED 0 ", "COMPLETE 0 "
 
 func TestOrder(t *testing.T) {
 	step := plan.Step{ID: "a", Phase: "pre"}
@@ -61,17 +67,21 @@ func TestOrder(t *testing.T) {
 		calls []string
 	}{
 		{"the step is on the disk before its mark", script{}, plan.Flags{}, 0, Complete,
-			[]string{"clear a", "ready", "execute a", "sync", "keep a", "sync", "ready", "sentinel"}},
+			[]string{"clear a", "ready", started, "execute a", "sync", "keep a", "sync", "ready", succeeded, "sentinel", complete}},
 		{"a reboot comes behind the mark", script{}, plan.Flags{Reboot: true}, 0, Complete,
-			[]string{"clear a", "ready", "execute a", "sync", "keep a", "sync", "ready", "reboot"}},
+			[]string{"clear a", "ready", started, "execute a", "sync", "keep a", "sync", "ready", "REBOOTING 0 ", "reboot"}},
 		{"retries ask whether they may start", script{codes: []int{1, 2}}, plan.Flags{}, 1, NotComplete,
-			[]string{"clear a", "ready", "execute a", "ready", "execute a", "sync", "ready", line1(2)}},
+			[]string{"clear a", "ready", started, "execute a", "ready", "RETRYING 1 ", "execute a", "sync", "ready",
+				"FAILED 2 CommandFailed", "record FAILED 2 CommandFailed"}},
 		{"what cannot be kept has failed", script{full: true}, plan.Flags{}, 0, NotComplete,
-			[]string{"clear a", "ready", "execute a", "sync", "keep a", "sync", "ready", line1(74)}},
+			[]string{"clear a", "ready", started, "execute a", "sync", "keep a", "sync", "ready",
+				"FAILED 74 StateNotWritten", "record FAILED 74 StateNotWritten"}},
 		{"goes on, with success", script{codes: []int{5}}, plan.Flags{GoOn: true}, 0, Complete,
-			[]string{"clear a", "ready", "execute a", "sync", "ready", line1(5), "sentinel"}},
+			[]string{"clear a", "ready", started, "execute a", "sync", "ready", "TOLERATED 5 CommandFailed",
+				"record TOLERATED 5 CommandFailed", "sentinel", complete}},
 		{"goes on, without success", script{codes: []int{5}}, plan.Flags{NoSentinel: true}, 0, NotComplete,
-			[]string{"clear a", "ready", "execute a", "sync", "ready", line1(5)}},
+			[]string{"clear a", "ready", started, "execute a", "sync", "ready", "FAILED 5 CommandFailed",
+				"record FAILED 5 CommandFailed"}},
 	} {
 		step.Flags, step.Retries = row.flags, row.tries
 		steps := &plan.Plan{Bundle: "b", Items: []plan.Item{{Step: step}, {Sentinel: true}}}
@@ -81,5 +91,24 @@ func TestOrder(t *testing.T) {
 	}
 	if Run(&script{}, &plan.Plan{Bundle: "b", Items: []plan.Item{{Step: plan.Step{ID: "a", Phase: "pre"}}}}, 0) != NotComplete {
 		t.Error("success without the place of the sentinel")
+	}
+}
+
+func TestReasons(t *testing.T) {
+	limited := plan.Step{ID: "a", Phase: "pre", Timeout: time.Second}
+	for _, row := range []struct {
+		says   string
+		step   plan.Step
+		code   int
+		reason string
+	}{
+		{"done", limited, 0, ""},
+		{"ended by its time limit", limited, 124, events.CommandTimedOut},
+		{"the same code without a limit is the step's own", plan.Step{}, 124, events.CommandFailed},
+		{"any other code", limited, 74, events.CommandFailed},
+	} {
+		if end := outcome(row.step, row.code); end.Reason != row.reason || end.Code != row.code {
+			t.Errorf("%s: %+v", row.says, end)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"slipway.dev/machineadm/internal/events"
 	"slipway.dev/machineadm/internal/plan"
 )
 
@@ -22,9 +23,12 @@ const tailBytes = 4096
 type linuxHost struct {
 	places Places
 	bundle string
+	log    *events.Log
 }
 
-func newHost(places Places, bundle string) Host { return &linuxHost{places, bundle} }
+func newHost(places Places, bundle string) Host {
+	return &linuxHost{places, bundle, newLog(places, bundle, send)}
+}
 
 // Start runs the plan of these places on this machine; it gives the exit code.
 func Start(places Places, pause time.Duration) (int, error) {
@@ -144,11 +148,19 @@ func ExitCode(err error) int {
 	return ended.ExitCode()
 }
 
-func (h *linuxHost) Record(step plan.Step, line []byte) {
-	if to, err := os.OpenFile(console, os.O_WRONLY|os.O_TRUNC|unix.O_NOCTTY, 0); err == nil {
-		_, _ = to.Write(line)
-		_ = to.Close()
+func (h *linuxHost) Report(event events.Event) []byte { return h.log.Write(event) }
+
+// send writes a line to the console, where there is one.
+func send(line []byte) error {
+	to, err := os.OpenFile(console, os.O_WRONLY|os.O_APPEND|unix.O_NOCTTY, 0)
+	if err != nil {
+		return err
 	}
+	_, err = to.Write(line)
+	return errors.Join(err, to.Close())
+}
+
+func (h *linuxHost) Record(step plan.Step, line []byte) {
 	record := line
 	if !step.Flags.Redact {
 		record = append(bytes.Clone(line), tail(filepath.Join(volatile, "log"))...)

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"slipway.dev/machineadm/internal/events"
 	"slipway.dev/machineadm/internal/plan"
 	"slipway.dev/machineadm/internal/supervise"
 )
@@ -31,10 +32,11 @@ type windowsHost struct {
 	places Places
 	bundle string
 	boot   string
+	log    *events.Log
 }
 
 func newHost(places Places, bundle string) Host {
-	return &windowsHost{places, bundle, powershell(askBoot)}
+	return &windowsHost{places, bundle, powershell(askBoot), newLog(places, bundle, send)}
 }
 
 // Start runs the plan of these places on this machine; it gives the exit code.
@@ -56,7 +58,7 @@ func Start(places Places, pause time.Duration) (int, error) {
 	if err != nil {
 		return NotComplete, err
 	}
-	host := &windowsHost{places, steps.Bundle, powershell(askBoot)}
+	host := &windowsHost{places, steps.Bundle, powershell(askBoot), newLog(places, steps.Bundle, send)}
 	if host.boot == "" {
 		return NotComplete, errors.New("the time of the last boot cannot be read")
 	}
@@ -178,6 +180,8 @@ func (h *windowsHost) Execute(step plan.Step) int {
 	return supervise.Run(step.Timeout, command)
 }
 
+func (h *windowsHost) Report(event events.Event) []byte { return h.log.Write(event) }
+
 func (h *windowsHost) Record(step plan.Step, line []byte) {
 	record := line
 	if !step.Flags.Redact {
@@ -187,7 +191,6 @@ func (h *windowsHost) Record(step plan.Step, line []byte) {
 	h.clearLogs()
 	_ = keep(h.mark(step)+".failed", record)
 	_ = keep(h.mark(step)+".stop", []byte(h.boot))
-	tell(line)
 }
 
 func tail(path string) []byte {
@@ -198,26 +201,26 @@ func tail(path string) []byte {
 	return text[max(0, len(text)-tailBytes):]
 }
 
-// tell sends a line to the serial console, where there is one.
-func tell(line []byte) {
+// send writes a line to the serial console, where there is one.
+func send(line []byte) error {
 	name, err := windows.UTF16PtrFromString(`\\.\COM1`)
 	if err != nil {
-		return
+		return err
 	}
 	port, err := windows.CreateFile(name, windows.GENERIC_WRITE|windows.GENERIC_READ, 0, nil, windows.OPEN_EXISTING, 0, 0)
 	if err != nil {
-		return
+		return err
 	}
 	defer func() { _ = windows.CloseHandle(port) }()
 	state := windows.DCB{}
-	if windows.GetCommState(port, &state) != nil {
-		return
+	if err := windows.GetCommState(port, &state); err != nil {
+		return err
 	}
 	state.BaudRate, state.ByteSize, state.Parity, state.StopBits = 115200, 8, 0, 0
 	_ = windows.SetCommState(port, &state)
 	_ = windows.SetCommTimeouts(port, &windows.CommTimeouts{WriteTotalTimeoutConstant: 5000})
 	var written uint32
-	_ = windows.WriteFile(port, line, &written, nil)
+	return windows.WriteFile(port, line, &written, nil)
 }
 
 func keep(path string, content []byte) error {

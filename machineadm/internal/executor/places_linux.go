@@ -11,6 +11,8 @@ type Places struct {
 	Plan  string
 	Steps string
 	State string
+	// Events is the file of events.
+	Events string
 }
 
 // Where they are unless the caller says otherwise.
@@ -24,7 +26,7 @@ const (
 
 // DefaultPlaces gives the places of the runner.
 func DefaultPlaces() Places {
-	return Places{Plan: root + "/plan", Steps: root + "/steps", State: root + "/state"}
+	return Places{Plan: root + "/plan", Steps: root + "/steps", State: root + "/state", Events: root + "/events.jsonl"}
 }
 
 // Read reads the step data.

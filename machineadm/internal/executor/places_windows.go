@@ -12,6 +12,8 @@ type Places struct {
 	Plan  string
 	Steps string
 	State string
+	// Events is the file of events.
+	Events string
 }
 
 const (
@@ -23,7 +25,7 @@ const (
 
 // DefaultPlaces gives the places of the runner.
 func DefaultPlaces() Places {
-	return Places{Plan: root + `\plan.json`, Steps: root + `\steps`, State: root + `\state`}
+	return Places{Plan: root + `\plan.json`, Steps: root + `\steps`, State: root + `\state`, Events: root + `\events.jsonl`}
 }
 
 // Read reads the step data.

@@ -29,8 +29,8 @@ var checks = map[string]check{
 	"MA-L10": processes,
 }
 
-const needed = "base64 cat chmod chown cp ln mkdir mv readlink reboot rm sha256sum sha512sum sleep sync systemctl " +
-	"tail timeout tr"
+const needed = "base64 cat chmod chown cp date ln mkdir mv readlink reboot rm sha256sum sha512sum sleep sync systemctl " +
+	"tail tee timeout tr uname wc"
 
 var folders = []string{"/usr/sbin", "/usr/bin", "/sbin", "/bin", "/opt/bin"}
 

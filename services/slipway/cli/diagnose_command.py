@@ -11,10 +11,15 @@ from slipway.cli.diagnosis_tree import diagnosis_tree
 from slipway.cli.failures import reported
 from slipway.cli.options import output_option
 from slipway.cli.output import emit, note, say, show
+from slipway.cli.timeline_lines import timeline_lines
+from slipway.diagnosis.bootstrap_events import events_of
 from slipway.diagnosis.diagnosis import Diagnosis, Finding, Outcome
 from slipway.diagnosis.diagnosis import diagnose as diagnosed
 from slipway.diagnosis.log_files import LARGEST, Log, LogError, logs_of
 from slipway.diagnosis.scrubbing import scrubbed
+from slipway.diagnosis.timeline import timelines
+
+_MOST_BOOTSTRAPS = 5
 
 
 @click.command("diagnose", short_help="Find in logs why a machine did not become a node.")
@@ -23,9 +28,10 @@ from slipway.diagnosis.scrubbing import scrubbed
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
 )  # fmt: skip
 @click.option("--separate", is_flag=True, help="Each FILE is of a machine of its own.")
+@click.option("--bundle-id", default="", metavar="ID", help="Count only the events of this bundle.")
 @output_option()
 @reported
-def diagnose(files: tuple[Path, ...], separate: bool, output: str) -> None:  # noqa: FBT001
+def diagnose(files: tuple[Path, ...], separate: bool, bundle_id: str, output: str) -> None:  # noqa: FBT001
     """Find in logs why a machine did not become a node: the reason, the line that shows it, and a remedy.
 
     FILE is any log, console dump, or log bundle (tar, gzip) of any cluster, with or without Slipway; - is standard
@@ -34,6 +40,9 @@ def diagnose(files: tuple[Path, ...], separate: bool, output: str) -> None:  # n
     many programs write count only with a failure behind them; without one they are candidates, and no answer. Where no
     reason is known, the outcome is Unknown, with the candidates and the last lines that look like errors. Secrets are
     removed from the lines shown. Nothing is sent anywhere.
+
+    Events that Slipway wrote on the machine are shown as a timeline of its steps, with the one that failed. Any program
+    can write such a line to a console: with --bundle-id only events of that bundle count.
 
     \b
     Examples:
@@ -53,11 +62,15 @@ def diagnose(files: tuple[Path, ...], separate: bool, output: str) -> None:  # n
     for paths in machines:
         logs = _logs(paths)
         diagnosis = diagnosed(logs)
-        trees.append(diagnosis_tree(logs, diagnosis))
+        bootstraps = timelines(events_of(logs, bundle_id=bundle_id))
+        trees.append(diagnosis_tree(logs, diagnosis, bootstraps))
         if output == "table":
             if separate:
                 show(Text(_name(paths[0]), style="bold"))
             _show(len(logs), diagnosis)
+            say(*(line for timeline in bootstraps[:_MOST_BOOTSTRAPS] for line in timeline_lines(timeline)))
+            if len(bootstraps) > _MOST_BOOTSTRAPS:
+                note(f"{len(bootstraps)} bundles have events; name that of the machine: --bundle-id", "note")
     if output != "table":
         named = [{"machine": _name(path), **tree} for path, tree in zip(files, trees, strict=False)]
         emit({"machines": named} if separate else trees[0], output)

@@ -100,6 +100,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "package-name": (["curl", "lib6+x.y", "@group", "a:amd64"], ["", "-a", "a b", "--force", "a;b"]),
     "package-version": (["1:1.2-3~deb"], ["", "-1", "a b"]),
     "partition-type": (["linux", "ntfs", "0FC63DAF-8483-4772-8E79-3D69D8477DE4"], ["", "Linux", "83", "0fc63daf"]),
+    "reason": (["CommandFailed", "X"], ["", "commandFailed", "A b", "A-b", "A\n", "{{ x }}"]),
     "registry-host": (["docker.io", "Registry.example:5000", "_default"], ["", "a/b", "http://a", "a:", "\u212a.io"]),
     "repository-part": (["stable", "bookworm-updates/x", "1.34"], ["", "-o", "a b", "/", "[trusted=yes]"]),
     "secret-key": (["tls.crt", "a_b"], ["", "a/b", "a b"]),

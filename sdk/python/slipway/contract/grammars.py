@@ -245,6 +245,7 @@ _GRAMMARS = [
     ),
     Grammar("openpgp-public-key", "one OpenPGP public key block in ASCII armor", _openpgp_public_key),
     Grammar("pem-certificate", "one or more X.509 certificates in PEM", _pem_certificate),
+    _regular("reason", "a word of letters and digits such as CommandFailed", r"[A-Z][A-Za-z0-9]*"),
     _regular(
         "registry-host",
         'a registry\'s host, with port if need be, or "_default"',

@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import select
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import pytest
 from slipway.bootstrapper.lowering.runners.linux_file import RUN_PROGRAM
 from slipway.v1alpha1 import plan_pb2 as planpb
 from tests.bootstrapper.lowering.runners.conftest import AGENT, SHELLS, linux_machine
+from tests.bootstrapper.lowering.runners.events import events, short
 from tests.bootstrapper.lowering.runners.linux_machine import AGENT as AGENT_PROGRAM
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import BOOTSTRAP, POST, PRE, SENTINEL, STATE, lowered, note, script
@@ -103,6 +105,9 @@ def test_power_cut_between_two_steps(changing: Changing, boundary: int) -> None:
     assert changing.ran() == ["a", "b", "c"]
     assert machine.path(SENTINEL).exists()
     assert sorted(path.name for path in machine.path(STATE).iterdir()) == ["a", "b", "c"]
+    reported = events(machine)
+    assert [event.sequence for event in reported] == list(range(1, len(reported) + 1))
+    assert short(reported[-1:]) == "complete"
 
 
 @pytest.mark.parametrize("inside", ["a", "b", "c"])
@@ -132,6 +137,7 @@ class Change:
         second: the same of the second one, after another boot.
         sentinel: whether there is success at the end.
         failed: steps with a failure record at the end.
+        events: what was reported of the step, by both together.
     """
 
     says: str
@@ -139,26 +145,38 @@ class Change:
     first: tuple[bool, str]
     second: tuple[bool, str]
     sentinel: bool
+    events: str
     failed: tuple[str, ...] = ()
 
 
 TABLE = [
-    Change("success is not repeated, and its sentinel comes back", note("m"), (True, "a m z"), (True, "a m z"), True),
-    Change("a reboot goes on behind its step", note("m", reboot=True), (True, "a m"), (True, "a m z"), True),
+    Change(
+        "success is not repeated, and its sentinel comes back",
+        note("m"),
+        (True, "a m z"), (True, "a m z"), sentinel=True, events="m started, m succeeded",
+    ),
+    Change(
+        "a reboot goes on behind its step",
+        note("m", reboot=True),
+        (True, "a m"), (True, "a m z"), sentinel=True, events="m started, m rebooting",
+    ),
     Change(
         "a failure is final for the other, too",
         script("m", "echo m >>/ran; exit 3"),
         (False, "a m"), (False, "a m"), sentinel=False, failed=("m",),
+        events="m started, m failed 3 CommandFailed",
     ),
     Change(
         "a failure of one boot is tried again on the next",
         script("m", "echo m >>/ran; [ -e /fixed ]", retry_on_boot=True),
         (False, "a m"), (True, "a m m z"), sentinel=True,
+        events="m started, m failed 1 CommandFailed, m started, m succeeded",
     ),
     Change(
         "retries begin anew",
         script("m", "echo m >>/ran; [ -e /fixed ]", retries=2, retry_on_boot=True),
         (False, "a m m m"), (True, "a m m m m z"), sentinel=True,
+        events="m started, m retrying 1, m retrying 1, m failed 1 CommandFailed, m started, m succeeded",
     ),
 ]  # fmt: skip
 
@@ -176,6 +194,9 @@ def test_the_other_goes_on_where_one_stopped(changing: Changing, row: Change) ->
     assert ((machine.run(ENTRY) == 0), " ".join(changing.ran())) == row.second
     assert machine.path(SENTINEL).exists() == row.sentinel
     assert sorted(path.stem for path in machine.path(STATE).glob("*.failed")) == list(row.failed)
+    reported = events(machine)
+    assert [event.sequence for event in reported] == list(range(1, len(reported) + 1))
+    assert short(event for event in reported if event.step == "m") == row.events
 
 
 RECORDS = {
@@ -188,7 +209,7 @@ RECORDS = {
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_records_are_the_same_bytes(tmp_path: Path, engine: Callable[..., None], name: str) -> None:
-    """A failure record and the line on the console do not tell who has written them."""
+    """A failure record and the lines on the console differ in time and executor only."""
     engine(AGENT)
     step, tail = RECORDS[name]
     records = set()
@@ -197,12 +218,13 @@ def test_records_are_the_same_bytes(tmp_path: Path, engine: Callable[..., None],
             machine.agent = machineadm.require() if executor == AGENT else None
             machine.write(lowered([step]).files)
             machine.run(ENTRY)
-            record = machine.path(f"{STATE}/m.failed")
-            assert record.stat().st_mode & 0o777 == 0o600
-            records.add((record.read_text(), machine.path("/dev/console").read_text()))
+            kept = machine.path(f"{STATE}/m.failed")
+            assert kept.stat().st_mode & 0o777 == 0o600
+            texts = (kept.read_text(), machine.path("/dev/console").read_text())
+            records.add(tuple(re.sub(r'"(time|executor)":"[^"]*"', r'"\1":"x"', text) for text in texts))
     ((record, console),) = records
-    assert record == console + tail
-    assert json.loads(console)["step"] == "m"
+    assert record == console.splitlines(keepends=True)[-1] + tail
+    assert [json.loads(line)["step"] for line in console.splitlines()] == ["m", "m"]
 
 
 @pytest.fixture
@@ -234,7 +256,7 @@ def test_a_timeout_ends_the_whole_tree(agent: LinuxMachine, name: str) -> None:
     assert process.wait(60) == 1
     held = agent.path("/held").stat()
     assert not [one for one in _open_files() if (one.st_dev, one.st_ino) == (held.st_dev, held.st_ino)]
-    assert json.loads(agent.path(f"{STATE}/m.failed").read_text())["exit"] == 124
+    assert json.loads(agent.path(f"{STATE}/m.failed").read_text())["exitCode"] == 124
 
 
 def _open_files() -> Iterator[os.stat_result]:

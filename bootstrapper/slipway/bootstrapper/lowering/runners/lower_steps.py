@@ -5,9 +5,11 @@ The promises, the same on every operating system:
 * The phases PREPARE, PRE, BOOTSTRAP and POST run in this order. The first failing step stops the run. The
   success sentinel is written last, by the runner, and only if everything succeeded. It is never touched by a
   failure.
-* A failure leaves a record of its own, for root only: a line of JSON (bundle id as "run", phase, step, exit
-  code) and the last 4096 bytes of the step's output, unless the step says `redact_output`. The same line,
-  never the output, goes to the serial console.
+* Start and end of each step, each retry and the success are events (`BootstrapEvent` of the contract): a line
+  of JSON each, in a file for root only and on the serial console, never with output. An event that cannot be
+  written changes nothing.
+* A failure leaves a record of its own, for root only: the line of its event, and the last 4096 bytes of the
+  step's output, unless the step says `redact_output`.
 * One run at a time. State is kept by bundle id: a started-again runner goes on at the first step that is not
   done, never repeats a finished one, writes the sentinel again where a reboot has taken it away, and ends
   with 0 when all is done. A step that was running when the machine lost power, or when the runner was killed,

@@ -4,6 +4,7 @@
 #            {"sentinel": true}, ...]}; the flags are those of the Linux runner.
 # state\     by bundle: ID.done, ID.failed = failure record (a JSON line, then the tail of the output), ID.stop = the
 #            failure is final, or final for the boot that it names.
+# events.jsonl  one event a line, BootstrapEvent of the contract; each goes to the serial console, too.
 #
 # One statement a line, so that a parser without PowerShell can check it. Windows PowerShell 5.1 and later.
 $ErrorActionPreference = 'Stop'
@@ -69,6 +70,9 @@ function Get-Tail {
 }
 function Write-Serial {
   param([string]$Line)
+  if ($script:quiet) {
+    return
+  }
   try {
     $port = New-Object System.IO.Ports.SerialPort('COM1', 115200)
     $port.WriteTimeout = 5000
@@ -76,8 +80,43 @@ function Write-Serial {
     $port.WriteLine($Line)
     $port.Close()
   } catch {
-    Write-Verbose 'no serial console'
+    $script:quiet = $true
   }
+}
+# Write-Event: the line of the event. One that cannot be written changes nothing, and a serial console that takes none in
+# time gets no further one.
+function Write-Event {
+  param([string]$State, $Step, [int]$Code, [string]$Reason)
+  $line = ''
+  try {
+    $number = 1
+    if (Test-Path -LiteralPath $events) {
+      $number += @(Get-Content -LiteralPath $events).Count
+    }
+    $record = [ordered]@{}
+    $record.bundleId = $plan.id
+    $record.sequence = $number
+    $record.time = [System.DateTime]::UtcNow.ToString('s') + 'Z'
+    $record.hostname = [System.Net.Dns]::GetHostName()
+    $record.executor = 'EXECUTOR_POWERSHELL'
+    if ($Step) {
+      $record.phase = 'PHASE_' + $Step.phase.ToUpperInvariant()
+      $record.step = $Step.id
+    }
+    $record.state = 'EVENT_STATE_' + $State
+    if ($Code) {
+      $record.exitCode = $Code
+    }
+    if ($Reason) {
+      $record.reason = $Reason
+    }
+    $line = $record | ConvertTo-Json -Compress
+    [System.IO.File]::AppendAllText($events, "$line`n")
+  } catch {
+    Write-Verbose 'no event'
+  }
+  Write-Serial $line
+  return $line
 }
 function Invoke-Step {
   param($Step)
@@ -108,6 +147,8 @@ function Invoke-Step {
   $null = & taskkill.exe /T /F /PID $process.Id
   return 124
 }
+$events = "$root\events.jsonl"
+$quiet = $false
 $complete = $false
 $bootstrapFailed = $false
 foreach ($step in $plan.steps) {
@@ -118,6 +159,7 @@ foreach ($step in $plan.steps) {
     $null = New-Item -ItemType Directory -Force -Path (Split-Path -Parent $sentinel)
     [System.IO.File]::WriteAllText($sentinel, "success`n")
     $complete = $true
+    $null = Write-Event 'COMPLETE'
     continue
   }
   $mark = "$state\" + $step.id
@@ -134,11 +176,13 @@ foreach ($step in $plan.steps) {
   if (-not $final) {
     $left = $step.retries
     Wait-Shutdown
+    $null = Write-Event 'STARTED' $step
     $code = Invoke-Step $step
     while ($code -ne 0 -and $left -gt 0) {
       $left -= 1
       Start-Sleep -Seconds 10
       Wait-Shutdown
+      $null = Write-Event 'RETRYING' $step $code
       $code = Invoke-Step $step
     }
     $tail = ''
@@ -150,23 +194,26 @@ foreach ($step in $plan.steps) {
       [System.IO.File]::WriteAllText("$mark.done", '')
       Remove-Item -Force -ErrorAction SilentlyContinue -LiteralPath "$mark.failed"
       if ($step.flags.Contains('r')) {
+        $null = Write-Event 'REBOOTING' $step
         [System.IO.File]::WriteAllText("$root\reboot", $boot)
         & shutdown.exe /r /f /t 0
         exit $LASTEXITCODE
       }
+      $null = Write-Event 'SUCCEEDED' $step
       continue
     }
     Wait-Shutdown
-    $record = [ordered]@{}
-    $record.slipway = 'failed'
-    $record.run = $plan.id
-    $record.phase = $step.phase
-    $record.step = $step.id
-    $record.exit = $code
-    $line = $record | ConvertTo-Json -Compress
+    $end = 'FAILED'
+    if ($step.flags.Contains('c')) {
+      $end = 'TOLERATED'
+    }
+    $reason = 'CommandFailed'
+    if ($step.timeout -and $code -eq 124) {
+      $reason = 'CommandTimedOut'
+    }
+    $line = Write-Event $end $step $code $reason
     [System.IO.File]::WriteAllText("$mark.failed", "$line`n$tail")
     [System.IO.File]::WriteAllText("$mark.stop", $boot)
-    Write-Serial $line
   }
   if ($step.flags.Contains('c')) {
     continue

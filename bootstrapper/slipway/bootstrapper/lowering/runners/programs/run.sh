@@ -6,12 +6,13 @@
 # steps/  ID = the step's script.
 # state/  by bundle: ID = done, ID.failed = failure record (a JSON line, then the tail of the output), ID.stop = the
 #         failure is final.
+# events.jsonl    one event a line, BootstrapEvent of the contract; each goes to the console, too.
 #
 # Lines that begin with "#agent " are sent only where a step may have named an agent to hand over to: it executes the same
 # step data with the same state, and takes over the lock.
 #
 # Comments and indentation are stripped before it is sent. It runs in dash, bash and busybox.
-# shellcheck disable=SC2046,SC2086,SC2015,SC2162,SC2174
+# shellcheck disable=SC2018,SC2019,SC2046,SC2086,SC2015,SC2162,SC2174
 set -eu
 cd /
 PATH=$PATH:/usr/sbin:/sbin:/opt/bin
@@ -36,6 +37,17 @@ fi
 up() {
   [ "$(systemctl is-system-running)" != stopping ]
 }
+# say STATE [MEMBERS]: an event that cannot be written changes nothing; a console that takes none within nine seconds
+# gets no further one. The host name may hold anything, and JSON may not.
+say() {
+  umask 077
+  printf '{"bundleId":"%s","sequence":%s,"time":"%s","hostname":"%s","executor":"EXECUTOR_SHELL",%s"state":"EVENT_STATE_%s"%s}\n' \
+    $b $(($(wc -l <$j) + 1)) "$(date -u +%FT%TZ)" "$(uname -n | tr -cd A-Za-z0-9.-)" "$w" $1 "${2-}" >$r/f \
+    && timeout 9 tee -a $j $o <$r/f >&9 || [ $? != 124 ] || o=
+} 2>&9
+j=$d/events.jsonl
+o=/dev/console
+[ -w $o ] || o=
 #agent [ ! -x $d/agent ] || exec $d/agent run
 e=0
 k=1
@@ -44,12 +56,14 @@ k=1
   mkdir -p $r/$b $d/state/$b
   while read i p f n t; do
     umask 022
+    w=
     if [ $i = - ]; then
       k=$e
       [ $e != 0 ] || {
         c=/run/cluster-api
         mkdir -p $c
         echo success >$c/bootstrap-success.complete
+        say COMPLETE
       }
       continue
     fi
@@ -65,8 +79,11 @@ k=1
         *x*) l=/dev/null ;;
       esac
       rm -f $s.failed
+      w='"phase":"PHASE_'$(echo $p | tr a-z A-Z)'","step":"'$i'",'
       up
+      say STARTED
       while
+        umask 022
         x=0
         ${t:+timeout -k 9 $t} sh $d/steps/$i >$l 2>&1 </dev/null 9>&- || x=$?
         [ $((x*n)) != 0 ]
@@ -74,27 +91,34 @@ k=1
         n=$((n-1))
         sleep 10
         up
+        say RETRYING ",\"exitCode\":$x"
       done
       # What the step wrote is on the disk before the mark that says so: a power cut in between takes the mark, too.
       # On a full disk no step is done; the line is sent all the same, since the record may not find room.
       sync
-      [ $x != 0 ] || true >$s || x=74
+      y=CommandFailed
+      case ${t:+$x} in 124 | 143) y=CommandTimedOut ;; esac
+      [ $x != 0 ] || true >$s || {
+        x=74
+        y=StateNotWritten
+      }
       sync
       up
       case $x$f in
         0*r*)
+          say REBOOTING
           : >$r/reboot
           exec reboot
           ;;
-        #agent 0*)
-        #agent [ ! -x $d/agent ] || exec $d/agent run
-        #agent continue
-        #agent ;;
-        0*) continue ;;
+        0*)
+          say SUCCEEDED
+          #agent [ ! -x $d/agent ] || exec $d/agent run
+          continue
+          ;;
+        *c*) z=TOLERATED ;;
+        *) z=FAILED ;;
       esac
-      umask 077
-      printf '{"slipway":"failed","run":"%s","phase":"%s","step":"%s","exit":%s}\n' $b $p $i $x >$r/f
-      [ -w /dev/console ] && cat $r/f >/dev/console || :
+      say $z ",\"exitCode\":$x,\"reason\":\"$y\""
       tail -c4096 $l >>$r/f
       cp $r/f $s.failed || :
       true >$m.stop || :
