@@ -227,6 +227,7 @@ async def test_nothing_is_written_into_the_management_cluster(way: str, capsys: 
     hostile = Hostile(way)
     scene = Scene(bootstrapper=Bootstrapper(hostile, compiler(), version="0.0.0", store=None))
     scene.cluster()
+    scene.plane()
     scene.workload_ready()
     scene.secret(f"{CLUSTER}-slipway-token-seed", {"value": b"s" * 32})
     for number in range(4):

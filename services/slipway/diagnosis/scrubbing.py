@@ -34,7 +34,7 @@ _SECRETS = [
 ]
 _BASE64 = re2.compile(r"[A-Za-z0-9+/_-]{22,}={0,2}")
 _AROUND = 4096
-_REST = re2.compile(r"[^\s\"'\\]*")
+_REST = re2.compile(r"[^\s\"'\\{}]*")
 _STANDARD = str.maketrans("-_", "+/")
 _READABLE = re2.compile(r"[\x20-\x7e\t\r\n]{14}")
 
