@@ -123,7 +123,7 @@ def test_a_full_disk_is_no_success(harbour: Harbour) -> None:
     machine = harbour.worker(
         "full", disk_size=96 << 20, commands={"pre": [script("dd if=/dev/zero of=/etc/filler bs=64k || true")]}
     )
-    line = '"step":"20-kubeadm"'
+    line = '"step":"20-kubeadm","state":"EVENT_STATE_FAILED"'
     machine.wait_until(lambda: line in machine.serial(), "no serial line", timeout=SECONDS)
     machine.wait_running(timeout=SECONDS)
     before = state(machine)
