@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from slipway.bootstrapper.assembly.subject import CheckedSubject, check
+from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.credentials.store import AnyStore
 from slipway.bootstrapper.delivery.fitting import Fitted, fit
@@ -66,7 +66,7 @@ class Bootstrapper(Preparer):
             SlipwayError: any reason of the error table that is not the registry's; fields are named as the user wrote.
         """
         with in_words_of_document(request.subject.spec):
-            subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
+            subject = await beside(request.subject.ByteSize(), partial(self.subjects.check, request.subject))
             return await self.user_data_of(subject, request.credentials, Carrier.of(request))
 
     async def user_data_of(
@@ -110,7 +110,7 @@ class Bootstrapper(Preparer):
     ) -> Prepared:
         """Check the spec, choose the provisioner and lower the bundle for it; refuse what cannot be honoured."""
         with in_words_of_document(given.spec):
-            subject = await beside(given.ByteSize(), partial(check, given))
+            subject = await beside(given.ByteSize(), partial(self.subjects.check, given))
             return await self.prepare_for(subject, self.chosen(subject), credentials, store=store)
 
     async def prepare_for(

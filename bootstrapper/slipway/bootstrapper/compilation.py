@@ -20,8 +20,10 @@ from slipway.bootstrapper.lowering.legalise import legalise
 from slipway.bootstrapper.lowering.omission import not_taken, omit, take_out
 from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.bootstrapper.lowering.provenance import provenance_file
+from slipway.bootstrapper.machine_classes import MAX_BYTES, CompiledClass, class_key, identify, without_identity
 from slipway.bootstrapper.os_profiles import OsProfile, ProfileTable
 from slipway.bootstrapper.os_profiles.declared import find_profile
+from slipway.bootstrapper.recently_used import RecentlyUsed
 from slipway.bootstrapper.remedies import remedy_of
 from slipway.contract.errors import SlipwayError, UnsupportedTarget, Violation
 from slipway.contract.features import by_id, compute_features, unsupported
@@ -44,7 +46,7 @@ ENTRY_POINT = "entrypoint"
 
 @dataclass(slots=True)
 class Compiled:
-    """What became of a neutral bundle.
+    """The result for a neutral bundle.
 
     Attributes:
         bundle: the lowered bundle, features computed; its SecretMaterial is not collected yet.
@@ -72,6 +74,7 @@ class Compiler:
     passes: PassTable
     takes_declared_profiles: bool = True
     """Whether machines may have an OS profile that the provisioner declares which renders them."""
+    classes: RecentlyUsed[CompiledClass] = field(default_factory=lambda: RecentlyUsed(MAX_BYTES), repr=False)
 
     def compile(
         self,
@@ -80,9 +83,35 @@ class Compiler:
         *,
         optional_features: Collection[str] = (),
     ) -> Compiled:
-        """Lower a neutral bundle for a format. Refusals are collected, never raised."""
-        bundle = bundlepb.BootstrapBundle()
-        bundle.CopyFrom(neutral)
+        """Lower a neutral bundle for a format. Refusals are collected, never raised.
+
+        What does not depend on the machine's identity is done once for all machines that have the rest in common.
+        """
+        if not self._by_class(neutral, info):
+            bundle = bundlepb.BootstrapBundle()
+            bundle.CopyFrom(neutral)
+            result = self._legalised(bundle, info, optional_features)
+            if result.draft is not None:
+                result = self._finish(result, info)
+        else:
+            bare = without_identity(neutral)
+            key = class_key(bare, info, optional_features)
+            known = self.classes.get(key)
+            result = _of_class(known) if known else self._legalised(bare, info, optional_features)
+            unfinished = None if known or result.refusals or result.draft is None else result.draft.copy()
+            identify(result.bundle, neutral)
+            if result.draft is not None:
+                result = self._finish(result, info, features=known.features if known else None)
+                if unfinished is not None and not result.refusals:
+                    made = _class_of(unfinished, result)
+                    self.classes.put(key, made, made.counted_bytes())
+        result.refusals = list(at_their_causes(result.refusals, neutral))
+        return result
+
+    def _legalised(
+        self, bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo, optional_features: Collection[str]
+    ) -> Compiled:
+        """Do everything but to lower the execution; there is no draft where that makes no sense any more."""
         result = Compiled(bundle)
         result.bundle.provenance.format = info.format
         takes_plan = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN
@@ -97,9 +126,16 @@ class Compiler:
         target = bundle.machine.target
         profile = None if takes_intent else self._profile(target, info)
         draft = Draft(bundle=bundle, known_profile=profile, target=target, ntp_clients=self.profiles.ntp_clients())
-        lowered = self._lower(draft, result, info, optional_features, rejected={})
-        lowered.refusals = list(at_their_causes(lowered.refusals, neutral))
-        return lowered
+        return self._legalise(draft, result, info, optional_features, rejected={})
+
+    def _by_class(self, neutral: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) -> bool:
+        """Return whether the result is the same for all machines of a class, but for their identity."""
+        if neutral.HasField("plan") or info.kubernetes_input != provisionerpb.KUBERNETES_INPUT_PLAN:
+            return True
+        try:
+            return self.engines.choose(neutral.intent.kubernetes, neutral.intent.cluster).plans_by_class
+        except SlipwayError:
+            return False
 
     def lower_again(
         self,
@@ -117,9 +153,9 @@ class Compiler:
             raise AssertionError("there is nothing to go on from")
         draft = earlier.draft.copy()
         result = Compiled(draft.bundle, omitted=list(earlier.omitted), diagnostics=list(earlier.diagnostics))
-        return self._lower(draft, result, info, optional_features, rejected=rejected)
+        return self._finish(self._legalise(draft, result, info, optional_features, rejected=rejected), info)
 
-    def _lower(
+    def _legalise(
         self,
         draft: Draft,
         result: Compiled,
@@ -131,9 +167,26 @@ class Compiler:
         supports: Sequence[provisionerpb.FeatureSupport] = info.features
         table = self.passes if draft.known_profile is not None else PassTable(())
         legalised = legalise(draft, supports, table=table, optional_features=optional_features, rejected=rejected)
-        result.draft = draft.copy()
+        result.draft = draft
         result.refusals += legalised.refusals
         result.omitted += legalised.omitted
+        return result
+
+    def _finish(
+        self, result: Compiled, info: provisionerpb.FormatInfo, *, features: bundlepb.BootstrapBundle | None = None
+    ) -> Compiled:
+        """Lower the execution, and have a last look.
+
+        `features` has the features that are used where another machine of the class has passed that look already: ids
+        of bundles are all of one form, so that it would find the same.
+        """
+        draft = result.draft
+        if draft is None:
+            raise AssertionError("there is nothing to finish")
+        supports: Sequence[provisionerpb.FeatureSupport] = info.features
+        result.draft = draft.copy()
+        result.bundle = draft.bundle
+        result.lowered = draft.lowered
         if info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN:
             draft.bundle.provenance.passes[:] = [*draft.passes, RUNNER]
             draft.bundle.os.files.append(provenance_file(draft.bundle))
@@ -141,16 +194,16 @@ class Compiler:
                 finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
             except SlipwayError as error:
                 result.refusals += of_error(error, draft.bundle)
-                result.lowered = draft.lowered
                 return result
+        if features is not None:
+            result.bundle.MergeFrom(features)
+            return result
         told = {one.path for one in result.refusals}
         declared = by_id(supports)
         result.refusals += [
             not_taken(one, declared) for one in unsupported(draft.bundle, declared) if one.use.path not in told
         ]
         result.refusals += _collisions(draft.bundle)
-        result.bundle = draft.bundle
-        result.lowered = draft.lowered
         compute_features(result.bundle)
         return result
 
@@ -241,6 +294,19 @@ class Compiler:
             return find_profile(self.profiles, target, info if self.takes_declared_profiles else None)
         except UnsupportedTarget as error:
             return error
+
+
+def _class_of(unfinished: Draft, finished: Compiled) -> CompiledClass:
+    """Give what the machines of a class have in common, of a machine that is finished and refused nothing."""
+    features = bundlepb.BootstrapBundle(
+        required_features=finished.bundle.required_features, features_computed=finished.bundle.features_computed
+    )
+    return CompiledClass(unfinished, tuple(finished.omitted), tuple(finished.diagnostics), features)
+
+
+def _of_class(known: CompiledClass) -> Compiled:
+    draft = known.draft.copy()
+    return Compiled(draft.bundle, omitted=list(known.omitted), diagnostics=list(known.diagnostics), draft=draft)
 
 
 def _without(

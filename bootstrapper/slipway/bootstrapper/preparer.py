@@ -16,6 +16,7 @@ from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
 from slipway.bootstrapper.key_settings import key_settings
+from slipway.bootstrapper.machine_classes import CheckedSubjects
 from slipway.bootstrapper.needs import needed, user_secrets
 from slipway.bootstrapper.policy import Policy, check_declarations
 from slipway.bootstrapper.provisioning.provisioners import Provisioners
@@ -87,6 +88,7 @@ class Preparer:
     artifacts: Artifacts = field(default_factory=Artifacts)
     clock: Callable[[], datetime] = utc_now
     render_timeout: float = RENDER_TIMEOUT
+    subjects: CheckedSubjects = field(default_factory=CheckedSubjects, repr=False)
 
     def chosen(self, subject: CheckedSubject) -> Candidate:
         """Give the format that a machine is rendered in.

@@ -196,6 +196,18 @@ class Foreign(Plain):
         return made
 
 
+class Named(Plain):
+    """Says that it plans by class, and puts the machine's name in a file."""
+
+    plans_by_class = True
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Give it."""
+        made = super().file(bundle)
+        made.path += bundle.machine.name
+        return made
+
+
 class Unowned(Plain):
     """Leaves the mode of a file open."""
 
@@ -249,6 +261,7 @@ class Refusing(Plain):
         (Remedied, "has a remedy for where it is not taken"),
         (Readable, "others than its owner can read it"),
         (Foreign, "a secret that the bundle does not have"),
+        (Named, "gives another plan for a machine of another name"),
         (Unowned, "has no owner, group or mode"),
         (Doubled, "two steps have the same id"),
         (Doubled, "is not of the phase BOOTSTRAP"),

@@ -16,6 +16,7 @@ from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.engines.engine import Engine, supports
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.lowering.omission import take_out
+from slipway.bootstrapper.machine_classes import without_identity
 from slipway.contract.errors import SlipwayError
 from slipway.contract.features import unsupported
 from slipway.contract.walk import uses
@@ -52,7 +53,7 @@ def machine(
 ) -> bundlepb.BootstrapBundle:
     """Give the neutral bundle of a machine, with references to the secrets that the engine declares for its role."""
     bundle = bundlepb.BootstrapBundle()
-    bundle.machine.name, bundle.machine.role = "sample", role
+    bundle.id, bundle.machine.name, bundle.machine.uid, bundle.machine.role = "0" * 16, "sample", "1", role
     bundle.machine.target.os_family = engine.os_families[0]
     intent = bundle.intent
     intent.role, intent.kubernetes_version = role, kubernetes_version
@@ -135,6 +136,8 @@ def _plan(engine: Engine, bundle: bundlepb.BootstrapBundle) -> Iterator[str]:
         yield "the engine changes the bundle"
     if engine.build_plan(bundle, FORMAT) != result:
         yield "the engine gives another plan for the same bundle"
+    if engine.plans_by_class and engine.build_plan(without_identity(bundle), FORMAT) != result:
+        yield "the engine plans by class, and gives another plan for a machine of another name"
     yield from (f"{refusal.path} is refused: {refusal.reason}" for refusal in result.refusals)
     yield from _files(bundle, result)
     ids = [step.id for step in result.steps]

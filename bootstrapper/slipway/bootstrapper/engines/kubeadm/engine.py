@@ -50,6 +50,7 @@ class KubeadmEngine(Engine):
     features = supports(FEATURES)
     remedies = REMEDIES
     join_tokens = JOIN_TOKENS
+    plans_by_class = True
 
     def secrets(self, kubernetes: kubernetespb.Kubernetes) -> Sequence[secretpb.SecretDeclaration]:
         """Declare kubeadm's authorities, the key of service accounts, and a token."""
