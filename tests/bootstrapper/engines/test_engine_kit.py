@@ -1,7 +1,9 @@
 """The test kit for engines: it finds each kind of fault, and ours have none."""
 
 import itertools
+import socket
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -156,6 +158,24 @@ class Counting(Plain):
         return made
 
 
+class Reading(Plain):
+    """Looks at the machine that it runs on."""
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Read a file there."""
+        Path(__file__).read_bytes()
+        return super().file(bundle)
+
+
+class Calling(Plain):
+    """Asks another machine."""
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Look for its address."""
+        socket.getaddrinfo("127.0.0.1", 80)
+        return super().file(bundle)
+
+
 class Idle(Plain):
     """Takes taints, and does nothing with them."""
 
@@ -255,6 +275,8 @@ class Refusing(Plain):
     [
         (Changing, "changes the bundle"),
         (Counting, "another plan for the same bundle"),
+        (Reading, "is not pure: it asks the machine for open"),
+        (Calling, "is not pure: it asks the machine for socket.getaddrinfo"),
         (Idle, "kubernetes.node.taints is declared, and changes no plan"),
         (Unknown, "kubernetes.node.zebra is declared, and the contract has no such feature"),
         (Unknown, "kubernetes.node.zebra is declared, and no machine uses it"),

@@ -14,6 +14,7 @@ from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.engines.engine import Engine, supports
+from slipway.bootstrapper.engines.purity import watched
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.lowering.omission import take_out
 from slipway.bootstrapper.machine_classes import without_identity
@@ -134,10 +135,13 @@ def _plan(engine: Engine, bundle: bundlepb.BootstrapBundle) -> Iterator[str]:
     result = engine.build_plan(bundle, FORMAT)
     if bundle.SerializeToString(deterministic=True) != before:
         yield "the engine changes the bundle"
-    if engine.build_plan(bundle, FORMAT) != result:
+    with watched() as asked:
+        again = engine.build_plan(bundle, FORMAT)
+    if again != result:
         yield "the engine gives another plan for the same bundle"
     if engine.plans_by_class and engine.build_plan(without_identity(bundle), FORMAT) != result:
         yield "the engine plans by class, and gives another plan for a machine of another name"
+    yield from (f"the engine is not pure: it asks the machine for {event}" for event in dict.fromkeys(asked))
     yield from (f"{refusal.path} is refused: {refusal.reason}" for refusal in result.refusals)
     yield from _files(bundle, result)
     ids = [step.id for step in result.steps]

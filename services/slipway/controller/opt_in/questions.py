@@ -70,7 +70,8 @@ class KubeadmQuestions:
         known = cluster_facts(cluster, version or _version(facts))
         spec = spec_of(known, result, role=role)
         _add_annotated(spec, facts.config)
-        subject = subject_of(facts, spec, role=role, control_plane_version=version)
+        engines = self.bootstrapper.compiler.engines
+        subject = subject_of(facts, spec, role=role, control_plane_version=version, engines=engines)
         subject.cluster.CopyFrom(cluster_of(subject.cluster, result, role=role))
         return subject
 
