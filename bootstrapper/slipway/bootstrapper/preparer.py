@@ -26,6 +26,7 @@ from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.refusals import bound
 from slipway.bootstrapper.target import resolve, stated
 from slipway.contract.errors import BundleTooLarge, SecretExpired, Violation
+from slipway.contract.secret_references import MAX_REFERENCED_BYTES, referenced_bytes
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -224,6 +225,13 @@ class Preparer:
             raise BundleTooLarge(
                 f"the bundle has {size} bytes; at most {MAX_BUNDLE} are allowed",
                 metadata={"size": str(size), "limit": str(MAX_BUNDLE)},
+            )
+        size = referenced_bytes(bundle)
+        if size > MAX_REFERENCED_BYTES:
+            raise BundleTooLarge(
+                f"the secrets of the bundle have {size} bytes at all the places that refer to them; "
+                f"at most {MAX_REFERENCED_BYTES} are allowed",
+                metadata={"size": str(size), "limit": str(MAX_REFERENCED_BYTES)},
             )
 
     async def ask(

@@ -7,6 +7,7 @@ from google.protobuf.message import Message
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.field_index import FieldIndex, item_index
 from slipway.contract.errors import SecretMissing, Violation
+from slipway.contract.secret_references import references
 from slipway.contract.walk import Item, holders_of, plan
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -14,27 +15,10 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _PROVIDE = "create that Secret with that key, or send its value with the request"
 
-_REFERENCE = secretpb.SecretReference.DESCRIPTOR.full_name
 _VALUE = secretpb.SecretValue.DESCRIPTOR.full_name
 
 INLINE = "slipway.dev/inline"
 """Name of the secret that holds what a spec had written in place."""
-
-
-def references(message: Message, path: str = "") -> Iterator[tuple[str, secretpb.SecretReference]]:
-    """Give every reference to a secret in `message`, with its field path."""
-    holders = holders_of(message.DESCRIPTOR, _REFERENCE)
-    for descriptor, value in message.ListFields():
-        if descriptor.number not in holders:
-            continue
-        field = plan(message.DESCRIPTOR)[descriptor.number]
-        where = f"{path}.{field.name}" if path else field.name
-        for index, entry in enumerate(value if field.repeated else [value]):
-            here = f"{where}[{index}]" if field.repeated else where
-            if isinstance(entry, secretpb.SecretReference):
-                yield here, entry
-            elif not isinstance(entry, secretpb.SecretMaterial):
-                yield from references(entry, here)
 
 
 def lift_inline(message: Message) -> list[secretpb.Secret]:

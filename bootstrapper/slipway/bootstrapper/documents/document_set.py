@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
-from slipway.bootstrapper.assembly.secrets import references
 from slipway.bootstrapper.documents.consistency import namesakes
 from slipway.bootstrapper.documents.engines import set_control_planes
 from slipway.bootstrapper.documents.machines import MachineQuestion, Standing
@@ -16,6 +15,7 @@ from slipway.bootstrapper.importers.manifests import manifests_of
 from slipway.bootstrapper.importers.placeholders import ADDRESS, KUBERNETES_VERSION
 from slipway.bootstrapper.importers.substitution import Expansion, expand_all
 from slipway.bootstrapper.placeholders import PLACEHOLDER
+from slipway.contract.secret_references import references
 from slipway.contract.source_position import SourceError, SourceProblem
 from slipway.contract.yaml_source import Document, load_documents
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb

@@ -6,7 +6,7 @@ that it keeps the rules. That the bootstrapper refuses what an engine does not d
 
 from collections.abc import Iterable, Iterator
 
-from slipway.bootstrapper.assembly.secrets import lift_inline, references
+from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, KEYS
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
@@ -20,6 +20,7 @@ from slipway.bootstrapper.lowering.omission import take_out
 from slipway.bootstrapper.machine_classes import without_identity
 from slipway.contract.errors import SlipwayError
 from slipway.contract.features import unsupported
+from slipway.contract.secret_references import references
 from slipway.contract.walk import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

@@ -49,7 +49,14 @@ _MOST_PROBLEMS = 1_000
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read(model: type[Model], tree: Tree, *, source: Source, path: FieldPath = ()) -> Model:
+def read(
+    model: type[Model],
+    tree: Tree,
+    *,
+    source: Source,
+    path: FieldPath = (),
+    moved: Mapping[FieldPath, FieldPath] | None = None,
+) -> Model:
     """Check a tree against a model.
 
     Args:
@@ -57,6 +64,7 @@ def read(model: type[Model], tree: Tree, *, source: Source, path: FieldPath = ()
         tree: the tree.
         source: where the tree's document stands.
         path: path of the tree in its document.
+        moved: for a path in a tree that was converted, its path in the document.
 
     Raises:
         SourceError: the tree does not fit; the first 1,000 problems are in it, none repeats a value.
@@ -65,20 +73,28 @@ def read(model: type[Model], tree: Tree, *, source: Source, path: FieldPath = ()
         return model.model_validate(tree)
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=True, include_input=True)
-        problems = [_problem(model, detail, source, path) for detail in details[:_MOST_PROBLEMS]]
+        problems = [_problem(model, detail, source, path, moved or {}) for detail in details[:_MOST_PROBLEMS]]
         problems.sort(key=lambda problem: problem.position or Position(0, 0))
         if surplus := len(details) - len(problems):
             problems.append(source.problem(path, f"{surplus} more problems are not shown: correct these first"))
         raise SourceError(problems) from None
 
 
-def _problem(model: type[BaseModel], detail: Mapping[str, Any], source: Source, path: FieldPath) -> SourceProblem:
+def _problem(
+    model: type[BaseModel],
+    detail: Mapping[str, Any],
+    source: Source,
+    path: FieldPath,
+    moved: Mapping[FieldPath, FieldPath],
+) -> SourceProblem:
     location: FieldPath = tuple(detail["loc"])
     if detail["type"] == "extra_forbidden":
         message = unknown_field(str(location[-1]), _fields_at(model, location[:-1]))
     else:
         message = _message(detail)
-    return source.problem((*path, *location), message)
+    prefixes = (location[:length] for length in range(len(location), 0, -1))
+    place = next((moved[prefix] for prefix in prefixes if prefix in moved), location)
+    return source.problem((*path, *place), message)
 
 
 _MESSAGES = {

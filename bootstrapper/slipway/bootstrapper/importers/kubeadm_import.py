@@ -305,7 +305,8 @@ def _converted(config: ForeignConfig) -> v1beta1.Converted:
     version = config.api_version.rpartition("/")[2]
     tree: Any = {} if config.tree is None else config.tree
     if version == "v1beta1":
-        return v1beta1.convert(read(v1beta1.KubeadmConfigSpec, tree, source=config.source, path=config.path))
+        spec = read(v1beta1.KubeadmConfigSpec, tree, source=config.source, path=config.path)
+        return v1beta1.convert(spec, source=config.source, path=config.path)
     if version == "v1beta2":
         spec = read(v1beta2.KubeadmConfigSpec, tree, source=config.source, path=config.path)
         return v1beta1.Converted(spec)
