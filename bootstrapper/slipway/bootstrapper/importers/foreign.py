@@ -6,12 +6,21 @@ field.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from slipway.contract.source_position import FieldPath, Position, SourceError, SourceProblem, unknown_field
+from slipway.contract.source_position import (
+    UNKNOWN_FIELD,
+    FieldPath,
+    Position,
+    SourceError,
+    SourceProblem,
+    did_you_mean,
+    unknown_field,
+)
 from slipway.contract.yaml_source import Source, Tree
 
 
@@ -75,10 +84,10 @@ def read(model: type[Model], tree: Tree, *, source: Source, path: FieldPath = ()
 def _problem(model: type[BaseModel], detail: Mapping[str, Any], source: Source, path: FieldPath) -> SourceProblem:
     location: FieldPath = tuple(detail["loc"])
     if detail["type"] == "extra_forbidden":
-        message = unknown_field(str(location[-1]), _fields_at(model, location[:-1]))
-    else:
-        message = _message(detail)
-    return source.problem((*path, *location), message)
+        name, known = str(location[-1]), _fields_at(model, location[:-1])
+        problem = source.problem((*path, *location), unknown_field(name, known))
+        return problem if did_you_mean(name, known) else replace(problem, code=UNKNOWN_FIELD)
+    return source.problem((*path, *location), _message(detail))
 
 
 _MESSAGES = {
