@@ -15,7 +15,8 @@ from google.protobuf.message import Message
 
 from slipway.bootstrapper.assembly.secrets import has_inline
 from slipway.bootstrapper.assembly.subject import CheckedSubject, check, machine_violations
-from slipway.bootstrapper.lowering.draft import Draft, Refusal
+from slipway.bootstrapper.lowering.draft import Draft
+from slipway.bootstrapper.problems.problem import Problem
 from slipway.bootstrapper.recently_used import RecentlyUsed
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -43,7 +44,7 @@ class CompiledClass:
     """
 
     draft: Draft
-    omitted: tuple[Refusal, ...]
+    omitted: tuple[Problem, ...]
     diagnostics: tuple[diagnosticpb.Diagnostic, ...]
     features: bundlepb.BootstrapBundle
 

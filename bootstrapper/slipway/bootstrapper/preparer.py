@@ -1,7 +1,7 @@
 """Makes a machine's bundle and lowers it for a format: what every question about a machine begins with."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -19,11 +19,13 @@ from slipway.bootstrapper.key_settings import key_settings
 from slipway.bootstrapper.machine_classes import CheckedSubjects
 from slipway.bootstrapper.needs import needed, user_secrets
 from slipway.bootstrapper.policy import Policy, check_declarations
+from slipway.bootstrapper.problems.conversion import diagnostic, omission
+from slipway.bootstrapper.problems.places import as_written, place_diagnostics
+from slipway.bootstrapper.provisioning.imported_layout import bound_to_other_format
 from slipway.bootstrapper.provisioning.provisioners import Provisioners
 from slipway.bootstrapper.provisioning.rendering import RENDER_TIMEOUT, render
 from slipway.bootstrapper.provisioning.selection import Candidate, all_candidates, choose, reaches
 from slipway.bootstrapper.provisioning.wish import Wish
-from slipway.bootstrapper.refusals import bound
 from slipway.bootstrapper.target import resolve, stated
 from slipway.contract.errors import BundleTooLarge, SecretExpired, Violation
 from slipway.contract.secret_references import MAX_REFERENCED_BYTES, referenced_bytes
@@ -53,6 +55,18 @@ class Prepared:
     available: Sequence[secretpb.Secret]
     neutral: bundlepb.BootstrapBundle
     diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
+
+    def all_diagnostics(self, further: Iterable[diagnosticpb.Diagnostic] = ()) -> Iterator[diagnosticpb.Diagnostic]:
+        """Return what a person should know of the machine: what was left out too, and a provisioner's `further`.
+
+        Each has the place where its field was written, so that every answer about the machine reports the same.
+        """
+        subject, compiled = self.subject, self.compiled
+        omitted = (
+            diagnostic(omission(problem, subject.spec)) for problem in as_written(compiled.omitted, subject.layers)
+        )
+        together = [*self.diagnostics, *compiled.diagnostics, *omitted, *further]
+        return place_diagnostics(together, subject.layers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +126,11 @@ class Preparer:
     def options(self, subject: CheckedSubject) -> list[Candidate]:
         """Give every ready format that a machine could have, as far as its target and its import allow."""
         said = stated(subject.spec.target, subject.machine.target)
-        return [one for one in self.candidates() if reaches(one.format, said) and not bound(subject.spec, one)]
+        return [
+            one
+            for one in self.candidates()
+            if reaches(one.format, said) and not bound_to_other_format(subject.spec, one)
+        ]
 
     def candidates(self) -> list[Candidate]:
         """Give every ready format."""

@@ -6,12 +6,21 @@ field.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from slipway.contract.source_position import FieldPath, Position, SourceError, SourceProblem, unknown_field
+from slipway.contract.source_position import (
+    UNKNOWN_FIELD,
+    FieldPath,
+    Position,
+    SourceError,
+    SourceProblem,
+    did_you_mean,
+    unknown_field,
+)
 from slipway.contract.yaml_source import Source, Tree
 
 
@@ -89,12 +98,14 @@ def _problem(
 ) -> SourceProblem:
     location: FieldPath = tuple(detail["loc"])
     if detail["type"] == "extra_forbidden":
-        message = unknown_field(str(location[-1]), _fields_at(model, location[:-1]))
+        name, known = str(location[-1]), _fields_at(model, location[:-1])
+        message, code = unknown_field(name, known), "" if did_you_mean(name, known) else UNKNOWN_FIELD
     else:
-        message = _message(detail)
+        message, code = _message(detail), ""
     prefixes = (location[:length] for length in range(len(location), 0, -1))
     place = next((moved[prefix] for prefix in prefixes if prefix in moved), location)
-    return source.problem((*path, *place), message)
+    problem = source.problem((*path, *place), message)
+    return replace(problem, code=code) if code else problem
 
 
 _MESSAGES = {
