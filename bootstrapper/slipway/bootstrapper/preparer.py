@@ -11,7 +11,8 @@ from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
-from slipway.bootstrapper.compilation import Compiled, Compiler
+from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compiled import Compiled
 from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
