@@ -29,6 +29,7 @@ from slipway.bootstrapper.recently_used import RecentlyUsed
 from slipway.contract.errors import SlipwayError, UnsupportedTarget, Violation
 from slipway.contract.features import by_id, compute_features, unsupported
 from slipway.contract.walk import origin_of
+from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -167,7 +168,8 @@ class Compiler:
             draft.bundle.provenance.passes[:] = [*draft.passes, RUNNER]
             draft.bundle.os.files.append(provenance_file(draft.bundle))
             try:
-                finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
+                with span("lower", {"pass": RUNNER}):
+                    finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
             except SlipwayError as error:
                 result.refusals += problems_of_error(error, draft.bundle)
                 return result
@@ -208,7 +210,8 @@ class Compiler:
             for one in wrong
         ]
         try:
-            made = engine.build_plan(bundle, info)
+            with span("build plan", {"engine": engine.name}):
+                made = engine.build_plan(bundle, info)
             while _without(bundle, made.refusals, optional_features, result):
                 made = engine.build_plan(bundle, info)
         except SlipwayError as error:
