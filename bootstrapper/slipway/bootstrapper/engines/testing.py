@@ -134,11 +134,11 @@ def _plan(engine: Engine, bundle: bundlepb.BootstrapBundle) -> Iterator[str]:
     result = engine.build_plan(bundle, FORMAT)
     if bundle.SerializeToString(deterministic=True) != before:
         yield "the engine changes the bundle"
-    with watched() as asked:
+    with watched() as events:
         again = engine.build_plan(bundle, FORMAT)
     if again != result:
         yield "the engine gives another plan for the same bundle"
-    yield from (f"the engine is not pure: it asks the machine for {event}" for event in dict.fromkeys(asked))
+    yield from (f"the engine is not pure: it asks the machine for {event}" for event in dict.fromkeys(events))
     yield from (f"{refusal.path} is refused: {refusal.reason}" for refusal in result.refusals)
     yield from _files(bundle, result)
     ids = [step.id for step in result.steps]
