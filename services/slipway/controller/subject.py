@@ -28,6 +28,8 @@ UNINITIALIZED = "node.cluster.x-k8s.io/uninitialized"
 def read_spec(config: Json) -> specpb.MachineBootstrapSpec:
     """Read the spec of a SlipwayConfig.
 
+    Origins name its kind only: they are shown with the config, and configs of a template remain equal.
+
     Raises:
         SourceError: everything that is wrong with it, by field path.
     """
@@ -38,7 +40,7 @@ def read_spec(config: Json) -> specpb.MachineBootstrapSpec:
         "spec": config.get("spec") or {},
     }
     document = Document(tree, Source("", Shape(Position(1, 1))))
-    return cast(NativeConfig, read_native(document)).spec
+    return cast(NativeConfig, read_native(document, origin=SLIPWAY_CONFIGS.kind)).spec
 
 
 def subject_of(

@@ -25,6 +25,8 @@ class Engine(ABC):
         features: features of `kubernetes.*` and `engine_options.*` that it takes.
         remedies: by feature that it does not take, what to do in its place where that is more than to leave it out.
         join_tokens: what a token by which machines join is in the cluster.
+        plans_by_class: the plan depends neither on the machine's name and uid nor on the id and the secrets of the
+            bundle. It is then asked for once for all machines that differ in nothing else, of a bundle without these.
         own_minor_only: whether a machine joins only a control plane of its own minor version of Kubernetes.
     """
 
@@ -36,6 +38,7 @@ class Engine(ABC):
     features: Sequence[provisionerpb.FeatureSupport]
     remedies: Mapping[str, str]
     join_tokens: JoinTokens
+    plans_by_class: bool = False
     own_minor_only: bool = False
 
     @abstractmethod

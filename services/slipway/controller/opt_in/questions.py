@@ -142,7 +142,7 @@ def _imported(
         target.infrastructure = infrastructure_of(facts.owner.infrastructure_kind)
     config = ForeignConfig(
         kind=KUBEADM_CONFIGS.kind,
-        name=facts.name,
+        name="",  # as read_spec() does: the configs of a template remain the same but for their machines
         api_version=str(facts.config.get("apiVersion") or KUBEADM_CONFIGS.api_version),
         tree=facts.config.get("spec") or {},
         source=Source("", Shape(Position(1, 1))),

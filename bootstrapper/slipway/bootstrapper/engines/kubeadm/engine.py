@@ -51,6 +51,7 @@ class KubeadmEngine(Engine):
     features = supports(FEATURES)
     remedies = REMEDIES
     join_tokens = JOIN_TOKENS
+    plans_by_class = True
     own_minor_only = True
 
     def program_version(self, options: specpb.EngineOptions) -> str:
