@@ -18,7 +18,7 @@ from slipway.contract.source_position import (
     unknown_field,
     with_remedy,
 )
-from slipway.contract.yaml_source import Limits, load_documents
+from slipway.contract.yaml_source import Allowance, Limits, load_documents
 
 
 def load(text: str) -> object:
@@ -137,6 +137,29 @@ def test_expansion_is_bounded() -> None:
     with pytest.raises(SourceError, match="aliases expanded"):
         load_documents("\n".join(lines), file="f")
     assert time.monotonic() - started < 10
+
+
+def test_repeated_text_is_bounded() -> None:
+    """What aliases stand for counts with its characters too, keys and merged mappings as well."""
+    limits = Limits(max_characters=1000)
+    for use in ("[*a, *a, *a, *a]", "{b: *a, c: *a, d: *a, e: *a}", "[{<<: *a}, {<<: *a}, {<<: *a}, {<<: *a}]"):
+        text = f"- &a {{{'k' * 100}: {'v' * 100}}}\n- {use}\n"
+        assert load_documents(text, file="f", limits=Limits(max_characters=2000))
+        with pytest.raises(SourceError, match="more than 1000 characters, aliases expanded"):
+            load_documents(text, file="f", limits=limits)
+
+
+def test_texts_of_one_request_are_bounded_together() -> None:
+    """Each text is small; the third is one too many, and further ones are not read at all."""
+    together = Allowance(10)
+    limits = Limits(together=together)
+    for _ in range(2):
+        load_documents("[1, 2, 3, 4]", file="f", limits=limits)
+    assert (together.used, together.is_used_up) == (10, False)
+    for _ in range(2):
+        with pytest.raises(SourceError, match="more than 10 values in all such texts together"):
+            load_documents("[1, 2, 3, 4]", file="f", limits=limits)
+    assert together.used == 12
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, "{a: " * 5000, "- " * 5000 + "x"])
