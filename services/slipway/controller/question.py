@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from slipway.bootstrapper.engines.table import EngineTable
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import ClusterObject, Facts
 from slipway.controller.references import Place, places, resolve
@@ -46,6 +47,7 @@ class NativeQuestions:
 
     reader: SecretReader
     control_planes: ControlPlanes
+    engines: EngineTable
     depends: Depends
 
     async def ask(self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType) -> Question:
@@ -54,4 +56,5 @@ class NativeQuestions:
         self.depends(facts, places(spec))
         version = await self.control_planes.version(cluster)
         material = await resolve(spec, self.reader, cluster, role=role)
-        return Question(subject_of(facts, spec, role=role, control_plane_version=version), material)
+        subject = subject_of(facts, spec, role=role, control_plane_version=version, engines=self.engines)
+        return Question(subject, material)

@@ -56,9 +56,8 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
     """
     spec, cluster, machine = subject.spec, subject.cluster, subject.machine
     found = [*rule_violations(spec), *_prefixed("spec", structure.violations(spec))]
-    found += validation.violations(cluster, path="cluster")
-    found += validation.violations(machine, path="machine")
-    for name, part in (("spec", spec), ("cluster", cluster), ("machine", machine)):
+    found += [*validation.violations(cluster, path="cluster"), *machine_violations(machine)]
+    for name, part in (("spec", spec), ("cluster", cluster)):
         found += unknown_fields(part, path=name)
     if not (machine.kubernetes_version or cluster.kubernetes_version):
         where = "machine.kubernetes_version"
@@ -87,6 +86,11 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
         )
     remarks = tuple(_diagnostic(effective, mistake) for mistake in doubtful)
     return CheckedSubject(effective, cluster, machine, layers, diagnostics=remarks)
+
+
+def machine_violations(machine: clusterpb.Machine) -> list[Violation]:
+    """Give the contract's rules that a machine breaks by itself."""
+    return [*validation.violations(machine, path="machine"), *unknown_fields(machine, path="machine")]
 
 
 def _documents(spec: specpb.MachineBootstrapSpec, version: str) -> tuple[list[Violation], list[DocumentMistake]]:
