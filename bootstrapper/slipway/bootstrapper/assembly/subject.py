@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from slipway.bootstrapper.assembly import networks, paths, structure
 from slipway.bootstrapper.assembly.layers import Layers
+from slipway.bootstrapper.assembly.membership import complete_membership, machine_violations
 from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.engines.kubernetes_version import KubernetesVersionError, parse_kubernetes_version
@@ -68,6 +69,8 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
     named = with_origins(spec)
     layers = Layers(named, machine.role)
     effective = effective_spec(named, machine.role)
+    complete_membership(effective, machine.name)
+    found.extend(machine_violations(effective, machine.name))
     arguments = [one.name for one in effective.kubernetes.control_plane.controller_manager.arguments]
     found += networks.violations(cluster, machine.role, arguments=arguments)
     doubtful: list[DocumentMistake] = []
