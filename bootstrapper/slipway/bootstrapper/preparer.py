@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from slipway.bootstrapper.artifacts.agent import Artifacts
+from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
@@ -206,6 +207,7 @@ class Preparer:
             self.policy.check_features(bundle)
             available = [*secrets, *theirs, *inline]
             collect(bundle, available)
+            check_membership_secret(bundle)
             return bundle, available
 
         with span("assemble bundle"):

@@ -12,7 +12,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 
-from slipway.bootstrapper.assembly import alternatives, characters, partitions, repository_addresses
+from slipway.bootstrapper.assembly import alternatives, characters, membership, partitions, repository_addresses
 from slipway.bootstrapper.assembly.passwords import password_violations
 from slipway.bootstrapper.assembly.registries import DEFAULT, api_host, asked_hosts
 from slipway.contract.errors import Violation
@@ -88,6 +88,7 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
     yield from _mounts(os, path)
     yield from _registries(os, path)
     yield from repository_addresses.violations(os, path)
+    yield from membership.violations(os, path)
 
 
 def _link_target(target: str, where: str) -> Iterator[Violation]:

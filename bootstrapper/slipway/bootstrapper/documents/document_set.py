@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
+from slipway.bootstrapper.assembly.membership import complete_membership
 from slipway.bootstrapper.documents.consistency import namesakes
 from slipway.bootstrapper.documents.engines import set_control_planes
 from slipway.bootstrapper.documents.machines import MachineQuestion, Standing
@@ -149,6 +150,7 @@ def _give_secrets(
     question: MachineQuestion, values: Mapping[tuple[str, str], bytes], *, set_missing: bool
 ) -> Iterator[SourceProblem]:
     """Give a machine the secrets that its spec refers to, as far as the texts hold them; note placeholders."""
+    complete_membership(question.subject.spec, question.subject.machine.name)
     wanted = {(one.name, one.key) for _, one in references(question.subject.spec) if "/" not in one.name}
     for name, key in sorted(wanted):
         value = values.get((name, key))
