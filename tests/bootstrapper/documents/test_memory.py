@@ -44,9 +44,7 @@ def test_files_of_one_call_are_bounded_together() -> None:
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: [" + "0," * 100_000 + "]}\n"
     tracemalloc.start()
     try:
-        with pytest.raises(
-            SourceError, match=r"f2:4:\d+: data\.x\[\d+\]: more than 250000 values in all"
-        ):
+        with pytest.raises(SourceError, match=r"f2:4:\d+: data\.x\[\d+\]: more than 250000 values in all"):
             read_document_set({f"f{number}": text for number in range(4)}, variables={})
         assert tracemalloc.get_traced_memory()[1] < 160 * MIB
     finally:
