@@ -96,8 +96,27 @@ def test_every_command_knows_an_installed_engine(installed: Path, arguments: tup
     assert re.search(pattern, done.stdout, re.MULTILINE), done.stdout
 
 
+@pytest.mark.parametrize("place", ["", "join: "])
+def test_a_slip_in_the_name_of_an_engine_is_a_warning(installed: Path, place: str) -> None:
+    """At its field: where the machine is rendered, the engine may be installed all the same."""
+    text = (installed / "fleet.yaml").read_text()
+    wrong = installed / "wrong.yaml"
+    wrong.write_text(
+        text.replace("engine: dinghy", "engine: dingy")
+        if not place
+        else text + "  join: {kubernetes: {engine: dingy}}\n"
+    )
+    done = CliRunner().invoke(cli, ["validate", "-f", str(wrong), "--machine", "second"])
+    field = f"spec.{'join.' if place else ''}kubernetes.engine"
+    wanted = f"{field}: is no bootstrap engine that is installed here; did you mean dinghy?"
+    assert done.exit_code == 0, done.output
+    assert wanted in done.stderr
+    right = CliRunner().invoke(cli, ["validate", "-f", str(installed / "fleet.yaml")])
+    assert "engine" not in right.stderr
+
+
 def test_diff_compares_machines_of_an_installed_engine(installed: Path) -> None:
-    """What its nodes are told differently is said, in neutral terms."""
+    """The change of its nodes is shown in neutral terms."""
     before, after = installed / "fleet.yaml", installed / "after.yaml"
     after.write_text(before.read_text().replace("value: lower", "value: upper"))
     done = CliRunner().invoke(cli, ["diff", str(before), str(after)])

@@ -23,6 +23,7 @@ from slipway.bootstrapper.provisioning.imported_layout import check_layout
 from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.bootstrapper.trials import Trials
 from slipway.contract.errors import UnsupportedFeature
+from slipway.rpc.spans import span
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
@@ -63,8 +64,12 @@ class Bootstrapper(Preparer):
             SlipwayError: any reason of the error table that is not the registry's; fields are named as the user wrote.
         """
         with in_words_of_document(request.subject.spec):
-            subject = await beside(request.subject.ByteSize(), partial(self.subjects.check, request.subject))
+            subject = await self._checked(request.subject)
             return await self.user_data_of(subject, request.credentials, Carrier.of(request))
+
+    async def _checked(self, subject: bootstrappb.Subject) -> CheckedSubject:
+        with span("check spec", {"machine": subject.machine.name}):
+            return await beside(subject.ByteSize(), partial(self.subjects.check, subject))
 
     async def user_data_of(
         self, subject: CheckedSubject, credentials: secretpb.SecretMaterial, carrier: Carrier
@@ -96,7 +101,8 @@ class Bootstrapper(Preparer):
         row = infrastructure(target, verbatim=info.verbatim)
         may_compress = accept_gzip and info.accepts_gzip
         work = partial(fit, data, prepared.compiled.bundle, row=row, limit=limit, may_compress=may_compress)
-        return await beside(len(data), work)
+        with span("fit user data"):
+            return await beside(len(data), work)
 
     async def prepare(
         self,
@@ -107,7 +113,7 @@ class Bootstrapper(Preparer):
     ) -> Prepared:
         """Check the spec, choose the provisioner and lower the bundle for it; refuse what cannot be honoured."""
         with in_words_of_document(given.spec):
-            subject = await beside(given.ByteSize(), partial(self.subjects.check, given))
+            subject = await self._checked(given)
             return await self.prepare_for(subject, self.chosen(subject), credentials, store=store)
 
     async def prepare_for(

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly import paths
+from slipway.bootstrapper.compiled import Compiled, class_of, of_class
 from slipway.bootstrapper.engines.table import EngineTable, check_system
 from slipway.bootstrapper.file_precedence import settle_files
 from slipway.bootstrapper.lowering.draft import Draft
@@ -19,6 +20,7 @@ from slipway.bootstrapper.lowering.provenance import provenance_file
 from slipway.bootstrapper.machine_classes import MAX_BYTES, CompiledClass, class_key, identify, without_identity
 from slipway.bootstrapper.os_profiles import OsProfile, ProfileTable
 from slipway.bootstrapper.os_profiles.declared import find_profile
+from slipway.bootstrapper.own_steps import surround
 from slipway.bootstrapper.problems.conversion import diagnostic, locate, problems_of_error
 from slipway.bootstrapper.problems.places import at_their_causes
 from slipway.bootstrapper.problems.problem import Problem
@@ -27,41 +29,16 @@ from slipway.bootstrapper.recently_used import RecentlyUsed
 from slipway.contract.errors import SlipwayError, UnsupportedTarget, Violation
 from slipway.contract.features import by_id, compute_features, unsupported
 from slipway.contract.walk import origin_of
-from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
-from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 CLOUD_INIT = "text/cloud-config"
 """Media type of user data that cloud-init reads; it is cloud-init's own."""
 
 ENGINE_NAMESPACES = ("kubernetes.", "engine_options.")
-
-ENTRY_POINT = "entrypoint"
-"""Id of the step that a caller's own entry point becomes."""
-
-
-@dataclass(slots=True)
-class Compiled:
-    """The result for a neutral bundle.
-
-    Attributes:
-        bundle: the lowered bundle, features computed; its SecretMaterial is not collected yet.
-        lowered: what was lowered.
-        refusals: what cannot be honoured; with any of them the bundle must not be rendered.
-        omitted: what was left out because the spec allows it.
-        diagnostics: remarks.
-        draft: the state before the execution was lowered, to go on from when the provisioner refuses items.
-    """
-
-    bundle: bundlepb.BootstrapBundle
-    lowered: list[bootstrappb.Lowered] = field(default_factory=list)
-    refusals: list[Problem] = field(default_factory=list)
-    omitted: list[Problem] = field(default_factory=list)
-    diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
-    draft: Draft | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +73,13 @@ class Compiler:
             bare = without_identity(neutral)
             key = class_key(bare, info, optional_features)
             known = self.classes.get(key)
-            result = _of_class(known) if known else self._legalised(bare, info, optional_features)
+            result = of_class(known) if known else self._legalised(bare, info, optional_features)
             unfinished = None if known or result.refusals or result.draft is None else result.draft.copy()
             identify(result.bundle, neutral)
             if result.draft is not None:
                 result = self._finish(result, info, features=known.features if known else None)
                 if unfinished is not None and not result.refusals:
-                    made = _class_of(unfinished, result)
+                    made = class_of(unfinished, result)
                     self.classes.put(key, made, made.counted_bytes())
         if result.draft is not None:
             result.refusals = list(at_their_causes(result.refusals, neutral))
@@ -191,7 +168,8 @@ class Compiler:
             draft.bundle.provenance.passes[:] = [*draft.passes, RUNNER]
             draft.bundle.os.files.append(provenance_file(draft.bundle))
             try:
-                finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
+                with span("lower", {"pass": RUNNER}):
+                    finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
             except SlipwayError as error:
                 result.refusals += problems_of_error(error, draft.bundle)
                 return result
@@ -232,7 +210,8 @@ class Compiler:
             for one in wrong
         ]
         try:
-            made = engine.build_plan(bundle, info)
+            with span("build plan", {"engine": engine.name}):
+                made = engine.build_plan(bundle, info)
             while _without(bundle, made.refusals, optional_features, result):
                 made = engine.build_plan(bundle, info)
         except SlipwayError as error:
@@ -296,19 +275,6 @@ class Compiler:
             return error
 
 
-def _class_of(unfinished: Draft, finished: Compiled) -> CompiledClass:
-    """Give what the machines of a class have in common, of a machine that is finished and refused nothing."""
-    features = bundlepb.BootstrapBundle(
-        required_features=finished.bundle.required_features, features_computed=finished.bundle.features_computed
-    )
-    return CompiledClass(unfinished, tuple(finished.omitted), tuple(finished.diagnostics), features)
-
-
-def _of_class(known: CompiledClass) -> Compiled:
-    draft = known.draft.copy()
-    return Compiled(draft.bundle, omitted=list(known.omitted), diagnostics=list(known.diagnostics), draft=draft)
-
-
 def _without(
     bundle: bundlepb.BootstrapBundle, refusals: Sequence[Problem], optional: Collection[str], result: Compiled
 ) -> bool:
@@ -332,29 +298,6 @@ def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Problem]:
     ]
 
 
-def surround(bundle: bundlepb.BootstrapBundle) -> None:
-    """Put the user's own commands before and behind the steps of a plan; an entry point of the caller's is a step, too.
-
-    Commands for every boot stay.
-    """
-    plan, commands = bundle.plan, bundle.commands
-    steps = [
-        *steps_of(commands.pre, phase=planpb.PHASE_PRE, prefix="pre"),
-        *plan.steps,
-        *steps_of(commands.post, phase=planpb.PHASE_POST, prefix="post"),
-    ]
-    if plan.entrypoint.argv:
-        own = planpb.Command(argv=plan.entrypoint.argv, origin=plan.entrypoint.origin)
-        steps.insert(len(commands.pre), planpb.Step(id=ENTRY_POINT, phase=planpb.PHASE_BOOTSTRAP, command=own))
-        plan.entrypoint.ClearField("argv")
-    del plan.steps[:]
-    plan.steps.extend(steps)
-    commands.ClearField("pre")
-    commands.ClearField("post")
-    if not commands.ListFields():
-        bundle.ClearField("commands")
-
-
 def _takes_no_plan(info: provisionerpb.FormatInfo) -> Problem:
     return Problem(
         "plan.steps",
@@ -364,11 +307,3 @@ def _takes_no_plan(info: provisionerpb.FormatInfo) -> Problem:
         diagnosticpb.Origin(path="spec.plan"),
         other_formats=True,
     )
-
-
-def steps_of(commands: Sequence[planpb.Command], *, phase: planpb.Phase.ValueType, prefix: str) -> list[planpb.Step]:
-    """Make steps of the user's own commands, numbered in their order."""
-    return [
-        planpb.Step(id=f"{prefix}-{number:02d}", phase=phase, command=command)
-        for number, command in enumerate(commands)
-    ]

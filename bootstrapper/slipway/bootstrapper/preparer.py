@@ -11,7 +11,8 @@ from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
-from slipway.bootstrapper.compilation import Compiled, Compiler
+from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compiled import Compiled
 from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
@@ -29,6 +30,7 @@ from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import resolve, stated
 from slipway.contract.errors import BundleTooLarge, SecretExpired, Violation
 from slipway.contract.secret_references import MAX_REFERENCED_BYTES, referenced_bytes
+from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -206,7 +208,8 @@ class Preparer:
             collect(bundle, available)
             return bundle, available
 
-        bundle, available = await beside(subject.spec.ByteSize(), assemble)
+        with span("assemble bundle"):
+            bundle, available = await beside(subject.spec.ByteSize(), assemble)
         return bundle, available, diagnostics
 
     async def compile(
@@ -214,7 +217,8 @@ class Preparer:
     ) -> Compiled:
         """Lower a neutral bundle."""
         work = partial(self.compiler.compile, neutral, candidate.format, optional_features=optional_features)
-        return await beside(neutral.ByteSize(), work)
+        with span("compile", {"format": candidate.format.format, "bundle_id": neutral.id}):
+            return await beside(neutral.ByteSize(), work)
 
     async def lower_again(self, prepared: Prepared, rejected: dict[str, Violation]) -> None:
         """Lower what the provisioner has refused; `rejected` is what it said, by bundle field path."""
@@ -225,7 +229,8 @@ class Preparer:
             rejected=rejected,
             optional_features=frozenset(prepared.subject.spec.optional_features),
         )
-        prepared.compiled = await beside(prepared.compiled.bundle.ByteSize(), work)
+        with span("compile", {"format": prepared.candidate.format.format, "bundle_id": prepared.neutral.id}):
+            prepared.compiled = await beside(prepared.compiled.bundle.ByteSize(), work)
 
     def seal(self, bundle: bundlepb.BootstrapBundle, available: Sequence[secretpb.Secret]) -> None:
         """Put the secrets in that are referred to, and no others; refuse expired ones and oversize."""

@@ -1,4 +1,4 @@
-"""What becomes of a problem: the texts that people read, and the data that programs read in place of them."""
+"""What results from a problem: the texts that people read, and the data that programs read in place of them."""
 
 from slipway.bootstrapper.problems.conversion import diagnostic, locate, omission, unsupported_feature
 from slipway.bootstrapper.problems.problem import Problem, Severity, in_order

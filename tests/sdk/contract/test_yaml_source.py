@@ -254,7 +254,7 @@ def test_a_misspelt_field_gets_a_proposal(word: str, meant: str | None) -> None:
 
 
 def test_what_is_allowed_is_counted_where_it_is_much() -> None:
-    """A line that nobody reads to its end helps nobody; where nothing is allowed there is nothing to name."""
+    """A line that is too long to read does not help; where nothing is allowed there is nothing to name."""
     assert unknown_field("zzz", [f"k{number}" for number in range(30)]).endswith(", k23 and 6 more")
     assert unknown_field("zzz", []) == "unknown field"
 

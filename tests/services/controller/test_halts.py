@@ -22,7 +22,7 @@ REFERRING = {
 
 
 async def test_a_secret_of_somebody_else_is_never_overwritten(scene: Scene) -> None:
-    """The refusal names it, a Warning tells, and its content stays."""
+    """The refusal names it, a Warning repeats it, and its content stays."""
     scene.worker()
     scene.secret("w", {"value": b"theirs"})
     await scene.reconcile()

@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterator, Mapping
 
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.delivery.infrastructure import infrastructures
+from slipway.bootstrapper.documents.engines import engine_doubt
 from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.engines.kubernetes_version import KubernetesVersionError, parse_kubernetes_version
-from slipway.bootstrapper.engines.table import built_in_engines
+from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.lowering.optional_fields import EXTENSION
 from slipway.contract.errors import Violation
 from slipway.contract.source_position import did_you_mean
@@ -39,6 +40,9 @@ def doubts(question: MachineQuestion, served: Mapping[str, Collection[str]]) -> 
         whose = "this provisioner" if choice.name else "a provisioner that comes with Slipway"
         meant = _meant(choice.format, formats, f"there are {', '.join(formats)}")
         yield Violation("spec.provisioner.format", f"is no format of {whose}; {meant}")
+    engine = engine_doubt(question)
+    if engine:
+        yield Violation(*engine)
     yield from _optional(question)
     yield from _version(question)
     yield from _target(question)
@@ -64,7 +68,7 @@ def _version(question: MachineQuestion) -> Iterator[Violation]:
         version = parse_kubernetes_version(machine.kubernetes_version or cluster.kubernetes_version)
     except KubernetesVersionError:
         return
-    major, minor = max(engine.newest for engine in built_in_engines())
+    major, minor = max(engine.newest for engine in installed_engines())
     if version.series > (major, minor):
         newest = f"v{major}.{minor}"
         message = f"is newer than {newest}, the newest that this Slipway knows: check it, or try a newer Slipway"

@@ -20,10 +20,10 @@ def watched() -> Iterator[list[str]]:
     A clock and a random number leave no trace.
     """
     _install()
-    asked: list[str] = []
-    _watched[threading.get_ident()] = asked
+    events: list[str] = []
+    _watched[threading.get_ident()] = events
     try:
-        yield asked
+        yield events
     finally:
         del _watched[threading.get_ident()]
 
@@ -35,6 +35,6 @@ def _install() -> None:
 
 
 def _hear(event: str, _: tuple[object, ...]) -> None:
-    asked = _watched.get(threading.get_ident())
-    if asked is not None and event.startswith(_ASKS):
-        asked.append(event)
+    events = _watched.get(threading.get_ident())
+    if events is not None and event.startswith(_ASKS):
+        events.append(event)

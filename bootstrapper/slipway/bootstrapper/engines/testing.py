@@ -136,13 +136,13 @@ def _plan(engine: Engine, bundle: bundlepb.BootstrapBundle) -> Iterator[str]:
     result = engine.build_plan(bundle, FORMAT)
     if bundle.SerializeToString(deterministic=True) != before:
         yield "the engine changes the bundle"
-    with watched() as asked:
+    with watched() as events:
         again = engine.build_plan(bundle, FORMAT)
     if again != result:
         yield "the engine gives another plan for the same bundle"
     if engine.plans_by_class and engine.build_plan(without_identity(bundle), FORMAT) != result:
         yield "the engine plans by class, and gives another plan for a machine of another name"
-    yield from (f"the engine is not pure: it asks the machine for {event}" for event in dict.fromkeys(asked))
+    yield from (f"the engine is not pure: it asks the machine for {event}" for event in dict.fromkeys(events))
     yield from (f"{refusal.path} is refused: {refusal.reason}" for refusal in result.refusals)
     yield from _files(bundle, result)
     ids = [step.id for step in result.steps]

@@ -17,6 +17,7 @@ from slipway.bootstrapper.problems.remedies import reason_of, remedy_of
 from slipway.contract.errors import UnsupportedTarget, Violation
 from slipway.contract.features import Unsupported
 from slipway.contract.walk import Item, items, take_all
+from slipway.rpc.spans import span
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 
@@ -60,7 +61,8 @@ def _run(work: Work, one: Pass, group: list[Item], known: OptionalUses) -> Itera
     draft.forget_paths()
     while remaining:
         try:
-            one.lower(remaining, draft)
+            with span("lower", {"pass": one.id}):
+                one.lower(remaining, draft)
         except UnsupportedTarget as unknown:
             draft.restore(before)
             for item in remaining:
