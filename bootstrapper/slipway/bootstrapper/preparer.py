@@ -9,6 +9,7 @@ from functools import partial
 from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
+from slipway.bootstrapper.assembly.report_items import check_reporting
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
@@ -193,6 +194,7 @@ class Preparer:
         clusters_own = [*secrets, *(one for one in theirs if "/" in one.name)]
 
         agent = self.artifacts.resolve(subject.spec.agent, setting.target)
+        check_reporting(subject.spec.reporting, setting.target)
 
         def assemble() -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
             self.policy.check_spec(subject)

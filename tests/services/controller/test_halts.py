@@ -50,6 +50,24 @@ async def test_what_is_missing_is_named_and_waited_for(scene: Scene) -> None:
     assert b"from the Secret" in scene.value()
 
 
+async def test_a_machine_reports_to_an_address_of_a_secret_and_a_pool_to_none(scene: Scene) -> None:
+    """A worker waits for the Secret with the address; a pool is refused by the field."""
+    put = {"put": {"url": {"name": "report", "key": "url"}}}
+    spec: Json = {"provisioner": {"name": "cloud-init"}, "reporting": {"sinks": [{"console": {}}, put]}}
+    scene.worker(spec=spec)
+    await scene.reconcile()
+    assert scene.condition()[:2] == ("False", "WaitingForSecret")
+    scene.secret("report", {"url": b"https://reports.example.com/r"})
+    await scene.reconcile()
+    assert scene.condition() == ("True", "Available", "")
+    scene.pool(spec=spec)
+    await scene.reconcile("p")
+    status, reason, message = scene.condition("p")
+    assert (status, reason) == ("False", "FactConflict")
+    assert "spec.reporting.sinks[1].put" in message
+    assert scene.api.find("Secret", "p") is None
+
+
 async def test_no_value_of_a_secret_is_in_what_people_read(scene: Scene) -> None:
     """A refusal of a spec with secrets holds none of them."""
     spec: Json = {
