@@ -15,12 +15,12 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.delivery.infrastructure import check_carried
 from slipway.bootstrapper.importers.document_words import in_words_of_document
 from slipway.bootstrapper.judgement import judge
+from slipway.bootstrapper.problems.places import spec_path
+from slipway.bootstrapper.problems.remedies import remedy_of_error
+from slipway.bootstrapper.provisioning.imported_layout import bound_to_other_format
 from slipway.bootstrapper.provisioning.selection import Candidate
-from slipway.bootstrapper.refusals import bare_place, bound
-from slipway.bootstrapper.remedies import remedy_of_error
 from slipway.bootstrapper.size_doubts import size_doubts
-from slipway.bootstrapper.takers import Takers, stand_ins
-from slipway.bootstrapper.trials import Trials
+from slipway.bootstrapper.trials import Takers, Trials, stand_ins
 from slipway.bootstrapper.verdicts import Column, Verdicts
 from slipway.contract.errors import SlipwayError, SpecInvalid, Violation
 from slipway.contract.source_position import with_remedy
@@ -157,7 +157,7 @@ async def _column(
     bootstrapper: Bootstrapper, trials: Trials, candidate: Candidate, subject: CheckedSubject, *, engine: str = ""
 ) -> Column:
     column = Column(candidate, engine)
-    column.rejected += bound(subject.spec, candidate, bootstrapper.candidates())
+    column.rejected += bound_to_other_format(subject.spec, candidate, bootstrapper.candidates())
     try:
         prepared = await trials.prepared(candidate)
         column.compiled = prepared.compiled
@@ -252,5 +252,5 @@ def _row(use: Use, verdicts: Iterable[Verdicts]) -> bootstrappb.ExplainRow:
     row = bootstrappb.ExplainRow(feature=use.id, cells=[one.cell(use) for one in verdicts])
     row.origin.CopyFrom(origin_of(use.item))
     if not row.origin.path:
-        row.origin.path = bare_place(use.path)
+        row.origin.path = spec_path(use.path)
     return row

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from slipway.bootstrapper.assembly.membership import complete_membership
+from slipway.bootstrapper.assembly.membership import complete_membership, joins_domain
+from slipway.bootstrapper.engines.table import EngineTable
 from slipway.contract.errors import SpecInvalid, Violation
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import ClusterObject, Facts
@@ -49,6 +50,7 @@ class NativeQuestions:
 
     reader: SecretReader
     control_planes: ControlPlanes
+    engines: EngineTable
     depends: Depends
 
     async def ask(self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType) -> Question:
@@ -58,7 +60,8 @@ class NativeQuestions:
         self.depends(facts, places(spec))
         version = await self.control_planes.version(cluster)
         material = await resolve(spec, self.reader, cluster, role=role)
-        return Question(subject_of(facts, spec, role=role, control_plane_version=version), material)
+        subject = subject_of(facts, spec, role=role, control_plane_version=version, engines=self.engines)
+        return Question(subject, material)
 
 
 def _complete_membership(facts: Facts, spec: specpb.MachineBootstrapSpec) -> None:
@@ -69,7 +72,7 @@ def _complete_membership(facts: Facts, spec: specpb.MachineBootstrapSpec) -> Non
     """
     if facts.owner is None:
         return
-    if facts.owner.is_pool and any(part.HasField("directory") for part in (spec.os, spec.init.os, spec.join.os)):
+    if facts.owner.is_pool and joins_domain(spec):
         problem = "cannot be used with a MachinePool: an account is one machine's"
         raise SpecInvalid(
             "a pool cannot join a domain",

@@ -93,11 +93,8 @@ ENGINES = {
     "kubeadm": {
         f"{BOOTSTRAPPER}/engines/table.py": "the table of engines",
         f"{BOOTSTRAPPER}/importing.py": "calls the importer",
-        f"{BOOTSTRAPPER}/assembly/structure.py": "rules of the contract for fields of engine_options.kubeadm",
-        f"{BOOTSTRAPPER}/kubernetes_documents/document_places.py": "patches of kubeadm's are documents of a spec",
         f"{SERVICES}/controller/conditions.py": "reasons for what KubeadmControlPlane looks after",
         f"{SERVICES}/controller/ownership.py": "the annotation for the version of an image's kubeadm",
-        f"{SERVICES}/controller/subject.py": "the version skew of a KubeadmControlPlane",
         f"{SERVICES}/diagnosis/rules.py": "the scopes of rules",
         "machineadm/preflight.go": "a flag that has the form of kubeadm's own",
     },

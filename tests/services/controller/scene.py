@@ -132,6 +132,7 @@ class Scene:
             questions=NativeQuestions(
                 reader,
                 ControlPlanes(self.api),
+                self.bootstrapper.compiler.engines,
                 lambda facts, places: self.depends.update({facts.name: places}),
             ),
             engines=Engines(self.bootstrapper, self._machines, self.api.lookup("Secret")),

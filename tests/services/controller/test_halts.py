@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.controller.kubernetes.failures import ApiFailure, Forbidden, Unreachable
 from slipway.controller.resources import Json
 from tests.services.controller.memory_api import Call
@@ -21,7 +22,7 @@ REFERRING = {
 
 
 async def test_a_secret_of_somebody_else_is_never_overwritten(scene: Scene) -> None:
-    """The refusal names it, a Warning tells, and its content stays."""
+    """The refusal names it, a Warning repeats it, and its content stays."""
     scene.worker()
     scene.secret("w", {"value": b"theirs"})
     await scene.reconcile()
@@ -141,8 +142,8 @@ async def test_user_data_beyond_a_secret_are_refused(scene: Scene) -> None:
     assert scene.api.find("Secret", "w") is None
 
 
-async def test_kubeadm_must_be_of_the_control_planes_minor_version(scene: Scene) -> None:
-    """An older worker is refused unless the spec names a kubeadm of the control plane's version."""
+def with_kubeadm_control_plane(scene: Scene) -> None:
+    """Give the cluster a KubeadmControlPlane of v1.34.2."""
     reference = {"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": "k"}
     scene.cluster(controlPlaneRef=reference)
     scene.api.discovery = {
@@ -152,13 +153,29 @@ async def test_kubeadm_must_be_of_the_control_planes_minor_version(scene: Scene)
         },
     }
     scene.api.put({"kind": "KubeadmControlPlane", "metadata": {"name": "k"}, "spec": {"version": "v1.34.2"}})
+
+
+async def test_kubeadm_must_be_of_the_control_planes_minor_version(scene: Scene) -> None:
+    """An older worker is refused unless the spec names a kubeadm of the control plane's version."""
+    with_kubeadm_control_plane(scene)
     scene.worker(version="v1.33.1")
     await scene.reconcile()
-    assert scene.condition()[:2] == ("False", "KubeadmVersionSkew")
+    assert scene.condition()[:2] == ("False", "BootstrapEngineVersionSkew")
     spec = {"provisioner": {"name": "cloud-init"}, "engineOptions": {"kubeadm": {"version": "v1.34.2"}}}
     scene.worker("w2", spec=spec, version="v1.33.1")
     await scene.reconcile("w2")
     assert scene.condition("w2")[0] == "True", scene.condition("w2")
+
+
+async def test_an_engine_declares_that_it_joins_its_own_minor_version_only(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that joins others, as Kubernetes itself allows, is not held to the rule."""
+    monkeypatch.setattr(KubeadmEngine, "own_minor_only", False)
+    with_kubeadm_control_plane(scene)
+    scene.worker(spec={"provisioner": {"name": "cloud-init"}}, version="v1.33.1")
+    await scene.reconcile()
+    assert scene.condition()[0] == "True", scene.condition()
 
 
 async def test_a_provisioner_that_arrives_is_used(scene: Scene) -> None:

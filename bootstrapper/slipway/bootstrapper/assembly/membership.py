@@ -20,6 +20,11 @@ _SUFFIX = "-directory"
 _LONGEST = 253
 
 
+def joins_domain(spec: specpb.MachineBootstrapSpec) -> bool:
+    """Return whether the machine becomes a member of a domain, in any role."""
+    return any(part.HasField("directory") for part in (spec.os, spec.init.os, spec.join.os))
+
+
 def complete_membership(spec: specpb.MachineBootstrapSpec, machine: str) -> None:
     """Set computer name and secret reference in a spec, in place; whatever they were before.
 
@@ -41,7 +46,7 @@ def complete_membership(spec: specpb.MachineBootstrapSpec, machine: str) -> None
             part.directory.secret_ref.key = KEYS[method]
 
 
-def machine_violations(spec: specpb.MachineBootstrapSpec, machine: str) -> Iterator[Violation]:
+def membership_violations(spec: specpb.MachineBootstrapSpec, machine: str) -> Iterator[Violation]:
     """Give why a machine of this name cannot have the membership of its spec."""
     if spec.os.HasField("directory") and len(machine) + len(_SUFFIX) > _LONGEST:
         limit = _LONGEST - len(_SUFFIX)

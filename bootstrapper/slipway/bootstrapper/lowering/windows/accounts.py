@@ -43,8 +43,8 @@ def _impossible_group(item: Item) -> Iterator[CannotLower]:
     yield from _bad_name(item)
     for field in ("gid", "system"):
         if item.message.HasField(field):
-            why = f"{field} of a group means nothing on Windows"
-            yield CannotLower(item, why, remedy=f"drop {field}", fields=[field])
+            why = "of a group means nothing on Windows"
+            yield CannotLower(item, why, remedy=f"drop {field}", fields=[field], field=field)
 
 
 def lower_users(items: Sequence[Item], draft: Draft) -> None:
@@ -71,7 +71,8 @@ def _impossible_user(item: Item, administrators: str) -> Iterator[CannotLower]:
     present = {field.name for field, _ in user.ListFields()}
     for field, remedy in _MEANINGLESS.items():
         if field in present:
-            yield CannotLower(item, f"{field} of a user means nothing on Windows", remedy=remedy, fields=[field])
+            why = "of a user means nothing on Windows"
+            yield CannotLower(item, why, remedy=remedy, fields=[field], field=field)
     if user.sudo:
         remedy = f"add {administrators} to groups in its place"
         yield CannotLower(item, "Windows has no sudo", remedy=remedy, fields=["sudo"])
