@@ -136,10 +136,18 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
 
 
 def stop(machine: LinuxMachine) -> None:
-    """End what the machine has left running."""
-    for process in machine.started:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+    """End what the machine has left running, in whatever group it is: steps of the agent have their own."""
+    while pids := [pid for pid in Path("/proc").glob("[0-9]*") if _root(pid) == machine.root]:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(int(pid.name), signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def _root(process: Path) -> Path | None:
+    with suppress(OSError):
+        return (process / "root").readlink()
+    return None
 
 
 @pytest.fixture(params=["dash", "bash", AGENT])

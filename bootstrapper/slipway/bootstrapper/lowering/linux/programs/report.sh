@@ -42,7 +42,7 @@ deliver() {
       [ $c = failure ] || systemctl disable slipway-report
       return 0
     fi
-    sleep $p
+    sleep $p || return 0
   done
 }
 # ended: the bootstrap is over; c says how.
@@ -68,7 +68,7 @@ bundle() {
       timeout 300 $a collect --output report/logs.tar.gz || return 0
       for x in 1 2 3 4 5; do
         put report/logs-url report/logs.tar.gz && break
-        sleep 30
+        sleep 30 || return 0
       done
       rm -f report/logs.tar.gz
       return 0
