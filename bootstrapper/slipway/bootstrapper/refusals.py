@@ -110,11 +110,14 @@ def refused(refusals: Sequence[Refusal], candidate: Candidate, *, imported: bool
     features = sorted({one.feature for one in refusals if one.feature})
     return UnsupportedFeature(
         f"{candidate.name} {candidate.version}, format {candidate.format.format}, cannot honour {', '.join(features)}",
-        violations=[
-            Violation(field_place(one, imported=imported), one.reason, one.feature, one.remedy) for one in refusals
-        ],
+        violations=[violation_of(one, imported=imported) for one in refusals],
         metadata={"features": ",".join(features), "provisioner": candidate.name},
     )
+
+
+def violation_of(refusal: Refusal, *, imported: bool) -> Violation:
+    """Give what an error says of a refusal; `imported` has it name the field within an item."""
+    return Violation(field_place(refusal, imported=imported), refusal.reason, refusal.feature, refusal.remedy)
 
 
 def as_written(refusals: Iterable[Refusal], layers: Layers) -> Iterator[Refusal]:

@@ -87,7 +87,10 @@ class Verdicts:
 
 
 class _Refused:
-    """Refusals by the fields that they speak of: by path, or by the origin of an item. The first one counts."""
+    """Refusals by the fields that they speak of: by path, or by the origin of an item. The first one counts.
+
+    Who refuses may also know no field but the place where the user wrote the item.
+    """
 
     def __init__(self, refusals: Iterable[Refusal]) -> None:
         self._refusals = list(refusals)
@@ -102,7 +105,7 @@ class _Refused:
     def find(self, use: Use) -> Refusal | None:
         if not self._refusals:
             return None
-        found = [self._by_path[path] for path in _holders(use) if path in self._by_path]
+        found = [self._by_path[path] for path in (*_holders(use), _named(use)) if path in self._by_path]
         place = _place_of(use)
         if place is not None and place in self._by_place:
             found.append(self._by_place[place])

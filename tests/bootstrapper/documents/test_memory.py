@@ -39,6 +39,14 @@ def test_a_file_of_too_many_values_is_named_with_the_place() -> None:
         read_document_set({"f.yaml": text}, variables={})
 
 
+def test_all_files_together_are_bounded_as_one_is() -> None:
+    """Two halves of a file that is too large are no way around it; the file is named that is too much."""
+    text = _TEMPLATE + "  template: {spec: {x: [" + "[0]," * 70_000 + "]}}\n"
+    with pytest.raises(SourceError, match=r"^b\.yaml: .*more than 250000 values in all files together") as caught:
+        read_document_set({"a.yaml": text, "b.yaml": text}, variables={})
+    assert len(caught.value.problems) == 1
+
+
 def test_very_many_problems_are_counted() -> None:
     """A proposal for each of them would take seconds; the first are named, and the others counted."""
     text = _TEMPLATE + "  template:\n    spec:\n" + "".join(f"      x{number}: 1\n" for number in range(20_000))

@@ -17,7 +17,7 @@ from slipway.bootstrapper.importers.placeholders import ADDRESS, KUBERNETES_VERS
 from slipway.bootstrapper.importers.substitution import Expansion, expand_all
 from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.contract.source_position import SourceError, SourceProblem
-from slipway.contract.yaml_source import Document, load_documents
+from slipway.contract.yaml_source import Document, Limits, load_documents
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -100,9 +100,14 @@ def read_document_set(
 
 
 def _documents(texts: Mapping[str, str], expansions: Mapping[str, Expansion]) -> list[Document]:
-    """Read all documents of all texts."""
+    """Read all documents of all texts, which may have as many values together as one text may have.
+
+    Raises:
+        SourceError: what is wrong with a document, or all of them are too large; nothing is read behind that.
+    """
     documents: list[Document] = []
     problems: list[SourceProblem] = []
+    most = Limits().max_nodes
     for name, text in texts.items():
         expansion = expansions.get(name)
         try:
@@ -112,6 +117,9 @@ def _documents(texts: Mapping[str, str], expansions: Mapping[str, Expansion]) ->
                 documents += load_documents(expansion.text, file=name, original=expansion.original)
         except SourceError as error:
             problems += error.problems
+        if sum(each.source.root.size for each in documents) > most:
+            message = f"more than {most} values in all files together: give fewer files at once"
+            raise SourceError([*problems, SourceProblem(name, None, "", message)])
     if problems:
         raise SourceError(problems)
     return documents

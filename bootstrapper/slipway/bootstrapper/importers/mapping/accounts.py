@@ -19,10 +19,12 @@ def set_accounts(context: Context, place: Place, users: list[User], os: ospb.Ope
     for index, user in enumerate(users):
         if user not in own or user.model_fields_set != {"name"}:
             os.users.append(_user(context, place.at(index), user))
+    # Today's renderer gives no machine an account that has ended: where a system cannot, the machine is not refused.
+    ended = ["os.users.inactive"] if any(user.inactive for user in os.users) else []
     if not users or context.format != CLOUD_CONFIG:
-        return []
+        return ended
     if own:
-        return _keep_own(context, place, os)
+        return [*_keep_own(context, place, os), *ended]
     # cloud-init takes a list of users for the whole list: the image's own user is not made.
     os.default_user = ospb.DEFAULT_USER_OMIT
     message = (
@@ -30,7 +32,7 @@ def set_accounts(context: Context, place: Place, users: list[User], os: ospb.Ope
         "other format leaves the image's own user as it is"
     )
     context.findings.warn(place, "DEFAULT_USER_OMITTED", message)
-    return ["os.default_user", "os.default_user.omit"]
+    return ["os.default_user", "os.default_user.omit", *ended]
 
 
 def _keep_own(context: Context, place: Place, os: ospb.OperatingSystem) -> list[str]:
