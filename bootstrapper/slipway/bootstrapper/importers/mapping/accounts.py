@@ -7,6 +7,9 @@ from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
+_NO_RULE = {"false", "no", "off", "null", "~"}
+"""Today's renderer writes a rule without quotes: these are YAML's false and null, of which cloud-init makes no rule."""
+
 _IGNITION_LOCKS = {
     True: ("LOCK_HONOURED", "today's ignition output leaves the password usable; here it is locked"),
     False: ("SSH_LEFT_ALONE", "today's ignition output replaces sshd_config to let it in; here that is left alone"),
@@ -61,7 +64,7 @@ def _user(context: Context, place: Place, user: User) -> ospb.User:
     if user.groups:
         groups = context.plain(place.at("groups"), user.groups)
         item.groups.extend(name.strip() for name in groups.split(",") if name.strip())
-    if user.sudo:
+    if user.sudo and user.sudo.lower() not in _NO_RULE:
         item.sudo.append(context.plain(place.at("sudo"), user.sudo))
     for index, key in enumerate(user.ssh_authorized_keys):
         if not key.strip():
