@@ -25,6 +25,7 @@ const (
 
   run           execute the steps that are not done yet; --dry-run only prints them
   status        print what is done, and what has failed
+  collect       write the logs of this machine, without secrets, to a file
   preflight     check what this machine needs to become a node
   image-check   check what an image must have
   version       print the version
@@ -35,6 +36,7 @@ type command func(arguments []string, out, err io.Writer) int
 
 func commands() map[string]command {
 	all := map[string]command{
+		"collect":     collectLogs,
 		"preflight":   checkMachine,
 		"image-check": checkImage,
 		"run":         run,

@@ -66,10 +66,10 @@ async def refused(request: bootstrappb.GetUserDataRequest) -> SlipwayError | Non
 def check(error: SlipwayError) -> None:
     """Insist on something to do for every field, or for the whole."""
     for one in error.violations:
-        remedy = what_to_do(error, one)
+        remedy = what_to_do(error, bootstrappb.Subject(), one)
         assert IMPERATIVE.match(remedy), (one.path, one.description, remedy)
         assert one.remedy or error.reason != "UNSUPPORTED_FEATURE", "those of features are told by the bootstrapper"
-    assert IMPERATIVE.match(what_to_do(error))
+    assert IMPERATIVE.match(what_to_do(error, bootstrappb.Subject()))
 
 
 def question(spec: str, *, role: str = "Worker") -> MachineQuestion:

@@ -8,15 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from slipway.bootstrapper.engines.result import EngineRefusal
 from slipway.bootstrapper.explanation import explain
-from slipway.bootstrapper.lowering.draft import Refusal
-from slipway.bootstrapper.remedies import remedy_of, remedy_of_error
+from slipway.bootstrapper.problems.problem import Problem, Severity
+from slipway.bootstrapper.problems.remedies import remedy_of, remedy_of_error
 from slipway.contract.errors import SlipwayError, error_class
 from slipway.contract.walk import Use
 from slipway.embedded.bootstrapper import served
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
-from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.reasons import Reason
@@ -25,17 +23,15 @@ from tests.bootstrapper.lowering.specs import systems
 from tools.docgen.feature_ids import places
 
 
-@pytest.mark.parametrize("make", [Refusal, EngineRefusal], ids=lambda one: one.__name__)
-def test_there_is_no_refusal_without_a_remedy(make: Any) -> None:
-    """It cannot be made: not by leaving it out, nor by an empty one."""
-    parts: dict[str, Any] = {"feature": "os.users", "path": "os.users[0]", "reason": "is not supported"}
-    if make is Refusal:
-        parts["origin"] = diagnosticpb.Origin()
-    assert make(**parts, remedy="leave it out")
-    with pytest.raises(TypeError):
-        make(**parts)
-    with pytest.raises(AssertionError, match=r"os\.users"):
-        make(**parts, remedy="")
+def test_there_is_no_refusal_without_a_remedy() -> None:
+    """It cannot be made: not by leaving it out, nor by an empty one. A warning may have none."""
+    parts: dict[str, Any] = {"feature": "os.users", "path": "os.users[0]", "message": "is not supported"}
+    assert Problem(**parts, remedy="leave it out")
+    without: tuple[dict[str, Any], ...] = ({}, {"remedy": ""})
+    for remedy in without:
+        with pytest.raises(AssertionError, match=r"os\.users"):
+            Problem(**parts, **remedy)
+    assert Problem(**parts, severity=Severity.WARNING)
 
 
 def test_every_feature_has_a_remedy() -> None:

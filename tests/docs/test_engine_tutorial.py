@@ -1,4 +1,4 @@
-"""The engine of the tutorial keeps the rules, and renders by both first-boot systems once it is installed."""
+"""The engine of the tutorial keeps the rules, and is known to every command once it is installed."""
 
 import importlib
 import re
@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.documents.document_set import read_document_set
 from slipway.bootstrapper.engines import table
+from slipway.cli.command_line import cli
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/tutorials/write-an-engine.md"
-FILES = re.compile(r"<!-- file: dinghy/(?P<name>\S+) -->\n```\w+\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
+FILES = re.compile(r"<!-- file: (?:dinghy/)?(?P<name>\S+) -->\n```\w+\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 DOCUMENTS = """
 apiVersion: bootstrap.slipway.dev/v1alpha1
 kind: SlipwayCluster
@@ -46,16 +48,23 @@ def dinghy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         sys.modules.pop(name, None)
 
 
+@pytest.fixture
+def installed(dinghy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same folder, with the engine installed by its entry point."""
+    (line,) = re.findall(r'^dinghy = "(.*)"$', (dinghy / "pyproject.toml").read_text(), re.MULTILINE)
+    entry = EntryPoint("dinghy", line, table.GROUP)
+    monkeypatch.setattr(table, "entry_points", lambda *, group: [entry] if group == entry.group else [])
+    return dinghy
+
+
 def test_the_engine_keeps_the_rules(dinghy: Path) -> None:
     """By the test of the page itself."""
     importlib.import_module("test_dinghy").test_dinghy_keeps_the_rules()
 
 
-async def test_an_installed_engine_is_taken(dinghy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("installed")
+async def test_an_installed_engine_is_taken() -> None:
     """By its entry point, for a cluster whose control plane it made."""
-    (line,) = re.findall(r'^dinghy = "(.*)"$', (dinghy / "pyproject.toml").read_text(), re.MULTILINE)
-    entry = EntryPoint("dinghy", line, table.GROUP)
-    monkeypatch.setattr(table, "entry_points", lambda *, group: [entry] if group == entry.group else [])
     bootstrapper = embedded_bootstrapper(store=PlaceholderStore())
     (question,) = read_document_set({"dinghy.yaml": DOCUMENTS}, variables={}, substitute=False).questions
     for provisioner in ("cloud-init", "ignition"):
@@ -65,6 +74,57 @@ async def test_an_installed_engine_is_taken(dinghy: Path, monkeypatch: pytest.Mo
         answer = await bootstrapper.user_data(bootstrappb.GetUserDataRequest(subject=subject))
         assert "/etc/dinghy/config.json" in answer.user_data.decode()
     assert table.GROUP in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pattern"),
+    [
+        (("explain", "--provisioner", "all", "--machine", "second"), r"^dinghy +rendered +rendered +- +refused$"),
+        (
+            ("explain", "--engine", "all", "--machine", "second", "-o", "json"),
+            r'"machine.target.osFamily must be a family on which the bootstrap engine dinghy makes nodes. Choose linux',
+        ),
+        (("size", "--provisioner", "ignition"), r"\(through dinghy\)"),
+        (("render", "--provisioner", "cloud-init"), r"^second  worker\n  cloud-init +rendered "),
+        (("bundle", "--lowered-for", "ignition", "-o", "json"), r'"/etc/dinghy/config.json"'),
+        (("validate",), r"^ *second +worker +fleet .* valid"),
+        (("import",), r"^ *engine: dinghy$"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_every_command_knows_an_installed_engine(installed: Path, arguments: tuple[str, ...], pattern: str) -> None:
+    """By the table alone: none of them has a list of engines of its own."""
+    command, *rest = arguments
+    done = CliRunner().invoke(cli, [command, "-f", str(installed / "fleet.yaml"), *rest])
+    assert done.exit_code == 0, done.output
+    assert re.search(pattern, done.stdout, re.MULTILINE), done.stdout
+
+
+@pytest.mark.parametrize("place", ["", "join: "])
+def test_a_slip_in_the_name_of_an_engine_is_a_warning(installed: Path, place: str) -> None:
+    """At its field: where the machine is rendered, the engine may be installed all the same."""
+    text = (installed / "fleet.yaml").read_text()
+    wrong = installed / "wrong.yaml"
+    wrong.write_text(
+        text.replace("engine: dinghy", "engine: dingy")
+        if not place
+        else text + "  join: {kubernetes: {engine: dingy}}\n"
+    )
+    done = CliRunner().invoke(cli, ["validate", "-f", str(wrong), "--machine", "second"])
+    field = f"spec.{'join.' if place else ''}kubernetes.engine"
+    wanted = f"{field}: is no bootstrap engine that is installed here; did you mean dinghy?"
+    assert done.exit_code == 0, done.output
+    assert wanted in done.stderr
+    right = CliRunner().invoke(cli, ["validate", "-f", str(installed / "fleet.yaml")])
+    assert "engine" not in right.stderr
+
+
+def test_diff_compares_machines_of_an_installed_engine(installed: Path) -> None:
+    """The change of its nodes is shown in neutral terms."""
+    before, after = installed / "fleet.yaml", installed / "after.yaml"
+    after.write_text(before.read_text().replace("value: lower", "value: upper"))
+    done = CliRunner().invoke(cli, ["diff", str(before), str(after)])
+    assert re.search(r"second +changed +kubernetes\.node +labels", done.stdout), done.output
 
 
 def test_the_page_is_what_is_tried(dinghy: Path) -> None:

@@ -6,10 +6,15 @@ from pathlib import Path
 import pytest
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 
-from slipway.v1alpha1 import kubernetes_pb2, os_pb2, plan_pb2
+from slipway.v1alpha1 import content_pb2, kubernetes_pb2, os_pb2, plan_pb2
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "neutral-types.md"
-FILES: tuple[FileDescriptor, ...] = (os_pb2.DESCRIPTOR, plan_pb2.DESCRIPTOR, kubernetes_pb2.DESCRIPTOR)
+FILES: tuple[FileDescriptor, ...] = (
+    os_pb2.DESCRIPTOR,
+    content_pb2.DESCRIPTOR,
+    plan_pb2.DESCRIPTOR,
+    kubernetes_pb2.DESCRIPTOR,
+)
 NO_SECOND = "none"
 TO_DO = (
     "docs/explanation/neutral-types.md: add a row below '### {message}' for `{field}` that names two unlike systems"

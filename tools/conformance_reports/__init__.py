@@ -50,11 +50,17 @@ tried:
 | first, Ignition in Python | 31 | 15 | 31 |
 | first, Bottlerocket in Go | 35 | 20 | 34 |
 | second, cloud-init in Python | 19 | 2 | 16 |
+| third, Windows in Python | 10 | 3 | 10 |
+| third, shell and awk | 10 | 7 | 9 |
+| fourth, Talos in Python | 10 | 6 | 9 |
+| fourth, Bottlerocket in Go again | 10 | 4 | 9 |
 
-The first round is of what authors get wrong in any language. The second one was chosen by a reader of the suite,
+The first, third and fourth rounds are of what authors get wrong in any language, written before anything of the
+suite was read; after each, the suite was extended by classes of slips. The second one was chosen by a reader of it,
 for rules of cloud-init itself that its parser did not know; it shows where a parser ends and `--boot-cmd` begins.
 What the suite saw at first is what to expect of slips that are new: about half. *Seen now* says that none of these
-comes back. A slip is seen when a check fails or warns; all of them are in `tests/services/conformance/edits`, and
+comes back. Of those that are not seen now, the one in shell breaks nothing, as `slipway provisioner serve` removes what
+it lets out. A slip is seen when a check fails or warns; all of them are in `tests/services/conformance/edits`, and
 tests run them.
 
 ## Reproduce

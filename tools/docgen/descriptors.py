@@ -13,7 +13,7 @@ from slipway.v1alpha1 import (
     provisioner_service_pb2,
     provisioning_service_pb2,
     registry_service_pb2,
-    report_pb2,
+    report_service_pb2,
 )
 
 PACKAGE = "slipway.v1alpha1"
@@ -23,7 +23,7 @@ ENTRANCES = (
     provisioner_service_pb2,
     provisioning_service_pb2,
     registry_service_pb2,
-    report_pb2,
+    report_service_pb2,
 )
 """Modules whose import brings the whole contract into the pool of descriptors."""
 

@@ -30,7 +30,11 @@ def engine_page() -> str:
         "Bootstrap engines",
         "the engines in bootstrapper/slipway/bootstrapper/engines",
         INTRODUCTION,
-        "## In general\n\n" + table(["Engine", "Kubernetes", "Machines", "Features"], list(map(_general, engines))),
+        "## In general\n\n"
+        + table(
+            ["Engine", "Kubernetes", "Machines", "Joins another minor version", "Features"],
+            list(map(_general, engines)),
+        ),
         "## Secrets of the cluster\n\nEach is made once per cluster.\n\n"
         + table(
             ["Engine", "Secret", "Kind", "In full", "Its certificate only"],
@@ -46,7 +50,9 @@ def _general(engine: Engine) -> list[str]:
     families = listed(
         clusterpb.OsFamily.Name(entry).removeprefix("OS_FAMILY_").capitalize() for entry in engine.os_families
     )
-    return [code(engine.name), f"{oldest} to {newest}; newer ones with a warning", families, str(len(engine.features))]
+    versions = f"{oldest} to {newest}; newer ones with a warning"
+    joins = "no" if engine.own_minor_only else "yes"
+    return [code(engine.name), versions, families, joins, str(len(engine.features))]
 
 
 def _secrets(engine: Engine) -> Iterator[list[str]]:

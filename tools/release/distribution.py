@@ -46,8 +46,12 @@ print(json.dumps({
 """
 
 
-def build(target: Path, image: str, keys: Sequence[Ed25519PrivateKey], *, expires: datetime) -> Distribution:
+def build(
+    target: Path, image: str, keys: Sequence[Ed25519PrivateKey], *, expires: datetime, lock: Path = packages.LOCK
+) -> Distribution:
     """Write image, wheels, bill of materials and their signed statement into a release folder.
+
+    `lock` names the reviewed Debian packages.
 
     Raises:
         EngineBroken: the image is not what the locks say, or a part could not be made.
@@ -62,7 +66,7 @@ def build(target: Path, image: str, keys: Sequence[Ed25519PrivateKey], *, expire
             check=True,
         )  # fmt: skip
         podman("save", "--quiet", "--format", "oci-archive", "--output", str(folder / _image_file()), image)
-        (folder / f"slipway-{VERSION}.cdx.json").write_bytes(bill_of_materials(image))
+        (folder / f"slipway-{VERSION}.cdx.json").write_bytes(bill_of_materials(image, lock=lock))
         return write(target, sorted(folder.iterdir()), keys, expires=expires)
 
 

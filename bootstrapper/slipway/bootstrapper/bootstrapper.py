@@ -9,23 +9,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from slipway.bootstrapper.assembly.subject import CheckedSubject, check
+from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.credentials.store import AnyStore
 from slipway.bootstrapper.delivery.fitting import Fitted, fit
 from slipway.bootstrapper.delivery.infrastructure import check_assumption, check_carried, infrastructure
 from slipway.bootstrapper.importers.document_words import in_words_of_document
-from slipway.bootstrapper.judgement import MAX_RENDERS, TRUNCATED, judge
-from slipway.bootstrapper.lowering.draft import Refusal
+from slipway.bootstrapper.judgement import judge, negotiate
 from slipway.bootstrapper.preparer import Prepared, Preparer, utc_now
+from slipway.bootstrapper.problems.conversion import unsupported_feature
+from slipway.bootstrapper.problems.problem import Problem
+from slipway.bootstrapper.provisioning.imported_layout import check_layout
 from slipway.bootstrapper.provisioning.selection import Candidate
-from slipway.bootstrapper.refusals import bundle_path, check_bound, refused, said
-from slipway.bootstrapper.remarks import remarks
 from slipway.bootstrapper.trials import Trials
-from slipway.contract.errors import (
-    ProvisionerFailed,
-    UnsupportedFeature,
-)
+from slipway.contract.errors import UnsupportedFeature
+from slipway.rpc.spans import span
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
@@ -66,8 +64,12 @@ class Bootstrapper(Preparer):
             SlipwayError: any reason of the error table that is not the registry's; fields are named as the user wrote.
         """
         with in_words_of_document(request.subject.spec):
-            subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
+            subject = await self._checked(request.subject)
             return await self.user_data_of(subject, request.credentials, Carrier.of(request))
+
+    async def _checked(self, subject: bootstrappb.Subject) -> CheckedSubject:
+        with span("check spec", {"machine": subject.machine.name}):
+            return await beside(subject.ByteSize(), partial(self.subjects.check, subject))
 
     async def user_data_of(
         self, subject: CheckedSubject, credentials: secretpb.SecretMaterial, carrier: Carrier
@@ -99,7 +101,8 @@ class Bootstrapper(Preparer):
         row = infrastructure(target, verbatim=info.verbatim)
         may_compress = accept_gzip and info.accepts_gzip
         work = partial(fit, data, prepared.compiled.bundle, row=row, limit=limit, may_compress=may_compress)
-        return await beside(len(data), work)
+        with span("fit user data"):
+            return await beside(len(data), work)
 
     async def prepare(
         self,
@@ -110,7 +113,7 @@ class Bootstrapper(Preparer):
     ) -> Prepared:
         """Check the spec, choose the provisioner and lower the bundle for it; refuse what cannot be honoured."""
         with in_words_of_document(given.spec):
-            subject = await beside(given.ByteSize(), partial(check, given))
+            subject = await self._checked(given)
             return await self.prepare_for(subject, self.chosen(subject), credentials, store=store)
 
     async def prepare_for(
@@ -126,7 +129,7 @@ class Bootstrapper(Preparer):
         Raises:
             SlipwayError: FEATURE_DENIED, UNSUPPORTED_FEATURE, CREDENTIALS_MISSING, SECRET_* and the like.
         """
-        check_bound(subject.spec, candidate, self.candidates())
+        check_layout(subject.spec, candidate, self.candidates())
         neutral, available, diagnostics = await self.neutral(subject, candidate, credentials, store=store)
         optional = frozenset(subject.spec.optional_features)
         neutral.provenance.provisioner = f"{candidate.name}/{candidate.version}"
@@ -148,30 +151,18 @@ class Bootstrapper(Preparer):
         Raises:
             SlipwayError: the provisioner's refusal, its fields named as the user wrote them, or its failure.
         """
-        again = True
-        for _ in range(MAX_RENDERS):
-            try:
-                return await self.ask(prepared, accept_attachments=accept_attachments, validate_only=validate_only)
-            except UnsupportedFeature as error:
-                rejected = {bundle_path(one.path): one for one in error.violations}
-                if not rejected or prepared.compiled.draft is None:
-                    raise
-                if not again:
-                    raise await self._refused(prepared, said(error, prepared.compiled.bundle)) from None
-                # A status holds only so many fields: what it left out is told by the next one.
-                again = TRUNCATED in error.metadata
-            await self.lower_again(prepared, rejected)
-            if prepared.compiled.refusals:
-                raise await self._refused(prepared, prepared.compiled.refusals)
-            self.seal(prepared.compiled.bundle, prepared.available)
-        raise ProvisionerFailed(
-            "the provisioner refuses fields without end", metadata={"provisioner": prepared.candidate.name}
+        problems: list[Problem] = []
+        answer, _ = await negotiate(
+            self, prepared, problems, accept_attachments=accept_attachments, validate_only=validate_only
         )
+        if answer is None:
+            raise await self._refused(prepared, problems)
+        return answer
 
-    async def _refused(self, prepared: Prepared, refusals: Sequence[Refusal]) -> UnsupportedFeature:
+    async def _refused(self, prepared: Prepared, refusals: Sequence[Problem]) -> UnsupportedFeature:
         """Give the error of a machine, with who else takes what is refused: they are asked only now."""
-        told = await Trials(self, prepared.subject).advise(prepared.candidate, refusals)
-        return refused(told, prepared.candidate, imported=bool(prepared.subject.spec.imported.kind))
+        advised = await Trials(self, prepared.subject).advise(prepared.candidate, refusals)
+        return unsupported_feature(advised, prepared.candidate, imported=bool(prepared.subject.spec.imported.kind))
 
     def _answer(  # noqa: PLR0913, PLR0917  # the parts of an answer
         self,
@@ -201,5 +192,5 @@ class Bootstrapper(Preparer):
         )
         if response.HasField("expire_time"):
             answer.expire_time.CopyFrom(response.expire_time)
-        answer.diagnostics.extend(remarks(prepared, response.diagnostics))
+        answer.diagnostics.extend(prepared.all_diagnostics(response.diagnostics))
         return answer

@@ -4,63 +4,41 @@ Everything here is pure. The same function answers GetUserData, GetBundle and ex
 happens.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly import paths
-from slipway.bootstrapper.causes import at_their_causes
-from slipway.bootstrapper.engines.result import EngineRefusal
+from slipway.bootstrapper.compiled import Compiled, class_of, of_class
 from slipway.bootstrapper.engines.table import EngineTable, check_system
-from slipway.bootstrapper.error_refusals import of_engine, of_error
-from slipway.bootstrapper.field_index import item_index
 from slipway.bootstrapper.file_precedence import settle_files
-from slipway.bootstrapper.lowering.draft import Draft, Elsewhere, Refusal
+from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.lowering.finish import RUNNER, finish
 from slipway.bootstrapper.lowering.legalise import legalise
 from slipway.bootstrapper.lowering.omission import not_taken, omit, take_out
 from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.bootstrapper.lowering.provenance import provenance_file
+from slipway.bootstrapper.machine_classes import MAX_BYTES, CompiledClass, class_key, identify, without_identity
 from slipway.bootstrapper.os_profiles import OsProfile, ProfileTable
 from slipway.bootstrapper.os_profiles.declared import find_profile
-from slipway.bootstrapper.remedies import remedy_of
+from slipway.bootstrapper.own_steps import surround
+from slipway.bootstrapper.problems.conversion import diagnostic, locate, problems_of_error
+from slipway.bootstrapper.problems.places import at_their_causes
+from slipway.bootstrapper.problems.problem import Problem
+from slipway.bootstrapper.problems.remedies import remedy_of
+from slipway.bootstrapper.recently_used import RecentlyUsed
 from slipway.contract.errors import SlipwayError, UnsupportedTarget, Violation
 from slipway.contract.features import by_id, compute_features, unsupported
 from slipway.contract.walk import origin_of
-from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
-from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 CLOUD_INIT = "text/cloud-config"
 """Media type of user data that cloud-init reads; it is cloud-init's own."""
 
 ENGINE_NAMESPACES = ("kubernetes.", "engine_options.")
-
-ENTRY_POINT = "entrypoint"
-"""Id of the step that a caller's own entry point becomes."""
-
-
-@dataclass(slots=True)
-class Compiled:
-    """What became of a neutral bundle.
-
-    Attributes:
-        bundle: the lowered bundle, features computed; its SecretMaterial is not collected yet.
-        lowered: what was lowered.
-        refusals: what cannot be honoured; with any of them the bundle must not be rendered.
-        omitted: what was left out because the spec allows it.
-        diagnostics: remarks.
-        draft: the state before the execution was lowered, to go on from when the provisioner refuses items.
-    """
-
-    bundle: bundlepb.BootstrapBundle
-    lowered: list[bootstrappb.Lowered] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
-    omitted: list[Refusal] = field(default_factory=list)
-    diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
-    draft: Draft | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +50,7 @@ class Compiler:
     passes: PassTable
     takes_declared_profiles: bool = True
     """Whether machines may have an OS profile that the provisioner declares which renders them."""
+    classes: RecentlyUsed[CompiledClass] = field(default_factory=lambda: RecentlyUsed(MAX_BYTES), repr=False)
 
     def compile(
         self,
@@ -80,9 +59,36 @@ class Compiler:
         *,
         optional_features: Collection[str] = (),
     ) -> Compiled:
-        """Lower a neutral bundle for a format. Refusals are collected, never raised."""
-        bundle = bundlepb.BootstrapBundle()
-        bundle.CopyFrom(neutral)
+        """Lower a neutral bundle for a format. Refusals are collected, never raised.
+
+        What does not depend on the machine's identity is done once for all machines that have the rest in common.
+        """
+        if not self._by_class(neutral, info):
+            bundle = bundlepb.BootstrapBundle()
+            bundle.CopyFrom(neutral)
+            result = self._legalised(bundle, info, optional_features)
+            if result.draft is not None:
+                result = self._finish(result, info)
+        else:
+            bare = without_identity(neutral)
+            key = class_key(bare, info, optional_features)
+            known = self.classes.get(key)
+            result = of_class(known) if known else self._legalised(bare, info, optional_features)
+            unfinished = None if known or result.refusals or result.draft is None else result.draft.copy()
+            identify(result.bundle, neutral)
+            if result.draft is not None:
+                result = self._finish(result, info, features=known.features if known else None)
+                if unfinished is not None and not result.refusals:
+                    made = class_of(unfinished, result)
+                    self.classes.put(key, made, made.counted_bytes())
+        if result.draft is not None:
+            result.refusals = list(at_their_causes(result.refusals, neutral))
+        return result
+
+    def _legalised(
+        self, bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo, optional_features: Collection[str]
+    ) -> Compiled:
+        """Do everything but to lower the execution; there is no draft where that makes no sense any more."""
         result = Compiled(bundle)
         result.bundle.provenance.format = info.format
         takes_plan = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN
@@ -97,9 +103,16 @@ class Compiler:
         target = bundle.machine.target
         profile = None if takes_intent else self._profile(target, info)
         draft = Draft(bundle=bundle, known_profile=profile, target=target, ntp_clients=self.profiles.ntp_clients())
-        lowered = self._lower(draft, result, info, optional_features, rejected={})
-        lowered.refusals = list(at_their_causes(lowered.refusals, neutral))
-        return lowered
+        return self._legalise(draft, result, info, optional_features, rejected={})
+
+    def _by_class(self, neutral: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) -> bool:
+        """Return whether the result is the same for all machines of a class, but for their identity."""
+        if neutral.HasField("plan") or info.kubernetes_input != provisionerpb.KUBERNETES_INPUT_PLAN:
+            return True
+        try:
+            return self.engines.choose(neutral.intent.kubernetes, neutral.intent.cluster).plans_by_class
+        except SlipwayError:
+            return False
 
     def lower_again(
         self,
@@ -117,9 +130,9 @@ class Compiler:
             raise AssertionError("there is nothing to go on from")
         draft = earlier.draft.copy()
         result = Compiled(draft.bundle, omitted=list(earlier.omitted), diagnostics=list(earlier.diagnostics))
-        return self._lower(draft, result, info, optional_features, rejected=rejected)
+        return self._finish(self._legalise(draft, result, info, optional_features, rejected=rejected), info)
 
-    def _lower(
+    def _legalise(
         self,
         draft: Draft,
         result: Compiled,
@@ -131,26 +144,44 @@ class Compiler:
         supports: Sequence[provisionerpb.FeatureSupport] = info.features
         table = self.passes if draft.known_profile is not None else PassTable(())
         legalised = legalise(draft, supports, table=table, optional_features=optional_features, rejected=rejected)
-        result.draft = draft.copy()
+        result.draft = draft
         result.refusals += legalised.refusals
         result.omitted += legalised.omitted
+        return result
+
+    def _finish(
+        self, result: Compiled, info: provisionerpb.FormatInfo, *, features: bundlepb.BootstrapBundle | None = None
+    ) -> Compiled:
+        """Lower the execution, and have a last look.
+
+        `features` has the features that are used where another machine of the class has passed that look already: ids
+        of bundles are all of one form, so that it would find the same.
+        """
+        draft = result.draft
+        if draft is None:
+            raise AssertionError("there is nothing to finish")
+        supports: Sequence[provisionerpb.FeatureSupport] = info.features
+        result.draft = draft.copy()
+        result.bundle = draft.bundle
+        result.lowered = draft.lowered
         if info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN:
             draft.bundle.provenance.passes[:] = [*draft.passes, RUNNER]
             draft.bundle.os.files.append(provenance_file(draft.bundle))
             try:
-                finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
+                with span("lower", {"pass": RUNNER}):
+                    finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
             except SlipwayError as error:
-                result.refusals += of_error(error, draft.bundle)
-                result.lowered = draft.lowered
+                result.refusals += problems_of_error(error, draft.bundle)
                 return result
+        if features is not None:
+            result.bundle.MergeFrom(features)
+            return result
         told = {one.path for one in result.refusals}
         declared = by_id(supports)
         result.refusals += [
             not_taken(one, declared) for one in unsupported(draft.bundle, declared) if one.use.path not in told
         ]
         result.refusals += _collisions(draft.bundle)
-        result.bundle = draft.bundle
-        result.lowered = draft.lowered
         compute_features(result.bundle)
         return result
 
@@ -161,35 +192,36 @@ class Compiler:
             engine = self.engines.choose(bundle.intent.kubernetes, bundle.intent.cluster)
             check_system(engine, bundle.machine.target.os_family)
         except SlipwayError as error:
-            result.refusals += of_error(error, bundle)
+            result.refusals += problems_of_error(error, bundle)
             return False
         supports = by_id(engine.features)
         wrong = [one for one in unsupported(bundle, engine.features) if one.use.id.startswith(ENGINE_NAMESPACES)]
         omitted, wrong = omit(bundle, wrong, optional_features, supports)
         result.omitted += omitted
         result.refusals += [
-            Refusal(
+            Problem(
                 one.use.id,
                 one.use.path,
-                origin_of(one.use.item),
                 f"the bootstrap engine {engine.name} does not take {one.use.id}: it {one.why}",
                 engine.remedies.get(one.use.id) or remedy_of(one.use, supports),
-                Elsewhere.FORMATS,
+                origin_of(one.use.item),
+                other_formats=True,
             )
             for one in wrong
         ]
         try:
-            made = engine.build_plan(bundle, info)
+            with span("build plan", {"engine": engine.name}):
+                made = engine.build_plan(bundle, info)
             while _without(bundle, made.refusals, optional_features, result):
                 made = engine.build_plan(bundle, info)
         except SlipwayError as error:
-            result.refusals += of_error(error, bundle)
+            result.refusals += problems_of_error(error, bundle)
             return False
         told = {one.path for one in result.refusals}
-        result.refusals += [one for one in of_engine(made.refusals, bundle) if one.path not in told]
+        result.refusals += [one for one in locate(made.refusals, bundle) if one.path not in told]
         if result.refusals:
             return False
-        placed = list(_placed(made.diagnostics, bundle))
+        diagnostics = [diagnostic(one) for one in locate(made.diagnostics, bundle)]
         bundle.ClearField("intent")
         bundle.ClearField("engine_options")
         bundle.plan.SetInParent()
@@ -199,7 +231,7 @@ class Compiler:
             bundle.plan.entrypoint.unit_name = made.unit_name
         surround(bundle)
         bundle.provenance.engine = f"{engine.name}/{engine.version}"
-        result.diagnostics += placed
+        result.diagnostics += diagnostics
         if bundle.HasField("execution"):
             result.diagnostics += settle_files(bundle.os, made.last_written)
         return True
@@ -216,7 +248,7 @@ class Compiler:
 
     def _of_system(
         self, bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo, optional_features: Collection[str]
-    ) -> list[Refusal]:
+    ) -> list[Problem]:
         """Give what is refused of a machine besides its Kubernetes part, where that part gives no plan to go on with.
 
         Who corrects the one shall not learn of the other only then.
@@ -244,79 +276,34 @@ class Compiler:
 
 
 def _without(
-    bundle: bundlepb.BootstrapBundle, refusals: Sequence[EngineRefusal], optional: Collection[str], result: Compiled
+    bundle: bundlepb.BootstrapBundle, refusals: Sequence[Problem], optional: Collection[str], result: Compiled
 ) -> bool:
     """Take out what an engine has refused and the spec says may be left out; tell whether there was any."""
-    told = of_engine([one for one in refusals if one.feature in optional], bundle)
-    gone = [one for one in reversed(told) if take_out(bundle, one.path)]
+    left_out = list(locate((one for one in refusals if one.feature in optional), bundle))
+    gone = [one for one in reversed(left_out) if take_out(bundle, one.path)]
     result.omitted += reversed(gone)
     return bool(gone)
 
 
-def _placed(
-    diagnostics: Iterable[diagnosticpb.Diagnostic], bundle: bundlepb.BootstrapBundle
-) -> Iterator[diagnosticpb.Diagnostic]:
-    """Give an engine's remarks with the origins of the items that they are about."""
-    index = item_index(bundle)
-    for one in diagnostics:
-        item = index.holder(one.field_path)
-        placed = diagnosticpb.Diagnostic()
-        placed.CopyFrom(one)
-        if item is not None and not one.HasField("origin"):
-            placed.origin.CopyFrom(item.message.origin)
-        yield placed
-
-
-def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Refusal]:
+def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Problem]:
     return [
-        Refusal(
+        Problem(
             "os.files",
             later.where,
-            earlier.origin if later.origin.made_by else later.origin,
             f"{paths.describe(earlier.origin)} and {paths.describe(later.origin)} claim the same path",
             "Leave the path to one of them",
+            earlier.origin if later.origin.made_by else later.origin,
         )
         for earlier, later in paths.collisions(bundle.os)
     ]
 
 
-def surround(bundle: bundlepb.BootstrapBundle) -> None:
-    """Put the user's own commands before and behind the steps of a plan; an entry point of the caller's is a step, too.
-
-    Commands for every boot stay.
-    """
-    plan, commands = bundle.plan, bundle.commands
-    steps = [
-        *steps_of(commands.pre, phase=planpb.PHASE_PRE, prefix="pre"),
-        *plan.steps,
-        *steps_of(commands.post, phase=planpb.PHASE_POST, prefix="post"),
-    ]
-    if plan.entrypoint.argv:
-        own = planpb.Command(argv=plan.entrypoint.argv, origin=plan.entrypoint.origin)
-        steps.insert(len(commands.pre), planpb.Step(id=ENTRY_POINT, phase=planpb.PHASE_BOOTSTRAP, command=own))
-        plan.entrypoint.ClearField("argv")
-    del plan.steps[:]
-    plan.steps.extend(steps)
-    commands.ClearField("pre")
-    commands.ClearField("post")
-    if not commands.ListFields():
-        bundle.ClearField("commands")
-
-
-def _takes_no_plan(info: provisionerpb.FormatInfo) -> Refusal:
-    return Refusal(
+def _takes_no_plan(info: provisionerpb.FormatInfo) -> Problem:
+    return Problem(
         "plan.steps",
         "plan",
-        diagnosticpb.Origin(path="spec.plan"),
         f"cannot be carried out by format {info.format}, whose operating system becomes a node by itself",
         "Choose a provisioner that takes plans, such as cloud-init or ignition",
-        Elsewhere.FORMATS,
+        diagnosticpb.Origin(path="spec.plan"),
+        other_formats=True,
     )
-
-
-def steps_of(commands: Sequence[planpb.Command], *, phase: planpb.Phase.ValueType, prefix: str) -> list[planpb.Step]:
-    """Make steps of the user's own commands, numbered in their order."""
-    return [
-        planpb.Step(id=f"{prefix}-{number:02d}", phase=phase, command=command)
-        for number, command in enumerate(commands)
-    ]

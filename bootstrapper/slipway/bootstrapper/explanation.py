@@ -15,16 +15,19 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.delivery.infrastructure import check_carried
 from slipway.bootstrapper.importers.document_words import DocumentWords, in_words_of_document, is_of_document
 from slipway.bootstrapper.judgement import judge
+from slipway.bootstrapper.problems.conversion import violation_of
+from slipway.bootstrapper.problems.places import spec_path
+from slipway.bootstrapper.problems.problem import OF_MACHINE
+from slipway.bootstrapper.problems.remedies import remedy_of_error
+from slipway.bootstrapper.provisioning.imported_layout import bound_to_other_format
 from slipway.bootstrapper.provisioning.selection import Candidate
-from slipway.bootstrapper.refusals import bare_place, bound, violation_of
-from slipway.bootstrapper.remedies import remedy_of_error
 from slipway.bootstrapper.size_doubts import size_doubts
-from slipway.bootstrapper.takers import Takers, stand_ins
-from slipway.bootstrapper.trials import Trials
+from slipway.bootstrapper.trials import Takers, Trials, stand_ins
 from slipway.bootstrapper.verdicts import Column, Verdicts
 from slipway.contract.errors import SlipwayError, SpecInvalid, Violation
 from slipway.contract.source_position import with_remedy
 from slipway.contract.walk import Use, origin_of, uses
+from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -167,7 +170,7 @@ async def _column(
     bootstrapper: Bootstrapper, trials: Trials, candidate: Candidate, subject: CheckedSubject, *, engine: str = ""
 ) -> Column:
     column = Column(candidate, engine)
-    column.rejected += bound(subject.spec, candidate, bootstrapper.candidates())
+    column.rejected += bound_to_other_format(subject.spec, candidate, bootstrapper.candidates())
     try:
         prepared = await trials.prepared(candidate)
         column.compiled = prepared.compiled
@@ -203,14 +206,15 @@ def _advise(bootstrapper: Bootstrapper, subject: CheckedSubject, columns: Sequen
 
 
 def _name_as_in_document(spec: specpb.MachineBootstrapSpec, columns: Iterable[Column]) -> None:
-    """Have the refusals of all columns name fields as the document does that the spec came from."""
+    """Have the problems of all columns name fields as the document does that the spec came from."""
     words = DocumentWords(spec)
     for column in columns:
         compiled = column.compiled
-        for refusals in (column.rejected, *((compiled.refusals, compiled.omitted) if compiled else ())):
-            for number, refusal in enumerate(refusals):
-                first = words.violations(violation_of(refusal, imported=True))[0]
-                refusals[number] = replace(refusal, reason=first.description, remedy=first.remedy)
+        for problems in (column.rejected, *((compiled.refusals, compiled.omitted) if compiled else ())):
+            for number, problem in enumerate(problems):
+                first = words.violations(violation_of(problem, imported=True))[0]
+                said = {"field": "", "message": first.description, "remedy": first.remedy, "alternative": ""}
+                problems[number] = replace(problem, **said)
 
 
 def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> Sequence[Use]:
@@ -233,7 +237,10 @@ def _head(column: Column) -> bootstrappb.ExplainColumn:
         told = next((one.remedy for one in column.error.violations if one.remedy), "")
         reason = with_remedy(reason, told or remedy_of_error(column.error))
     if not reason and refusals:
-        reason = "1 field is not supported" if len(refusals) == 1 else f"{len(refusals)} fields are not supported"
+        # No row is about the machine as a whole.
+        of_machine = next((problem for problem in refusals if problem.feature in OF_MACHINE), None)
+        count = "1 field is not supported" if len(refusals) == 1 else f"{len(refusals)} fields are not supported"
+        reason = f"{person_path(of_machine.path)} {of_machine.sentence}" if of_machine else count
     return bootstrappb.ExplainColumn(
         provisioner=column.candidate.name,
         version=column.candidate.version,
@@ -273,5 +280,5 @@ def _row(use: Use, verdicts: Iterable[Verdicts]) -> bootstrappb.ExplainRow:
     row = bootstrappb.ExplainRow(feature=use.id, cells=[one.cell(use) for one in verdicts])
     row.origin.CopyFrom(origin_of(use.item))
     if not row.origin.path:
-        row.origin.path = bare_place(use.path)
+        row.origin.path = spec_path(use.path)
     return row

@@ -1,6 +1,7 @@
 """Stand-ins for a user's secrets, for questions that must need none: explain, validate, size, diff."""
 
-from slipway.bootstrapper.assembly.secrets import INLINE, references
+from slipway.bootstrapper.assembly.secrets import INLINE
+from slipway.contract.secret_references import references
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 

@@ -1,30 +1,37 @@
 """Makes a machine's bundle and lowers it for a format: what every question about a machine begins with."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
 from slipway.bootstrapper.artifacts.agent import Artifacts
+from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
-from slipway.bootstrapper.compilation import Compiled, Compiler
+from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compiled import Compiled
 from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
 from slipway.bootstrapper.key_settings import key_settings
+from slipway.bootstrapper.machine_classes import CheckedSubjects
 from slipway.bootstrapper.needs import needed, user_secrets
 from slipway.bootstrapper.policy import Policy, check_declarations
+from slipway.bootstrapper.problems.conversion import diagnostic, omission
+from slipway.bootstrapper.problems.places import as_written, place_diagnostics
+from slipway.bootstrapper.provisioning.imported_layout import bound_to_other_format
 from slipway.bootstrapper.provisioning.provisioners import Provisioners
 from slipway.bootstrapper.provisioning.rendering import RENDER_TIMEOUT, render
 from slipway.bootstrapper.provisioning.selection import Candidate, all_candidates, choose, reaches
 from slipway.bootstrapper.provisioning.wish import Wish
-from slipway.bootstrapper.refusals import bound
 from slipway.bootstrapper.target import resolve, stated
 from slipway.contract.errors import BundleTooLarge, SecretExpired, Violation
+from slipway.contract.secret_references import MAX_REFERENCED_BYTES, referenced_bytes
+from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -51,6 +58,18 @@ class Prepared:
     available: Sequence[secretpb.Secret]
     neutral: bundlepb.BootstrapBundle
     diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
+
+    def all_diagnostics(self, further: Iterable[diagnosticpb.Diagnostic] = ()) -> Iterator[diagnosticpb.Diagnostic]:
+        """Return what a person should know of the machine: what was left out too, and a provisioner's `further`.
+
+        Each has the place where its field was written, so that every answer about the machine reports the same.
+        """
+        subject, compiled = self.subject, self.compiled
+        omitted = (
+            diagnostic(omission(problem, subject.spec)) for problem in as_written(compiled.omitted, subject.layers)
+        )
+        together = [*self.diagnostics, *compiled.diagnostics, *omitted, *further]
+        return place_diagnostics(together, subject.layers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +106,7 @@ class Preparer:
     artifacts: Artifacts = field(default_factory=Artifacts)
     clock: Callable[[], datetime] = utc_now
     render_timeout: float = RENDER_TIMEOUT
+    subjects: CheckedSubjects = field(default_factory=CheckedSubjects, repr=False)
 
     def chosen(self, subject: CheckedSubject) -> Candidate:
         """Give the format that a machine is rendered in.
@@ -109,7 +129,11 @@ class Preparer:
     def options(self, subject: CheckedSubject) -> list[Candidate]:
         """Give every ready format that a machine could have, as far as its target and its import allow."""
         said = stated(subject.spec.target, subject.machine.target)
-        return [one for one in self.candidates() if reaches(one.format, said) and not bound(subject.spec, one)]
+        return [
+            one
+            for one in self.candidates()
+            if reaches(one.format, said) and not bound_to_other_format(subject.spec, one)
+        ]
 
     def candidates(self) -> list[Candidate]:
         """Give every ready format."""
@@ -183,9 +207,11 @@ class Preparer:
             self.policy.check_features(bundle)
             available = [*secrets, *theirs, *inline]
             collect(bundle, available)
+            check_membership_secret(bundle)
             return bundle, available
 
-        bundle, available = await beside(subject.spec.ByteSize(), assemble)
+        with span("assemble bundle"):
+            bundle, available = await beside(subject.spec.ByteSize(), assemble)
         return bundle, available, diagnostics
 
     async def compile(
@@ -193,7 +219,8 @@ class Preparer:
     ) -> Compiled:
         """Lower a neutral bundle."""
         work = partial(self.compiler.compile, neutral, candidate.format, optional_features=optional_features)
-        return await beside(neutral.ByteSize(), work)
+        with span("compile", {"format": candidate.format.format, "bundle_id": neutral.id}):
+            return await beside(neutral.ByteSize(), work)
 
     async def lower_again(self, prepared: Prepared, rejected: dict[str, Violation]) -> None:
         """Lower what the provisioner has refused; `rejected` is what it said, by bundle field path."""
@@ -204,7 +231,8 @@ class Preparer:
             rejected=rejected,
             optional_features=frozenset(prepared.subject.spec.optional_features),
         )
-        prepared.compiled = await beside(prepared.compiled.bundle.ByteSize(), work)
+        with span("compile", {"format": prepared.candidate.format.format, "bundle_id": prepared.neutral.id}):
+            prepared.compiled = await beside(prepared.compiled.bundle.ByteSize(), work)
 
     def seal(self, bundle: bundlepb.BootstrapBundle, available: Sequence[secretpb.Secret]) -> None:
         """Put the secrets in that are referred to, and no others; refuse expired ones and oversize."""
@@ -222,6 +250,13 @@ class Preparer:
             raise BundleTooLarge(
                 f"the bundle has {size} bytes; at most {MAX_BUNDLE} are allowed",
                 metadata={"size": str(size), "limit": str(MAX_BUNDLE)},
+            )
+        size = referenced_bytes(bundle)
+        if size > MAX_REFERENCED_BYTES:
+            raise BundleTooLarge(
+                f"the secrets of the bundle have {size} bytes at all the places that refer to them; "
+                f"at most {MAX_REFERENCED_BYTES} are allowed",
+                metadata={"size": str(size), "limit": str(MAX_REFERENCED_BYTES)},
             )
 
     async def ask(

@@ -6,9 +6,9 @@ where they can matter, by a bound for what one of them adds.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from slipway.bootstrapper.assembly.secrets import references
 from slipway.bootstrapper.delivery.infrastructure import Counted, infrastructure
 from slipway.bootstrapper.verdicts import Column
+from slipway.contract.secret_references import references
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb

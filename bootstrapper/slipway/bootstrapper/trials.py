@@ -4,21 +4,22 @@ A trial is as dear as a render, so there is none where nothing is refused. What 
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
-from slipway.bootstrapper.judgement import judge
-from slipway.bootstrapper.lowering.draft import Elsewhere, Refusal
+from slipway.bootstrapper.judgement import TRIAL_TIMEOUT, Trial, judge
 from slipway.bootstrapper.placeholders import hidden, user_placeholders
 from slipway.bootstrapper.preparer import Prepared, Preparer
+from slipway.bootstrapper.problems.places import as_written
+from slipway.bootstrapper.problems.problem import Problem, in_order
 from slipway.bootstrapper.provisioning.selection import Candidate
-from slipway.bootstrapper.refusals import as_written
-from slipway.bootstrapper.takers import Takers, stand_ins
-from slipway.bootstrapper.trial import TRIAL_TIMEOUT, Trial, in_order
+from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _Neutral = tuple[bundlepb.BootstrapBundle, Sequence[secretpb.Secret]]
@@ -58,13 +59,13 @@ class Trials:
         compiled = await self._preparer.compile(neutral, candidate, optional_features=optional)
         return Prepared(self._subject, candidate, compiled, available, neutral)
 
-    async def advise(self, candidate: Candidate, refusals: Sequence[Refusal]) -> list[Refusal]:
+    async def advise(self, candidate: Candidate, refusals: Sequence[Problem]) -> list[Problem]:
         """Give a candidate's refusals, with who else takes what it does not; each where its field was written."""
-        wanted = any(one.elsewhere is not Elsewhere.NOWHERE for one in refusals)
+        wanted = any(problem.other_formats for problem in refusals)
         others = await self._stand_ins(candidate) if wanted else []
         return await beside(self._subject.spec.ByteSize(), partial(self._advised, refusals, others))
 
-    def _advised(self, refusals: Sequence[Refusal], others: Iterable[tuple[str, Trial]]) -> list[Refusal]:
+    def _advised(self, refusals: Sequence[Problem], others: Iterable[tuple[str, Trial]]) -> list[Problem]:
         return list(as_written(Takers(others).advise(in_order(refusals)), self._subject.layers))
 
     async def _secrets(self) -> secretpb.SecretMaterial:
@@ -97,3 +98,69 @@ class Trials:
             return await judge(self._preparer, await self.prepared(candidate))
         except Exception:  # noqa: BLE001  # who is only looked at must not spoil the answer about another
             return Trial()
+
+
+FORMAT = "format "
+"""With it begins the name of another format of the same provisioner."""
+
+
+def stand_ins(candidate: Candidate, candidates: Iterable[Candidate]) -> Iterator[tuple[str, Candidate]]:
+    """Give the formats that may stand for a candidate's, each by the name that a person chooses it by.
+
+    These are the other formats of its provisioner, and the first one of each other. A machine that an engine makes a
+    node of is not turned into one that bootstraps itself, nor Linux into Windows.
+    """
+    seen = set()
+    for other in candidates:
+        own = other.name == candidate.name
+        if own and other.format.format == candidate.format.format:
+            continue
+        if (candidate.takes_plan and not other.takes_plan) or not _same_family(candidate, other):
+            continue
+        if own or other.name not in seen:
+            yield (f"{FORMAT}{other.format.format}" if own else other.name), other
+        seen.add(other.name)
+
+
+class Takers:
+    """The formats that a machine could have in place of one, and what they refuse of it.
+
+    What is promised is what happens: a format is named only where compilation and its provisioner's own Render refuse
+    nothing at the same place, nor the machine as a whole.
+    """
+
+    def __init__(self, others: Iterable[tuple[str, Trial]]) -> None:
+        """Look at the others, by name, in the order in which they are to be named; each already tried."""
+        self._refused = {
+            name: frozenset(_place(problem) for problem in trial.refusals)
+            for name, trial in others
+            if trial.judged and not any(problem.of_machine for problem in trial.refusals)
+        }
+
+    def advise(self, problems: Iterable[Problem]) -> list[Problem]:
+        """Return the problems, with the names of the formats that take what another format may take."""
+        return [self._advised(problem) if problem.other_formats else problem for problem in problems]
+
+    def _advised(self, problem: Problem) -> Problem:
+        names = [name for name, refused in self._refused.items() if _place(problem) not in refused]
+        return replace(problem, alternative=problem.alternative + _alternative(names), other_formats=False)
+
+
+def _alternative(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    *others, last = names
+    joined = f"{', '.join(others)} or {last}" if others else last
+    return f", or choose {joined}, which {'take' if others else 'takes'} it"
+
+
+def _same_family(candidate: Candidate, other: Candidate) -> bool:
+    families = set(other.format.os_families)
+    return clusterpb.OS_FAMILY_LINUX in families or not families.isdisjoint(candidate.format.os_families)
+
+
+def _place(problem: Problem) -> tuple[str, str]:
+    """Return where a problem is; places of items are those of the user's document, since lowering moves their paths."""
+    if problem.origin.path:
+        return problem.origin.document, problem.origin.path
+    return "", person_path(problem.path)

@@ -6,20 +6,27 @@ lowered: nothing is searched for.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from slipway.bootstrapper.assembly.paths import describe
-from slipway.bootstrapper.compilation import ENGINE_NAMESPACES, Compiled
+from slipway.bootstrapper.compilation import ENGINE_NAMESPACES
+from slipway.bootstrapper.compiled import Compiled
 from slipway.bootstrapper.delivery.fitting import Fitted
 from slipway.bootstrapper.field_index import enclosing
-from slipway.bootstrapper.lowering.draft import Refusal
+from slipway.bootstrapper.judgement import Trial
+from slipway.bootstrapper.problems.places import person_field, spec_path
+from slipway.bootstrapper.problems.problem import Problem
+from slipway.bootstrapper.problems.remedies import remedy_of_error
 from slipway.bootstrapper.provisioning.selection import Candidate
-from slipway.bootstrapper.refusals import bare_place, person_field
-from slipway.bootstrapper.remedies import remedy_of_error
-from slipway.bootstrapper.trial import Trial
 from slipway.contract.errors import SlipwayError
-from slipway.contract.walk import Use, origin_of
+from slipway.contract.walk import Use, origin_of, within
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+
+T = TypeVar("T")
+
+_EXECUTED = ("commands.pre", "commands.post", "plan.steps", "plan.entrypoint")
+"""Fields of a bundle that the steps of a plan are made of."""
 
 _Place = tuple[str, str]
 """Document and path of an origin."""
@@ -33,12 +40,12 @@ class Column:
     engine: str = ""
     compiled: Compiled | None = None
     error: SlipwayError | None = None
-    rejected: list[Refusal] = field(default_factory=list)
+    rejected: list[Problem] = field(default_factory=list)
     trial: Trial = field(default_factory=Trial)
     fitted: Fitted | None = None
 
     @property
-    def refusals(self) -> list[Refusal]:
+    def refusals(self) -> list[Problem]:
         """All that cannot be honoured."""
         return [*self.rejected, *(self.compiled.refusals if self.compiled else [])]
 
@@ -50,9 +57,10 @@ class Verdicts:
         """Index a column."""
         compiled = column.compiled
         self._column = column
-        self._refused = _Refused(column.refusals)
-        self._omitted = _Refused(compiled.omitted if compiled else [])
-        self._lowered = _Lowered(compiled.lowered if compiled else [])
+        self._refused = _problems(column.refusals)
+        self._omitted = _problems(compiled.omitted if compiled else [])
+        lowered = compiled.lowered if compiled else []
+        self._lowered = _ByField(((each.field_path, each.origin, each) for each in lowered), by_item=True)
         violations = column.error.violations if column.error else []
         self._violations = {person_field(one.path): one for one in reversed(violations)}
 
@@ -65,7 +73,7 @@ class Verdicts:
         """Say what became of a field."""
         refusal = self._refused.find(use)
         if refusal is not None:
-            return _refused_cell(refusal.reason, refusal.remedy)
+            return _refused_cell(refusal.reason, refusal.advice)
         error = self._column.error
         if self._column.compiled is None:
             if error is None:
@@ -86,55 +94,42 @@ class Verdicts:
         return bootstrappb.ExplainCell(verdict=bootstrappb.VERDICT_NATIVE)
 
 
-class _Refused:
-    """Refusals by the fields that they speak of: by path, or by the origin of an item. The first one counts.
+class _ByField(Generic[T]):
+    """Things by the fields that they are about: by path, or by the origin of an item. The first one counts.
 
-    Who refuses may also know no field but the place where the user wrote the item.
+    The path may also be the place where the user wrote the item, where nothing else is known.
     """
 
-    def __init__(self, refusals: Iterable[Refusal]) -> None:
-        self._refusals = list(refusals)
+    def __init__(self, entries: Iterable[tuple[str, diagnosticpb.Origin, T]], *, by_item: bool = False) -> None:
+        """Index triples of path, origin and thing. With `by_item`, paths count only where one side has no origin."""
+        self._things: list[T] = []
+        self._by_item = by_item
         self._by_path: dict[str, int] = {}
+        self._without_place: dict[str, int] = {}
         self._by_place: dict[_Place, int] = {}
-        for number, one in enumerate(self._refusals):
-            self._by_path.setdefault(one.path, number)
-            place = _place(one.origin)
-            if place is not None:
-                self._by_place.setdefault(place, number)
-
-    def find(self, use: Use) -> Refusal | None:
-        if not self._refusals:
-            return None
-        found = [self._by_path[path] for path in (*_holders(use), _named(use)) if path in self._by_path]
-        place = _place_of(use)
-        if place is not None and place in self._by_place:
-            found.append(self._by_place[place])
-        return self._refusals[min(found)] if found else None
-
-
-class _Lowered:
-    """What was lowered, by origin where both sides know one, else by path."""
-
-    def __init__(self, lowered: Iterable[bootstrappb.Lowered]) -> None:
-        self._lowered = list(lowered)
-        self._by_place: dict[_Place, int] = {}
-        self._by_path: dict[str, int] = {}
-        self._placeless: dict[str, int] = {}
-        for number, one in enumerate(self._lowered):
-            self._by_path.setdefault(one.field_path, number)
-            place = _place(one.origin)
+        for number, (path, origin, thing) in enumerate(entries):
+            self._things.append(thing)
+            self._by_path.setdefault(path, number)
+            place = _place(origin)
             if place is None:
-                self._placeless.setdefault(one.field_path, number)
+                self._without_place.setdefault(path, number)
             else:
                 self._by_place.setdefault(place, number)
 
-    def find(self, use: Use) -> bootstrappb.Lowered | None:
+    def find(self, use: Use) -> T | None:
+        if not self._things:
+            return None
         place = _place_of(use)
-        by_path = self._by_path if place is None else self._placeless
-        found = [by_path[path] for path in enclosing(use.path) if path in by_path]
+        by_path = self._without_place if self._by_item and place is not None else self._by_path
+        holders = enclosing(use.path) if self._by_item else (*_holders(use), _named(use))
+        numbers = [by_path[path] for path in holders if path in by_path]
         if place is not None and place in self._by_place:
-            found.append(self._by_place[place])
-        return self._lowered[min(found)] if found else None
+            numbers.append(self._by_place[place])
+        return self._things[min(numbers)] if numbers else None
+
+
+def _problems(problems: Iterable[Problem]) -> _ByField[Problem]:
+    return _ByField((problem.path, problem.origin, problem) for problem in problems)
 
 
 def _refused_cell(reason: str, remedy: str) -> bootstrappb.ExplainCell:
@@ -142,7 +137,7 @@ def _refused_cell(reason: str, remedy: str) -> bootstrappb.ExplainCell:
 
 
 def _is_executed(use: Use) -> bool:
-    return use.id.startswith(ENGINE_NAMESPACES) or use.path.startswith(("commands.p", "plan."))
+    return use.id.startswith(ENGINE_NAMESPACES) or any(within(use.path, part) for part in _EXECUTED)
 
 
 def _holders(use: Use) -> Iterator[str]:
@@ -166,4 +161,4 @@ def _place_of(use: Use) -> _Place | None:
 def _named(use: Use) -> str:
     """Name a field as errors do."""
     origin = origin_of(use.item)
-    return describe(origin) if origin.path else bare_place(use.path)
+    return describe(origin) if origin.path else spec_path(use.path)

@@ -13,11 +13,14 @@ from slipway.cli.diff_command import diff
 from slipway.cli.directory_command import directory
 from slipway.cli.explain_command import explain
 from slipway.cli.import_command import import_
+from slipway.cli.logs_command import logs
 from slipway.cli.provisioner_command import provisioner
 from slipway.cli.provisioners_command import provisioners
 from slipway.cli.release_command import release
 from slipway.cli.render_command import render
+from slipway.cli.report_url_command import report_url
 from slipway.cli.size_command import size
+from slipway.cli.status_command import status
 from slipway.cli.up_command import up
 from slipway.cli.validate_command import validate
 from slipway.contract.control_characters import escape_controls
@@ -57,6 +60,6 @@ def cli() -> None:
 
 for command in (
     render, explain, validate, import_, diff, bundle, size, provisioners, provisioner, conformance, artifacts, release,
-    directory, up, diagnose, completion,
+    directory, up, diagnose, status, logs, report_url, completion,
 ):  # fmt: skip
     cli.add_command(command)

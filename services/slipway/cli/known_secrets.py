@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from slipway.bootstrapper.assembly.secrets import references
+from slipway.contract.secret_references import references
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 

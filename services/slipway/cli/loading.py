@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import click
 from slipway.bootstrapper.documents.document_set import read_document_set
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.documents.places import Places
-from slipway.bootstrapper.importers.substitution import variables_of
 from slipway.cli.options import Inputs
 from slipway.contract.source_position import SourceError, SourceProblem, did_you_mean
 from slipway.contract.yaml_source import Limits
@@ -66,15 +66,16 @@ def load(inputs: Inputs) -> Loaded:
         raise SourceError([SourceProblem(", ".join(texts), None, "", message)])
     questions = _chosen(document_set.questions, inputs.machines)
     notes, doubts = [str(one) for one in document_set.notes], [str(one) for one in document_set.doubts]
-    return Loaded(questions, notes, document_set.places, document_set.lone, doubts, _unused(inputs, texts.values()))
+    return Loaded(
+        questions, notes, document_set.places, document_set.lone, doubts, _unused(inputs, document_set.variables)
+    )
 
 
-def _unused(inputs: Inputs, texts: Iterable[str]) -> dict[str, str]:
+def _unused(inputs: Inputs, used: AbstractSet[str]) -> dict[str, str]:
     """Give a warning for each variable that was set on the command line for nothing; its value is not shown."""
     if not inputs.substitute:
         text = "has no effect: with --no-substitution no variable is filled in"
         return {name: f"--set {name} {text}" for name in inputs.variables}
-    used = variables_of(texts)
     warnings = {}
     for name in inputs.variables:
         if name not in used:

@@ -9,7 +9,7 @@ from slipway.bootstrapper.documents.doubts import doubts
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.documents.places import Places
 from slipway.bootstrapper.explanation import NOT_CHOSEN
-from slipway.bootstrapper.remedies import CORRECT
+from slipway.bootstrapper.problems.remedies import CORRECT
 from slipway.cli.folding import folded
 from slipway.cli.loading import Loaded
 from slipway.cli.output import note
@@ -104,7 +104,7 @@ def doubt_lines(loaded: Loaded, served: Mapping[str, Collection[str]]) -> Iterat
     """Give a line for everything that is likely a slip; `served` are our own provisioners' formats by name."""
     for question in loaded.questions:
         for one in doubts(question, served):
-            yield _sentence(loaded.places, question, one.field, one.message)
+            yield _sentence(loaded.places, question, one.path, one.description)
         with contextlib.suppress(SlipwayError):  # What is wrong with the machine is reported by itself.
             for remark in check(question.subject).diagnostics:
                 tree = diagnostic_tree(remark)
@@ -115,9 +115,10 @@ def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) 
     """Give the lines of an error about a machine."""
     lines = []
     for one in error.violations:
-        text = _told(one.description, what_to_do(error, one))
+        text = _told(one.description, what_to_do(error, question.subject, one))
         lines.append(_sentence(places, question, one.path, text))
-    return lines or [_sentence(places, question, question.name, with_remedy(error.message, what_to_do(error)))]
+    whole = with_remedy(error.message, what_to_do(error, question.subject))
+    return lines or [_sentence(places, question, question.name, whole)]
 
 
 def _told(reason: str, remedy: str) -> str:

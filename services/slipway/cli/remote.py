@@ -43,7 +43,7 @@ class RemoteBackend:
         if connection.tls_cert_dir is None and not connection.insecure:
             raise click.UsageError("a server needs --tls-cert-dir DIR, or --insecure when it is on this machine")
         tls = CertificateFiles(connection.tls_cert_dir) if connection.tls_cert_dir else None
-        self._channels = ChannelPool(tls=tls, trust_domain=_trust_domain(tls))
+        self._channels = ChannelPool(tls=tls, trust_domain=trust_domain(tls))
         self._connection = connection
 
     async def user_data(self, request: bootstrappb.GetUserDataRequest) -> bootstrappb.GetUserDataResponse:
@@ -74,10 +74,10 @@ class RemoteBackend:
         if not address:
             raise click.UsageError("a server's provisioners are listed by its registry: give --registry HOST:PORT too")
         request = registrypb.ListProvisionersRequest()
-        with _right_address(address):
+        with right_address(address):
             stub = RegistryServiceStub(self._channels.get(address, role=REGISTRY))
         call = invoke(stub.ListProvisioners, request, timeout=CALL_SECONDS)
-        return list((await _answered(call, f"registry at {address}")).instances)
+        return list((await answered(call, f"registry at {address}")).instances)
 
     async def known_provisioners(self) -> Sequence[registrypb.ProvisionerInstance]:
         """Give all instances that the registry knows, or nothing when no registry was named."""
@@ -89,12 +89,12 @@ class RemoteBackend:
 
     async def _bootstrap(self, call: Callable[["BootstrapServiceAsyncStub"], Awaitable[A]]) -> A:
         address = self._connection.server
-        with _right_address(address):
+        with right_address(address):
             stub = BootstrapServiceStub(self._channels.get(address, role=BOOTSTRAPPER))
-        return await _answered(call(stub), f"server at {address}")
+        return await answered(call(stub), f"server at {address}")
 
 
-def _trust_domain(files: CertificateFiles | None) -> str:
+def trust_domain(files: CertificateFiles | None) -> str:
     """Return the trust domain of the own certificate; files that cannot be read are reported when they are used."""
     with suppress(TlsFilesError):
         return files.trust_domain() if files else DEFAULT_TRUST_DOMAIN
@@ -102,7 +102,7 @@ def _trust_domain(files: CertificateFiles | None) -> str:
 
 
 @contextmanager
-def _right_address(address: str) -> Iterator[None]:
+def right_address(address: str) -> Iterator[None]:
     """Report to a person who named a wrong address, or a directory without certificates."""
     try:
         yield
@@ -114,7 +114,7 @@ def _right_address(address: str) -> Iterator[None]:
         raise click.UsageError(str(error)) from None
 
 
-async def _answered(call: Awaitable[A], who: str) -> A:
+async def answered(call: Awaitable[A], who: str) -> A:
     try:
         return await call
     except ForeignStatus as error:

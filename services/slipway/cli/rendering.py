@@ -8,9 +8,9 @@ import click
 
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.bootstrapper.problems.places import person_field, spec_path
 from slipway.bootstrapper.provisioning.selection import all_candidates, choose
 from slipway.bootstrapper.provisioning.wish import Wish
-from slipway.bootstrapper.refusals import bare_place, person_field
 from slipway.bootstrapper.target import stated
 from slipway.cli.backend import Backend
 from slipway.cli.remedies import what_to_do
@@ -176,7 +176,7 @@ def diagnostic_tree(one: diagnosticpb.Diagnostic) -> dict[str, str]:
         "severity": diagnosticpb.Severity.Name(one.severity).removeprefix("SEVERITY_").lower(),
         "code": one.code,
         "message": one.message,
-        "field": describe(one.origin) if one.origin.path else bare_place(one.field_path.removeprefix("bundle.")),
+        "field": describe(one.origin) if one.origin.path else spec_path(one.field_path.removeprefix("bundle.")),
     }
 
 
@@ -203,12 +203,13 @@ def _answered(entry: Entry, answer: bootstrappb.GetUserDataResponse) -> None:
 
 def _refused(entry: Entry, question: MachineQuestion, error: SlipwayError) -> None:
     entry.status = "refused" if error.code.name in _REFUSED else "failed"
+    subject = question.subject
     entry.refusals = [
         {
             "field": question.as_written(person_field(one.path)),
             "feature": one.feature or error.reason,
             "reason": one.description,
-            "remedy": what_to_do(error, one),
+            "remedy": what_to_do(error, subject, one),
         }
         for one in error.violations
-    ] or [{"field": "", "feature": error.reason, "reason": error.message, "remedy": what_to_do(error)}]
+    ] or [{"field": "", "feature": error.reason, "reason": error.message, "remedy": what_to_do(error, subject)}]

@@ -24,6 +24,7 @@ from slipway.conformance.checks import (
     starting,
     tls,
     transport,
+    variety,
     versions,
 )
 
@@ -33,7 +34,7 @@ def all_checks() -> tuple[Check, ...]:
     """Give all checks, sorted by clause; those of one clause in the order in which they are written."""
     modules = (
         transport, tls, process, information, features, render, remembrance, refusals, splicing, meaning, booted,
-        quantity, places, starting, errors, limits, load, secrecy, registration, outage, versions,
+        quantity, variety, places, starting, errors, limits, load, secrecy, registration, outage, versions,
     )  # fmt: skip
     order = ("TRN", "INF", "FEA", "RND", "ERR", "LIM", "SEC", "REG", "EXE", "VER")
     found = [check for module in modules for check in module.CHECKS]

@@ -46,8 +46,8 @@ class _Node:
             self._to.found.verified.add(_ROLES.get(intent.role, "kubernetes.role"))
         version = intent.kubernetes_version
         self._to.fact("kubernetes.version", "intent.kubernetes_version", version == node.kubernetes_version)
-        asked = (intent.cluster.endpoint.host, intent.cluster.endpoint.port or _PORT)
-        there = (node.endpoint.host, node.endpoint.port or _PORT)
+        asked = (intent.cluster.endpoint.host.lower(), intent.cluster.endpoint.port or _PORT)
+        there = (node.endpoint.host.lower(), node.endpoint.port or _PORT)
         self._to.fact("kubernetes.cluster.endpoint", "intent.cluster.endpoint", asked == there)
         held = secrets_hold(intent.credentials, node.secrets, self._to.secrets)
         self._to.fact("kubernetes.credentials", "intent.credentials", self._trusts() and held)

@@ -4,6 +4,7 @@ It goes by the descriptors, so a field that is added to the contract is compared
 decoder does not claim to see is told apart: neither right nor wrong, but unverified.
 """
 
+from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,8 +40,12 @@ _HARMS = {
 _LEFT_ALONE = {("SystemdUnit", "enabled")}
 """What is neither true nor false when nothing is said of it."""
 
+_TRUE_UNLESS_SAID = {("Ntp", "enabled")}
+"""What is true when nothing is said of it."""
+
 _GROUP_AND_OTHERS = 0o077
 _ADMINISTRATORS = {"root", "Administrators"}
+_BEGIN = b"-----BEGIN CERTIFICATE-----"
 
 
 @dataclass(slots=True)
@@ -105,7 +110,10 @@ class Comparer:
     def _harmless(self, expected: Message, actual: Message, path: str, above: str) -> None:
         said = {descriptor.name for descriptor, _ in expected.ListFields()}
         for descriptor, value in actual.ListFields():
-            if value and descriptor.name not in said and (expected.DESCRIPTOR.name, descriptor.name) in _HARMS:
+            name = (expected.DESCRIPTOR.name, descriptor.name)
+            if descriptor.name not in said and (
+                (value and name in _HARMS) or (not value and name in _TRUE_UNLESS_SAID)
+            ):
                 self.more(f"{path}.{descriptor.name}", above)
 
     def _field(self, one: FieldPlan, value: Any, actual: Message, where: str, feature: str) -> None:
@@ -132,6 +140,9 @@ class Comparer:
             self._entry(value, there, where, feature)
 
     def _entries(self, one: FieldPlan, wanted: Sequence[Any], there: Sequence[Any], where: str, feature: str) -> None:
+        if one.name == "trusted_certificates":
+            self._certificates(wanted, there, where, feature)
+            return
         key = _KEYS.get(one.name) or next(iter(one.rules.unique_by), "")
         used: set[int] = set()
         for index, entry in enumerate(wanted):
@@ -146,6 +157,31 @@ class Comparer:
                 continue
             used.add(candidates[0])
             self._entry(entry, there[candidates[0]], at, feature)
+            if isinstance(entry, Message):
+                self._check_borrowed(entry, there[candidates[0]], wanted, at, feature)
+
+    def _check_borrowed(
+        self, entry: Message, there: Message, others: Sequence[Message], where: str, feature: str
+    ) -> None:
+        """See that nothing is in an entry that only another one of the list says."""
+        set_here = {descriptor.name for descriptor, _ in entry.ListFields()}
+        for descriptor, value in there.ListFields():
+            name = descriptor.name
+            if name not in set_here and any(_says(other, name, value) for other in others if other is not entry):
+                self.more(f"{where}.{name}", feature)
+
+    def _certificates(self, wanted: Sequence[Any], there: Sequence[Any], where: str, feature: str) -> None:
+        """Compare authorities one by one: some systems have a file of each, however many stand in one text."""
+        held = Counter(block for root in there for block in self._blocks(root.certificate))
+        for index, root in enumerate(wanted):
+            blocks = self._blocks(root.certificate)
+            if not blocks or Counter(blocks) - held:
+                self.wrong(f"{where}[{index}].certificate", feature)
+            held -= Counter(blocks)
+
+    def _blocks(self, certificate: contentpb.Content) -> list[bytes]:
+        data = self.contents.bytes_of(certificate) or b""
+        return [b"".join(block.partition(b"-----END")[0].split()) for block in data.split(_BEGIN)[1:]]
 
     def _files(self, wanted: list[ospb.File], there: list[ospb.File], where: str) -> None:
         """Compare files; whether content is put behind a file here or on the machine makes no difference."""
@@ -229,6 +265,10 @@ def _document(content: Any) -> Any:
     else:
         text = content.data or content.text.encode()
     return yaml.safe_load(text)
+
+
+def _says(message: Message, name: str, value: Any) -> bool:
+    return any(descriptor.name == name and other == value for descriptor, other in message.ListFields())
 
 
 def _drive(path: str) -> str:

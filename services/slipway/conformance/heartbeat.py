@@ -1,7 +1,8 @@
-"""Measures by how much this machine makes the suite itself late, so that nobody takes that for the provisioner's fault.
+"""Measures by how much this machine makes the suite itself late, so that a provisioner is not blamed for it.
 
-A starved machine delays whoever runs on it. Waits are longer by as much as the suite was late, within a bound, and
-what is found then says so. It stays found: who is late on a busy machine may also be late on another one.
+A starved machine delays whoever runs on it. Waits are longer by as much as the suite was late, and as many times as
+long as the machine is slower than usual (yardstick), within a bound. What does not come in that time has failed, and
+the finding says so; where the bound was less than the machine would have needed, it is not judged.
 """
 
 import asyncio
@@ -29,9 +30,13 @@ _Found = TypeVar("_Found")
 class Heartbeat:
     """Looks at the clock all the time. One that was not started has never been late."""
 
-    def __init__(self, *, now: Callable[[], float] = time.monotonic) -> None:
-        """Begin with nothing noticed; `now` gives seconds."""
+    def __init__(
+        self, *, now: Callable[[], float] = time.monotonic, slowness: Callable[[], float] = lambda: 1.0
+    ) -> None:
+        """Begin with nothing noticed; `now` gives seconds, `slowness` how many times slower the machine is."""
         self._now = now
+        self.slowness = slowness
+        self._short: list[tuple[float, float]] = []
         self._noticed: list[tuple[float, float]] = []
         self._due: float | None = None
 
@@ -67,10 +72,27 @@ class Heartbeat:
             return ""
         return f"this machine was busy: the suite itself was {late:.1f} seconds late during this check"
 
+    def longer(self, seconds: float, since: float, *, most: float | None = None) -> float:
+        """Give the time that a wait since a time gets on this machine: at least `seconds`, at most three times."""
+        return min(self._needed(seconds, since), _MOST * seconds if most is None else most)
+
+    def fail(self, seconds: float, since: float, *, most: float | None = None) -> None:
+        """Remember that a wait since a time has failed, if it got less time than this machine needs."""
+        needed = self._needed(seconds, since)
+        if needed > (_MOST * seconds if most is None else most):
+            self._short.append((self._now(), needed / seconds))
+
+    def unjudged(self, since: float) -> str:
+        """Give why no time since then can be judged; an empty text where it can."""
+        factors = [factor for at, factor in self._short if at >= since]
+        if not factors:
+            return ""
+        return f"this machine takes {max(factors):.1f} times as long as usual, more than the suite waits: not judged"
+
     async def within(
         self, seconds: float, wait: Callable[[float], Awaitable[_Found]], *, most: float | None = None
     ) -> _Found:
-        """Wait for something, and as much longer as the suite was late meanwhile.
+        """Wait for something, and as much longer as the suite was late meanwhile, or the machine is slow.
 
         Args:
             seconds: how long to wait on a machine that is not busy.
@@ -78,15 +100,18 @@ class Heartbeat:
             most: most seconds altogether; unless said, three times as many.
         """
         since, given = self._now(), seconds
-        most = _MOST * seconds if most is None else most
         found = await wait(seconds)
         while found is None or found is False:
-            longer = min(seconds + self.late(since), most)
+            longer = self.longer(seconds, since, most=most)
             if longer - given < _BEAT:
+                self.fail(seconds, since, most=most)
                 break
             found = await wait(longer - given)
             given = longer
         return found
+
+    def _needed(self, seconds: float, since: float) -> float:
+        return max(seconds + self.late(since), seconds * self.slowness())
 
     async def _beat(self) -> None:
         while True:

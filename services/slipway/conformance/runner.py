@@ -109,6 +109,8 @@ async def result(session: Session, check: Check) -> Result:
         # That binds, whichever check comes upon it.
         session.gone = HANGS
         ends = [*ends, Crashed(HANGS)]
+    if unjudged := session.heartbeat.unjudged(since):
+        ends = [Unverified(*end.found, unjudged) if isinstance(end, Broken) else end for end in ends]
     said = [session.heartbeat.said(since)]
     if not check.slow and any(isinstance(end, Broken) for end in ends):
         said.append(await session.revived())

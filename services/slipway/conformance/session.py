@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,7 +45,6 @@ class Session:
         figures: what was measured in passing.
         heartbeat: tells by how much this machine makes the suite itself late.
         trials: cases that were tried already, by format, clause and name.
-        slowness: gives how many times slower than usual this machine is just now.
         gone: why nothing more can be asked of the subject; empty while it answers.
         until: when the run has to end, by the clock of time.monotonic.
     """
@@ -62,7 +61,6 @@ class Session:
     figures: Figures = field(default_factory=Figures)
     heartbeat: Heartbeat = field(default_factory=Heartbeat)
     trials: dict[tuple[str, str, str], Any] = field(default_factory=dict)
-    slowness: Callable[[], float] = slowness
     gone: str = ""
     until: float = float("inf")
     _versions: dict[str, str] = field(default_factory=dict)
@@ -133,7 +131,7 @@ class Session:
             raise NotRun("there is no --start-cmd")
         setup = setup or self.setup()
         running = await self.launcher.start(setup)
-        subject = Subject(str(setup.listen), self.credentials)
+        subject = Subject(str(setup.listen), self.credentials, heartbeat=self.heartbeat)
         try:
             if not await self.answers(running, subject, self.options.patience.start):
                 raise Broken("a process started by --start-cmd did not answer at its address")
@@ -194,7 +192,7 @@ async def opened(options: Options, *, launcher: Launcher | None = None) -> Async
         launcher = ProcessLauncher(options.start_cmd)
     endpoint = options.endpoint or free_address()
     async with contextlib.AsyncExitStack() as stack, contextlib.AsyncExitStack() as opening:
-        heartbeat = await stack.enter_async_context(Heartbeat().beating())
+        heartbeat = await stack.enter_async_context(Heartbeat(slowness=slowness).beating())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="slipway-conformance-")))
         credentials, authority = await _credentials(options, folder, launcher, heartbeat)
         main: Running | None = None
@@ -257,7 +255,7 @@ async def _credentials(
     authority = OwnAuthority(trust_domain=options.trust_domain)
     setup = Setup(listen=free_address(), insecure=True)
     running = await launcher.start(setup)
-    subject = Subject(str(setup.listen), None)
+    subject = Subject(str(setup.listen), None, heartbeat=heartbeat)
     try:
         if not await heartbeat.within(options.patience.start, subject.reachable):
             raise CannotStartError(_silent(running))
@@ -290,7 +288,7 @@ async def _reach(
             shown = await asyncio.to_thread(shown_by, endpoint, credentials)
             break
         except OSError as error:
-            late = time.monotonic() - since > seconds + min(heartbeat.late(since), 2 * seconds)
+            late = time.monotonic() - since > heartbeat.longer(seconds, since)
             if late or (main is not None and await main.ended(0) is not None):
                 text = _silent(main) if main is not None else f"{endpoint}: no TLS: {type(error).__name__}"
                 raise CannotStartError(text) from None

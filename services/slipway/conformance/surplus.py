@@ -15,13 +15,14 @@ from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import os_pb2 as ospb
 
 _SHORTEST, _SHORTEST_PATH = 6, 4
 """What is shorter stands in many a text by chance."""
 
 _COMMON = {"/bin/sh", "powershell.exe"}
 _RELOAD, _UNITS = ["systemctl", "daemon-reload"], "/etc/systemd/system"
-_NEVER = {"disks": "device", "filesystems": "device", "trusted_certificates": "", "users": "name"}
+_NEVER = {"disks": "device", "filesystems": "device", "users": "name"}
 """What nothing else can need."""
 
 _NAMED = {
@@ -38,6 +39,8 @@ def surplus(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, wi
         for kind in _NEVER
         if len(getattr(state.os, kind)) > len(getattr(bundle.os, kind))
     ]
+    if _authorities(state.os, bundle) > _authorities(bundle.os, bundle):
+        found.append("an entry of trusted_certificates is in the user data, and the bundle does not say it")
     found += [
         f"{what} is in the user data, and the bundle does not say it"
         for what, there in _settings(bundle, state)
@@ -47,6 +50,12 @@ def surplus(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, wi
         f"{name} is in the user data, and nothing of the bundle needs it"
         for name in _Things(bundle, state, windows=windows).unneeded()
     ]
+
+
+def _authorities(system: ospb.OperatingSystem, bundle: bundlepb.BootstrapBundle) -> int:
+    """Give how many authorities a system trusts: a text may hold several, and be written as one or as several."""
+    texts = [Contents(bundle).bytes_of(root.certificate) or b"" for root in system.trusted_certificates]
+    return sum(max(1, text.count(b"-----BEGIN ")) for text in texts)
 
 
 def _settings(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState) -> Iterator[tuple[str, bool]]:
@@ -70,6 +79,7 @@ class _Things:
         self._windows = windows
         self._texts_asked: list[str] = []
         self._added: dict[str, str] = {}
+        self._whole: set[str] = set()
         self._files(state)
         for kind, key in _NAMED.items():
             asked = {getattr(one, key) for one in getattr(bundle.os, kind)}
@@ -87,7 +97,7 @@ class _Things:
     def unneeded(self) -> list[str]:
         """Give the names of what neither holds one of the bundle's words nor has to do with something that does."""
         words = {self._spelt(word) for word in self._words()}
-        return sorted(self._added.keys() - _needed(self._added, words))
+        return sorted(self._added.keys() - self._whole - _needed(self._added, words))
 
     def _add(self, name: str, text: str) -> None:
         spelt = self._spelt(name)
@@ -100,6 +110,9 @@ class _Things:
         for file in state.os.files:
             if self._spelt(file.path) not in asked:
                 self._add(file.path, self._text(file.content))
+                # What is too short to be looked for in a text can still be the whole of one.
+                if self._text(file.content).strip() == self._bundle.os.hostname.name.value != "":
+                    self._whole.add(self._spelt(file.path))
 
     def _programs(self, state: statepb.MachineState) -> None:
         """Take in what is started; what a file or a unit starts is judged with that."""

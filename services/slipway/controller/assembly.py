@@ -115,7 +115,7 @@ def _reconciler(
         reader=reader,
         bootstrapper=bootstrapper,
         clock=utc_now,
-        questions=NativeQuestions(reader, ControlPlanes(calls), watches.depend),
+        questions=NativeQuestions(reader, ControlPlanes(calls), bootstrapper.compiler.engines, watches.depend),
         engines=Engines(bootstrapper, watches.machines_of, watches.secrets),
     )
     return Reconciler(

@@ -61,7 +61,7 @@ class Reason(StrEnum):
     VERSION_MISSING = "VersionMissing"
     FACT_CONFLICT = "FactConflict"
     ENGINE_UNKNOWN = "BootstrapEngineUnknown"
-    KUBEADM_VERSION_SKEW = "KubeadmVersionSkew"
+    ENGINE_VERSION_SKEW = "BootstrapEngineVersionSkew"
     USER_DATA_WRAPPED = "UserDataWrapped"
     DATA_SECRET_TAKEN = "DataSecretTaken"  # noqa: S105  # a reason's name
     DATA_SECRET_TOO_LARGE = "DataSecretTooLarge"  # noqa: S105  # a reason's name
@@ -164,10 +164,11 @@ MEANINGS: dict[Reason, Meaning] = {
         "control-plane Machines do not say which one the cluster has: there are none, or not all have the same.",
         "Set spec.kubernetes.engine to the bootstrap engine of the control plane.",
     ),
-    Reason.KUBEADM_VERSION_SKEW: Meaning(
-        "kubeadm joins only a control plane of its own minor version, and the Machine has another version.",
-        "Give the Machine the control plane's minor version, or put a kubeadm of the control plane's version on the "
-        "machine and set spec.engineOptions.kubeadm.version.",
+    Reason.ENGINE_VERSION_SKEW: Meaning(
+        "The bootstrap engine, e.g. kubeadm, joins only a control plane of its own minor version, and the Machine has "
+        "another version.",
+        "Give the Machine the control plane's minor version, or put a program of the control plane's version on the "
+        "machine and name it, e.g. in spec.engineOptions.kubeadm.version.",
     ),
     Reason.USER_DATA_WRAPPED: Meaning(
         "The format must reach the machine unchanged, and the infrastructure provider wraps user data.",

@@ -8,16 +8,10 @@ opens no door that Kubernetes' own RBAC keeps closed.
 from collections.abc import Iterable
 
 from slipway.bootstrapper.callers import ALL, namespaces_by_caller
-from slipway.contract.errors import PermissionDenied, Unauthenticated
-from slipway.controller.kubernetes.failures import ApiFailure
+from slipway.contract.errors import PermissionDenied
+from slipway.controller.access_reviews import AUDIENCE, Access, AccessReviews
 from slipway.controller.objects import Objects
-from slipway.controller.resources import ACCESS_REVIEWS, TOKEN_REVIEWS, Json
 from slipway.rpc.identity import Identity
-
-_BEARER = "bearer "
-
-AUDIENCE = "slipway"
-"""For which tokens of callers are issued, unless the operator says otherwise."""
 
 
 class Readers:
@@ -30,14 +24,13 @@ class Readers:
             objects: the management cluster.
             allowed: the list.
             audiences: for one of these a token must have been issued: one that is meant for the API server could be
-                shown to it by whoever got it here.
+                shown to it by the process that got it here.
 
         Raises:
             ValueError: an entry of the list cannot be read (see namespaces_by_caller).
         """
-        self._objects = objects
+        self._reviews = AccessReviews(objects, audiences)
         self._allowed = namespaces_by_caller(allowed)
-        self._audiences = sorted(audiences)
 
     async def check(self, identity: Identity | None, authorization: str, *, namespace: str, secret: str) -> None:
         """Return when the caller may read that Secret.
@@ -50,54 +43,6 @@ class Readers:
             {ALL, namespace} & self._allowed.get(one, frozenset()) for one in identity.spiffe_ids
         ):
             return
-        if not authorization.lower().startswith(_BEARER):
-            raise Unauthenticated(
-                "show a token of the management cluster for the audience "
-                f"{' or '.join(self._audiences)}: authorization: Bearer TOKEN"
-            )
-        user = await self._user(authorization[len(_BEARER) :].strip())
-        if not await self._may_get(user, namespace=namespace, secret=secret):
+        access = Access("get", "", "v1", "secrets", namespace=namespace, name=secret)
+        if not await self._reviews.is_allowed(authorization, access):
             raise PermissionDenied("the management cluster does not let this user get the data Secret")
-
-    async def _user(self, token: str) -> Json:
-        body = {
-            "apiVersion": TOKEN_REVIEWS.api_version,
-            "kind": TOKEN_REVIEWS.kind,
-            "spec": {"token": token, "audiences": self._audiences},
-        }
-        status = await self._review(body, token_review=True)
-        # An authenticator that knows nothing of audiences names none, and its token is the API server's own.
-        if not status.get("authenticated") or not {*self._audiences} & {*(status.get("audiences") or ())}:
-            raise Unauthenticated(
-                f"the management cluster does not accept the token for the audience {' or '.join(self._audiences)}"
-            )
-        user: Json = status.get("user") or {}
-        return user
-
-    async def _may_get(self, user: Json, *, namespace: str, secret: str) -> bool:
-        spec = {
-            "user": user.get("username") or "",
-            "uid": user.get("uid") or "",
-            "groups": user.get("groups") or [],
-            "extra": user.get("extra") or {},
-            "resourceAttributes": {
-                "namespace": namespace,
-                "verb": "get",
-                "group": "",
-                "version": "v1",
-                "resource": "secrets",
-                "name": secret,
-            },
-        }
-        body = {"apiVersion": ACCESS_REVIEWS.api_version, "kind": ACCESS_REVIEWS.kind, "spec": spec}
-        status = await self._review(body, token_review=False)
-        return bool(status.get("allowed")) and not status.get("denied")
-
-    async def _review(self, body: Json, *, token_review: bool) -> Json:
-        resource = TOKEN_REVIEWS if token_review else ACCESS_REVIEWS
-        try:
-            answer = await self._objects.create(resource, "", body)
-        except ApiFailure:
-            raise PermissionDenied("the management cluster could not be asked who the caller is") from None
-        status: Json = answer.get("status") or {}
-        return status

@@ -24,6 +24,7 @@ from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.resources import SECRETS, Json
 from slipway.controller.workload import Workloads
+from slipway.rpc.spans import span
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 _log = structlog.get_logger("slipway.controller")
@@ -93,6 +94,10 @@ class Reconciler:
         decision = self.decide(facts)
         if isinstance(decision, Idle):
             return Next()
+        with span("reconcile", {"namespace": facts.namespace, "machine": facts.name}):
+            return await self._act(facts, decision)
+
+    async def _act(self, facts: Facts, decision: Paused | Release | Refresh | Render) -> Next:
         if isinstance(decision, Paused):
             await self.reporter.write(facts, conditions.paused(decision.why, facts.conditions))
             return Next()
@@ -134,7 +139,8 @@ class Reconciler:
             secret_format=rendered.answer.secret_format,
             record=record,
         )
-        await self._store(facts, body, replaces=decision.replaces is not None)
+        with span("write data Secret"):
+            await self._store(facts, body, replaces=decision.replaces is not None)
         self.metrics.renders += 1
         await self.reporter.write(facts, conditions.ready(), record=record)
         _log.info(

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
-from slipway.bootstrapper.assembly.secrets import references
 from slipway.bootstrapper.credentials.cluster_secrets import ETCD_CA, ETCD_CLIENT
+from slipway.contract.secret_references import references
 from slipway.controller.cluster_store import secret_name
 from slipway.controller.conditions import Reason
 from slipway.controller.facts import ClusterObject

@@ -21,6 +21,7 @@ from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import uses_own_token
 from slipway.controller.tokens import SEED_BYTES, derived_token
 from slipway.controller.wrapping import wraps
+from slipway.rpc.spans import span
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
@@ -71,7 +72,8 @@ class Renderer:
         return derived_token(await self._seed(cluster), config_uid=facts.uid, rotation=rotation)
 
     async def _render(self, facts: Facts, owner: Owner, cluster: ClusterObject, decision: Render) -> Rendered:
-        question = await self.questions.ask(facts, cluster, role=decision.role)
+        with span("read objects"):
+            question = await self.questions.ask(facts, cluster, role=decision.role)
         engine = self.engines.choose(facts, cluster, question.subject)
         token = await self.token(facts, cluster, rotation=decision.rotation)
         store = ClusterStore(

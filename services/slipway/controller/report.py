@@ -12,6 +12,7 @@ from slipway.controller.facts import Facts
 from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound
 from slipway.controller.objects import Objects
 from slipway.controller.resources import EVENTS, SLIPWAY_CONFIGS, Json
+from slipway.rpc.spans import span
 
 MANAGER = "slipway-controller"
 _MOST_REMEMBERED = 10_000
@@ -54,7 +55,8 @@ class Reporter:
             "status": status,
         }
         try:
-            await self.objects.apply_status(SLIPWAY_CONFIGS, facts.namespace, body, manager=MANAGER)
+            with span("write status"):
+                await self.objects.apply_status(SLIPWAY_CONFIGS, facts.namespace, body, manager=MANAGER)
         except (NotFound, Conflict):
             # It is gone, or another one of that name is there, which has a look of its own.
             return False

@@ -12,8 +12,8 @@ from slipway.bootstrapper.callers import namespaces_by_caller
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.contract.grammars import grammars
+from slipway.controller.access_reviews import AUDIENCE
 from slipway.controller.kubernetes.destinations import Destinations
-from slipway.controller.reading import AUDIENCE
 from slipway.controller.reconciler import Timeouts
 from slipway.embedded.provisioners import NAMES as EMBEDDED
 

@@ -4,6 +4,8 @@ from typing import cast
 
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.documents.native import NativeConfig, read_native
+from slipway.bootstrapper.engines.engine import Engine
+from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastructure_of, set_distribution
 from slipway.bootstrapper.os_profiles.profile_table import DISTRIBUTION
 from slipway.contract.source_position import Position
@@ -26,6 +28,8 @@ UNINITIALIZED = "node.cluster.x-k8s.io/uninitialized"
 def read_spec(config: Json) -> specpb.MachineBootstrapSpec:
     """Read the spec of a SlipwayConfig.
 
+    Origins name its kind only: they are shown with the config, and configs of a template remain equal.
+
     Raises:
         SourceError: everything that is wrong with it, by field path.
     """
@@ -36,7 +40,7 @@ def read_spec(config: Json) -> specpb.MachineBootstrapSpec:
         "spec": config.get("spec") or {},
     }
     document = Document(tree, Source("", Shape(Position(1, 1))))
-    return cast(NativeConfig, read_native(document)).spec
+    return cast(NativeConfig, read_native(document, origin=SLIPWAY_CONFIGS.kind)).spec
 
 
 def subject_of(
@@ -45,6 +49,7 @@ def subject_of(
     *,
     role: clusterpb.Role.ValueType,
     control_plane_version: str,
+    engines: EngineTable,
 ) -> bootstrappb.Subject:
     """Give the question for a config whose owner and cluster are there.
 
@@ -53,9 +58,10 @@ def subject_of(
         spec: its spec; a worker's gets Cluster API's taint.
         role: role of the machine.
         control_plane_version: Kubernetes version of the control plane, or "" where nobody tells.
+        engines: those that are installed.
 
     Raises:
-        Halt: the spec states a fact otherwise, or kubeadm could not join.
+        Halt: the spec states a fact otherwise, or the engine's program could not join.
     """
     owner, cluster = facts.owner, facts.cluster
     if owner is None or cluster is None or cluster.endpoint is None:
@@ -66,7 +72,7 @@ def subject_of(
         machine.target.user_data_unchanged = True
     _set_distribution(machine, annotation(facts.config, DISTRIBUTION))
     if role == clusterpb.ROLE_WORKER:
-        _check_kubeadm(spec, owner, cluster, control_plane_version)
+        _check_minor(spec, owner, engines.of_family(cluster.control_plane_family), control_plane_version)
         _add_taint(spec)
     return bootstrappb.Subject(
         spec=spec, cluster=cluster_facts(cluster, control_plane_version or owner.version), machine=machine
@@ -119,17 +125,17 @@ def _set_distribution(machine: clusterpb.Machine, text: str) -> None:
             raise Halt(Reason.FACT_CONFLICT, f"metadata.annotations[{DISTRIBUTION}]: {error}") from None
 
 
-def _check_kubeadm(
-    spec: specpb.MachineBootstrapSpec, owner: Owner, cluster: ClusterObject, control_plane_version: str
+def _check_minor(
+    spec: specpb.MachineBootstrapSpec, owner: Owner, engine: Engine | None, control_plane_version: str
 ) -> None:
-    if cluster.control_plane_family != "kubeadm" or not control_plane_version:
+    if engine is None or not (engine.own_minor_only and control_plane_version):
         return
-    stated = effective_spec(spec, clusterpb.ROLE_WORKER).engine_options.kubeadm.version
+    stated = engine.program_version(effective_spec(spec, clusterpb.ROLE_WORKER).engine_options)
     if _minor(stated or owner.version) != _minor(control_plane_version):
-        where = "spec.engineOptions.kubeadm.version" if stated else f"the version of {owner.kind} {owner.name}"
+        where = f"spec.engineOptions.{engine.name}.version" if stated else f"the version of {owner.kind} {owner.name}"
         raise Halt(
-            Reason.KUBEADM_VERSION_SKEW,
-            f"{where} has another minor version than the control plane, and kubeadm joins only its own",
+            Reason.ENGINE_VERSION_SKEW,
+            f"{where} has another minor version than the control plane, and {engine.name} joins only its own",
         )
 
 

@@ -15,6 +15,8 @@ MOST_MEMBERS = 10_000
 MOST_LINES = 1_000_000
 """Of all logs of one file together; a log of the largest size has fewer, unless it is made to take long."""
 _GZIP = b"\x1f\x8b"
+_PIECE = 1 << 14
+"""Bytes that are decompressed at once: what is behind the end of a stream is copied."""
 _NOT_SUPPORTED = {
     b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ": "xz", b"BZh": "bzip2", b"LPKSHHRH": "journal",
     b"ElfFile\0": "Windows event log",
@@ -67,17 +69,21 @@ def _lines(text: str) -> int:
 
 def _unpacked(name: str, data: bytes) -> bytes:
     """Give what gzip holds, several streams too; a file that was cut off is read as far as it goes."""
-    parts, size = [], 0
-    while data.startswith(_GZIP):
-        stream = zlib.decompressobj(wbits=31)
-        try:
-            parts.append(stream.decompress(data, LARGEST + 1 - size))
-        except zlib.error as error:
-            raise LogError(f"{name}: the gzip data is damaged; fetch the file again") from error
-        size += len(parts[-1])
-        if size > LARGEST:
-            raise LogError(f"{name}: larger than {LARGEST >> 20} MiB after decompression; give a part of it")
-        data = stream.unused_data
+    parts, size, position, streams = [], 0, 0, 0
+    while data.startswith(_GZIP, position):
+        stream, streams = zlib.decompressobj(wbits=31), streams + 1
+        if streams > MOST_MEMBERS:
+            raise LogError(f"{name}: has more than {MOST_MEMBERS} gzip streams; give a part of it")
+        while position < len(data) and not stream.eof:
+            piece = data[position : position + _PIECE]
+            try:
+                parts.append(stream.decompress(piece, LARGEST + 1 - size))
+            except zlib.error as error:
+                raise LogError(f"{name}: the gzip data is damaged; fetch the file again") from error
+            size += len(parts[-1])
+            if size > LARGEST:
+                raise LogError(f"{name}: larger than {LARGEST >> 20} MiB after decompression; give a part of it")
+            position += len(piece) - len(stream.unused_data)
     return b"".join(parts)
 
 

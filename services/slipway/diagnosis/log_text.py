@@ -51,14 +51,14 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _parts(line: str) -> Iterator[str]:
     # Before it is cut: colours within a secret would hide it from the search at the cut.
-    for text in _cut(ESCAPES.sub("", line) if "\x1b" in line else line):
+    for text in cut(ESCAPES.sub("", line) if "\x1b" in line else line):
         for message in messages(text):
             for part in message.split("\r") if "\r" in message else (message,):
                 if part and not part.isspace():
                     yield part
 
 
-def _cut(line: str) -> Iterator[str]:
+def cut(line: str) -> Iterator[str]:
     """Give a line in parts. A secret where it is cut goes as a whole: neither half would be known for one."""
     start = 0
     while len(line) - start > LONGEST:

@@ -1,9 +1,11 @@
 """Start the node gateway."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 
+from slipway.node_gateway.reports import Reports
 from slipway.node_gateway.server import NAME, serve_gateway
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.node_gateway.store import Store
@@ -20,14 +22,45 @@ from slipway.rpc.lifecycle import run
 @click.option("--connections", type=int, help="Connections at a time. Default: 1024.")
 @click.option("--connection-seconds", type=float, help="Most seconds that a connection lives. Default: 900.")
 @click.option("--max-blob-bytes", type=int, help="Larger files are not served. Default: 256 MiB.")
+@click.option("--report-store", metavar="URL", help="Keep reports of machines there, a URL as for --store.")
+@click.option(
+    "--report-key-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Let machines write reports by addresses that the first key of this file signs; each of its keys is accepted.",
+)
+@click.option("--report-days", type=float, help="Delete older reports. Default: 14.")
+@click.option("--report-bytes", type=int, help="Delete the oldest reports beyond so many bytes. Default: 10 GiB.")
+@click.option(
+    "--machine-reports-per-second", type=float, help="Reports a second of a machine; 0: no limit. Default: 1."
+)
+@click.option("--management-address", metavar="HOST:PORT", help="Serve ReportService there, by gRPC.")
+@click.option(
+    "--management-tls-cert-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Directory with tls.crt, tls.key and ca.crt of that server; followed when the files change.",
+)
+@click.option("--report-readers", metavar="LIST", help="Who may read reports: SPIFFE ids, or ID=NAMESPACE.")
+@click.option("--console-callers", metavar="LIST", help="Who may bring the text of consoles, as --report-readers.")
+@click.option(
+    "--review-tokens/--no-review-tokens",
+    default=None,
+    help="Ask the management cluster about callers that are on no list, by the tokens that they show.",
+)
+@click.option("--token-audiences", metavar="LIST", help="For one of these a token must be issued. Default: slipway.")
+@click.option(
+    "--kubeconfig",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The management cluster. Default: that of this pod, or as kubectl does.",
+)
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
-    """Serve files by digest, and payloads, to machines that boot."""
+    """Serve files by digest, and payloads, to machines that boot; keep what they report."""
     settings = GatewaySettings.load(server_flags, **own_flags)
     try:
         store = Store.of(settings.store)
+        reports = Reports.of(settings)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    run(serve_gateway(settings, store))
+    run(serve_gateway(settings, store, reports))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the gateway answers: `/sha256/HEX` and `/payload/NAME`, each by GET and HEAD, and nothing else.
+"""What the gateway answers: `/sha256/HEX` and `/payload/NAME`, each by GET and HEAD, reports by PUT, and nothing else.
 
 The gateway knows no secret. The name of a payload is the SHA-256 of its ticket, so that who shows a ticket shows that
 the payload is its own; the ticket is never stored, nor logged.
@@ -17,10 +17,12 @@ from aiohttp import hdrs, web
 from slipway.node_gateway.ranges import ByteRange, Unsatisfiable, parse_range
 from slipway.node_gateway.rates import Rates, peer_of
 from slipway.node_gateway.store import Store, StoreUnavailable
+from slipway.node_gateway.uploads import ROUTE, Uploads, expect_nothing
 
 HEALTH = "/healthz"
 _PATIENCE_SECONDS = 5.0
 _STALLED_SECONDS = 30.0
+_NAMES = {"digest", "name", "bundle"}
 _RETRY_AFTER = {"Retry-After": "5"}
 _IMMUTABLE = "public, max-age=31536000, immutable"
 _log = structlog.get_logger("slipway.node_gateway")
@@ -36,12 +38,14 @@ class Gateway:
         byte_rates: bytes a second of each peer.
         request_rates: requests a second of each peer.
         max_bytes: larger objects are not served.
+        uploads: takes reports; without it none are taken.
     """
 
     store: Store
     byte_rates: Rates
     request_rates: Rates
     max_bytes: int
+    uploads: Uploads | None = None
 
     def application(self) -> web.Application:
         """Give the application that a runner serves."""
@@ -54,6 +58,8 @@ class Gateway:
         application.router.add_get("/sha256/{digest:[0-9a-f]{64}}", self._blob)
         application.router.add_get("/payload/{name:[0-9a-f]{64}}", self._payload)
         application.router.add_get(HEALTH, _healthy)
+        if self.uploads is not None:
+            application.router.add_put(ROUTE, self.uploads.put, expect_handler=expect_nothing)
         return application
 
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -76,7 +82,7 @@ class Gateway:
             status, sent = response.status, response.content_length or 0
             return response
         finally:
-            kind = request.path.split("/")[1] if "digest" in request.match_info or "name" in request.match_info else ""
+            kind = request.path.split("/")[1] if request.match_info.keys() & _NAMES else ""
             _log.info(
                 "request answered", method=request.method, kind=kind, digest=request.match_info.get("digest", ""),
                 status=status, bytes=sent, peer=request.remote, milliseconds=round(1000 * (time.monotonic() - started)),

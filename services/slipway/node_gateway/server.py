@@ -1,4 +1,4 @@
-"""The gateway's process: it listens, follows its certificate, and drains on SIGTERM."""
+"""The gateway's process: it listens, follows its certificate, and drains on SIGTERM. Reports have a second server."""
 
 import asyncio
 import signal
@@ -10,29 +10,34 @@ from aiohttp import web
 
 from slipway.node_gateway.application import Gateway
 from slipway.node_gateway.rates import Rates
+from slipway.node_gateway.reports import Reports, keeping
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.node_gateway.store import Store
+from slipway.node_gateway.uploads import Uploads
 from slipway.rpc.connections import Bounded, Bounds
 from slipway.rpc.logs import configure_logging
 from slipway.rpc.renewed_context import RenewedContext
 
 NAME = "slipway-node-gateway"
 _HANDSHAKE_SECONDS = 10.0
-_LOG_KEYS = ("method", "kind", "status", "peer", "port", "tls")
+_LINGERING_SECONDS = 1.0
+_LOG_KEYS = ("method", "kind", "status", "peer", "port", "tls", "namespace", "machine", "events", "foreign_events")
 _log = structlog.get_logger("slipway.node_gateway")
 
 
-async def serve_gateway(settings: GatewaySettings, store: Store) -> None:
+async def serve_gateway(settings: GatewaySettings, store: Store, reports: Reports | None = None) -> None:
     """Serve until SIGTERM or SIGINT; downloads in flight have the grace time.
 
     Raises:
         OSError: the address cannot be listened at, or there is no certificate.
+        ServerStartError, TlsFilesError: the same of the server of reports.
     """
     configure_logging(log_format=settings.log_format, level=settings.log_level, extra_keys=_LOG_KEYS)
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    async with listening(settings, store) as port:
+    uploads = None if reports is None else reports.uploads()
+    async with keeping(reports, stopping), listening(settings, store, uploads) as port:
         _log.info("serving", port=port, tls=settings.tls_cert_dir is not None)
         await stopping.wait()
         _log.info("draining", seconds=settings.drain_grace_seconds)
@@ -40,7 +45,7 @@ async def serve_gateway(settings: GatewaySettings, store: Store) -> None:
 
 
 @asynccontextmanager
-async def listening(settings: GatewaySettings, store: Store) -> AsyncIterator[int]:
+async def listening(settings: GatewaySettings, store: Store, uploads: Uploads | None = None) -> AsyncIterator[int]:
     """Serve as long as the block lasts, and until downloads in flight have ended; give the port.
 
     Raises:
@@ -52,9 +57,15 @@ async def listening(settings: GatewaySettings, store: Store) -> AsyncIterator[in
         byte_rates=Rates(settings.peer_bytes_per_second, loop.time),
         request_rates=Rates(settings.peer_requests_per_second, loop.time),
         max_bytes=settings.max_blob_bytes,
+        uploads=uploads,
     )
     runner = web.AppRunner(
-        gateway.application(), access_log=None, handle_signals=False, shutdown_timeout=settings.drain_grace_seconds
+        gateway.application(),
+        access_log=None,
+        handle_signals=False,
+        shutdown_timeout=settings.drain_grace_seconds,
+        # So long the rest of a body is read that was refused, or its sender would not see why.
+        lingering_time=_LINGERING_SECONDS,
     )
     await runner.setup()
     if runner.server is None:

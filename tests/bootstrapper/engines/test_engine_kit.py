@@ -1,7 +1,9 @@
 """The test kit for engines: it finds each kind of fault, and ours have none."""
 
 import itertools
+import socket
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -11,9 +13,10 @@ from google.protobuf import json_format
 from slipway.bootstrapper.engines.engine import Engine, supports
 from slipway.bootstrapper.engines.k0s.engine import K0sEngine
 from slipway.bootstrapper.engines.k0s.features import FEATURES
-from slipway.bootstrapper.engines.result import EngineRefusal, EngineResult
+from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.engines.table import built_in_engines
 from slipway.bootstrapper.engines.testing import machine, problems
+from slipway.bootstrapper.problems.problem import Problem
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -156,6 +159,24 @@ class Counting(Plain):
         return made
 
 
+class Reading(Plain):
+    """Looks at the machine that it runs on."""
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Read a file there."""
+        Path(__file__).read_bytes()
+        return super().file(bundle)
+
+
+class Calling(Plain):
+    """Asks another machine."""
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Look for its address."""
+        socket.getaddrinfo("127.0.0.1", 80)
+        return super().file(bundle)
+
+
 class Idle(Plain):
     """Takes taints, and does nothing with them."""
 
@@ -196,6 +217,18 @@ class Foreign(Plain):
         return made
 
 
+class Named(Plain):
+    """Says that it plans by class, and puts the machine's name in a file."""
+
+    plans_by_class = True
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Give it."""
+        made = super().file(bundle)
+        made.path += bundle.machine.name
+        return made
+
+
 class Unowned(Plain):
     """Leaves the mode of a file open."""
 
@@ -232,9 +265,7 @@ class Refusing(Plain):
 
     def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
         """Do so."""
-        refusal = EngineRefusal(
-            "kubernetes.node.labels", "intent.kubernetes.node.labels[0]", "is not liked", "leave it"
-        )
+        refusal = Problem("kubernetes.node.labels", "intent.kubernetes.node.labels[0]", "is not liked", "leave it")
         return EngineResult(self.name, refusals=(refusal,) if bundle.intent.kubernetes.node.labels else ())
 
 
@@ -243,12 +274,15 @@ class Refusing(Plain):
     [
         (Changing, "changes the bundle"),
         (Counting, "another plan for the same bundle"),
+        (Reading, "is not pure: it asks the machine for open"),
+        (Calling, "is not pure: it asks the machine for socket.getaddrinfo"),
         (Idle, "kubernetes.node.taints is declared, and changes no plan"),
         (Unknown, "kubernetes.node.zebra is declared, and the contract has no such feature"),
         (Unknown, "kubernetes.node.zebra is declared, and no machine uses it"),
         (Remedied, "has a remedy for where it is not taken"),
         (Readable, "others than its owner can read it"),
         (Foreign, "a secret that the bundle does not have"),
+        (Named, "gives another plan for a machine of another name"),
         (Unowned, "has no owner, group or mode"),
         (Doubled, "two steps have the same id"),
         (Doubled, "is not of the phase BOOTSTRAP"),

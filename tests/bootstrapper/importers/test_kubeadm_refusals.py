@@ -98,6 +98,12 @@ OLD = [
      "spec.joinConfiguration.nodeRegistration.kubeletExtraArgs", "is a list, the form of v1beta2"),
     ("clusterConfiguration: {etcd: {local: {extraArgs: [{name: v, value: '2'}]}}}",
      "spec.clusterConfiguration.etcd.local.extraArgs", "is a list, the form of v1beta2"),
+    ("joinConfiguration: {nodeRegistration: {kubeletExtraArgs: {v: " + "hunter2" * 200 + "}}}",
+     "spec.joinConfiguration.nodeRegistration.kubeletExtraArgs.v", "longer than 1024 characters"),
+    ("joinConfiguration: {nodeRegistration: {kubeletExtraArgs: {'': a}}}",
+     "spec.joinConfiguration.nodeRegistration.kubeletExtraArgs[]", "must not be empty"),
+    ("clusterConfiguration: {apiServer: {extraArgs: {" + ", ".join(f"a{number}: b" for number in range(101)) + "}}}",
+     "spec.clusterConfiguration.apiServer.extraArgs", "more than 100 entries"),
 ]  # fmt: skip
 
 

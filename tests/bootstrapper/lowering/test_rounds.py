@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
-from slipway.bootstrapper.lowering.draft import CannotLower, Draft, Refusal
+from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.legalise import legalise
 from slipway.bootstrapper.lowering.passes import Pass, PassTable
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
+from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.walk import Item
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -77,7 +78,7 @@ def test_an_item_that_a_pass_gives_up_leaves_no_trace() -> None:
     assert [file.path for file in draft.bundle.os.files] == ["/a", "/c", "/u", "/v"]
     assert [one.field_path for one in draft.lowered] == ["os.groups[0]", "os.groups[2]", "os.users[0]", "os.users[1]"]
     assert result.refusals == [
-        Refusal("os.groups", "os.groups[1]", result.refusals[0].origin, "no such thing here", "another name")
+        Problem("os.groups", "os.groups[1]", "no such thing here", "another name", result.refusals[0].origin)
     ]
     assert result.refusals[0].origin.path == "spec.os.groups[1]"
 

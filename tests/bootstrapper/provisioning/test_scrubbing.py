@@ -4,13 +4,14 @@ import base64
 import hashlib
 import random
 import time
+import tracemalloc
 from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
 
 from slipway.bootstrapper.provisioning.rendering import render
-from slipway.bootstrapper.provisioning.scrubbing import REDACTED, Scrubber
+from slipway.bootstrapper.provisioning.scrubbing import LEFT_OUT, REDACTED, Scrubber
 from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.contract.errors import ProvisionerFailed, SlipwayError, UnsupportedFeature
 from slipway.contract.status import Violation
@@ -35,6 +36,15 @@ FORMS: dict[str, Callable[[bytes], str]] = {
     "hexadecimal": lambda value: value.hex(),
     "capitals": lambda value: value.hex().upper(),
     "percent": lambda value: quote(value, safe=""),
+    "percent of all": lambda value: "".join(f"%{byte:02x}" for byte in value),
+    "escapes of JSON": lambda value: "".join(f"\\u{byte:04x}" for byte in value),
+    "escapes of C": lambda value: "".join(f"\\x{byte:02X}" for byte in value),
+    "octal escapes": lambda value: "".join(f"\\{byte:03o}" for byte in value),
+    "entities": lambda value: "".join(f"&#{byte};" for byte in value),
+    "numbers as Go prints them": lambda value: f"[{' '.join(map(str, value))}]",
+    "numbers as Python prints them": lambda value: str(list(value)),
+    "UTF-16 in base64": lambda value: base64.b64encode(value.decode().encode("utf-16-le")).decode(),
+    "UTF-16 in hexadecimal": lambda value: value.decode().encode("utf-16-be").hex(),
 }
 
 SPLITS: dict[str, Callable[[str], str]] = {
@@ -102,6 +112,28 @@ def test_a_long_text_about_many_secrets_is_scrubbed_fast() -> None:
     for text in texts:
         scrubber.text(text)
     assert time.process_time() - started < 0.5
+
+
+def test_more_secrets_than_can_be_searched_for_leave_names_only() -> None:
+    """A machine's secrets may have two megabytes: an error about it costs little, and keeps its place."""
+    secret = base64.b64encode(random.Random(0).randbytes(1_500_000))
+    tracemalloc.start()
+    started = time.process_time()
+    try:
+        error = Scrubber([secret]).error(
+            UnsupportedFeature(
+                f"cannot parse {secret[700:760].decode()}",
+                violations=[Violation("os.files[3].content", secret[900:999].decode(), "os.files", "leave it out")],
+                metadata={"features": "os.files"},
+            )
+        )
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+    assert time.process_time() - started < 0.5
+    assert error.message == LEFT_OUT
+    assert error.violations == (Violation("os.files[3].content", LEFT_OUT, "os.files", LEFT_OUT),)
+    assert error.metadata == {"features": "os.files"}
 
 
 def test_very_many_diagnostics_are_counted_and_not_relayed() -> None:

@@ -37,7 +37,10 @@ PROGRAMS = {
     "slipway-provisioner-windows": provisioner(WindowsProvisioner()),
     "python3": certificates,
 }
-METADATA_SERVICES = ("169.254.169.254", "169.254.42.42", "fe80::a9fe:a9fe", "fd00:ec2::254")
+METADATA_SERVICES = (
+    "169.254.169.254", "169.254.42.42", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fe80::a9fe:a9fe",
+    "fd00:ec2::254", "fd00:c1::a9fe:a9fe", "fd00:42::42", "fd20:ce::254",
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

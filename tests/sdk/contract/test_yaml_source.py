@@ -18,7 +18,7 @@ from slipway.contract.source_position import (
     unknown_field,
     with_remedy,
 )
-from slipway.contract.yaml_source import Limits, load_documents
+from slipway.contract.yaml_source import Allowance, Limits, load_documents
 
 
 def load(text: str) -> object:
@@ -139,6 +139,29 @@ def test_expansion_is_bounded() -> None:
     assert time.monotonic() - started < 10
 
 
+def test_repeated_text_is_bounded() -> None:
+    """What aliases stand for counts with its characters too, keys and merged mappings as well."""
+    limits = Limits(max_characters=1000)
+    for use in ("[*a, *a, *a, *a]", "{b: *a, c: *a, d: *a, e: *a}", "[{<<: *a}, {<<: *a}, {<<: *a}, {<<: *a}]"):
+        text = f"- &a {{{'k' * 100}: {'v' * 100}}}\n- {use}\n"
+        assert load_documents(text, file="f", limits=Limits(max_characters=2000))
+        with pytest.raises(SourceError, match="more than 1000 characters, aliases expanded"):
+            load_documents(text, file="f", limits=limits)
+
+
+def test_texts_of_one_request_are_bounded_together() -> None:
+    """Each text is small; the third is one too many, and further ones are not read at all."""
+    together = Allowance(10)
+    limits = Limits(together=together)
+    for _ in range(2):
+        load_documents("[1, 2, 3, 4]", file="f", limits=limits)
+    assert (together.used, together.is_used_up) == (10, False)
+    for _ in range(2):
+        with pytest.raises(SourceError, match="more than 10 values in all such texts together"):
+            load_documents("[1, 2, 3, 4]", file="f", limits=limits)
+    assert together.used == 12
+
+
 @pytest.mark.parametrize("text", ["[" * 5000, "{a: " * 5000, "- " * 5000 + "x"])
 def test_nesting_is_bounded(text: str) -> None:
     """Deep nesting is refused before it can exhaust the stack."""
@@ -231,7 +254,7 @@ def test_a_misspelt_field_gets_a_proposal(word: str, meant: str | None) -> None:
 
 
 def test_what_is_allowed_is_counted_where_it_is_much() -> None:
-    """A line that nobody reads to its end helps nobody; where nothing is allowed there is nothing to name."""
+    """A line that is too long to read does not help; where nothing is allowed there is nothing to name."""
     assert unknown_field("zzz", [f"k{number}" for number in range(30)]).endswith(", k23 and 6 more")
     assert unknown_field("zzz", []) == "unknown field"
 

@@ -28,7 +28,7 @@ async def session(bent: Bent | None = None, *, secure: bool = False) -> AsyncIte
     options = Options(insecure=not secure, renders=40, patience=QUICK)
     async with opened(options, launcher=InProcess(bent)) as found:
         # What a mutant waits for takes no longer on a slow machine.
-        found.slowness = lambda: 1.0
+        found.heartbeat.slowness = lambda: 1.0
         yield found
 
 

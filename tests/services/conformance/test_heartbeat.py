@@ -7,7 +7,7 @@ import pytest
 
 from slipway.conformance.check import Check
 from slipway.conformance.heartbeat import Heartbeat
-from slipway.conformance.outcome import Broken
+from slipway.conformance.outcome import Broken, expect
 from slipway.conformance.runner import Ending, result
 from slipway.conformance.session import Session
 from tests.services.conformance.bent import Bent
@@ -62,7 +62,7 @@ async def test_what_came(came: object, reason: str) -> None:
 
 
 async def test_a_blocked_loop_is_measured() -> None:
-    """Whoever keeps the suite from running is seen, also before the next beat."""
+    """What keeps the suite from running is seen, also before the next beat."""
     async with Heartbeat().beating() as heartbeat:
         await asyncio.sleep(0.2)
         since = time.monotonic()
@@ -99,6 +99,59 @@ def test_a_time_that_is_over(since: float, until: float | None, late: float, rea
     machine.heartbeat.notice(2.0)
     machine.now = 130.0
     assert machine.heartbeat.late(since, until=until) == pytest.approx(late), reason
+
+
+@pytest.mark.parametrize(
+    ("slowness", "waited", "judged", "reason"),
+    [
+        (1.0, 10.0, True, "a machine as usual"),
+        (2.5, 25.0, True, "a slow one"),
+        (3.0, 30.0, True, "as slow as waits allow for"),
+        (8.0, 30.0, False, "slower"),
+    ],
+)
+async def test_a_slow_machine(slowness: float, waited: float, judged: bool, reason: str) -> None:
+    """A wait is as many times as long as the machine is slower; where that is not enough, nothing is judged."""
+    machine = Machine(0.0)
+    machine.heartbeat.slowness = lambda: slowness
+    since = machine.now
+    assert await machine.heartbeat.within(10.0, machine.nothing) is False
+    assert sum(machine.waited) == pytest.approx(waited), reason
+    assert bool(machine.heartbeat.unjudged(since)) is not judged, reason
+    assert not machine.heartbeat.unjudged(machine.now + 1), "an earlier wait excuses nothing"
+
+
+@pytest.mark.parametrize(("slowness", "ending"), [(1.0, Ending.FAILED), (8.0, Ending.UNVERIFIED)])
+async def test_a_process_that_does_not_end(slowness: float, ending: Ending) -> None:
+    """It fails, and is not judged on a machine that would need more time than the suite gives."""
+
+    async def never(session: Session) -> None:
+        ended = await session.heartbeat.within(0.1, _never)
+        expect(ended, "it still runs")
+
+    async with session(Bent()) as opened:
+        opened.heartbeat.slowness = lambda: slowness
+        made = await result(opened, Check("TRN-018", "never", frozenset(), run=never))
+    assert made.ending is ending
+    assert made.found[0] == "it still runs"
+
+
+async def _never(seconds: float) -> bool:
+    await asyncio.sleep(seconds)
+    return False
+
+
+@pytest.mark.parametrize(("slowness", "code"), [(1.0, "DEADLINE_EXCEEDED"), (3.0, "OK")])
+async def test_an_answer_on_a_slow_machine(slowness: float, code: str) -> None:
+    """A call that a slow machine does not answer in time is asked once more, with the time that it needs there."""
+
+    async def slow(*_: object) -> None:
+        await asyncio.sleep(0.5)
+
+    async with session(Bent(before=slow)) as opened:
+        opened.heartbeat.slowness = lambda: slowness
+        got = await opened.subject.render(await opened.base(opened.info.formats[0]), seconds=0.3)
+    assert got.code == code
 
 
 @pytest.mark.parametrize("late", [0.0, 5.0])

@@ -24,6 +24,10 @@ _ROWS = {
     "ignition": "first, Ignition in Python",
     "bottlerocket": "first, Bottlerocket in Go",
     "cloud_init": "second, cloud-init in Python",
+    "windows": "third, Windows in Python",
+    "shell": "third, shell and awk",
+    "talos": "fourth, Talos in Python",
+    "bottlerocket_again": "fourth, Bottlerocket in Go again",
 }
 
 _PROGRAM = """

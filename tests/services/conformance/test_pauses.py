@@ -43,6 +43,15 @@ def test_renewals_where_calls_take_long() -> None:
     assert untimely([Pause(1.05)] * 3, call=0.1) == LATE
 
 
+def test_renewals_on_a_slow_machine() -> None:
+    """All limits are as many times as long as the machine is slower."""
+    assert untimely([Pause(1.5)] * 3, call=CALL, slow=2.0) == ""
+    assert untimely([Pause(1.9)] * 3, call=CALL, slow=2.0) == LATE
+    assert untimely([Pause(0.8), Pause(3.9)], call=CALL, slow=2.0) == ""
+    assert untimely([Pause(0.685)] * 3, call=CALL, slow=2.0) == ""
+    assert untimely([Pause(0.6)] * 3, call=CALL, slow=2.0) == EARLY
+
+
 def test_renewals_on_a_busy_machine() -> None:
     """What the suite was late itself is no fault, in the pause in which it was."""
     late = [Pause(0.94), Pause(0.94, late=0.04), Pause(1.2)]
@@ -68,7 +77,7 @@ def test_renewals_on_a_busy_machine() -> None:
     ],
 )
 def test_growing_pauses(found: list[float], wanted: bool, reason: str) -> None:
-    """Jitter is no growth, and an upper bound is no lack of it; a busy machine makes nobody fail."""
+    """Jitter is no growth, and an upper bound is no lack of it; a busy machine makes no provisioner fail."""
     assert grow([Pause(seconds) for seconds in found]) is wanted, reason
 
 

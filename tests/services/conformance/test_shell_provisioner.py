@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from slipway.conformance.options import Options
-from slipway.conformance.run import conformance
+from slipway.conformance.run import Wanted, conformance
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+from tests.services.conformance.edits.edit import Edit, edits
+from tests.services.conformance.edits.programs import program
+
+BROKEN = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
+_SEEN = [edit for edit in edits("shell") if edit.check]
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples" / "provisioner-shell"
 
@@ -22,10 +27,20 @@ async def test_it_keeps_the_contract() -> None:
         start_cmd=(sys.executable, *command), decode_cmd=(sys.executable, str(FOLDER / "decode.py")), renders=60
     )
     made = await conformance(options)
-    broken = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
-    assert [(finding.check, *finding.found) for finding in made.findings if finding.state in broken] == []
+    assert [(finding.check, *finding.found) for finding in made.findings if finding.state in BROKEN] == []
     assert made.verdict == reportpb.VERDICT_CONFORMANT
     assert list(made.profiles) == ["PLAN"]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("edit", _SEEN, ids=[edit.name.replace(" ", "-") for edit in _SEEN])
+async def test_a_slip_is_seen(edit: Edit, tmp_path: Path) -> None:
+    """By the check that is named beside it."""
+    start_cmd, decode_cmd = program("shell", edit, tmp_path)
+    options = Options(insecure=True, start_cmd=start_cmd, decode_cmd=decode_cmd)
+    made = await conformance(options, wanted=Wanted(only=(edit.check,)))
+    assert [finding.check for finding in made.findings if finding.state in BROKEN] == [edit.check]
 
 
 def test_it_is_as_small_as_it_says() -> None:

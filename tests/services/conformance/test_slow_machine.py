@@ -43,6 +43,6 @@ async def test_a_slow_render(factor: float, ending: Ending) -> None:
     """The mutant whose large bundles take long fails on a machine as usual, and is not judged on one that is slow."""
     mutant = next(mutant for mutant in limits.mutants() if mutant.name == "large bundles take long")
     async with session(mutant.bent) as opened:
-        opened.slowness = lambda: factor
+        opened.heartbeat.slowness = lambda: factor
         ended = await result(opened, CHECKS["LIM-006.in-time"])
     assert ended.ending is ending, ended.found

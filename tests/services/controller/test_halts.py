@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.controller.kubernetes.failures import ApiFailure, Forbidden, Unreachable
 from slipway.controller.resources import Json
 from tests.services.controller.memory_api import Call
@@ -21,7 +22,7 @@ REFERRING = {
 
 
 async def test_a_secret_of_somebody_else_is_never_overwritten(scene: Scene) -> None:
-    """The refusal names it, a Warning tells, and its content stays."""
+    """The refusal names it, a Warning repeats it, and its content stays."""
     scene.worker()
     scene.secret("w", {"value": b"theirs"})
     await scene.reconcile()
@@ -141,8 +142,8 @@ async def test_user_data_beyond_a_secret_are_refused(scene: Scene) -> None:
     assert scene.api.find("Secret", "w") is None
 
 
-async def test_kubeadm_must_be_of_the_control_planes_minor_version(scene: Scene) -> None:
-    """An older worker is refused unless the spec names a kubeadm of the control plane's version."""
+def with_kubeadm_control_plane(scene: Scene) -> None:
+    """Give the cluster a KubeadmControlPlane of v1.34.2."""
     reference = {"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": "k"}
     scene.cluster(controlPlaneRef=reference)
     scene.api.discovery = {
@@ -152,13 +153,29 @@ async def test_kubeadm_must_be_of_the_control_planes_minor_version(scene: Scene)
         },
     }
     scene.api.put({"kind": "KubeadmControlPlane", "metadata": {"name": "k"}, "spec": {"version": "v1.34.2"}})
+
+
+async def test_kubeadm_must_be_of_the_control_planes_minor_version(scene: Scene) -> None:
+    """An older worker is refused unless the spec names a kubeadm of the control plane's version."""
+    with_kubeadm_control_plane(scene)
     scene.worker(version="v1.33.1")
     await scene.reconcile()
-    assert scene.condition()[:2] == ("False", "KubeadmVersionSkew")
+    assert scene.condition()[:2] == ("False", "BootstrapEngineVersionSkew")
     spec = {"provisioner": {"name": "cloud-init"}, "engineOptions": {"kubeadm": {"version": "v1.34.2"}}}
     scene.worker("w2", spec=spec, version="v1.33.1")
     await scene.reconcile("w2")
     assert scene.condition("w2")[0] == "True", scene.condition("w2")
+
+
+async def test_an_engine_declares_that_it_joins_its_own_minor_version_only(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that joins others, as Kubernetes itself allows, is not held to the rule."""
+    monkeypatch.setattr(KubeadmEngine, "own_minor_only", False)
+    with_kubeadm_control_plane(scene)
+    scene.worker(spec={"provisioner": {"name": "cloud-init"}}, version="v1.33.1")
+    await scene.reconcile()
+    assert scene.condition()[0] == "True", scene.condition()
 
 
 async def test_a_provisioner_that_arrives_is_used(scene: Scene) -> None:
@@ -194,3 +211,44 @@ async def test_a_secret_that_appears_meanwhile_is_not_overwritten(scene: Scene) 
     assert scene.value() == b"theirs"
     assert scene.condition()[:2] == ("False", "DataSecretTaken")
     assert "dataSecretName" not in scene.status()
+
+
+MEMBER: Json = {
+    "provisioner": {"name": "cloud-init"},
+    "target": {"osFamily": "Linux", "distribution": "debian"},
+    "os": {"directory": {"domain": "corp.example.com", "method": "OneTimePassword"}},
+}
+
+
+async def test_a_member_waits_for_the_secret_of_its_own_account(scene: Scene) -> None:
+    """It is named after the Machine; one that is recognisably an account with its password is refused."""
+    scene.worker(spec=MEMBER)
+    await scene.reconcile()
+    assert scene.condition()[:2] == ("False", "WaitingForSecret")
+    assert "key one-time-password of Secret w-directory" in scene.condition()[2]
+    assert scene.depends["w"] == {("Secret", "w-directory")}
+    scene.secret("w-directory", {"one-time-password": b"joiner%canary-Passw0rd"})
+    await scene.reconcile()
+    status, reason, message = scene.condition()
+    assert (status, reason) == ("False", "SpecInvalid")
+    assert "spec.os.directory.method" in message
+    assert "canary" not in repr(scene.status()) + repr(scene.api.all("Event"))
+
+
+async def test_a_member_is_rendered_with_its_secret(scene: Scene) -> None:
+    """Once the password of its account is there."""
+    scene.secret("w-directory", {"one-time-password": b"kW7aQ2xvB9mLp4Zt"})
+    scene.worker(spec=MEMBER)
+    await scene.reconcile()
+    assert scene.condition() == ("True", "Available", "")
+    assert b"kW7aQ2xvB9mLp4Zt" in scene.value()
+    assert b"join corp.example.com W w.corp.example.com" in scene.value()
+
+
+async def test_machines_of_a_pool_are_no_members(scene: Scene) -> None:
+    """They share their user data, and an account is one machine's."""
+    scene.pool(spec=MEMBER)
+    await scene.reconcile("p")
+    status, reason, message = scene.condition("p")
+    assert (status, reason) == ("False", "SpecInvalid")
+    assert "spec.os.directory" in message

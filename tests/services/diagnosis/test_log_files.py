@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from slipway.cli.command_line import cli
-from slipway.diagnosis.log_files import LARGEST, MOST_LINES, LogError, logs_of
+from slipway.diagnosis.log_files import LARGEST, MOST_LINES, MOST_MEMBERS, LogError, logs_of
 from slipway.diagnosis.log_text import LONGEST
 from slipway.diagnosis.scrubbing import scrubbed
 
@@ -41,6 +41,7 @@ def bundle(**members: bytes) -> bytes:
         (SWAP.encode(), "text"),
         (gzip.compress(SWAP.encode()), "gzip"),
         (gzip.compress(SWAP.encode())[:-6], "gzip that was cut off"),
+        (gzip.compress(b"fine\n") + gzip.compress(SWAP.encode()), "gzip of several streams"),
         (b"\xff\xfe" + SWAP.encode("utf-16-le"), "PowerShell's encoding"),
         (bundle(a=b"fine\n", b=SWAP.encode()), "tar"),
         (gzip.compress(bundle(b=gzip.compress(SWAP.encode()))), "rotated logs in tar.gz"),
@@ -62,6 +63,7 @@ def test_every_kind_of_file_is_read(data: bytes, reason: str) -> None:
         (b"\x1f\x8b\x08\x00broken-broken", "damaged"),
         (gzip.compress(b"\0" * (LARGEST + 1)), "larger than"),
         (bundle(a=gzip.compress(b"\0" * (LARGEST + 1))), "larger than"),
+        (gzip.compress(b"") * (MOST_MEMBERS + 1), "more than 10000 gzip streams"),
         (b"x\n" * (MOST_LINES + 1), "more than 1000000 lines"),
         (b"x\r" * (MOST_LINES + 1), "more than 1000000 lines"),
         (b"x\\n" * (MOST_LINES + 1), "more than 1000000 lines"),

@@ -13,6 +13,7 @@ from slipway.bootstrapper.assembly.partitions import resolve_partitions
 from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
+from slipway.contract.walk import ORIGIN, holders_of
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -85,8 +86,9 @@ def _digest(bundle: bundlepb.BootstrapBundle) -> str:
 
 
 def _clear_origins(message: Message) -> None:
+    holders = holders_of(message.DESCRIPTOR, ORIGIN)
     for field, value in message.ListFields():
-        if field.message_type is None:
+        if field.number not in holders:
             continue
         if field.name == "origin":
             message.ClearField("origin")

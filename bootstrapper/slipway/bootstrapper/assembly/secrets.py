@@ -7,53 +7,48 @@ from google.protobuf.message import Message
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.field_index import FieldIndex, item_index
 from slipway.contract.errors import SecretMissing, Violation
-from slipway.contract.walk import Item, plan
+from slipway.contract.secret_references import references
+from slipway.contract.walk import Item, holders_of, plan
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _PROVIDE = "create that Secret with that key, or send its value with the request"
 
+_VALUE = secretpb.SecretValue.DESCRIPTOR.full_name
+
 INLINE = "slipway.dev/inline"
 """Name of the secret that holds what a spec had written in place."""
 
 
-def references(message: Message, path: str = "") -> Iterator[tuple[str, secretpb.SecretReference]]:
-    """Give every reference to a secret in `message`, with its field path."""
-    for descriptor, value in message.ListFields():
-        field = plan(message.DESCRIPTOR)[descriptor.number]
-        if field.message is None:
-            continue
-        where = f"{path}.{field.name}" if path else field.name
-        for index, entry in enumerate(value if field.repeated else [value]):
-            here = f"{where}[{index}]" if field.repeated else where
-            if isinstance(entry, secretpb.SecretReference):
-                yield here, entry
-            elif not isinstance(entry, secretpb.SecretMaterial):
-                yield from references(entry, here)
-
-
 def lift_inline(message: Message) -> list[secretpb.Secret]:
     """Move every secret value that is written in place out of `message`, leaving a reference; give the secrets."""
-    found: list[secretpb.Secret] = []
-    _lift(message, found)
-    return found
+    lifted: list[secretpb.Secret] = []
+    for entry in _values(message):
+        if entry.WhichOneof("source") == "value":
+            key = f"value-{len(lifted)}"
+            lifted.append(
+                secretpb.Secret(name=INLINE, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=entry.value.encode())
+            )
+            entry.secret_ref.CopyFrom(secretpb.SecretReference(name=INLINE, key=key))
+    return lifted
 
 
-def _lift(message: Message, found: list[secretpb.Secret]) -> None:
+def has_inline(message: Message) -> bool:
+    """Return whether a secret value is written in place somewhere in `message`."""
+    return any(entry.WhichOneof("source") == "value" for entry in _values(message))
+
+
+def _values(message: Message) -> Iterator[secretpb.SecretValue]:
+    """Give every secret value in `message`, in the order of the fields."""
+    if isinstance(message, secretpb.SecretValue):
+        yield message
+        return
+    holders = holders_of(message.DESCRIPTOR, _VALUE)
     for descriptor, value in message.ListFields():
-        field = plan(message.DESCRIPTOR)[descriptor.number]
-        if field.message is None:
-            continue
-        for entry in value if field.repeated else [value]:
-            if not isinstance(entry, secretpb.SecretValue):
-                _lift(entry, found)
-            elif entry.WhichOneof("source") == "value":
-                key = f"value-{len(found)}"
-                found.append(
-                    secretpb.Secret(name=INLINE, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=entry.value.encode())
-                )
-                entry.secret_ref.CopyFrom(secretpb.SecretReference(name=INLINE, key=key))
+        if descriptor.number in holders:
+            for entry in value if plan(message.DESCRIPTOR)[descriptor.number].repeated else [value]:
+                yield from _values(entry)
 
 
 def _named(index: FieldIndex[Item], path: str) -> str:

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator
 from itertools import dropwhile
 from typing import Any
 
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
 
-from slipway.bootstrapper.assembly import alternatives, characters, partitions, repository_addresses
+from slipway.bootstrapper.assembly import alternatives, characters, membership, partitions, repository_addresses
 from slipway.bootstrapper.assembly.passwords import password_violations
 from slipway.bootstrapper.assembly.registries import DEFAULT, api_host, asked_hosts
 from slipway.contract.errors import Violation
@@ -28,7 +30,7 @@ IMAGES_OWN_USER = "default"
 _SECOND = 10**9
 """In nanoseconds."""
 _TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
-"""As kubeadm checks it, and the API server's authenticator of such tokens."""
+"""As the API server's authenticator of such tokens checks it, and each engine that makes them."""
 
 
 def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
@@ -41,7 +43,7 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         yield from _operating_system(part.os, f"{prefix}os")
         yield from _accounts(spec, part.os, f"{prefix}os")
         yield from _kubernetes(part.kubernetes, f"{prefix}kubernetes")
-        yield from _kubeadm(part.engine_options.kubeadm, f"{prefix}engine_options.kubeadm")
+        yield from _engine_options(part.engine_options, f"{prefix}engine_options")
         yield from _commands(part.commands, f"{prefix}commands")
 
 
@@ -86,6 +88,7 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
     yield from _mounts(os, path)
     yield from _registries(os, path)
     yield from repository_addresses.violations(os, path)
+    yield from membership.violations(os, path)
 
 
 def _link_target(target: str, where: str) -> Iterator[Violation]:
@@ -211,20 +214,24 @@ def _kubernetes(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Viol
         yield Violation(f"{path}.etcd", "must have exactly one of local and external")
 
 
-def _kubeadm(options: specpb.KubeadmOptions, path: str) -> Iterator[Violation]:
-    yield from _timeouts(options.timeouts, f"{path}.timeouts")
-    yield from _tokens(
-        [
-            *(
-                (f"{path}.bootstrap_tokens[{index}].token", item.token)
-                for index, item in enumerate(options.bootstrap_tokens)
-            ),
-            (f"{path}.tls_bootstrap_token", options.tls_bootstrap_token),
-        ]
-    )
+def _engine_options(options: Message, path: str) -> Iterator[Violation]:
+    """Hold the options of every engine to what the neutral fields are held to: timeouts and tokens, by their names."""
+    for field, value in options.ListFields():
+        if field.type != FieldDescriptor.TYPE_MESSAGE:
+            continue
+        where = f"{path}.{field.name}"
+        if field.name == "timeouts":
+            yield from _timeouts(value, where)
+        elif isinstance(value, secretpb.SecretValue):
+            yield from _tokens([(where, value)] if field.name.endswith("token") else [])
+        elif field.is_repeated:
+            for index, item in enumerate(value):
+                yield from _engine_options(item, f"{where}[{index}]")
+        else:
+            yield from _engine_options(value, where)
 
 
-def _timeouts(timeouts: kubernetespb.Timeouts | specpb.KubeadmTimeouts, path: str) -> Iterator[Violation]:
+def _timeouts(timeouts: Message, path: str) -> Iterator[Violation]:
     for field, value in timeouts.ListFields():
         if isinstance(value, Duration) and value.ToNanoseconds() < _SECOND:
             yield Violation(f"{path}.{field.name}", "must be at least one second; unset it for the usual time")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from google.protobuf.message import Message
 
 from slipway.bootstrapper.assembly.paths import describe
-from slipway.bootstrapper.assembly.secrets import references
 from slipway.bootstrapper.delivery.compression import compress
 from slipway.bootstrapper.delivery.infrastructure import Counted, Infrastructure
 from slipway.contract.errors import UserDataTooLarge, Violation
+from slipway.contract.secret_references import references
 from slipway.contract.walk import items
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

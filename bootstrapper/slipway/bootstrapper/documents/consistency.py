@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.documents.engines import named_engine
 from slipway.bootstrapper.documents.machines import MachineQuestion
-from slipway.bootstrapper.engines.table import built_in_engines
+from slipway.bootstrapper.engines.table import installed_engines
 from slipway.contract.source_position import SourceProblem
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
@@ -96,7 +96,7 @@ def _engines(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
 
 
 def _engine(entry: MachineQuestion) -> str:
-    return named_engine(entry) or entry.subject.cluster.control_plane or built_in_engines().names[0]
+    return named_engine(entry) or entry.subject.cluster.control_plane or installed_engines().names[0]
 
 
 def _versions(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:

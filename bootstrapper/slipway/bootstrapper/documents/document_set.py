@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
-from slipway.bootstrapper.assembly.secrets import references
+from slipway.bootstrapper.assembly.membership import complete_membership
 from slipway.bootstrapper.documents.consistency import namesakes
 from slipway.bootstrapper.documents.engines import set_control_planes
 from slipway.bootstrapper.documents.machines import MachineQuestion, Standing
@@ -12,12 +12,11 @@ from slipway.bootstrapper.documents.native import NativeCluster, NativeConfig, i
 from slipway.bootstrapper.documents.native_set import read_natives
 from slipway.bootstrapper.documents.places import Places
 from slipway.bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
-from slipway.bootstrapper.importers.manifests import manifests_of
+from slipway.bootstrapper.importers.manifests import manifests_of, read_documents
 from slipway.bootstrapper.importers.placeholders import ADDRESS, KUBERNETES_VERSION
-from slipway.bootstrapper.importers.substitution import Expansion, expand_all
 from slipway.bootstrapper.placeholders import PLACEHOLDER
+from slipway.contract.secret_references import references
 from slipway.contract.source_position import SourceError, SourceProblem
-from slipway.contract.yaml_source import Document, Limits, load_documents
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -36,6 +35,7 @@ class DocumentSet:
         doubts: what is likely a slip in several documents together.
         places: where each field of each document stands.
         lone: the text of the only document, variables filled in; "" when there are several.
+        variables: names of all variables of the texts, also of those in defaults that are not used.
     """
 
     questions: list[MachineQuestion]
@@ -43,6 +43,7 @@ class DocumentSet:
     doubts: list[SourceProblem] = field(default_factory=list)
     places: Places = field(default_factory=Places)
     lone: str = field(default="", repr=False)
+    variables: frozenset[str] = frozenset()
 
 
 def read_document_set(  # noqa: PLR0913  # what a command line says, all by name
@@ -67,8 +68,7 @@ def read_document_set(  # noqa: PLR0913  # what a command line says, all by name
     Raises:
         SourceError: undefined variables, or anything that is wrong with a document; with file, line and column.
     """
-    expansions = expand_all(texts, variables=variables, set_missing=set_missing) if substitute else {}
-    documents = _documents(texts, expansions)
+    documents, expansions = read_documents(texts, variables, set_missing=set_missing, substitute=substitute)
     notes = [note for each in expansions.values() for note in each.notes]
     native_set = read_natives(documents)
     configs, clusters = native_set.configs, native_set.clusters
@@ -98,33 +98,8 @@ def read_document_set(  # noqa: PLR0913  # what a command line says, all by name
         raise SourceError(problems)
     filled = [expansions[name].text if name in expansions else text for name, text in texts.items()]
     lone = filled[0] if len(documents) == 1 and len(filled) == 1 and documents[0].value["kind"] != "List" else ""
-    return DocumentSet(questions, list(dict.fromkeys(notes)), list(manifests.doubts), Places(documents), lone)
-
-
-def _documents(texts: Mapping[str, str], expansions: Mapping[str, Expansion]) -> list[Document]:
-    """Read all documents of all texts, which may have as many values together as one text may have.
-
-    Raises:
-        SourceError: what is wrong with a document, or all of them are too large; nothing is read behind that.
-    """
-    documents: list[Document] = []
-    problems: list[SourceProblem] = []
-    most = Limits().max_nodes
-    for name, text in texts.items():
-        expansion = expansions.get(name)
-        try:
-            if expansion is None:
-                documents += load_documents(text, file=name)
-            else:
-                documents += load_documents(expansion.text, file=name, original=expansion.original)
-        except SourceError as error:
-            problems += error.problems
-        if sum(each.source.root.size for each in documents) > most:
-            message = f"more than {most} values in all files together: give fewer files at once"
-            raise SourceError([*problems, SourceProblem(name, None, "", message)])
-    if problems:
-        raise SourceError(problems)
-    return documents
+    used = frozenset().union(*(expansion.variables for expansion in expansions.values()))
+    return DocumentSet(questions, list(dict.fromkeys(notes)), list(manifests.doubts), Places(documents), lone, used)
 
 
 def _complete(cluster: NativeCluster) -> Iterator[SourceProblem]:
@@ -177,6 +152,7 @@ def _give_secrets(
     question: MachineQuestion, values: Mapping[tuple[str, str], bytes], *, set_missing: bool
 ) -> Iterator[SourceProblem]:
     """Give a machine the secrets that its spec refers to, as far as the texts hold them; note placeholders."""
+    complete_membership(question.subject.spec, question.subject.machine.name)
     wanted = {(one.name, one.key) for _, one in references(question.subject.spec) if "/" not in one.name}
     for name, key in sorted(wanted):
         value = values.get((name, key))

@@ -5,15 +5,16 @@ A mistake is told elsewhere; a doubt is a warning, and nothing is refused for it
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.delivery.infrastructure import infrastructures
+from slipway.bootstrapper.documents.engines import engine_doubt
 from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.engines.kubernetes_version import KubernetesVersionError, parse_kubernetes_version
-from slipway.bootstrapper.engines.table import built_in_engines
+from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.lowering.optional_fields import EXTENSION
+from slipway.contract.errors import Violation
 from slipway.contract.source_position import did_you_mean
 
 _ARCHITECTURES = ("386", "amd64", "arm", "arm64", "ppc64le", "riscv64", "s390x")
@@ -23,15 +24,7 @@ _CRYPT = re.compile(r"[$_!*].*|[./0-9A-Za-z]{13}|\{\{.*", re.DOTALL)
 """What crypt(5) knows, or locks; and what a template makes it of. A spec of ours is refused for more than this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A field, by the name that errors have for it, and what is doubtful."""
-
-    field: str
-    message: str
-
-
-def doubts(question: MachineQuestion, served: Mapping[str, Collection[str]]) -> Iterator[Doubt]:
+def doubts(question: MachineQuestion, served: Mapping[str, Collection[str]]) -> Iterator[Violation]:
     """Give the doubts about a machine.
 
     Args:
@@ -41,24 +34,27 @@ def doubts(question: MachineQuestion, served: Mapping[str, Collection[str]]) -> 
     choice = question.subject.spec.provisioner
     if choice.name and choice.name not in served:
         meant = _meant(choice.name, served, "one of your own has to be registered where this is rendered")
-        yield Doubt("spec.provisioner.name", f"no provisioner of this name comes with Slipway; {meant}")
+        yield Violation("spec.provisioner.name", f"no provisioner of this name comes with Slipway; {meant}")
     formats = served.get(choice.name, []) if choice.name else [one for all_ in served.values() for one in all_]
     if choice.format and formats and choice.format not in formats:
         whose = "this provisioner" if choice.name else "a provisioner that comes with Slipway"
         meant = _meant(choice.format, formats, f"there are {', '.join(formats)}")
-        yield Doubt("spec.provisioner.format", f"is no format of {whose}; {meant}")
+        yield Violation("spec.provisioner.format", f"is no format of {whose}; {meant}")
+    engine = engine_doubt(question)
+    if engine:
+        yield Violation(*engine)
     yield from _optional(question)
     yield from _version(question)
     yield from _target(question)
     yield from _passwords(question)
 
 
-def _optional(question: MachineQuestion) -> Iterator[Doubt]:
+def _optional(question: MachineQuestion) -> Iterator[Violation]:
     known = feature_names()
     for index, name in enumerate(question.subject.spec.optional_features):
         if name not in known and not name.startswith(EXTENSION):
             meant = _meant(name, known, "docs/reference/features.md has them all")
-            yield Doubt(f"spec.optionalFeatures[{index}]", f"is no feature that this Slipway knows; {meant}")
+            yield Violation(f"spec.optionalFeatures[{index}]", f"is no feature that this Slipway knows; {meant}")
 
 
 def _meant(word: str, known: Collection[str], otherwise: str) -> str:
@@ -66,35 +62,35 @@ def _meant(word: str, known: Collection[str], otherwise: str) -> str:
     return f"did you mean {found}?" if found else otherwise
 
 
-def _version(question: MachineQuestion) -> Iterator[Doubt]:
+def _version(question: MachineQuestion) -> Iterator[Violation]:
     machine, cluster = question.subject.machine, question.subject.cluster
     try:
         version = parse_kubernetes_version(machine.kubernetes_version or cluster.kubernetes_version)
     except KubernetesVersionError:
         return
-    major, minor = max(engine.newest for engine in built_in_engines())
+    major, minor = max(engine.newest for engine in installed_engines())
     if version.series > (major, minor):
         newest = f"v{major}.{minor}"
         message = f"is newer than {newest}, the newest that this Slipway knows: check it, or try a newer Slipway"
-        yield Doubt("machine.kubernetesVersion", message)
+        yield Violation("machine.kubernetesVersion", message)
 
 
-def _target(question: MachineQuestion) -> Iterator[Doubt]:
+def _target(question: MachineQuestion) -> Iterator[Violation]:
     own, machines = question.subject.spec.target, question.subject.machine.target
     name = own.infrastructure or machines.infrastructure
     if name and name not in infrastructures():
         meant = _meant(name, infrastructures(), f"known are {', '.join(sorted(infrastructures()))}")
         message = f"is no infrastructure that this Slipway knows, so what it takes at most is not known; {meant}"
-        yield Doubt(f"{'spec.' if own.infrastructure else ''}target.infrastructure", message)
+        yield Violation(f"{'spec.' if own.infrastructure else ''}target.infrastructure", message)
     name = own.architecture or machines.architecture
     if name and name not in _ARCHITECTURES:
         known = _OTHER_NAMES.get(name.casefold())
         meant = f"did you mean {known}?" if known else _meant(name, _ARCHITECTURES, "amd64 and arm64 are common")
         message = f"is no name that Kubernetes has for an architecture; {meant}"
-        yield Doubt(f"{'spec.' if own.architecture else ''}target.architecture", message)
+        yield Violation(f"{'spec.' if own.architecture else ''}target.architecture", message)
 
 
-def _passwords(question: MachineQuestion) -> Iterator[Doubt]:
+def _passwords(question: MachineQuestion) -> Iterator[Violation]:
     for index, user in enumerate(question.subject.spec.os.users):
         value = user.password_hash.value
         if value and not _CRYPT.fullmatch(value):
@@ -102,4 +98,4 @@ def _passwords(question: MachineQuestion) -> Iterator[Doubt]:
             message = (
                 "the password hash is not in crypt form, so no login is possible with it; mkpasswd makes a valid hash"
             )
-            yield Doubt(place, message)
+            yield Violation(place, message)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from slipway.bootstrapper.assembly.overrides import overrides_of
 from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.bootstrapper.engines.table import installed_engines
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 
@@ -12,6 +13,20 @@ def named_engine(question: MachineQuestion) -> str:
     spec = question.subject.spec
     overrides, _ = overrides_of(spec, question.subject.machine.role)
     return overrides.kubernetes.engine or spec.kubernetes.engine
+
+
+def engine_doubt(question: MachineQuestion) -> tuple[str, str] | None:
+    """Give the field that names an engine which is not installed here, and what is doubtful; None where none does.
+
+    Where the machine is rendered, another package may have added it.
+    """
+    name, table = named_engine(question), installed_engines()
+    if not name or name in table.names:
+        return None
+    overrides, part = overrides_of(question.subject.spec, question.subject.machine.role)
+    field = f"spec.{part}.kubernetes.engine" if overrides.kubernetes.engine else "spec.kubernetes.engine"
+    violation = table.not_installed(name, field)
+    return field, f"{violation.description} here; {violation.remedy}"
 
 
 def set_control_planes(questions: Iterable[MachineQuestion]) -> None:

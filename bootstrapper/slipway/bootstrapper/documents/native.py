@@ -81,21 +81,27 @@ def is_native(document: Document) -> bool:
     return isinstance(tree, dict) and str(tree.get("apiVersion", "")).startswith("bootstrap.slipway.dev/")
 
 
-def read_native(document: Document) -> NativeConfig | NativeCluster:
+def read_native(document: Document, *, origin: str = "") -> NativeConfig | NativeCluster:
     """Read one of our documents.
+
+    Args:
+        document: the document.
+        origin: what origins in its spec call it; its kind and name where nothing is given.
 
     Raises:
         SourceError: everything that is wrong with it, with file, line, column and field path.
     """
-    read, mistakes = read_partly(document)
+    read, mistakes = read_partly(document, origin=origin)
     if mistakes:
         mistakes.add_apart(meaningless(read))
         mistakes.check()
     return read
 
 
-def read_partly(document: Document) -> tuple[NativeConfig | NativeCluster, Mistakes]:
+def read_partly(document: Document, *, origin: str = "") -> tuple[NativeConfig | NativeCluster, Mistakes]:
     """Read one of our documents as far as its fields can be read, and give what is wrong with them.
+
+    `origin` is as in read_native().
 
     Raises:
         SourceError: it has no kind or name by which it could be known.
@@ -129,11 +135,11 @@ def read_partly(document: Document) -> tuple[NativeConfig | NativeCluster, Mista
         read = NativeCluster(name, namespace, cluster, document)
     else:
         read = NativeConfig(name, kind, namespace, specpb.MachineBootstrapSpec(), document)
-        mistakes.add(fill(body, read.spec, path=path, document=read.origin))
+        mistakes.add(fill(body, read.spec, path=path, document=origin or read.origin))
     if isinstance(read, NativeConfig):
         if kind == TEMPLATE:
             mistakes.add(misplaced(tree))
-        mistakes.add(set_imported(read.spec, tree, at=path[:-1], origin=read.origin, path=path_text(path)))
+        mistakes.add(set_imported(read.spec, tree, at=path[:-1], origin=origin or read.origin, path=path_text(path)))
         mistakes.add_apart(_found(rule_violations(read.spec, path=""), path))
     else:
         mistakes.add_apart(_found(validation.violations(read.spec), path))

@@ -10,6 +10,7 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 
 class Engine(ABC):
@@ -24,6 +25,9 @@ class Engine(ABC):
         features: features of `kubernetes.*` and `engine_options.*` that it takes.
         remedies: by feature that it does not take, what to do in its place where that is more than to leave it out.
         join_tokens: what a token by which machines join is in the cluster.
+        plans_by_class: the plan depends neither on the machine's name and uid nor on the id and the secrets of the
+            bundle. It is then asked for once for all machines that differ in nothing else, of a bundle without these.
+        own_minor_only: whether a machine joins only a control plane of its own minor version of Kubernetes.
     """
 
     name: str
@@ -34,6 +38,8 @@ class Engine(ABC):
     features: Sequence[provisionerpb.FeatureSupport]
     remedies: Mapping[str, str]
     join_tokens: JoinTokens
+    plans_by_class: bool = False
+    own_minor_only: bool = False
 
     @abstractmethod
     def secrets(self, kubernetes: kubernetespb.Kubernetes) -> Sequence[secretpb.SecretDeclaration]:
@@ -42,6 +48,14 @@ class Engine(ABC):
         A secret is made once per cluster, by its kind. `kubernetes` is what the spec says: what it leaves to others is
         not declared.
         """
+
+    def program_version(self, options: specpb.EngineOptions) -> str:  # noqa: ARG002  # of those that override it
+        """Give the version of the engine's program that a spec states for the image, "" where it states none.
+
+        None is the usual case: the program has the machine's version of Kubernetes. The field is
+        `engine_options.NAME.version`.
+        """
+        return ""
 
     @abstractmethod
     def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:

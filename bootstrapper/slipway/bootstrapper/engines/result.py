@@ -2,31 +2,9 @@
 
 from dataclasses import dataclass
 
-from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.bootstrapper.problems.problem import Problem
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
-
-
-@dataclass(frozen=True, slots=True)
-class EngineRefusal:
-    """Something in the bundle that the engine cannot honour.
-
-    Attributes:
-        feature: id of the feature.
-        path: the bundle's field path.
-        reason: why, as the end of a sentence that begins with the field.
-        remedy: what the user can do.
-    """
-
-    feature: str
-    path: str
-    reason: str
-    remedy: str
-
-    def __post_init__(self) -> None:
-        """Insist on a remedy."""
-        if not self.remedy:
-            raise AssertionError(f"nothing is said about what to do where {self.feature} is refused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +17,7 @@ class EngineResult:
         unit_name: name that the service which runs the plan customarily has where the commands are to stand literally.
         last_written: paths of those files that count even where an imported config writes the same path.
         steps: for the plan, in order; all of the phase BOOTSTRAP.
-        diagnostics: remarks with bundle field paths; their origin is left to the caller.
+        diagnostics: warnings and notes with bundle field paths; their origin is left to the caller.
         refusals: everything that keeps the engine from making a plan, in the order of the fields.
     """
 
@@ -48,5 +26,5 @@ class EngineResult:
     unit_name: str = ""
     last_written: frozenset[str] = frozenset()
     steps: tuple[planpb.Step, ...] = ()
-    diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()
-    refusals: tuple[EngineRefusal, ...] = ()
+    diagnostics: tuple[Problem, ...] = ()
+    refusals: tuple[Problem, ...] = ()

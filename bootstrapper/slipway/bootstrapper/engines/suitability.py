@@ -10,7 +10,7 @@ from slipway.bootstrapper.engines.kubernetes_version import (
 )
 from slipway.bootstrapper.engines.remarks import NOT_USED_BY_ROLE, VERSION_SKEW, VERSION_UNKNOWN
 from slipway.bootstrapper.engines.request import VERSION_PATH, PlanRequest
-from slipway.bootstrapper.remedies import remedy_of
+from slipway.bootstrapper.problems.remedies import remedy_of
 from slipway.contract.errors import KubernetesVersionUnsupported, Violation
 from slipway.contract.walk import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

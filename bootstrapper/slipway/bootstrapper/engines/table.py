@@ -65,9 +65,9 @@ class EngineTable:
         remedy = f"did you mean {meant}?" if meant else f"choose {' or '.join(self._engines)}"
         return Violation(path, "is no bootstrap engine that is installed", remedy=remedy)
 
-    def of_cluster(self, family: str) -> Engine:
-        """Give the engine of a cluster whose control plane is of a family; the first one for any other family."""
-        return self._engines.get(family, next(iter(self._engines.values())))
+    def of_family(self, family: str) -> Engine | None:
+        """Give the engine that makes the control planes of a family; None where none of these does."""
+        return self._engines.get(family)
 
 
 def check_system(engine: Engine, family: clusterpb.OsFamily.ValueType) -> None:

@@ -6,7 +6,7 @@ that it keeps the rules. That the bootstrapper refuses what an engine does not d
 
 from collections.abc import Iterable, Iterator
 
-from slipway.bootstrapper.assembly.secrets import lift_inline, references
+from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, KEYS
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
@@ -14,10 +14,13 @@ from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.engines.engine import Engine, supports
+from slipway.bootstrapper.engines.purity import watched
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.lowering.omission import take_out
+from slipway.bootstrapper.machine_classes import without_identity
 from slipway.contract.errors import SlipwayError
 from slipway.contract.features import unsupported
+from slipway.contract.secret_references import references
 from slipway.contract.walk import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -52,7 +55,7 @@ def machine(
 ) -> bundlepb.BootstrapBundle:
     """Give the neutral bundle of a machine, with references to the secrets that the engine declares for its role."""
     bundle = bundlepb.BootstrapBundle()
-    bundle.machine.name, bundle.machine.role = "sample", role
+    bundle.id, bundle.machine.name, bundle.machine.uid, bundle.machine.role = "0" * 16, "sample", "1", role
     bundle.machine.target.os_family = engine.os_families[0]
     intent = bundle.intent
     intent.role, intent.kubernetes_version = role, kubernetes_version
@@ -133,8 +136,13 @@ def _plan(engine: Engine, bundle: bundlepb.BootstrapBundle) -> Iterator[str]:
     result = engine.build_plan(bundle, FORMAT)
     if bundle.SerializeToString(deterministic=True) != before:
         yield "the engine changes the bundle"
-    if engine.build_plan(bundle, FORMAT) != result:
+    with watched() as events:
+        again = engine.build_plan(bundle, FORMAT)
+    if again != result:
         yield "the engine gives another plan for the same bundle"
+    if engine.plans_by_class and engine.build_plan(without_identity(bundle), FORMAT) != result:
+        yield "the engine plans by class, and gives another plan for a machine of another name"
+    yield from (f"the engine is not pure: it asks the machine for {event}" for event in dict.fromkeys(events))
     yield from (f"{refusal.path} is refused: {refusal.reason}" for refusal in result.refusals)
     yield from _files(bundle, result)
     ids = [step.id for step in result.steps]

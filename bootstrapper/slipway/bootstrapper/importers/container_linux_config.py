@@ -10,6 +10,7 @@ v0.9.4.
 
 import base64
 import binascii
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -18,7 +19,7 @@ from slipway.bootstrapper.importers.container_linux_disks import Disk, Filesyste
 from slipway.bootstrapper.importers.container_linux_settings import Locksmith, Networkd, Update
 from slipway.bootstrapper.importers.container_linux_types import Boolean, Integer, Mode, Text
 from slipway.bootstrapper.importers.foreign import Foreign, read
-from slipway.contract.source_position import FieldPath, Position, SourceError, SourceProblem, path_text
+from slipway.contract.source_position import UNKNOWN_FIELD, FieldPath, Position, SourceError, SourceProblem, path_text
 from slipway.contract.yaml_scalars import TAG_PREFIX, plain_value
 from slipway.contract.yaml_source import SHORT, Document, Source, load_documents
 
@@ -207,14 +208,9 @@ def _checked(documents: list[Document]) -> ContainerLinuxConfig:
         return read(ContainerLinuxConfig, document.value, source=document.source)
     except SourceError as error:
         raise SourceError(
-            SourceProblem(each.file, each.position, each.path, _UNDERSTOOD) if _foreign(each) else each
-            for each in error.problems
+            replace(problem, message=_UNDERSTOOD) if problem.code == UNKNOWN_FIELD else problem
+            for problem in error.problems
         ) from None
-
-
-def _foreign(problem: SourceProblem) -> bool:
-    """Tell a field that is not understood from one that is misspelt."""
-    return problem.message.startswith("unknown field") and "did you mean" not in problem.message
 
 
 def _outer(problem: SourceProblem, source: Source, path: FieldPath) -> SourceProblem:

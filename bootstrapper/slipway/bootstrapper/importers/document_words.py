@@ -33,7 +33,6 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 
 _THROUGH = re2.compile(r" \(through [^()]*\)$")
 _WORD = re2.compile(r"[a-z][A-Za-z]*(?:\[[0-9]+\])?(?:\.[a-z][A-Za-z]*(?:\[[0-9]+\])?)*")
-_ELSEWHERE = ", or choose "
 _ADDED_GATES = "engine_options.kubeadm.feature_gates"
 _OLDER = "v1beta1"
 
@@ -101,16 +100,15 @@ class DocumentWords:
         item, outer = held
         inner = path[len(outer) :].removeprefix(".")
         fields = [inner] if inner else self._fields(item, violation) or [""]
-        remedy, description = violation.remedy, violation.description
-        head, more, rest = remedy.partition(_ELSEWHERE)
+        beginning, alternative = violation.inner, violation.alternative
+        head, message = violation.remedy.removesuffix(alternative), violation.description.removeprefix(beginning)
+        begins = bool(field_tokens(beginning, item.message.DESCRIPTOR))
         renamed = []
         for field in fields:
             place = self.place(item, outer, field) if field else path
-            words = self._in_words(item, outer, head) + more + rest
-            first, space, others = description.partition(" ")
-            if field_tokens(first, item.message.DESCRIPTOR):
-                begin = self._word(item, outer, first)
-                description = others if place.endswith(begin) else begin + space + others
+            words = self._in_words(item, outer, head) + alternative
+            begin = self._word(item, outer, beginning) if begins else beginning
+            description = message.lstrip() if begins and place.endswith(begin) else begin + message
             renamed.append(replace(violation, path=f"{document}: {place}", description=description, remedy=words))
         return renamed
 
@@ -185,8 +183,7 @@ class DocumentWords:
 
     def _fields(self, item: _Item, violation: Violation) -> list[str]:
         """Give the fields of an item that a refusal of the whole of it is about; none for the item itself."""
-        first = violation.description.partition(" ")[0]
-        wanted = first if violation.feature and within(first, violation.feature) else violation.feature
+        wanted = violation.part if within(violation.part, violation.feature) else violation.feature
         if wanted and wanted != item.feature:
             chosen = [use.path for use in self._uses if use.item_path == item.path and use.id == wanted]
             return [person_path(path[len(item.path) :].removeprefix(".")) for path in chosen]

@@ -6,12 +6,21 @@ field.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from slipway.contract.source_position import FieldPath, Position, SourceError, SourceProblem, unknown_field
+from slipway.contract.source_position import (
+    UNKNOWN_FIELD,
+    FieldPath,
+    Position,
+    SourceError,
+    SourceProblem,
+    did_you_mean,
+    unknown_field,
+)
 from slipway.contract.yaml_source import Source, Tree
 
 
@@ -49,7 +58,14 @@ _MOST_PROBLEMS = 1_000
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read(model: type[Model], tree: Tree, *, source: Source, path: FieldPath = ()) -> Model:
+def read(
+    model: type[Model],
+    tree: Tree,
+    *,
+    source: Source,
+    path: FieldPath = (),
+    moved: Mapping[FieldPath, FieldPath] | None = None,
+) -> Model:
     """Check a tree against a model.
 
     Args:
@@ -57,6 +73,7 @@ def read(model: type[Model], tree: Tree, *, source: Source, path: FieldPath = ()
         tree: the tree.
         source: where the tree's document stands.
         path: path of the tree in its document.
+        moved: for a path in a tree that was converted, its path in the document.
 
     Raises:
         SourceError: the tree does not fit; the first 1,000 problems are in it, none repeats a value.
@@ -65,20 +82,30 @@ def read(model: type[Model], tree: Tree, *, source: Source, path: FieldPath = ()
         return model.model_validate(tree)
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=True, include_input=True)
-        problems = [_problem(model, detail, source, path) for detail in details[:_MOST_PROBLEMS]]
+        problems = [_problem(model, detail, source, path, moved or {}) for detail in details[:_MOST_PROBLEMS]]
         problems.sort(key=lambda problem: problem.position or Position(0, 0))
         if surplus := len(details) - len(problems):
             problems.append(source.problem(path, f"{surplus} more problems are not shown: correct these first"))
         raise SourceError(problems) from None
 
 
-def _problem(model: type[BaseModel], detail: Mapping[str, Any], source: Source, path: FieldPath) -> SourceProblem:
+def _problem(
+    model: type[BaseModel],
+    detail: Mapping[str, Any],
+    source: Source,
+    path: FieldPath,
+    moved: Mapping[FieldPath, FieldPath],
+) -> SourceProblem:
     location: FieldPath = tuple(detail["loc"])
     if detail["type"] == "extra_forbidden":
-        message = unknown_field(str(location[-1]), _fields_at(model, location[:-1]))
+        name, known = str(location[-1]), _fields_at(model, location[:-1])
+        message, code = unknown_field(name, known), "" if did_you_mean(name, known) else UNKNOWN_FIELD
     else:
-        message = _message(detail)
-    return source.problem((*path, *location), message)
+        message, code = _message(detail), ""
+    prefixes = (location[:length] for length in range(len(location), 0, -1))
+    place = next((moved[prefix] for prefix in prefixes if prefix in moved), location)
+    problem = source.problem((*path, *place), message)
+    return replace(problem, code=code) if code else problem
 
 
 _MESSAGES = {

@@ -305,10 +305,10 @@ def _converted(config: ForeignConfig) -> v1beta1.Converted:
     version = config.api_version.rpartition("/")[2]
     tree: Any = {} if config.tree is None else config.tree
     if version == "v1beta1":
-        return v1beta1.convert(read(v1beta1.KubeadmConfigSpec, tree, source=config.source, path=config.path))
+        older = read(v1beta1.KubeadmConfigSpec, tree, source=config.source, path=config.path)
+        return v1beta1.convert(older, source=config.source, path=config.path)
     if version == "v1beta2":
-        spec = read(v1beta2.KubeadmConfigSpec, tree, source=config.source, path=config.path)
-        return v1beta1.Converted(spec)
+        return v1beta1.Converted(read(v1beta2.KubeadmConfigSpec, tree, source=config.source, path=config.path))
     message = "only v1beta1 and v1beta2 can be read"
     position = config.source.position(("apiVersion",))
     raise SourceError([SourceProblem(config.source.file, position, "apiVersion", message)])

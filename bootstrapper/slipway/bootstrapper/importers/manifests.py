@@ -24,9 +24,9 @@ from slipway.bootstrapper.importers.foreign_config import ForeignConfig, ImportR
 from slipway.bootstrapper.importers.kubeadm_import import import_config
 from slipway.bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
 from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
-from slipway.bootstrapper.importers.substitution import expand_all
+from slipway.bootstrapper.importers.substitution import Expansion, expand_all
 from slipway.contract.source_position import Position, SourceError, SourceProblem
-from slipway.contract.yaml_source import Document, load_documents
+from slipway.contract.yaml_source import Document, limits_together, load_documents
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
@@ -59,7 +59,8 @@ def read_manifests(
     Raises:
         SourceError: something in any of the files is wrong; everything that was found is in it.
     """
-    notes, documents = _documents(files, variables or {}, set_missing=set_missing, substitute=substitute)
+    documents, expansions = read_documents(files, variables or {}, set_missing=set_missing, substitute=substitute)
+    notes = [note for expansion in expansions.values() for note in expansion.notes]
     return manifests_of(documents, notes, set_missing=set_missing, infrastructure=infrastructure)
 
 
@@ -87,26 +88,30 @@ def manifests_of(
     return _Reader(objects, set_missing=set_missing, infrastructure=infrastructure, only=only).read([*notes])
 
 
-def _documents(
+def read_documents(
     files: Mapping[str, str], variables: Mapping[str, str], *, set_missing: bool, substitute: bool
-) -> tuple[list[SourceProblem], list[Document]]:
-    notes: list[SourceProblem] = []
+) -> tuple[list[Document], Mapping[str, Expansion]]:
+    """Read all documents of texts by file name, and give the texts with their variables filled in; see read_manifests.
+
+    Raises:
+        SourceError: undefined variables, or texts that are no YAML.
+    """
     documents: list[Document] = []
     problems: list[SourceProblem] = []
+    limits = limits_together()
     expansions = expand_all(files, variables=variables, set_missing=set_missing) if substitute else {}
     for file, text in files.items():
         expansion = expansions.get(file)
-        notes.extend(expansion.notes if expansion else ())
         try:
             if expansion is None:
-                documents.extend(load_documents(text, file=file))
+                documents.extend(load_documents(text, file=file, limits=limits))
             else:
-                documents.extend(load_documents(expansion.text, file=file, original=expansion.original))
+                documents.extend(load_documents(expansion.text, file=file, original=expansion.original, limits=limits))
         except SourceError as error:
             problems.extend(error.problems)
     if problems:
         raise SourceError(problems)
-    return notes, documents
+    return documents, expansions
 
 
 class _Reader:

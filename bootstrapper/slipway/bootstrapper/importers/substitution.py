@@ -24,10 +24,12 @@ class Expansion:
     Attributes:
         text: the text.
         notes: what a person should know: variables that were given a placeholder, or nothing at all.
+        variables: names of all variables of the text, also of those in defaults that are not used.
     """
 
     text: str = field(repr=False)
     notes: tuple[SourceProblem, ...]
+    variables: frozenset[str]
     _offsets: OffsetMap = field(repr=False)
     _old: Lines = field(repr=False)
     _new: Lines = field(repr=False)
@@ -63,7 +65,7 @@ class Template:
         """Give the uses of variables that have neither a value nor a default."""
         return (call for call in self._empty(variables) if call.variable not in self._defaulted)
 
-    def calls(self) -> Iterator[Call]:
+    def _calls(self) -> Iterator[Call]:
         """Give all uses of variables, those in defaults as well."""
         waiting = list(_calls(self._parts))
         while waiting:
@@ -89,7 +91,8 @@ class Template:
         text = offsets.text()
         emptied = "the variable {} is not set: nothing is put here, although another use has a default"
         every_note = (*notes, *(self.of(call, emptied) for call in self._empty(variables)))
-        return Expansion(text, every_note, offsets, self._lines, Lines(text))
+        variables_used = frozenset(call.variable for call in self._calls())
+        return Expansion(text, every_note, variables_used, offsets, self._lines, Lines(text))
 
     def of(self, call: Call, message: str) -> SourceProblem:
         """Make a problem of one use of a variable; `{}` in the message is its name."""
@@ -150,15 +153,6 @@ def expand_all(
                 note = "the variable {} is not set: a placeholder is used"
                 notes[each.file].append(each.of(call, note))
     return {file: each.expand(values, notes=notes[file]) for file, each in templates.items()}
-
-
-def variables_of(texts: Iterable[str]) -> set[str]:
-    """Give the names of all variables of texts, also of those in defaults that are not used.
-
-    Raises:
-        SourceError: a substitution is malformed.
-    """
-    return {call.variable for text in texts for call in Template(text, file="").calls()}
 
 
 def expand(text: str, *, file: str, variables: Mapping[str, str], set_missing: bool = False) -> Expansion:

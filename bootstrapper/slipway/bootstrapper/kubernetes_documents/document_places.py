@@ -4,6 +4,8 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from google.protobuf.message import Message
+
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import spec_pb2 as specpb
@@ -72,16 +74,17 @@ def document_places(spec: specpb.MachineBootstrapSpec) -> Iterator[DocumentPlace
     if kubernetes.node.HasField("kubelet_configuration"):
         document = kubernetes.node.kubelet_configuration
         yield DocumentPlace("kubernetes.node.kubelet_configuration", "KubeletConfiguration", document, partial=True)
-    yield from _patches(spec.engine_options.kubeadm)
+    for engine, options in spec.engine_options.ListFields():
+        yield from _patches(options, f"engine_options.{engine.name}")
     yield from _files(spec)
 
 
-def _patches(options: specpb.KubeadmOptions) -> Iterator[DocumentPlace]:
-    for index, patch in enumerate(options.patches):
+def _patches(options: Message, path: str) -> Iterator[DocumentPlace]:
+    """Give the patches of an engine that takes some: the name of each begins with that of what it is laid over."""
+    for index, patch in enumerate(getattr(options, "patches", ())):
         target = next((name for name in _PATCHED if patch.name.startswith(name)), "")
         if target and "+json" not in patch.name:
-            path = f"engine_options.kubeadm.patches[{index}].content"
-            yield DocumentPlace(path, _PATCHED[target], patch.content, partial=True)
+            yield DocumentPlace(f"{path}.patches[{index}].content", _PATCHED[target], patch.content, partial=True)
 
 
 def _files(spec: specpb.MachineBootstrapSpec) -> Iterator[DocumentPlace]:

@@ -1,7 +1,7 @@
 """Whether the documents in a spec are what the programs that read them expect, by field and line."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slipway.bootstrapper.kubernetes_documents.document_places import DocumentPlace, document_places, literal_text
@@ -9,10 +9,13 @@ from slipway.bootstrapper.kubernetes_documents.required_fields import missing
 from slipway.bootstrapper.kubernetes_documents.strict_decoding import Mistake, mistakes
 from slipway.bootstrapper.kubernetes_documents.type_table import Known, Series, TypeTable, type_table
 from slipway.contract.source_position import SourceError, path_text
-from slipway.contract.yaml_source import Document, Limits, load_documents
+from slipway.contract.yaml_source import Allowance, Document, Limits, load_documents
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 _LIMITS = Limits(max_characters=1024 * 1024, max_nodes=50_000, max_documents=100)
+_MOST_VALUES = 100_000
+"""Of all documents of a spec together, which takes two seconds."""
+
 _MOST = 20
 """Mistakes that are reported of one document."""
 
@@ -45,20 +48,25 @@ def document_mistakes(spec: specpb.MachineBootstrapSpec, series: Series) -> Iter
         spec: a spec whose overrides are applied.
         series: minor version of the machine's Kubernetes.
     """
+    together = Allowance(_MOST_VALUES)
+    limits = replace(_LIMITS, together=together)
     for place in document_places(spec):
         text = literal_text(place.content)
         if text is None:
             continue
-        for count, (where, mistake) in enumerate(_of_text(text, place, type_table(series))):
+        if together.is_used_up:
+            yield DocumentMistake(place.path, "is not checked, as those before it have too many values", certain=True)
+            break
+        for count, (where, mistake) in enumerate(_of_text(text, place, type_table(series), limits)):
             if count == _MOST:
                 yield DocumentMistake(place.path, "has further mistakes, which are not listed", mistake.certain)
                 break
             yield DocumentMistake(place.path, f"{where}{mistake.message}", mistake.certain)
 
 
-def _of_text(text: str, place: DocumentPlace, table: TypeTable) -> Iterator[tuple[str, Mistake]]:
+def _of_text(text: str, place: DocumentPlace, table: TypeTable, limits: Limits) -> Iterator[tuple[str, Mistake]]:
     try:
-        documents = load_documents(text, file="", limits=_LIMITS)
+        documents = load_documents(text, file="", limits=limits)
     except SourceError as error:
         for problem in error.problems:
             line = f"line {problem.position.line}: " if problem.position else ""

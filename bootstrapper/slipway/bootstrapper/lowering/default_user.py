@@ -2,9 +2,8 @@
 
 from collections.abc import Collection
 
-from slipway.bootstrapper.lowering.draft import Elsewhere, Refusal
 from slipway.bootstrapper.lowering.work import Work
-from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.bootstrapper.problems.problem import Problem
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _DEFAULT_USER = {
@@ -26,13 +25,12 @@ def settle_default_user(work: Work, declared: Collection[str]) -> None:
     if system.default_user == ospb.DEFAULT_USER_OMIT:
         optional = not work.optional_features.isdisjoint({wanted, "os.default_user"})
         (work.result.omitted if optional else work.result.refusals).append(
-            Refusal(
+            Problem(
                 wanted,
                 "os.default_user",
-                diagnosticpb.Origin(),
                 work.in_vain(f"{wanted} is not supported"),
                 "choose an image without that user, or leave it out",
-                elsewhere=Elsewhere.FORMATS,
+                other_formats=True,
             )
         )
     system.ClearField("default_user")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from google.protobuf.message import Message
@@ -10,6 +9,7 @@ from google.protobuf.message import Message
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.os_profiles import OsProfile
 from slipway.bootstrapper.os_profiles.profile import NtpClient
+from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.content import literal
 from slipway.contract.errors import UnsupportedTarget
 from slipway.contract.grammars import is_windows_path
@@ -43,58 +43,31 @@ class Staged:
     entry: ospb.File | ospb.Directory | ospb.Link
 
 
-class Elsewhere(Enum):
-    """Who else may take what is refused."""
-
-    NOWHERE = "nowhere"
-    """It is not supported as it stands."""
-    FORMATS = "formats"
-    """The format lacks it, or its provisioner refuses it: any other may have it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """What cannot be honoured, why, and what the user can do about it. There is none without the last.
-
-    Attributes:
-        feature: id of the feature that is asked for.
-        path: field path in the bundle; "" for the machine as a whole.
-        origin: where the user wrote it.
-        reason: why not.
-        remedy: what the user can do: a sentence, or the beginning of one, without its dot.
-        elsewhere: who else may take it; those who do are added to the remedy.
-    """
-
-    feature: str
-    path: str
-    origin: diagnosticpb.Origin
-    reason: str
-    remedy: str
-    elsewhere: Elsewhere = Elsewhere.NOWHERE
-
-    def __post_init__(self) -> None:
-        """Insist on a remedy."""
-        if not self.remedy:
-            raise AssertionError(f"nothing is said about what to do where {self.feature} is refused")
-
-
 class CannotLower(Exception):  # noqa: N818  # it is an answer, not a fault
     """A pass cannot lower an item: the machine's profile has no entry for it, or it means nothing there.
 
     Attributes:
         item: the item.
-        reason: why not.
-        remedy: what the user can do.
+        problem: what is wrong with it.
         fields: paths within the item of what alone cannot be lowered; without them it can be. Often there are none.
         others: the same of further items, or again of this one, where a pass has found several at once.
     """
 
-    def __init__(self, item: Item, reason: str, *, remedy: str, fields: Sequence[str] = ()) -> None:
-        """Name the item, why, and what the user can do. Never a value."""
-        super().__init__(reason)
+    def __init__(  # noqa: PLR0913  # the parts of a problem
+        self,
+        item: Item,
+        reason: str,
+        *,
+        remedy: str,
+        fields: Sequence[str] = (),
+        field: str = "",
+        alternative: str = "",
+    ) -> None:
+        """Name the item, why, and what the user can do. Never a value. For the others see Problem."""
+        name, origin = item.feature or item.path, item.message.origin
+        self.problem = Problem(name, item.path, reason, remedy, origin, field=field, alternative=alternative)
+        super().__init__(self.problem.reason)
         self.item = item
-        self.reason = reason
-        self.remedy = remedy
         self.fields = tuple(fields)
         self.others: list[CannotLower] = []
 

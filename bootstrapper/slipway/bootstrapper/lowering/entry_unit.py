@@ -7,9 +7,10 @@ a service can honour it.
 
 from collections.abc import Collection, Iterator
 
-from slipway.bootstrapper.lowering.draft import Draft, Elsewhere, Refusal
+from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.lowering.runners.lower_steps import UNIT_NAME
-from slipway.contract.walk import Item, items
+from slipway.bootstrapper.problems.problem import Problem
+from slipway.contract.walk import items
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -22,7 +23,7 @@ def entry_unit_name(bundle: bundlepb.BootstrapBundle) -> str:
     return bundle.plan.entrypoint.unit_name or UNIT_NAME
 
 
-def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Refusal]:
+def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Problem]:
     """Move drop-ins for the entry point's service to the entry point; give what cannot be honoured.
 
     Args:
@@ -38,10 +39,12 @@ def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Refusal]
         unit: ospb.SystemdUnit = item.take().message
         if unit.HasField("contents") or unit.masked or (unit.HasField("enabled") and not unit.enabled):
             reason = "the unit is the service that bootstraps the machine, and can only be added to"
-            yield _refusal(item, unit, reason, "write drop-ins in place of contents, masked and enabled")
+            remedy = "write drop-ins in place of contents, masked and enabled"
+            yield Problem(item.feature, item.path, reason, remedy, unit.origin)
         elif unit.drop_ins and DROP_INS not in declared:
             reason = "the first-boot system does not bootstrap the machine in a service of its own"
-            yield _refusal(item, unit, reason, "write a command of the phase pre in its place", Elsewhere.FORMATS)
+            remedy = "write a command of the phase pre in its place"
+            yield Problem(item.feature, item.path, reason, remedy, unit.origin, other_formats=True)
         else:
             draft.bundle.plan.entrypoint.drop_ins.extend(unit.drop_ins)
             draft.lowered.append(
@@ -49,9 +52,3 @@ def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Refusal]
                     feature=item.feature, field_path=item.path, origin=unit.origin, into=["plan.entrypoint"]
                 )
             )
-
-
-def _refusal(
-    item: Item, unit: ospb.SystemdUnit, reason: str, remedy: str, elsewhere: Elsewhere = Elsewhere.NOWHERE
-) -> Refusal:
-    return Refusal(item.feature, item.path, unit.origin, reason, remedy, elsewhere)

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 from google.protobuf.message import Message
 
 from slipway.bootstrapper.field_index import enclosing
-from slipway.bootstrapper.lowering.draft import Elsewhere, Refusal
-from slipway.bootstrapper.remedies import reason_of, remedy_of
+from slipway.bootstrapper.problems.problem import Problem
+from slipway.bootstrapper.problems.remedies import reason_of, remedy_of
 from slipway.contract.features import Supports, Unsupported
 from slipway.contract.walk import origin_of, within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -25,7 +25,7 @@ _PART = re.compile(r"\.?([a-z0-9_]+)(?:\[(\d+)\])?")
 
 def omit(
     bundle: bundlepb.BootstrapBundle, wrong: Sequence[Unsupported], optional: Collection[str], supports: Supports
-) -> tuple[list[Refusal], list[Unsupported]]:
+) -> tuple[list[Problem], list[Unsupported]]:
     """Take out the fields whose features are optional; give what was taken out, and the uses that are still wrong."""
     chosen = [one for one in wrong if one.use.id in optional and _of_spec(one.use.path)]
     paths = {one.use.path for one in chosen}
@@ -34,11 +34,12 @@ def omit(
     return [not_taken(one, supports) for one in chosen], rest
 
 
-def not_taken(one: Unsupported, supports: Supports) -> Refusal:
+def not_taken(one: Unsupported, supports: Supports) -> Problem:
     """Say of a use why it cannot be honoured, and what to do."""
     origin = diagnosticpb.Origin()
     origin.CopyFrom(origin_of(one.use.item))
-    return Refusal(one.use.id, one.use.path, origin, reason_of(one), remedy_of(one.use, supports), Elsewhere.FORMATS)
+    remedy = remedy_of(one.use, supports)
+    return Problem(one.use.id, one.use.path, reason_of(one), remedy, origin, other_formats=True)
 
 
 def take_all_out(message: Message, paths: Iterable[str]) -> None:

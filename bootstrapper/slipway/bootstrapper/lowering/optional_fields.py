@@ -6,13 +6,13 @@ them: what the format declares, the provisioner itself, or a pass.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 
 from google.protobuf.message import Message
 
 from slipway.bootstrapper.field_index import by_outer
-from slipway.bootstrapper.lowering.draft import CannotLower, Refusal
+from slipway.bootstrapper.lowering.draft import CannotLower
 from slipway.bootstrapper.lowering.omission import not_taken, take_all_out, take_out
+from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.errors import Violation
 from slipway.contract.features import Supports, Unsupported
 from slipway.contract.walk import Item, Use, items, origin_of, uses
@@ -21,17 +21,10 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 EXTENSION = "ext."
 """With it begin the features of extensions, each of which is one whole item."""
 
-ByPath = Mapping[str, list["Fault"]]
-"""Faults under every path that they lie in."""
+_LEAVE_OUT = "leave it out"
 
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Something within an item that keeps it from being native, and what is told of it where it is left out."""
-
-    path: str
-    feature: str
-    told: Refusal
+ByPath = Mapping[str, list[Problem]]
+"""What keeps items from being native, under every path that it lies in."""
 
 
 def faults(
@@ -48,21 +41,22 @@ def faults(
     """
     if not optional:
         return {}
-    found = [(one.use.path, Fault(one.use.path, one.use.id, not_taken(one, supports))) for one in wrong]
+    found = [(one.use.path, not_taken(one, supports)) for one in wrong]
     known = {use.path: use for use in uses(message) if use.id in optional} if rejected else {}
     for path, said in rejected.items():
         use = known.get(path)
-        feature = said.feature if use is not None and use.id == said.feature else ""
-        told = _told(use, said.description, said.remedy) if use is not None and feature else _nothing(path)
-        found.append((path, Fault(path, feature, told)))
+        if use is not None and use.id == said.feature:
+            found.append((path, _of_use(use, said.description, said.remedy)))
+        else:
+            found.append((path, Problem("", path, "", _LEAVE_OUT)))
     return by_outer(found)
 
 
 def spare(
     message: Message, found: ByPath, optional: Collection[str], *, chosen: Callable[[Item], bool]
-) -> list[Refusal]:
+) -> list[Problem]:
     """Take the fields out of chosen items where all that is wrong in an item is optional; give what was taken out."""
-    gone: list[Refusal] = []
+    gone: list[Problem] = []
     for item in items(message) if found else ():
         inside = found.get(item.path, [])
         whole = any(one.path == item.path or one.feature.startswith(EXTENSION) for one in inside)
@@ -70,9 +64,9 @@ def spare(
             continue
         take_all_out(item.message, (one.path[len(item.path) :] for one in inside))
         # A field that the format does not declare may be refused by the provisioner besides: it is told once.
-        told: dict[tuple[str, str], Refusal] = {}
+        told: dict[tuple[str, str], Problem] = {}
         for one in inside:
-            told.setdefault((one.path, one.feature), one.told)
+            told.setdefault((one.path, one.feature), one)
         gone += told.values()
     return gone
 
@@ -85,7 +79,7 @@ class OptionalUses:
         found = (use for use in uses(message) if use.id in optional) if optional else ()
         self._by_outer = by_outer((use.path, use) for use in found)
 
-    def without(self, cannot: CannotLower) -> list[Refusal]:
+    def without(self, cannot: CannotLower) -> list[Problem]:
         """Take the fields that a pass cannot do out of its item, if all are optional; give what was taken out."""
         item = cannot.item
         chosen: list[Use] = []
@@ -97,14 +91,10 @@ class OptionalUses:
                 return []
             chosen += own
         gone = [use for use in reversed(chosen) if take_out(item.message, use.path[len(item.path) :])]
-        return [_told(use, cannot.reason, cannot.remedy) for use in reversed(gone)]
+        return [_of_use(use, cannot.problem.reason, cannot.problem.advice) for use in reversed(gone)]
 
 
-def _told(use: Use, reason: str, remedy: str) -> Refusal:
+def _of_use(use: Use, reason: str, remedy: str) -> Problem:
     origin = diagnosticpb.Origin()
     origin.CopyFrom(origin_of(use.item))
-    return Refusal(use.id, use.path, origin, reason, remedy or "leave it out")
-
-
-def _nothing(path: str) -> Refusal:
-    return Refusal("", path, diagnosticpb.Origin(), "", "leave it out")
+    return Problem(use.id, use.path, reason, remedy or _LEAVE_OUT, origin)

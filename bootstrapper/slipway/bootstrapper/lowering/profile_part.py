@@ -19,7 +19,8 @@ def needed(part: Part | None, item: Item) -> Part:
         raise CannotLower(
             item,
             f"the OS profile of target.distribution has no entry for {item.feature}",
-            remedy="add one to the directory of OS profiles, or choose a first-boot system that takes it natively",
+            remedy="add one to the directory of OS profiles",
+            alternative=", or choose a first-boot system that takes it natively",
         )
     return part
 

@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.bootstrapper.field_index import by_outer, enclosing
 from slipway.bootstrapper.lowering.dependencies import OWNED
-from slipway.bootstrapper.lowering.draft import CannotLower, Draft, Elsewhere, Refusal
+from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.optional_fields import OptionalUses
 from slipway.bootstrapper.lowering.passes import Pass
 from slipway.bootstrapper.lowering.work import Work
-from slipway.bootstrapper.remedies import reason_of, remedy_of
+from slipway.bootstrapper.problems.problem import Problem
+from slipway.bootstrapper.problems.remedies import reason_of, remedy_of
 from slipway.contract.errors import UnsupportedTarget, Violation
 from slipway.contract.features import Unsupported
 from slipway.contract.walk import Item, items, take_all
+from slipway.rpc.spans import span
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 
@@ -34,6 +36,7 @@ def lower_round(
     # What the user puts at a path comes first: a pass that would write there, too, must see it.
     for item in take_all(sorted(affected, key=lambda item: item.feature not in OWNED)):
         taken.setdefault(item.feature, []).append(item)
+    work.draft.gone += [item for group in taken.values() for item in group]
     wrong_in = by_outer((one.use.path, one) for one in wrong)
     rejected_in = by_outer((path, (path, one)) for path, one in rejected.items())
     for feature, group in taken.items():
@@ -47,19 +50,19 @@ def lower_round(
                     work.pass_on(item, dict(rejected_in[item.path]), remedy)
                     continue
                 _lack(work, item, wrong_in, remedy)
-    work.draft.gone += [item for group in taken.values() for item in group]
     return given_up
 
 
 def _run(work: Work, one: Pass, group: list[Item], known: OptionalUses) -> Iterator[str]:
     """Run a pass, and again without what it cannot do: optional fields of items, or items, whose paths are given."""
     draft, remaining = work.draft, group
-    left_out: dict[int, list[Refusal]] = {}
+    left_out: dict[int, list[Problem]] = {}
     before = draft.copy()
     draft.forget_paths()
     while remaining:
         try:
-            one.lower(remaining, draft)
+            with span("lower", {"pass": one.id}):
+                one.lower(remaining, draft)
         except UnsupportedTarget as unknown:
             draft.restore(before)
             for item in remaining:
@@ -75,7 +78,7 @@ def _run(work: Work, one: Pass, group: list[Item], known: OptionalUses) -> Itera
                     left_out.setdefault(id(each.item.message), []).extend(gone)
                     continue
                 given_up.add(id(each.item.message))
-                work.give_up(each.item, each.reason, remedy=each.remedy)
+                work.refuse(each.problem)
                 yield each.item.path
             remaining = [item for item in remaining if id(item.message) not in given_up]
             continue
@@ -93,7 +96,7 @@ def _lacks_profile(work: Work, item: Item, unknown: UnsupportedTarget) -> None:
     """Give up an item whose pass has to know the distribution, where no profile does."""
     for each in unknown.violations:
         why = f"it is lowered by the machine's OS profile, and {each.path} {each.description}"
-        work.give_up(item, why, remedy=each.remedy, elsewhere=Elsewhere.FORMATS)
+        work.give_up(item, why, remedy=each.remedy)
 
 
 def _emitted(draft: Draft, before: Draft) -> set[str]:
@@ -118,12 +121,12 @@ def _lack(work: Work, item: Item, wrong_in: Mapping[str, list[Unsupported]], rem
     for one in inside[:1] if item.feature in work.optional_features else inside:
         whole = one.use.path == item.path and one.use.id not in work.supports
         do = remedy if whole and remedy else remedy_of(one.use, work.supports, item_path=item.path)
-        work.give_up(item, work.in_vain(reason_of(one)), remedy=do, feature=one.use.id, elsewhere=Elsewhere.FORMATS)
+        work.give_up(item, work.in_vain(reason_of(one)), remedy=do, part=one.use.id)
     if inside:
         return
     why = work.in_vain("it depends on something that the format does not take")
     do = f"change what it depends on first, or {remedy or 'leave both out'}"
-    work.give_up(item, why, remedy=do, elsewhere=Elsewhere.FORMATS)
+    work.give_up(item, why, remedy=do)
 
 
 def _apart(wrong: Iterable[Unsupported]) -> Iterator[Unsupported]:

@@ -20,6 +20,7 @@ from slipway.contract.errors import (
     ProvisionerTimeout,
     SlipwayError,
 )
+from slipway.rpc.spans import Attributes, span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
@@ -36,6 +37,15 @@ Tag = Callable[[], str]
 def new_tag() -> str:
     """Make a tag that no other call has."""
     return uuid.uuid4().hex
+
+
+def _attributes(candidate: Candidate, bundle: bundlepb.BootstrapBundle) -> Attributes:
+    return {
+        "provisioner": candidate.name,
+        "format": candidate.format.format,
+        "machine": bundle.machine.name,
+        "bundle_id": bundle.id,
+    }
 
 
 async def render(  # noqa: PLR0913  # the parts of a call
@@ -70,7 +80,8 @@ async def render(  # noqa: PLR0913  # the parts of a call
                 max_user_data_bytes=MAX_USER_DATA,
             )
             try:
-                response = await provisioners.render(instance, request, timeout=timeout)
+                with span("render", _attributes(candidate, bundle)):
+                    response = await provisioners.render(instance, request, timeout=timeout)
             except SlipwayError as error:
                 # Not on the event loop: it takes milliseconds where the secrets, or the text, are long.
                 scrubbed = await asyncio.to_thread(scrubber.error, _named(error))

@@ -10,9 +10,10 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import chain
 from urllib.parse import quote
 
-from slipway.bootstrapper.provisioning.secret_pieces import WINDOW, SecretPieces
+from slipway.bootstrapper.provisioning.secret_pieces import FIELD_PATH, WINDOW, SecretPieces
 from slipway.contract.errors import ForeignStatus, SlipwayError
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -26,7 +27,16 @@ LONGEST_TEXT = 4096
 _MOST_DIAGNOSTIC_TEXT = 64 * 1024
 """Characters of all diagnostics of an answer together that are relayed."""
 
+MOST_SECRETS = 256 * 1024
+"""Bytes of secrets that texts are searched for. What it takes to find any piece of them has 200 times as many."""
+
+_MOST_FOR_RARE_FORMS = 48 * 1024
+"""Bytes of secrets that are also looked for in rare forms: three times as many as the common ones."""
+
+LEFT_OUT = "[the text is left out: the machine has more secrets than it can be searched for]"
+
 _LINE = re.compile(r"\S{6,}")
+_LONGEST_NAME = 200
 _REASON = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
 _PEM_HEAD = re.compile(r"-----(?:BEGIN|END) [A-Z ]{1,40}-----")
 
@@ -37,21 +47,24 @@ class Scrubber:
     def __init__(self, secrets: Iterable[bytes]) -> None:
         """Take the values that no text may hold."""
         self._secrets = sorted({secret for secret in secrets if len(secret) >= _SHORTEST}, key=len, reverse=True)
+        self._size = sum(map(len, self._secrets))
 
     def text(self, text: str) -> str:
         """Return a text on one line, without control characters, in which secrets are replaced.
 
-        A secret is found as it is and in base64, hexadecimal digits and percent-encoding, a long one by any piece of
-        WINDOW letters and digits, whatever other characters, blanks and escapes of terminals stand between them.
+        A secret is found as it is and in base64, hexadecimal digits, percent-encoding, escapes, rows of numbers and
+        UTF-16, a long one by any piece of WINDOW letters and digits, whatever other characters, blanks and escapes of
+        terminals stand between them. Of a machine with more than MOST_SECRETS only names and field paths are left.
         """
         text = text[:LONGEST_TEXT]
+        if self._size > MOST_SECRETS:
+            return text if not text or _is_name(text) else LEFT_OUT
         plain = "".join(sign if sign.isprintable() else " " for sign in text)
         for whole in self._wholes:
             plain = plain.replace(whole, "\x01" * len(whole))
         if len(text) >= _SHORTEST:
-            plain = "".join(
-                "\x01" if hit else sign for hit, sign in zip(self._pieces.covered(text), plain, strict=True)
-            )
+            covered = self._pieces.covered(text)
+            plain = "".join("\x01" if hit else sign for hit, sign in zip(covered, plain, strict=True))
         return re.sub(r"\x01+", REDACTED, plain)
 
     def holds(self, text: str) -> bool:
@@ -110,11 +123,22 @@ class Scrubber:
 
     @cached_property
     def _pieces(self) -> SecretPieces:
-        long = (form for secret in self._secrets if len(secret) > WINDOW for form in _forms(secret))
-        short = (
-            form for secret in self._secrets if len(secret) <= WINDOW for form in (*_forms(secret), *_groups(secret))
-        )
-        return SecretPieces(long=long, short=short)
+        has_rare = self._size <= _MOST_FOR_RARE_FORMS
+        long: list[Iterator[str]] = []
+        short: list[Iterator[str]] = []
+        for secret in self._secrets:
+            forms = [_forms(secret), _rare_forms(secret) if has_rare else iter(())]
+            if len(secret) > WINDOW:
+                long += forms
+            else:
+                short += [*forms, _groups(secret)]
+        return SecretPieces(long=chain.from_iterable(long), short=chain.from_iterable(short))
+
+
+def _is_name(text: str) -> bool:
+    if len(text) > _LONGEST_NAME:
+        return False
+    return text.isdecimal() or bool(FIELD_PATH.fullmatch(text) or _REASON.fullmatch(text))
 
 
 def scrubber_of(bundle: bundlepb.BootstrapBundle) -> Scrubber:
@@ -133,11 +157,23 @@ def _groups(secret: bytes) -> Iterator[str]:
 def _forms(secret: bytes) -> Iterator[str]:
     # What stands in every PEM file is no secret, and messages name it.
     yield _PEM_HEAD.sub("\n", secret.decode(errors="replace"))
+    yield quote(secret, safe="")
+    yield from _encoded(secret)
+
+
+def _rare_forms(secret: bytes) -> Iterator[str]:
+    # As Windows has texts; without the last byte, since both orders of bytes have the same between the first and that.
+    yield from _encoded(secret.decode(errors="replace").encode("utf-16-le")[:-1])
+    # Escapes of JSON, C and shells, and bytes as Go prints them: what is no letter or digit does not count.
+    for form in ("u{:04x}", "x{:02x}", "{:03o}", "{}"):
+        yield "".join(map(form.format, secret))
+
+
+def _encoded(data: bytes) -> Iterator[str]:
+    yield data.hex()
+    yield data.hex().upper()
     for start in range(3):
         # Within a longer text a secret stands at any of three places of base64's groups.
-        encoded = base64.b64encode(secret[start:]).decode().rstrip("=")
+        encoded = base64.b64encode(data[start:]).decode().rstrip("=")
         yield encoded
         yield encoded.translate(str.maketrans("+/", "-_"))
-    yield secret.hex()
-    yield secret.hex().upper()
-    yield quote(secret, safe="")

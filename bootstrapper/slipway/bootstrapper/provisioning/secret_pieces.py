@@ -20,7 +20,7 @@ _MOST_PLACES = 8
 _SIGNS = re.compile(r"[\W_]+")
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)?)")
 _RUN = re.compile(r"\S+")
-_FIELD_PATH = re.compile(r"[a-z_]+(\[[0-9]+\])?(\.[a-z_]+(\[[0-9]+\])?)*+[.,:;]?")
+FIELD_PATH = re.compile(r"[a-z_]+(\[[0-9]+\])?(\.[a-z_]+(\[[0-9]+\])?)*+[.,:;]?")
 """A field path, which is in most messages and is never one of a secret's pieces."""
 
 
@@ -84,7 +84,7 @@ def _letters(form: str) -> str:
 def _squeezed(text: str) -> tuple[str, list[int]]:
     """Give the letters and digits of a text in lower case, and where each stands."""
     skipped = bytearray(len(text))
-    paths = (run for run in _RUN.finditer(text) if "." in run[0] and _FIELD_PATH.fullmatch(run[0]))
+    paths = (run for run in _RUN.finditer(text) if "." in run[0] and FIELD_PATH.fullmatch(run[0]))
     for matched in (*_ESCAPE.finditer(text), *paths):
         skipped[matched.start() : matched.end()] = b"\1" * (matched.end() - matched.start())
     origins = [place for place, sign in enumerate(text) if sign.isalnum() and not skipped[place]]

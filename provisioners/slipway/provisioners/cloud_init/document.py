@@ -105,7 +105,7 @@ class _Stream:
         elif isinstance(value, Mapping):
             self.events.append(_MAPPING)
             for key, entry in value.items():
-                self.events.append(_scalar(key))
+                self.events.append(_text(key))
                 self.put(entry)
             self.events.append(_MAPPING_END)
         else:

@@ -126,6 +126,8 @@ class ControlPlane:
         )
         policy = self.ctx.content(audit.policy, f"{path}.policy")
         fields = mapping(policy, f"{path}.policy", f"{_FEATURE}.audit", self.ctx)
+        if fields is None:
+            return {}
         if fields.get("kind") != "Policy" or not str(fields.get("apiVersion")).startswith("audit.k8s.io/"):
             remedy = "write one document of kind Policy and apiVersion audit.k8s.io/v1"
             why = "must be a Policy of audit.k8s.io"

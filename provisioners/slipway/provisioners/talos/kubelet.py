@@ -3,6 +3,7 @@
 import ipaddress
 from typing import Any
 
+from slipway.contract.yaml_source import SHORT, Limits, limits_together
 from slipway.provisioners.talos.arguments import arguments
 from slipway.provisioners.talos.documents import Kubelet, NodeIP
 from slipway.provisioners.talos.kubelet_fields import PROTECTED, known
@@ -99,26 +100,29 @@ def labels(node: kubernetespb.NodeRegistration, *, control_plane: bool, ctx: Ren
 def static_pods(kubernetes: kubernetespb.Kubernetes, ctx: RenderContext) -> list[dict[str, Any]]:
     """Give the static pods as mappings."""
     pods = []
+    limits = limits_together(SHORT)
     for index, pod in enumerate(kubernetes.static_pods):
         path = f"intent.kubernetes.static_pods[{index}].manifest"
-        manifest = mapping(ctx.content(pod.manifest, path), path, "kubernetes.static_pods", ctx)
+        manifest = mapping(ctx.content(pod.manifest, path), path, "kubernetes.static_pods", ctx, limits)
+        if manifest is None:
+            continue
         if manifest.get("kind") != "Pod" or manifest.get("apiVersion") != "v1":
             ctx.refuse(path, "kubernetes.static_pods", "must be a Pod of apiVersion v1", remedy="write a Pod")
         pods.append(manifest)
     return pods
 
 
-def mapping(data: bytes, path: str, feature: str, ctx: RenderContext) -> dict[str, Any]:
-    """Give the one mapping that a document in YAML or JSON holds; refuse anything else."""
+def mapping(data: bytes, path: str, feature: str, ctx: RenderContext, limits: Limits = SHORT) -> dict[str, Any] | None:
+    """Give the one mapping that a document in YAML or JSON holds; refuse anything else, and give None."""
     try:
-        configuration = read_kubernetes(data)
+        configuration = read_kubernetes(data, limits)
     except ValueError as error:
         ctx.refuse(path, feature, str(error), remedy="write one document in YAML or JSON")
-        return {}
+        return None
     if len(configuration) == 1 and isinstance(configuration[0], dict):
         return configuration[0]
     ctx.refuse(path, feature, "must hold one document, a mapping", remedy="write one document in YAML or JSON")
-    return {}
+    return None
 
 
 def _configuration(node: kubernetespb.NodeRegistration, version: TalosVersion, ctx: RenderContext) -> dict[str, Any]:
@@ -126,7 +130,7 @@ def _configuration(node: kubernetespb.NodeRegistration, version: TalosVersion, c
         return {}
     path, feature = f"{_NODE}.kubelet_configuration", "kubernetes.node.kubelet_configuration"
     opaque = node.kubelet_configuration
-    fields = mapping(opaque.data or opaque.text.encode(), path, feature, ctx)
+    fields = mapping(opaque.data or opaque.text.encode(), path, feature, ctx) or {}
     kind = (fields.pop("apiVersion", None), fields.pop("kind", None))
     if kind not in (("kubelet.config.k8s.io/v1beta1", "KubeletConfiguration"), (None, None)):
         why = "must be a KubeletConfiguration of kubelet.config.k8s.io/v1beta1"

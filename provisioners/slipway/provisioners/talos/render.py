@@ -4,6 +4,7 @@ import re
 from typing import Any, Literal
 
 from slipway.contract.errors import UnsupportedTarget, Violation
+from slipway.contract.yaml_source import SHORT, limits_together
 from slipway.provisioners.talos import material as secret
 from slipway.provisioners.talos.capabilities import PATCH
 from slipway.provisioners.talos.cluster import cluster, image_tag
@@ -15,7 +16,7 @@ from slipway.provisioners.talos.material import Material
 from slipway.provisioners.talos.naming import names
 from slipway.provisioners.talos.patch import apply_patch
 from slipway.provisioners.talos.versions import BY_FORMAT, TalosVersion
-from slipway.provisioners.talos.yaml_text import emit, read_kubernetes, read_patch
+from slipway.provisioners.talos.yaml_text import WRITTEN, emit, read_kubernetes, read_patch
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -40,7 +41,8 @@ def render(bundle: bundlepb.BootstrapBundle, target: clusterpb.Target, ctx: Rend
     documents = _patched(_documents(bundle, target, version, material, ctx), bundle, ctx)
     _check_install(documents, target, ctx)
     content = emit(documents)
-    if len(read_kubernetes(content)) != len(documents):
+    # What is larger is refused anyway.
+    if len(content) <= WRITTEN.max_characters and len(read_kubernetes(content)) != len(documents):
         raise AssertionError("the configuration does not read back as what was written")
     init = bundle.intent.role == clusterpb.ROLE_INIT
     _remark(bundle.intent, documents, ctx)
@@ -82,10 +84,11 @@ def _documents(
 
 
 def _patched(documents: list[Any], bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> list[Any]:
+    limits = limits_together(SHORT)
     for index, extension in enumerate(bundle.extensions):
         path = f"extensions[{index}].content"
         try:
-            documents = apply_patch(documents, read_patch(ctx.content(extension.content, path)))
+            documents = apply_patch(documents, read_patch(ctx.content(extension.content, path), limits))
         except ValueError as error:
             remedy = "correct the patch: YAML of a strategic merge, as talosctl takes it"
             ctx.refuse(path, f"ext.{PATCH}", str(error), remedy=remedy)

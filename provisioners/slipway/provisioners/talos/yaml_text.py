@@ -11,9 +11,12 @@ from typing import Any
 import yaml
 
 from slipway.contract.yaml_scalars import plain_value
-from slipway.contract.yaml_source import SHORT, SourceError, load_documents
+from slipway.contract.yaml_source import SHORT, Limits, SourceError, load_documents
 
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+WRITTEN = Limits()
+"""What a configuration may hold that was written here."""
+
 _WORD = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@+=-]*(:[A-Za-z0-9_./@+=-]+)*+")
 _BLOCK = re.compile(r"(?:[!-~][ -~]*|)(?:\n(?: *[!-~][ -~]*|)(?=\n))*+\n")
 _GO_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
@@ -66,28 +69,28 @@ def emit(documents: Iterable[Any]) -> bytes:
     return bytes(text, "ascii")
 
 
-def read_kubernetes(data: bytes) -> list[Any]:
+def read_kubernetes(data: bytes, limits: Limits = WRITTEN) -> list[Any]:
     """Give the documents of a stream as Kubernetes understands them.
 
     Raises:
-        ValueError: it is no YAML, without any of its text in the message.
+        ValueError: it is no YAML, or beyond the limits, without any of its text in the message.
     """
-    return _read(data, keep_spelling=False)
+    return _read(data, limits, keep_spelling=False)
 
 
-def read_patch(data: bytes) -> list[Any]:
+def read_patch(data: bytes, limits: Limits = SHORT) -> list[Any]:
     """Give the documents of a stream; bare scalars but text, true, false and null keep their spelling.
 
     Raises:
-        ValueError: it is no YAML, without any of its text in the message.
+        ValueError: it is no YAML, or beyond the limits, without any of its text in the message.
     """
-    return _read(data, keep_spelling=True)
+    return _read(data, limits, keep_spelling=True)
 
 
-def _read(data: bytes, *, keep_spelling: bool) -> list[Any]:
+def _read(data: bytes, limits: Limits, *, keep_spelling: bool) -> list[Any]:
     try:
         text = data.decode()
-        read = load_documents(text, file="", limits=SHORT if keep_spelling else None)
+        read = load_documents(text, file="", limits=limits)
         if keep_spelling:
             # Once more, for the words: what they mean was tried, as it is when the result is read back.
             read = load_documents(text, file="", scalars=_spelt, limits=SHORT)

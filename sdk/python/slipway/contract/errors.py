@@ -32,10 +32,12 @@ SlipwayError
 ├── Absent (NOT_FOUND)
 │   ├── MachineNotFound
 │   ├── ProvisionerNotFound
-│   └── LeaseNotFound
+│   ├── LeaseNotFound
+│   └── ReportNotFound
 ├── Unavailable (UNAVAILABLE)
 │   ├── UserDataNotReady
 │   ├── NoReadyProvisioner
+│   ├── ReportsUnavailable
 │   ├── Draining
 │   └── Overloaded
 ├── TimedOut (DEADLINE_EXCEEDED)
@@ -242,6 +244,12 @@ class LeaseNotFound(Absent):
     reason = Reason.LEASE_NOT_FOUND
 
 
+class ReportNotFound(Absent):
+    """There is no report, or no log bundle, of this machine and bundle."""
+
+    reason = Reason.REPORT_NOT_FOUND
+
+
 class Unavailable(SlipwayError):
     """It cannot be served now; retry with back-off."""
 
@@ -256,6 +264,12 @@ class NoReadyProvisioner(Unavailable):
     """Provisioners that would serve exist, or may come, but none is READY now."""
 
     reason = Reason.NO_READY_PROVISIONER
+
+
+class ReportsUnavailable(Unavailable):
+    """The store of reports does not answer."""
+
+    reason = Reason.REPORTS_UNAVAILABLE
 
 
 class Draining(Unavailable):

@@ -9,7 +9,8 @@ REGISTRY = "registry"
 """Role of a process that serves RegistryService."""
 BOOTSTRAPPER = "bootstrapper"
 """Role of a process that serves BootstrapService and ProvisioningService; the controller has it, too."""
-
+REPORTS = "reports"
+"""Role of a process that serves ReportService."""
 
 SPIFFE = "spiffe://"
 """Scheme of a SPIFFE id."""
@@ -29,5 +30,5 @@ def provisioner_host(*, trust_domain: str, name: str) -> str:
 
 
 def service_host(*, trust_domain: str, role: str) -> str:
-    """Return the DNS name that the certificate of a service carries; ``role`` is REGISTRY or BOOTSTRAPPER."""
+    """Return the DNS name that the certificate of a service carries; ``role`` is REGISTRY, BOOTSTRAPPER or REPORTS."""
     return f"{role}.{trust_domain}"

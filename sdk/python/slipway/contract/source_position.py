@@ -7,7 +7,10 @@ the spec codec and the importers complain in the same form. A message never hold
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+UNKNOWN_FIELD = "UNKNOWN_FIELD"
+"""Code of a field that does not exist and resembles none that does."""
 
 FieldPath = tuple[str | int, ...]
 """Keys and list indices from the root of a document."""
@@ -36,12 +39,14 @@ class SourceProblem:
         position: the place, or None when only the file is known.
         path: field path in text form; "" for the document as a whole.
         message: what is wrong and what to do, without any value.
+        code: what is wrong, for programs; "" where no program asks.
     """
 
     file: str
     position: Position | None
     path: str
     message: str
+    code: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         """Give `file:line:column: path: message`, as compilers do."""

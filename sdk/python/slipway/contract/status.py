@@ -38,13 +38,18 @@ class Violation:
     """One field that breaks a rule: its path as the user knows it, and the rule.
 
     ``feature`` is the id of the feature that cannot be honoured, where it is one; ``remedy`` is what the user can do.
-    On the wire they are FieldViolation.reason and .localized_message.
+    On the wire they are FieldViolation.reason and .localized_message. The others are not on the wire: ``part`` is the
+    feature of the field within the item that it is about, ``inner`` the field with which the description begins, and
+    ``alternative`` the end of the remedy that names other formats, in which no word is a field.
     """
 
     path: str
     description: str
     feature: str = ""
     remedy: str = ""
+    part: str = field(default="", compare=False, repr=False)
+    inner: str = field(default="", compare=False, repr=False)
+    alternative: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,26 @@ def is_item(descriptor: Descriptor) -> bool:
     return origin is not None and origin.message_type is not None and origin.message_type.full_name == ORIGIN
 
 
+@cache
+def holders_of(descriptor: Descriptor, name: str) -> frozenset[int]:
+    """Give the numbers of the fields in which a message of the type `name` can be, at any depth."""
+    return frozenset(
+        number for number, field in plan(descriptor).items() if field.message and name in _reachable(field.message)
+    )
+
+
+@cache
+def _reachable(descriptor: Descriptor) -> frozenset[str]:
+    """Give the names of all types that a message of this type can hold, and its own."""
+    known, pending = {descriptor.full_name}, [descriptor]
+    while pending:
+        for field in plan(pending.pop()).values():
+            if field.message and field.message.full_name not in known:
+                known.add(field.message.full_name)
+                pending.append(field.message)
+    return frozenset(known)
+
+
 def origin_of(item: Message | None) -> diagnosticpb.Origin:
     """Give where an item was written: its own field, to be changed or copied; an empty one of no item."""
     if item is None:

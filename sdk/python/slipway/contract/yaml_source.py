@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
@@ -35,9 +35,26 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _COLLECTION_TAGS = frozenset({None, "!", TAG_PREFIX + "map", TAG_PREFIX + "seq"})
 
 
+@dataclass(slots=True)
+class Allowance:
+    """Values that several texts may have together, aliases expanded: what is read of each is taken from it.
+
+    Sound texts of the same request are read one after the other. Each within its own limits, a hundred of them may
+    still be millions of values.
+    """
+
+    most: int
+    used: int = 0
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether the texts had more values than allowed; then none of a further text is read."""
+        return self.used > self.most
+
+
 @dataclass(frozen=True)
 class Limits:
-    """How much one text may hold: characters, documents, nesting, and nodes after aliases are expanded."""
+    """How much one text may hold: documents, nesting, and characters and nodes, both after aliases are expanded."""
 
     max_characters: int = 8 * 1024 * 1024
     max_depth: int = 100
@@ -47,9 +64,18 @@ class Limits:
     max_documents: int = 5_000
     """Empty ones count: each costs some kilobytes, and the time of its own checks."""
 
+    together: Allowance | None = None
+    """What the text may have together with others."""
 
-SHORT = Limits(max_nodes=20_000, max_documents=100)
+
+SHORT = Limits(max_characters=1024 * 1024, max_nodes=20_000, max_documents=100)
 """What a field may hold whose text is YAML. A few lines with aliases can stand for millions of values."""
+
+
+def limits_together(each: Limits | None = None) -> Limits:
+    """Give limits for texts that are kept at the same time: all of them may hold as many values as one of them."""
+    each = each or Limits()
+    return replace(each, together=Allowance(each.max_nodes))
 
 
 @dataclass(slots=True)
@@ -60,6 +86,9 @@ class Shape:
     style: str | None = None
     text: str | None = field(default=None, repr=False)
     size: int = 1
+    length: int = 0
+    """Characters of its keys and scalars, aliases expanded."""
+
     keys: dict[str | int, Position] = field(default_factory=dict)
     children: dict[str | int, "Shape"] = field(default_factory=dict, repr=False)
 
@@ -165,25 +194,21 @@ def _reason(error: yaml.MarkedYAMLError) -> str:
     return problem.split(", but")[0].split("'")[0].strip()
 
 
+@dataclass(slots=True)
 class _Composer:
     """Builds documents from events. One instance reads one text."""
 
-    def __init__(
-        self,
-        text: str,
-        file: str,
-        original: Callable[[Position], Position],
-        limits: Limits,
-        scalars: ScalarReader,
-    ) -> None:
-        self.text = text
-        self.file = file
-        self.original = original
-        self.limits = limits
-        self.scalars = scalars
-        self.nodes = 0
-        self.anchors: dict[str, tuple[Tree, Shape]] = {}
-        self.events: Iterator[Event] = iter(())
+    text: str
+    file: str
+    original: Callable[[Position], Position]
+    limits: Limits
+    scalars: ScalarReader
+    nodes: int = 0
+    repeated: int = 0
+    """Characters that stand for no text of their own: those of aliases."""
+
+    anchors: dict[str, tuple[Tree, Shape]] = field(default_factory=dict)
+    events: Iterator[Event] = field(default_factory=lambda: iter(()))
 
     def documents(self) -> Iterator[Document]:
         if len(self.text) > self.limits.max_characters:
@@ -225,12 +250,15 @@ class _Composer:
             raise self.error(event, path, "an alias of an anchor that is not defined before it")
         value, shape = self.anchors[event.anchor]
         self.count(shape.size, event, path)
+        self.repeated += shape.length
+        if len(self.text) + self.repeated > self.limits.max_characters:
+            raise self.error(event, path, f"more than {self.limits.max_characters} characters, aliases expanded")
         if len(path) + _depth(value) > self.limits.max_depth:
             raise self.error(event, path, f"nested deeper than {self.limits.max_depth} levels")
         return deepcopy(value), shape
 
     def scalar(self, event: Event, shape: Shape, path: FieldPath) -> Tree:
-        shape.style, shape.text = event.style, event.value
+        shape.style, shape.text, shape.length = event.style, event.value, len(event.value)
         try:
             value = self.scalars(event.value, event.tag, event.implicit[0])
         except ValueError as error:
@@ -248,6 +276,7 @@ class _Composer:
             shape.keys[index] = self.place(event.start_mark) if isinstance(event, yaml.AliasEvent) else child.start
             shape.children[index] = child
             shape.size += child.size
+            shape.length += child.length
             items.append(value)
         return items
 
@@ -265,6 +294,7 @@ class _Composer:
             shape.keys[key] = self.place(event.start_mark)
             fields[key], shape.children[key] = self.node(next(self.events), (*path, key))
             shape.size += shape.children[key].size + 1
+            shape.length += shape.children[key].length + len(key)
         for value, other in merged:
             _merge_into(fields, shape, value, other)
         return fields
@@ -295,6 +325,11 @@ class _Composer:
         self.nodes += nodes
         if self.nodes > self.limits.max_nodes:
             raise self.error(event, path, f"more than {self.limits.max_nodes} values, aliases expanded")
+        if (together := self.limits.together) is not None:
+            together.used += nodes
+            if together.is_used_up:
+                message = f"more than {together.most} values in all such texts together, aliases expanded"
+                raise self.error(event, path, message)
 
     def place(self, mark: Any) -> Position:
         return self.original(Position(mark.line + 1, mark.column + 1))
@@ -315,6 +350,7 @@ def _merge_into(fields: dict[str, Tree], shape: Shape, value: dict[str, Tree], o
             fields[key] = item
             shape.keys[key], shape.children[key] = other.keys[key], other.children[key]
             shape.size += other.children[key].size + 1
+            shape.length += other.children[key].length + len(key)
 
 
 def _depth(value: Tree) -> int:
@@ -326,6 +362,7 @@ def _depth(value: Tree) -> int:
 
 
 __all__ = [
+    "Allowance",
     "Document",
     "FieldPath",
     "Limits",
@@ -333,6 +370,7 @@ __all__ = [
     "Source",
     "SourceError",
     "SourceProblem",
+    "limits_together",
     "load_documents",
     "path_text",
     "shown_key",

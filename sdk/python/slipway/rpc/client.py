@@ -29,14 +29,15 @@ async def invoke(
     *,
     timeout: float,  # noqa: ASYNC109  # it is the deadline that travels with the call
     wait_for_ready: bool = False,
+    authorization: str = "",
 ) -> _Response:
-    """Call a method of a stub; ``timeout`` in seconds.
+    """Call a method of a stub; ``timeout`` in seconds, ``authorization`` as the header of that name, "" for none.
 
     Raises:
         SlipwayError: the call failed; a ForeignStatus where the transport failed.
     """
     try:
-        return await method(request, timeout=timeout, metadata=_outgoing(), wait_for_ready=wait_for_ready)
+        return await method(request, timeout=timeout, metadata=_outgoing(authorization), wait_for_ready=wait_for_ready)
     except grpc.aio.AioRpcError as error:
         failure = _slipway_error(error)
     except grpc.aio.UsageError:
@@ -55,13 +56,16 @@ async def stream(
     request: _Request,
     *,
     timeout: float | None = None,  # noqa: ASYNC109  # it is the deadline that travels with the call
+    authorization: str = "",
 ) -> AsyncIterator[_Response]:
     """Call a method of a stub that answers with a stream; ``timeout`` None lets it go on for ever.
+
+    ``authorization`` is the header of that name, "" for none.
 
     Raises:
         SlipwayError: the call failed; a ForeignStatus where the transport failed.
     """
-    call = method(request, timeout=timeout, metadata=_outgoing())
+    call = method(request, timeout=timeout, metadata=_outgoing(authorization))
     try:
         async for message in call:
             yield message
@@ -82,10 +86,11 @@ def is_foreign_identity(error: SlipwayError) -> bool:
     return _FOREIGN_IDENTITY in error.message
 
 
-def _outgoing() -> tuple[tuple[str, str], ...]:
+def _outgoing(authorization: str) -> tuple[tuple[str, str], ...]:
     request_id = structlog.contextvars.get_contextvars().get("request_id")
     own = ((REQUEST_ID, request_id),) if isinstance(request_id, str) else ()
-    return own + trace_headers.get()
+    shown = (("authorization", authorization),) if authorization else ()
+    return own + shown + trace_headers.get()
 
 
 def _slipway_error(error: grpc.aio.AioRpcError) -> SlipwayError:

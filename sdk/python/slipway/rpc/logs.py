@@ -14,13 +14,14 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from slipway.contract.control_characters import escape_controls
 from slipway.rpc.error_mapping import describe_exception
+from slipway.rpc.trace_context import trace_id
 
 LogFormat = Literal["auto", "json", "console"]
 
 ALLOWED_KEYS = frozenset(
     {
         "event", "level", "timestamp", "logger", "where",
-        "request_id", "rpc", "code", "reason", "milliseconds", "error_id", "error", "frames",
+        "request_id", "trace_id", "rpc", "code", "reason", "milliseconds", "error_id", "error", "frames",
         "service", "address", "endpoint", "provisioner", "version", "instance_id", "state", "registry_epoch",
         "format", "role", "infrastructure", "feature", "features", "passes", "field", "digest", "tag",
         "count", "bytes", "limit", "attempt", "seconds", "signal",
@@ -47,6 +48,7 @@ def configure_logging(*, log_format: LogFormat = "auto", level: str = "info", ex
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
+            _traced,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             AllowList(extra_keys),
@@ -58,6 +60,13 @@ def configure_logging(*, log_format: LogFormat = "auto", level: str = "info", ex
         cache_logger_on_first_use=False,
     )
     logging.basicConfig(handlers=[ForeignRecords()], level=logging.WARNING, force=True)
+
+
+def _traced(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    """Give the event with the trace that it happened in."""
+    del logger, method
+    current = trace_id()
+    return {**event, "trace_id": current} if current else event
 
 
 class AllowList:

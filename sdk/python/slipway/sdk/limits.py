@@ -8,6 +8,7 @@ from collections import Counter
 
 from slipway.contract.errors import BundleInvalid, BundleTooLarge, UserDataTooLarge, Violation
 from slipway.contract.grammars import MOST_PATH_PARTS
+from slipway.contract.secret_references import MAX_REFERENCED_BYTES, referenced_bytes
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 MAX_BUNDLE_BYTES = 2 * 1024 * 1024
@@ -16,7 +17,7 @@ LARGEST_SHOWN = 5
 
 
 def check_bundle_size(bundle: bundlepb.BootstrapBundle) -> None:
-    """Refuse a bundle of more than 2 MiB.
+    """Refuse a bundle of more than 2 MiB, or of more than 4 MiB with its secrets at all the places that refer to them.
 
     Raises:
         BundleTooLarge: with size and limit.
@@ -27,6 +28,13 @@ def check_bundle_size(bundle: bundlepb.BootstrapBundle) -> None:
             "the bundle is larger than the contract allows",
             violations=[Violation("bundle", f"has {size} bytes; at most {MAX_BUNDLE_BYTES} are allowed")],
             metadata={"size": str(size), "limit": str(MAX_BUNDLE_BYTES)},
+        )
+    size = referenced_bytes(bundle)
+    if size > MAX_REFERENCED_BYTES:
+        raise BundleTooLarge(
+            "the secrets of the bundle are repeated beyond what is allowed",
+            violations=[Violation("secrets", f"have {size} bytes at the places that refer to them")],
+            metadata={"size": str(size), "limit": str(MAX_REFERENCED_BYTES)},
         )
 
 

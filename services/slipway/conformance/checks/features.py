@@ -61,21 +61,16 @@ async def unheard_of(session: Session, info: provisionerpb.FormatInfo) -> None:
 async def names_all(session: Session, info: provisionerpb.FormatInfo) -> None:
     """A refusal names all ids, sorted, and their paths."""
     request = await session.base(info)
-    for number, id_ in enumerate(reversed(FUTURE)):
-        request.bundle.required_features.add(id=id_, paths=[f"os.unheard_of[{number}]"], count=1)
+    paths = [[f"os.unheard_of[{number}].{part}" for part in ("one", "other")] for number in range(len(FUTURE))]
+    for id_, used in zip(reversed(FUTURE), paths, strict=True):
+        request.bundle.required_features.add(id=id_, paths=used, count=len(used))
     got = await session.subject.render(request)
     named = got.info.metadata.get("features", "")
     expect(
         named == ",".join(sorted(FUTURE)),
         "the metadata key `features` is not the refused ids, sorted and joined by commas",
     )
-    all_hold(
-        [
-            f"BadRequest does not name os.unheard_of[{number}]"
-            for number in range(len(FUTURE))
-            if f"os.unheard_of[{number}]" not in got.fields
-        ]
-    )
+    all_hold([f"BadRequest does not name {path}" for used in paths for path in used if path not in got.fields])
 
 
 @CHECKS.check_format("FEA-004")

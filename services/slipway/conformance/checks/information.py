@@ -200,4 +200,4 @@ async def in_time(session: Session) -> None:
     """It answers in time."""
     got = await session.subject.info()
     text = f"GetProvisionerInfo took longer than {INFO_SECONDS:.0f} seconds"
-    judge(text, got.seconds, INFO_SECONDS, slow=session.slowness)
+    judge(text, got.seconds, INFO_SECONDS, slow=session.heartbeat.slowness)

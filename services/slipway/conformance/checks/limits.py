@@ -117,7 +117,12 @@ async def in_time(session: Session, info: provisionerpb.FormatInfo) -> None:
     got = await session.subject.render(request, seconds=2 * most)
     size = request.bundle.ByteSize()
     expect(got.code != "UNAVAILABLE", f"a bundle of {size} bytes ended with {got.described()}")
-    judge(f"a bundle of {size} bytes took longer than {most:.0f} seconds", got.seconds, most, slow=session.slowness)
+    judge(
+        f"a bundle of {size} bytes took longer than {most:.0f} seconds",
+        got.seconds,
+        most,
+        slow=session.heartbeat.slowness,
+    )
 
 
 def _is_too_large(got: Answer, *, limit: int) -> None:

@@ -28,7 +28,7 @@ async def usual_time(session: Session, info: provisionerpb.FormatInfo) -> None:
         times.append(time.monotonic() - began)
     session.figures.add(f"{info.format}, one after the other", times, sum(times))
     text = "of 100 renders more than one took longer than a second"
-    judge(text, sorted(times)[98], SLOW_SECONDS, slow=session.slowness)
+    judge(text, sorted(times)[98], SLOW_SECONDS, slow=session.heartbeat.slowness)
 
 
 @CHECKS.check("LIM-008")

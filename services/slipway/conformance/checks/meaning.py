@@ -69,9 +69,11 @@ async def entry_point(session: Session, info: provisionerpb.FormatInfo) -> None:
         [
             "plain",
             "two words",
+            "three  blanks  in   it",
             "",
             "it's",
             'say "hi"',
+            '"key": "value", ',
             "$HOME ${HOME} $$",
             "%h %%",
             "back\\slash\\",
@@ -136,24 +138,27 @@ async def compared(
     session: Session, info: provisionerpb.FormatInfo, request: provisionerpb.RenderRequest
 ) -> Comparison:
     """Render a request and compare its user data with its bundle."""
-    return await _read(session, info, request, await session.subject.rendered(request))
+    return await read(session, info, request, await session.subject.rendered(request))
 
 
 async def _tried(session: Session, info: provisionerpb.FormatInfo, trial: Trial) -> Comparison:
     """Compare what a case gave with its bundle."""
-    return await _read(session, info, trial.request, trial.answer.response)
+    return await read(session, info, trial.request, trial.answer.response)
 
 
-async def _read(
+async def read(
     session: Session,
     info: provisionerpb.FormatInfo,
     request: provisionerpb.RenderRequest,
     response: provisionerpb.RenderResponse,
 ) -> Comparison:
+    """Compare what a request gave with its bundle."""
     state = await decoded(session.options, info, response)
     windows = requests.is_windows(info)
     found = compare(request.bundle, state, windows=windows)
     found.surplus = surplus(request.bundle, state, windows=windows)
+    if state.architecture not in ("", request.target.architecture):
+        found.problems.append("the user data is for another architecture than the target's")
     return found
 
 

@@ -61,8 +61,10 @@ async def backs_off(session: Session) -> None:
                 await asyncio.sleep(_GROWTH_SECONDS)
                 growing = grow(pauses(registry.of("Register"), session.heartbeat))
                 expect(growing, "refused, it calls Register again after pauses that do not grow")
-                late = min(session.heartbeat.late(since), 2 * _BACKOFF_SECONDS)
-                again = await registry.until(lambda r=registry: len(r.of("Register")) > 1, late)  # type: ignore[misc]
+                longer = session.heartbeat.longer(_BACKOFF_SECONDS, since) - _BACKOFF_SECONDS
+                again = await registry.until(lambda r=registry: len(r.of("Register")) > 1, longer)  # type: ignore[misc]
+                if not again:
+                    session.heartbeat.fail(_BACKOFF_SECONDS, since)
                 expect(again, f"refused, it did not call Register again {seconds}")
                 expect(await serves(session, subject), "refused by the registry, it does not serve")
 

@@ -82,13 +82,18 @@ async def renewed_certificate(session: Session) -> None:
         before = await asyncio.to_thread(shown_by, subject.endpoint, own)
         authority.write(folder, name=session.info.name)
         seconds = session.options.patience.reload
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            after = await asyncio.to_thread(shown_by, subject.endpoint, own)
-            if after.serial != before.serial:
-                return
-            await asyncio.sleep(0.3)
-    raise Broken(f"it still shows the old certificate {seconds:.0f} seconds after the files were replaced")
+
+        async def shown(left: float) -> bool:
+            end = time.monotonic() + left
+            while time.monotonic() < end:
+                after = await asyncio.to_thread(shown_by, subject.endpoint, own)
+                if after.serial != before.serial:
+                    return True
+                await asyncio.sleep(0.3)
+            return False
+
+        renewed = await session.heartbeat.within(seconds, shown)
+        expect(renewed, f"it still shows the old certificate {seconds:.0f} seconds after the files were replaced")
 
 
 def _credentials(session: Session) -> Credentials:

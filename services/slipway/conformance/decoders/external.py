@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import tempfile
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,9 @@ from google.protobuf.json_format import MessageToJson, Parse, ParseError
 
 from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
 from slipway.conformance.heartbeat import Heartbeat
+from slipway.conformance.outcome import Unverified
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
+from slipway.conformance.yardstick import slowness
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 SECONDS = 30.0
@@ -31,7 +34,7 @@ class Program:
     Attributes:
         flag: the option of the suite that names it, for messages.
         command: program and arguments.
-        seconds: how long it may take; longer by as much as this machine is late.
+        seconds: how long it may take; longer by as much as this machine is late or slow.
     """
 
     flag: str
@@ -44,6 +47,7 @@ class Program:
         Raises:
             UnreadableError: it failed, or wrote no MachineState; or an attachment's name is not that of a file.
             NotServedError: it ended with exit code 3.
+            Unverified: it did not end, on a machine that is too slow.
         """
         with tempfile.TemporaryDirectory(prefix="slipway-conformance-") as folder:
             job.lay_out(Path(folder))
@@ -73,7 +77,8 @@ class Program:
             raise UnreadableError(f"{self.flag} cannot be started: {error.strerror}") from None
         reading = asyncio.ensure_future(process.communicate(job.standard_input))
         try:
-            async with Heartbeat().beating() as heartbeat:
+            async with Heartbeat(slowness=slowness).beating() as heartbeat:
+                since = time.monotonic()
                 ended = await heartbeat.within(self.seconds, lambda seconds: _done(reading, seconds))
         finally:
             if not reading.done():  # too late, or the suite itself is ended
@@ -82,6 +87,8 @@ class Program:
                     os.killpg(process.pid, signal.SIGKILL)  # what it has started holds its pipes and would run on
                 await asyncio.gather(reading, return_exceptions=True)
                 await process.wait()
+        if not ended and (unjudged := heartbeat.unjudged(since)):
+            raise Unverified(f"{self.flag} did not end within {self.seconds:.0f} seconds", unjudged)
         if not ended:
             raise UnreadableError(f"{self.flag} did not end within {self.seconds:.0f} seconds")
         return *reading.result(), process.returncode

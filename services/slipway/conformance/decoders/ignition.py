@@ -215,8 +215,9 @@ def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
     if found:
         value = re.sub(r"\\x([0-9a-f]{2})", lambda match: chr(int(match[1], 16)), found[2])
         what = f"{_TAGS[found[1]]}={value}"
-    mount = system.mounts.add(source=what, path=where, type=said.get("Type", [""])[0])
-    mount.options.extend(one for one in ",".join(said.get("Options", [])).split(",") if one)
+    mount = system.mounts.add(source=what, path=where, type=said.get("Type", [""])[0].replace("%%", "%"))
+    options = ",".join(said.get("Options", [])).replace("%%", "%")
+    mount.options.extend(one for one in options.split(",") if one)
     # A unit is checked by what it requires.
     checked = any(one.startswith("systemd-fsck@") for one in sections.get("Unit", {}).get("Requires", []))
     mount.check = checked

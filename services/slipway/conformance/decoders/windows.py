@@ -70,6 +70,10 @@ def _script(script: bytes, answers: ET.Element | None) -> statepb.MachineState:
             state.others.extend(other_answers(answers))
     except (UnicodeDecodeError, binascii.Error, ValueError, IndexError, StopIteration):
         raise UnreadableError("the script holds a statement that cannot be read") from None
+    for program in state.programs:
+        program.start = _repeated(text)
+    for component in () if answers is None else answers.iter(f"{_ANSWERS}component"):
+        state.architecture = component.get("processorArchitecture", "")
     name = None if answers is None else answers.findtext(f".//{_ANSWERS}ComputerName")
     if name:
         state.os.hostname.name.value = name
@@ -77,6 +81,16 @@ def _script(script: bytes, answers: ET.Element | None) -> statepb.MachineState:
     if zone:
         state.os.time_zone.name = _ZONES.get(zone, zone)
     return state
+
+
+def _repeated(text: str) -> statepb.Start.ValueType:
+    """Give when the program starts: once, where the script goes on after a failure as after success."""
+    lines = text.split("\n")
+    start = next((number for number, line in enumerate(lines) if line.startswith("$code = Start-Entry ")), None)
+    if start is None:
+        return statepb.START_UNSPECIFIED
+    ends = lines[start + 1 : start + 4] == ["if ($code -ne 0) {", "exit 1", "}"]
+    return statepb.START_EVERY_BOOT if ends else statepb.START_FIRST_BOOT
 
 
 def _call(line: str) -> tuple[str, list[str | bool]] | None:

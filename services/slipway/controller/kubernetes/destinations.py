@@ -17,6 +17,25 @@ from slipway.controller.kubernetes.kubeconfig import KubeconfigRefused
 _IN_CLUSTER = (".svc", ".cluster.local", ".localhost", ".local")
 """Endings of names that mean something inside of a cluster, or on one machine, only."""
 
+_METADATA = tuple(
+    map(
+        ip_network,
+        (
+            "100.100.100.200/32",  # Alibaba Cloud
+            "168.63.129.16/32",  # Azure's WireServer, which also hands out certificates and settings of extensions
+            "192.0.0.192/32",  # Oracle Cloud Infrastructure Classic
+            "fd00:42::42/128",  # Scaleway
+            "fd00:c1::a9fe:a9fe/128",  # Oracle Cloud Infrastructure
+            "fd00:ec2::/32",  # Amazon EC2
+            "fd20:ce::254/128",  # Google Compute Engine
+        ),
+    )
+)
+"""Services of a machine's cloud at addresses that are not link-local, by the clouds' documentation."""
+
+_TRANSLATED = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"), ip_network("::/96"))
+"""Networks whose last four bytes may be an IPv4 address: RFC 6052, RFC 8215, RFC 4291."""
+
 Address = IPv4Address | IPv6Address
 
 
@@ -72,8 +91,7 @@ class Destinations:
 
     def allows(self, address: str) -> bool:
         """Tell whether an address may be called."""
-        plain = ip_address(address.partition("%")[0])
-        mapped = getattr(plain, "ipv4_mapped", None) or plain
+        mapped = _meant(ip_address(address.partition("%")[0]))
         if any(mapped in network for network in self._networks if network.version == mapped.version):
             return True
         return not (
@@ -82,6 +100,7 @@ class Destinations:
             or mapped.is_unspecified
             or mapped.is_multicast
             or mapped in self._own
+            or any(mapped in network for network in _METADATA)
         )
 
 
@@ -118,6 +137,16 @@ class CheckedResolver(AbstractResolver):
     async def close(self) -> None:
         """End."""
         await self._system.close()
+
+
+def _meant(address: Address) -> Address:
+    """Give the IPv4 address that one of IPv6 stands for, or itself."""
+    if isinstance(address, IPv4Address) or address.is_loopback or address.is_unspecified:
+        return address
+    embedded = address.ipv4_mapped or address.sixtofour
+    if embedded is None and any(address in network for network in _TRANSLATED):
+        embedded = IPv4Address(int(address) & 0xFFFFFFFF)
+    return embedded or address
 
 
 def _is_address(text: str) -> bool:

@@ -115,7 +115,7 @@ def _server(cluster: dict[str, Any]) -> str:
         raise KubeconfigRefused("the kubeconfig's server is no address") from None
     if parts.scheme != "https":
         raise KubeconfigRefused("the kubeconfig's server is not https")
-    if not host or set(text) & set("@?#\\"):
+    if not host or set(text) & set("@?#\\%"):
         raise KubeconfigRefused("the kubeconfig's server is more, or less, than an address and a path")
     return text.rstrip("/")
 

@@ -70,7 +70,8 @@ class KubeadmQuestions:
         known = cluster_facts(cluster, version or _version(facts))
         spec = spec_of(known, result, role=role)
         _add_annotated(spec, facts.config)
-        subject = subject_of(facts, spec, role=role, control_plane_version=version)
+        engines = self.bootstrapper.compiler.engines
+        subject = subject_of(facts, spec, role=role, control_plane_version=version, engines=engines)
         subject.cluster.CopyFrom(cluster_of(subject.cluster, result, role=role))
         return subject
 
@@ -141,7 +142,7 @@ def _imported(
         target.infrastructure = infrastructure_of(facts.owner.infrastructure_kind)
     config = ForeignConfig(
         kind=KUBEADM_CONFIGS.kind,
-        name=facts.name,
+        name="",  # as read_spec() does: the configs of a template remain the same but for their machines
         api_version=str(facts.config.get("apiVersion") or KUBEADM_CONFIGS.api_version),
         tree=facts.config.get("spec") or {},
         source=Source("", Shape(Position(1, 1))),

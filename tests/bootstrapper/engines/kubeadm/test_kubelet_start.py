@@ -54,9 +54,9 @@ def test_flags_that_the_kubelet_does_not_have_are_refused(machines: Any) -> None
     (refusal,) = machines.plan("ROLE_WORKER", text).refusals
     assert (refusal.path, refusal.feature) == (path, "kubernetes.node.kubelet_arguments")
     imported = machines.plan("ROLE_WORKER", text, PROVIDER)
-    assert [(entry.code, entry.field_path) for entry in imported.diagnostics] == [("CANNOT_WORK", path)]
+    assert [(entry.code, entry.path) for entry in imported.diagnostics] == [("CANNOT_WORK", path)]
     unknown = machines.plan("ROLE_WORKER", text, version="v1.32.0")
-    assert [(entry.code, entry.field_path) for entry in unknown.diagnostics] == [("VERSION_UNKNOWN", path)]
+    assert [(entry.code, entry.path) for entry in unknown.diagnostics] == [("VERSION_UNKNOWN", path)]
     assert imported.refusals == unknown.refusals == ()
 
 
@@ -67,7 +67,7 @@ def test_swap_needs_a_kubelet_that_accepts_it(machines: Any, text: str, path: st
     assert refusal.path == path
     assert "failSwapOn" in refusal.remedy
     imported = machines.plan("ROLE_WORKER", text, PROVIDER)
-    assert [(entry.code, entry.field_path) for entry in imported.diagnostics] == [("CANNOT_WORK", path)]
+    assert [(entry.code, entry.path) for entry in imported.diagnostics] == [("CANNOT_WORK", path)]
     strict = NODE % "kubelet_configuration { text: 'failSwapOn: true' }"
     assert [entry.path for entry in machines.plan("ROLE_WORKER", text, strict).refusals] == [path]
 

@@ -78,7 +78,7 @@ def test_what_v1beta3_lacks_is_refused_for_a_native_spec(machines: Any, text: st
 def test_what_v1beta3_lacks_is_a_warning_for_an_imported_spec(machines: Any, text: str, path: str) -> None:
     """As today it is left out, but no longer without a word."""
     result = machines.plan("ROLE_INIT", text, PROVIDER, version="v1.30.5")
-    assert [(one.code, one.field_path) for one in result.diagnostics] == [("KUBEADM_FIELD_DROPPED", path)]
+    assert [(one.code, one.path) for one in result.diagnostics] == [("KUBEADM_FIELD_DROPPED", path)]
     assert result.refusals == ()
     documents = list(yaml.safe_load_all(machines.text(result.files[-1].content)))
     assert all(document["apiVersion"] == "kubeadm.k8s.io/v1beta3" for document in documents)
@@ -190,7 +190,7 @@ def test_certificates_that_outlast_their_authority(
         texts.append(f"engine_options {{ kubeadm {{ certificate_validity {{ seconds: {certificate} }} }} }}")
     for role, wanted in (("ROLE_INIT", [field] if field else []), ("ROLE_CONTROL_PLANE", [])):
         diagnostics = machines.plan(role, *texts).diagnostics
-        assert [entry.field_path for entry in diagnostics if entry.code == "ENDS_WITH_AUTHORITY"] == wanted
+        assert [entry.path for entry in diagnostics if entry.code == "ENDS_WITH_AUTHORITY"] == wanted
 
 
 def test_a_kubelet_configuration_needs_kubeadm_1_25(machines: Any) -> None:
@@ -207,7 +207,7 @@ def test_a_worker_is_told_what_it_does_not_use(machines: Any) -> None:
     """Control-plane settings in a worker's spec are remarked on; they change nothing."""
     images = 'intent { kubernetes { images { repository: "r" } } }'
     result = machines.plan("ROLE_WORKER", CONTROL_PLANE % "bind_port: 1", images)
-    assert [(one.code, one.field_path) for one in result.diagnostics] == [
+    assert [(one.code, one.path) for one in result.diagnostics] == [
         ("NOT_USED_BY_ROLE", "intent.kubernetes.control_plane"),
         ("NOT_USED_BY_ROLE", "intent.kubernetes.images"),
     ]

@@ -133,7 +133,7 @@ def test_labels_that_the_kubelet_does_not_start_with_are_refused(machines: Any, 
         assert "kubectl label" in refusal.remedy
         imported = machines.plan("ROLE_WORKER", NODE % text, PROVIDER)
         assert imported.refusals == ()
-        assert [one.field_path for one in imported.diagnostics if one.code == "CANNOT_WORK"] == [path]
+        assert [one.path for one in imported.diagnostics if one.code == "CANNOT_WORK"] == [path]
         assert label in arguments(machines, NODE % text, PROVIDER)["node-labels"]
 
 

@@ -117,6 +117,15 @@ def test_what_an_event_holds(executor: LinuxMachine) -> None:
     assert stat.S_IMODE(executor.path(EVENTS).stat().st_mode) == 0o600
 
 
+def test_the_lock_is_a_lock_only(machine: LinuxMachine) -> None:
+    """What the runner's own programs print is not in its lock, which is empty; the last event is beside it."""
+    machine.write(lowered([note("m")]).files)
+    machine.run(ENTRY)
+    if machine.shell != "busybox":
+        assert machine.path("/run/slipway/lock").read_text() == ""
+    assert machine.path("/run/slipway/f").read_text() == machine.path(EVENTS).read_text().splitlines(keepends=True)[-1]
+
+
 def test_no_output_no_argument_and_no_script_is_in_an_event(executor: LinuxMachine) -> None:
     """A step that prints a secret to both streams, and holds it in its text, leaves nothing of it in its events."""
     text = "echo s3cret >&2; echo s3cret; exit 3"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,29 +13,63 @@ from tools.oracles.go_examples import EXAMPLES
 
 _ROOT = Path(__file__).resolve().parents[4]
 _PROVISIONERS = _ROOT / "provisioners" / "slipway" / "provisioners"
-_CLASSES = {"ignition": "IgnitionProvisioner", "cloud_init": "CloudInit"}
+_EXAMPLES = _ROOT / "examples"
+_CLASSES = {
+    "ignition": ("render", "IgnitionProvisioner"),
+    "cloud_init": ("render", "CloudInit"),
+    "talos": ("provisioner", "TalosProvisioner"),
+    "windows": ("provisioner", "WindowsProvisioner"),
+}
+"""Those of ours in Python: module and class."""
+
 _OF_SDK = "sdk/"
 _MAIN = """\
-from edited.render import {name}
+from edited.{module} import {name}
 from slipway.sdk.command import run
 
 run({name}())
 """
 
 
+def program(name: str, edit: Edit, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give the command that starts a provisioner with an edit in it, and that of its decoder, if it has its own.
+
+    Raises:
+        EngineMissing: it is the example in Go, which was never built here.
+    """
+    if name in _CLASSES:
+        return python(name, edit, folder), ()
+    make, example = {
+        "bottlerocket": (go, "provisioner-go"),
+        "bottlerocket_again": (go, "provisioner-go"),
+        "shell": (shell, "provisioner-shell"),
+    }[name]
+    return make(edit, folder), (sys.executable, str(_EXAMPLES / example / "decode.py"))
+
+
 def python(name: str, edit: Edit, folder: Path) -> tuple[str, ...]:
     """Give the command that starts one of our provisioners with an edit in it; its package is copied to a folder."""
     package = folder / "edited"
-    package.mkdir()
-    for source in (_PROVISIONERS / name).glob("*.py"):
+    shutil.copytree(_PROVISIONERS / name, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for source in package.glob("*.py"):
         text = source.read_text(encoding="utf-8")
         text = edit.applied(text) if source.name == edit.file else text
         own = text.replace(f"slipway.provisioners.{name}.", "edited.")
         own = own.replace(f"from slipway.provisioners.{name} import", "from edited import")
-        (package / source.name).write_text(own, encoding="utf-8")
+        source.write_text(own, encoding="utf-8")
+    module, provisioner = _CLASSES[name]
     main = folder / "main.py"
-    main.write_text(_MAIN.format(name=_CLASSES[name]), encoding="utf-8")
+    main.write_text(_MAIN.format(module=module, name=provisioner), encoding="utf-8")
     return sys.executable, str(main)
+
+
+def shell(edit: Edit, folder: Path) -> tuple[str, ...]:
+    """Give the command that starts the example in shell and awk with an edit in it."""
+    source = _EXAMPLES / "provisioner-shell" / edit.file
+    edited = folder / edit.file
+    edited.write_text(edit.applied(source.read_text(encoding="utf-8")), encoding="utf-8")
+    edited.chmod(0o755)
+    return sys.executable, "-m", "slipway.cli", "provisioner", "serve", "--exec", shlex.quote(str(edited))
 
 
 def go(edit: Edit, folder: Path) -> tuple[str, ...]:

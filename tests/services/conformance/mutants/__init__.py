@@ -30,6 +30,7 @@ from tests.services.conformance.mutants import (
     tls,
     transport,
     unasked,
+    variety,
     versions,
 )
 from tests.services.conformance.mutants.mutant import Mutant
@@ -60,6 +61,7 @@ _MODULES = (
     overlooked,
     habits,
     listed,
+    variety,
 )
 
 

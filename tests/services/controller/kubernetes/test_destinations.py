@@ -19,7 +19,10 @@ from slipway.controller.kubernetes.kubeconfig import ClusterAccess, KubeconfigRe
     [
         "127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1", "169.254.169.254", "fe80::1", "0.0.0.0", "::", "224.0.0.1",
         "10.96.0.1", "localhost", "a.localhost", "kubernetes", "registry", "kubernetes.default.svc", "a.b.svc",
-        "a.b.svc.example.com", "a.b.svc.cluster.local", "LOCALHOST.", "metadata.local",
+        "64:ff9b::127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::7f00:1", "2002:7f00:1::", "2002:a9fe:a9fe::1",
+        "::7f00:1", "fd00:ec2::254", "fd00:c1::a9fe:a9fe", "fd00:42::42", "fd20:ce::254", "100.100.100.200",
+        "168.63.129.16", "192.0.0.192", "::ffff:168.63.129.16", "a.b.svc.example.com", "a.b.svc.cluster.local",
+        "LOCALHOST.", "metadata.local",
     ],
 )  # fmt: skip
 def test_what_only_the_controller_reaches_is_refused(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +33,9 @@ def test_what_only_the_controller_reaches_is_refused(host: str, monkeypatch: pyt
     assert host.strip(".").lower() not in str(refused.value).lower().replace("localhost", "")
 
 
-@pytest.mark.parametrize("host", ["10.0.0.7", "192.168.1.1", "203.0.113.7", "2001:db8::7", "api.example.com"])
+@pytest.mark.parametrize(
+    "host", ["10.0.0.7", "192.168.1.1", "203.0.113.7", "2001:db8::7", "64:ff9b::a00:7", "fd00:1::7", "a.x"]
+)
 def test_other_servers_are_called(host: str) -> None:
     """Workload clusters are in private networks as well as in public ones."""
     Destinations().check(host)

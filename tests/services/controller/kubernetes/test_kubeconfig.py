@@ -59,6 +59,7 @@ def test_the_current_context_is_read() -> None:
         (_kubeconfig(cluster={"server": "https://u:p@api.example.com"}), "more, or less", "credentials in an address"),
         (_kubeconfig(cluster={"server": "https://api.example.com/?a=b"}), "more, or less", "a query"),
         (_kubeconfig(cluster={"server": "https://api.example.com/#"}), "more, or less", "a fragment"),
+        (_kubeconfig(cluster={"server": "https://%6cocalhost:6443"}), "more, or less", "a name that is encoded"),
         (_kubeconfig(cluster={"server": "https://"}), "more, or less", "no host"),
         (_kubeconfig(cluster={"server": "https://[x"}), "no address", "a broken address"),
         (_kubeconfig(cluster={"server": "https://a:99999"}), "no address", "a broken port"),

@@ -149,7 +149,7 @@ async def test_an_older_worker_is_refused_unless_its_kubeadm_is_named(scene: Opt
     owner = scene.machine("w", version="v1.33.1")
     scene.config("w", owner=owner)
     await scene.reconcile()
-    assert scene.condition(type_="DataSecretAvailable")[1] == "KubeadmVersionSkew"
+    assert scene.condition(type_="DataSecretAvailable")[1] == "BootstrapEngineVersionSkew"
     found = scene.found()
     found["metadata"]["annotations"][ownership.KUBEADM_VERSION] = "v1.34.2"
     scene.api.put(found)

@@ -43,6 +43,7 @@ class K0sEngine(Engine):
     features = supports(FEATURES)
     remedies = REMEDIES
     join_tokens = JOIN_TOKENS
+    plans_by_class = True
 
     def secrets(self, kubernetes: kubernetespb.Kubernetes) -> Sequence[secretpb.SecretDeclaration]:
         """Declare the cluster's authority and the two tokens by which machines join."""

@@ -33,6 +33,7 @@ from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 VERSION = "0.1.0"
 UNIT_NAME = "kubeadm.service"
@@ -50,6 +51,12 @@ class KubeadmEngine(Engine):
     features = supports(FEATURES)
     remedies = REMEDIES
     join_tokens = JOIN_TOKENS
+    plans_by_class = True
+    own_minor_only = True
+
+    def program_version(self, options: specpb.EngineOptions) -> str:
+        """Give the version of kubeadm that the image has, where it is another than the kubelet's."""
+        return options.kubeadm.version
 
     def secrets(self, kubernetes: kubernetespb.Kubernetes) -> Sequence[secretpb.SecretDeclaration]:
         """Declare kubeadm's authorities, the key of service accounts, and a token."""

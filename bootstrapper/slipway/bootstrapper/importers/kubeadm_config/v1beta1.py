@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from slipway.bootstrapper.importers.foreign import Foreign
+from slipway.bootstrapper.importers.foreign import Foreign, read
 from slipway.bootstrapper.importers.kubeadm_config import v1beta2
 from slipway.bootstrapper.importers.kubeadm_config.kubeadm_items import (
     ApiEndpoint,
@@ -38,6 +38,7 @@ from slipway.bootstrapper.importers.kubeadm_config.kubeadm_items import Bootstra
 from slipway.bootstrapper.importers.kubeadm_config.os_items import OsItems
 from slipway.contract.go_duration import parse_duration
 from slipway.contract.source_position import FieldPath
+from slipway.contract.yaml_source import Source
 
 
 def _whole_seconds(text: str) -> str:
@@ -199,8 +200,12 @@ class Converted:
     moved: Mapping[FieldPath, FieldPath] = field(default_factory=dict)
 
 
-def convert(spec: KubeadmConfigSpec) -> Converted:
-    """Turn a v1beta1 spec into the v1beta2 form."""
+def convert(spec: KubeadmConfigSpec, *, source: Source, path: FieldPath) -> Converted:
+    """Turn a v1beta1 spec, which stands at a path of a document, into the v1beta2 form.
+
+    Raises:
+        SourceError: it has what v1beta2 has no place for, such as a value of more than 1,024 characters.
+    """
     tree = spec.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
     moved: dict[FieldPath, FieldPath] = {}
     dropped = _drop(tree)
@@ -214,7 +219,8 @@ def convert(spec: KubeadmConfigSpec) -> Converted:
         # v1beta1 demands a layout beside a diskLayout, which wins.
         if partition.get("diskLayout"):
             partition.pop("layout", None)
-    return Converted(v1beta2.KubeadmConfigSpec.model_validate(tree), tuple(dropped), moved)
+    converted = read(v1beta2.KubeadmConfigSpec, tree, source=source, path=path, moved=moved)
+    return Converted(converted, tuple(dropped), moved)
 
 
 def _drop(tree: dict[str, Any]) -> list[tuple[FieldPath, str]]:

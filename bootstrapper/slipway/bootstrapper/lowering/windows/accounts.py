@@ -12,7 +12,6 @@ from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.lowering.windows.powershell import script
 from slipway.contract.walk import Item
-from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import os_pb2 as ospb
 
 GROUPS, USERS = "windows.groups", "windows.users"
@@ -44,8 +43,8 @@ def _impossible_group(item: Item) -> Iterator[CannotLower]:
     yield from _bad_name(item)
     for field in ("gid", "system"):
         if item.message.HasField(field):
-            why = f"{field} of a group means nothing on Windows"
-            yield CannotLower(item, why, remedy=f"drop {field}", fields=[field])
+            why = "of a group means nothing on Windows"
+            yield CannotLower(item, why, remedy=f"drop {field}", fields=[field], field=field)
 
 
 def lower_users(items: Sequence[Item], draft: Draft) -> None:
@@ -72,8 +71,8 @@ def _impossible_user(item: Item, administrators: str) -> Iterator[CannotLower]:
     present = {field.name for field, _ in user.ListFields()}
     for field, remedy in _MEANINGLESS.items():
         if field in present:
-            why = f"{person_path(field)} of a user means nothing on Windows"
-            yield CannotLower(item, why, remedy=remedy, fields=[field])
+            why = "of a user means nothing on Windows"
+            yield CannotLower(item, why, remedy=remedy, fields=[field], field=field)
     if user.sudo:
         remedy = f"add {administrators} to groups in its place"
         yield CannotLower(item, "Windows has no sudo", remedy=remedy, fields=["sudo"])

@@ -11,10 +11,10 @@ $ErrorActionPreference = 'Stop'
 $root = 'C:\ProgramData\slipway'
 $logs = "$root\log"
 $sentinel = 'C:\run\cluster-api\bootstrap-success.complete'
-$mutex = New-Object System.Threading.Mutex($false, 'Global\slipway')
+$mutex = New-Object Threading.Mutex($false, 'Global\slipway')
 try {
   $null = $mutex.WaitOne()
-} catch [System.Threading.AbandonedMutexException] {
+} catch [Threading.AbandonedMutexException] {
   $null = $true
 }
 # Only Administrators and SYSTEM may look into what holds secrets.
@@ -22,14 +22,14 @@ $null = & icacls.exe $root /inheritance:r /grant:r '*S-1-5-32-544:(OI)(CI)F' '*S
 if ($LASTEXITCODE -ne 0) {
   exit 1
 }
-$plan = [System.IO.File]::ReadAllText("$root\plan.json") | ConvertFrom-Json
+$plan = [IO.File]::ReadAllText("$root\plan.json") | ConvertFrom-Json
 $state = "$root\state\" + $plan.id
 $null = New-Item -ItemType Directory -Force -Path $state
 $null = New-Item -ItemType Directory -Force -Path $logs
 $boot = (Get-CimInstance -ClassName Win32_OperatingSystem).LastBootUpTime.ToUniversalTime().Ticks.ToString()
 # Between the order to reboot and the end of the system nothing more may start.
-if (Test-Path -LiteralPath "$root\reboot") {
-  if ([System.IO.File]::ReadAllText("$root\reboot") -eq $boot) {
+if (Test-Path "$root\reboot") {
+  if ([IO.File]::ReadAllText("$root\reboot") -eq $boot) {
     exit 0
   }
 }
@@ -57,8 +57,8 @@ function Wait-Shutdown {
 function Get-Tail {
   $tail = ''
   foreach ($name in @('out', 'err')) {
-    if (Test-Path -LiteralPath "$logs\$name") {
-      $lines = @(Get-Content -LiteralPath "$logs\$name" -Tail 50)
+    if (Test-Path "$logs\$name") {
+      $lines = @(Get-Content "$logs\$name" -Tail 50)
       $tail += $lines -join "`n"
       $tail += "`n"
     }
@@ -68,55 +68,46 @@ function Get-Tail {
   }
   return $tail
 }
-function Write-Serial {
-  param([string]$Line)
-  if ($script:quiet) {
-    return
-  }
-  try {
-    $port = New-Object System.IO.Ports.SerialPort('COM1', 115200)
-    $port.WriteTimeout = 5000
-    $port.Open()
-    $port.WriteLine($Line)
-    $port.Close()
-  } catch {
-    $script:quiet = $true
-  }
-}
-# Write-Event: the line of the event. One that cannot be written changes nothing, and a serial console that takes none in
-# time gets no further one.
+# Write-Event: sets $line to the line of the event. One that cannot be written changes nothing, and a serial console that
+# takes none in time gets no further one.
 function Write-Event {
-  param([string]$State, $Step, [int]$Code, [string]$Reason)
-  $line = ''
+  param($State, $Step, $Code, $Reason)
+  $script:line = ''
   try {
-    $number = 1
-    if (Test-Path -LiteralPath $events) {
-      $number += @(Get-Content -LiteralPath $events).Count
+    $record = [ordered]@{
+      bundleId = $plan.id
+      sequence = 1 + @(Get-Content $events -ErrorAction SilentlyContinue).Count
+      time = [DateTime]::UtcNow.ToString('s') + 'Z'
+      hostname = [Net.Dns]::GetHostName()
+      executor = 'EXECUTOR_POWERSHELL'
     }
-    $record = [ordered]@{}
-    $record.bundleId = $plan.id
-    $record.sequence = $number
-    $record.time = [System.DateTime]::UtcNow.ToString('s') + 'Z'
-    $record.hostname = [System.Net.Dns]::GetHostName()
-    $record.executor = 'EXECUTOR_POWERSHELL'
     if ($Step) {
       $record.phase = 'PHASE_' + $Step.phase.ToUpperInvariant()
       $record.step = $Step.id
     }
-    $record.state = 'EVENT_STATE_' + $State
+    $record.state = "EVENT_STATE_$State"
     if ($Code) {
       $record.exitCode = $Code
     }
     if ($Reason) {
       $record.reason = $Reason
     }
-    $line = $record | ConvertTo-Json -Compress
-    [System.IO.File]::AppendAllText($events, "$line`n")
+    $script:line = $record | ConvertTo-Json -Compress
+    [IO.File]::AppendAllText($events, "$line`n")
   } catch {
-    Write-Verbose 'no event'
+    $null = $true
   }
-  Write-Serial $line
-  return $line
+  try {
+    if ($serial) {
+      $port = New-Object IO.Ports.SerialPort('COM1', 115200)
+      $port.WriteTimeout = 5000
+      $port.Open()
+      $port.WriteLine($line)
+      $port.Close()
+    }
+  } catch {
+    $script:serial = $false
+  }
 }
 function Invoke-Step {
   param($Step)
@@ -132,7 +123,7 @@ function Invoke-Step {
   try {
     $process = Start-Process @start
   } catch {
-    [System.IO.File]::WriteAllText("$logs\err", 'the program could not be started')
+    [IO.File]::WriteAllText("$logs\err", 'the program could not be started')
     return 127
   }
   # Without its handle a process forgets its exit code.
@@ -148,7 +139,7 @@ function Invoke-Step {
   return 124
 }
 $events = "$root\events.jsonl"
-$quiet = $false
+$serial = $true
 $complete = $false
 $bootstrapFailed = $false
 foreach ($step in $plan.steps) {
@@ -157,32 +148,32 @@ foreach ($step in $plan.steps) {
       continue
     }
     $null = New-Item -ItemType Directory -Force -Path (Split-Path -Parent $sentinel)
-    [System.IO.File]::WriteAllText($sentinel, "success`n")
+    [IO.File]::WriteAllText($sentinel, "success`n")
     $complete = $true
-    $null = Write-Event 'COMPLETE'
+    Write-Event 'COMPLETE'
     continue
   }
   $mark = "$state\" + $step.id
-  if (Test-Path -LiteralPath "$mark.done") {
+  if (Test-Path "$mark.done") {
     continue
   }
   $final = $false
-  if (Test-Path -LiteralPath "$mark.stop") {
+  if (Test-Path "$mark.stop") {
     $final = $true
     if ($step.flags.Contains('b')) {
-      $final = [System.IO.File]::ReadAllText("$mark.stop") -eq $boot
+      $final = [IO.File]::ReadAllText("$mark.stop") -eq $boot
     }
   }
   if (-not $final) {
     $left = $step.retries
     Wait-Shutdown
-    $null = Write-Event 'STARTED' $step
+    Write-Event 'STARTED' $step
     $code = Invoke-Step $step
     while ($code -ne 0 -and $left -gt 0) {
       $left -= 1
       Start-Sleep -Seconds 10
       Wait-Shutdown
-      $null = Write-Event 'RETRYING' $step $code
+      Write-Event 'RETRYING' $step $code
       $code = Invoke-Step $step
     }
     $tail = ''
@@ -191,15 +182,15 @@ foreach ($step in $plan.steps) {
     }
     Remove-Item -Recurse -Force -ErrorAction SilentlyContinue -Path "$logs\*"
     if ($code -eq 0) {
-      [System.IO.File]::WriteAllText("$mark.done", '')
-      Remove-Item -Force -ErrorAction SilentlyContinue -LiteralPath "$mark.failed"
+      [IO.File]::WriteAllText("$mark.done", '')
+      Remove-Item -Force -ErrorAction SilentlyContinue "$mark.failed"
       if ($step.flags.Contains('r')) {
-        $null = Write-Event 'REBOOTING' $step
-        [System.IO.File]::WriteAllText("$root\reboot", $boot)
+        Write-Event 'REBOOTING' $step
+        [IO.File]::WriteAllText("$root\reboot", $boot)
         & shutdown.exe /r /f /t 0
         exit $LASTEXITCODE
       }
-      $null = Write-Event 'SUCCEEDED' $step
+      Write-Event 'SUCCEEDED' $step
       continue
     }
     Wait-Shutdown
@@ -211,9 +202,9 @@ foreach ($step in $plan.steps) {
     if ($step.timeout -and $code -eq 124) {
       $reason = 'CommandTimedOut'
     }
-    $line = Write-Event $end $step $code $reason
-    [System.IO.File]::WriteAllText("$mark.failed", "$line`n$tail")
-    [System.IO.File]::WriteAllText("$mark.stop", $boot)
+    Write-Event $end $step $code $reason
+    [IO.File]::WriteAllText("$mark.failed", "$line`n$tail")
+    [IO.File]::WriteAllText("$mark.stop", $boot)
   }
   if ($step.flags.Contains('c')) {
     continue

@@ -6,7 +6,8 @@
 # steps/  ID = the step's script.
 # state/  by bundle: ID = done, ID.failed = failure record (a JSON line, then the tail of the output), ID.stop = the
 #         failure is final.
-# events.jsonl    one event a line, BootstrapEvent of the contract; each goes to the console, too.
+# events.jsonl    one event a line, BootstrapEvent of the contract; each goes to the console, too, and the last one to
+#                 /run/slipway/f.
 #
 # Lines that begin with "#agent " are sent only where a step may have named an agent to hand over to: it executes the same
 # step data with the same state, and takes over the lock.
@@ -21,13 +22,13 @@ r=/run/slipway
 mkdir -pm700 $r $d/state
 exec 9>$r/lock
 # A lock dies with its holder. Steps do not inherit it: a daemon that a step leaves behind cannot hold it.
-if command -v flock >&9; then
+if command -v flock >$r/f; then
   flock 9
 else
   until ln -s $$ $r/pid; do
     kill -0 $(readlink $r/pid) || rm -f $r/pid
     sleep 1
-  done 2>&9
+  done 2>/dev/null
   trap 'rm $r/pid' EXIT
 fi
 # Between the order to reboot and the end of the system nothing more may start.
@@ -42,9 +43,9 @@ up() {
 say() {
   umask 077
   printf '{"bundleId":"%s","sequence":%s,"time":"%s","hostname":"%s","executor":"EXECUTOR_SHELL",%s"state":"EVENT_STATE_%s"%s}\n' \
-    $b $(($(wc -l <$j) + 1)) "$(date -u +%FT%TZ)" "$(uname -n | tr -cd A-Za-z0-9.-)" "$w" $1 "${2-}" >$r/f \
-    && timeout 9 tee -a $j $o <$r/f >&9 || [ $? != 124 ] || o=
-} 2>&9
+    $b $(($(wc -l <$j) + 1)) "$(date -u +%FT%TZ)" "$(uname -n | tr -cd A-Za-z0-9.-)" "$w" $1 "${2-}" \
+    | timeout 9 tee -a $j $o >$r/f || [ $? != 124 ] || o=
+} 2>/dev/null
 j=$d/events.jsonl
 o=/dev/console
 [ -w $o ] || o=

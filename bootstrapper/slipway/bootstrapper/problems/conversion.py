@@ -1,0 +1,99 @@
+"""Makes problems of errors and engines' findings, and errors and diagnostics of problems: nothing else does."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from slipway.bootstrapper.field_index import item_index
+from slipway.bootstrapper.problems.places import bundle_path, field_name
+from slipway.bootstrapper.problems.problem import Problem, Severity
+from slipway.bootstrapper.problems.remedies import remedy_of_error
+from slipway.bootstrapper.provisioning.selection import Candidate
+from slipway.contract.errors import SlipwayError, UnsupportedFeature, Violation
+from slipway.contract.yaml_names import person_path
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+
+def locate(problems: Iterable[Problem], bundle: bundlepb.BootstrapBundle) -> Iterator[Problem]:
+    """Return problems with the origins that the bundle's items have.
+
+    The place of an error is the item's: its sentence begins with the field within it.
+    """
+    index = item_index(bundle)
+    for problem in problems:
+        item = index.holder(problem.path)
+        if item is None:
+            yield problem
+            continue
+        inner = person_path(problem.path[len(item.path) :].removeprefix(".")) if problem.is_error else ""
+        yield replace(problem, origin=item.message.origin, field=inner)
+
+
+def problems_of_error(error: SlipwayError, bundle: bundlepb.BootstrapBundle) -> list[Problem]:
+    """Return a problem for every field that an error of the bootstrapper names, or one for the whole."""
+    feature = error.metadata.get("features", "").split(",")[0] or error.reason
+    return list(locate(_problems(error, feature), bundle))
+
+
+def problems_of_answer(error: UnsupportedFeature, bundle: bundlepb.BootstrapBundle) -> list[Problem]:
+    """Return what a provisioner has refused in a bundle: another format may take it."""
+    feature = error.metadata.get("features", "").split(",")[0]
+    located = locate(_problems(error, feature), bundle)
+    return [replace(problem, field="", other_formats=bool(error.violations)) for problem in located]
+
+
+def _problems(error: SlipwayError, feature: str) -> Iterator[Problem]:
+    otherwise = remedy_of_error(error)
+    for violation in error.violations:
+        remedy = violation.remedy or otherwise
+        yield Problem(violation.feature or feature, bundle_path(violation.path), violation.description, remedy)
+    if not error.violations:
+        yield Problem(feature, "", error.message, otherwise)
+
+
+def unsupported_feature(
+    problems: Sequence[Problem], candidate: Candidate, *, imported: bool = False
+) -> UnsupportedFeature:
+    """Return the error of a machine that a format cannot have; `imported` has it name fields within items."""
+    features = sorted({problem.feature for problem in problems if problem.feature})
+    return UnsupportedFeature(
+        f"{candidate.name} {candidate.version}, format {candidate.format.format}, cannot honour {', '.join(features)}",
+        violations=[violation_of(problem, imported=imported) for problem in problems],
+        metadata={"features": ",".join(features), "provisioner": candidate.name},
+    )
+
+
+def violation_of(problem: Problem, *, imported: bool) -> Violation:
+    """Return what an error says of a problem; `imported` has it name the field within an item."""
+    return _violation(problem, field_name(problem, imported=imported))
+
+
+def _violation(problem: Problem, path: str) -> Violation:
+    inner, part, alternative = problem.field, problem.part, problem.alternative
+    return Violation(path, problem.reason, problem.feature, problem.advice, part, inner, alternative)
+
+
+def diagnostic(problem: Problem) -> diagnosticpb.Diagnostic:
+    """Return the diagnostic of a problem."""
+    made = diagnosticpb.Diagnostic(
+        severity=problem.severity.value, code=problem.code, message=problem.sentence, field_path=problem.path
+    )
+    if problem.origin.ListFields():
+        made.origin.CopyFrom(problem.origin)
+    return made
+
+
+def omission(problem: Problem, spec: specpb.MachineBootstrapSpec) -> Problem:
+    """Return the warning of an item that was left out, as the spec, or who imported it, said that it may be."""
+    imported = spec.imported.HasField("kind")
+    who = "the importer allows where a format has no such thing" if imported else "spec.optionalFeatures allows"
+    return replace(
+        problem,
+        code="OPTIONAL_FEATURE_OMITTED",
+        severity=Severity.WARNING,
+        message=f"{problem.feature} was left out, as {who}: {problem.sentence}",
+        remedy="",
+        field="",
+        alternative="",
+    )

@@ -1,0 +1,209 @@
+"""slipway status."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from slipway.cli.exit_codes import FAILED
+from slipway.cli.failures import reported
+from slipway.cli.options import output_option
+from slipway.cli.output import emit, note, say, show, table
+from slipway.cli.remote import ServerUnreachableError
+from slipway.cli.report_client import ReportClient, Server, report_options, server_from
+from slipway.cli.timeline_lines import timeline_lines
+from slipway.contract.errors import Draining
+from slipway.diagnosis.bootstrap_events import Event
+from slipway.diagnosis.timeline import timelines
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import report_service_pb2 as reportspb
+
+_STATES = {
+    name.removeprefix("REPORT_STATE_").lower(): number for name, number in reportspb.ReportState.items() if number
+}
+_COLUMNS = ("cluster", "machine", "state", "phase", "step", "reason", "source", "logs", "age")
+_AGAIN_SECONDS = 1.0
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+@click.command("status", short_help="Show what machines reported about their bootstrap.")
+@click.argument("machine", required=False, default="", metavar="[MACHINE]")
+@report_options
+@click.option("--state", default=None, type=click.Choice(sorted(_STATES)), help="Only machines in this state.")
+@click.option("-w", "--watch", is_flag=True, help="Go on with a line for each report that changes.")
+@output_option()
+@reported
+def status(*, machine: str, state: str | None, watch: bool, output: str, **values: Any) -> None:
+    """Show what machines reported about their bootstrap: a table of all, or the timeline of one.
+
+    The reports are those of a node gateway, which machines send or an infrastructure provider reads out of their
+    consoles. They are hints: a Node that joined is right whatever its machine reported.
+
+    \b
+    Examples:
+      slipway status --server gateway:9444 --tls-cert-dir certs
+      slipway status --server 127.0.0.1:9444 --insecure --state failed
+      slipway status worker-1 --server gateway:9444 --tls-cert-dir certs --token-file token
+      slipway status --server gateway:9444 --tls-cert-dir certs --watch
+
+    \b
+    Exit codes:
+      0  the reports were shown
+      1  there is no report of MACHINE, or the server does not answer
+      2  usage error
+    """  # noqa: D301  # click's mark for lines that stay
+    server = server_from(values)
+    if watch:
+        if output == "yaml":
+            raise click.UsageError("--watch prints a table, or a line of JSON for each report")
+        asyncio.run(_watch(server, machine=machine, state=state or "", output=output))
+    elif machine:
+        _show_machine(asyncio.run(_reports_of(server, machine)), machine, output)
+    else:
+        reports = asyncio.run(_reports(server, state or ""))
+        if output == "table":
+            show(table("", _COLUMNS, [_row(report) for report in reports]))
+        else:
+            emit([tree(report) for report in reports], output)
+
+
+async def _reports(server: Server, state: str) -> list[reportspb.Report]:
+    client = ReportClient(server)
+    try:
+        return await client.reports(state=_STATES.get(state, 0))
+    finally:
+        await client.close()
+
+
+async def _reports_of(server: Server, machine: str) -> list[reportspb.Report]:
+    client = ReportClient(server)
+    try:
+        return [await client.report(report.machine) for report in await client.reports(machine=machine)]
+    finally:
+        await client.close()
+
+
+async def _watch(server: Server, *, machine: str, state: str, output: str) -> None:
+    client = ReportClient(server)
+    seen: dict[str, bytes] = {}
+    if output == "table":
+        say("  ".join(_COLUMNS))
+    try:
+        while True:
+            try:
+                async for message in client.changes():
+                    _print_changes(message, seen, machine=machine, state=state, output=output)
+            except (ServerUnreachableError, Draining) as error:
+                if not seen:
+                    raise
+                note(str(error), "note")
+            # A server ends streams at times, and another replica goes on.
+            await asyncio.sleep(_AGAIN_SECONDS)
+    finally:
+        await client.close()
+
+
+def _print_changes(
+    message: reportspb.WatchReportsResponse, seen: dict[str, bytes], *, machine: str, state: str, output: str
+) -> None:
+    for report in message.reports:
+        place = f"{report.machine.cluster}/{report.machine.name}"
+        content = report.SerializeToString(deterministic=True)
+        if seen.get(place) == content:
+            continue
+        seen[place] = content
+        if machine in ("", report.machine.name) and state in ("", _state(report)):
+            line = json.dumps(tree(report)) if output == "json" else "  ".join(cell or "-" for cell in _row(report))
+            say(line)
+    for gone in message.deleted:
+        seen.pop(f"{gone.cluster}/{gone.name}", None)
+
+
+def _show_machine(reports: list[reportspb.Report], machine: str, output: str) -> None:
+    if not reports:
+        note(f"there is no report of {machine}")
+        sys.exit(FAILED)
+    if output != "table":
+        emit([tree(report) for report in reports], output)
+        return
+    show(table("", _COLUMNS, [_row(report) for report in reports]))
+    for report in reports:
+        say(*_timelines(report))
+
+
+def _timelines(report: reportspb.Report) -> Iterator[str]:
+    for part in report.sources:
+        yield f"{report.machine.cluster}/{report.machine.name}, {_source(part)}:"
+        for timeline in timelines([Event(event, "", 0) for event in part.events]):
+            yield from timeline_lines(timeline)
+
+
+def tree(report: reportspb.Report) -> dict[str, Any]:
+    """Give a report as plain data."""
+    return {
+        "namespace": report.machine.namespace,
+        "cluster": report.machine.cluster,
+        "machine": report.machine.name,
+        "bundleId": report.bundle_id,
+        "state": _state(report),
+        "receiveTime": report.receive_time.ToJsonString(),
+        "sources": [
+            {
+                "source": _source(part),
+                "state": _word(reportspb.ReportState.Name(part.state), "REPORT_STATE_"),
+                "phase": _phase(part),
+                "step": part.step,
+                "exitCode": part.exit_code,
+                "reason": part.reason,
+                "receiveTime": part.receive_time.ToJsonString(),
+            }
+            for part in report.sources
+        ],
+        "logBundleBytes": report.log_bundle.bytes,
+    }
+
+
+def _row(report: reportspb.Report) -> list[str]:
+    part = report.sources[0] if report.sources else reportspb.SourceReport()
+    return [
+        report.machine.cluster,
+        report.machine.name,
+        _state(report),
+        _phase(part),
+        part.step,
+        part.reason,
+        _source(part) if report.sources else "",
+        "yes" if report.HasField("log_bundle") else "",
+        age(datetime.now(UTC), report.receive_time.ToDatetime(UTC)),
+    ]
+
+
+def age(now: datetime, then: datetime) -> str:
+    """Give an age as kubectl does: one unit, the largest that fits."""
+    seconds = max(int((now - then).total_seconds()), 0)
+    for unit, letter in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "m")):
+        if seconds >= unit:
+            return f"{seconds // unit}{letter}"
+    return f"{seconds}s"
+
+
+def _state(report: reportspb.Report) -> str:
+    if not report.sources:
+        return ""
+    return _word(reportspb.ReportState.Name(report.sources[0].state), "REPORT_STATE_")
+
+
+def _phase(part: reportspb.SourceReport) -> str:
+    return _word(planpb.Phase.Name(part.phase), "PHASE_") if part.phase else ""
+
+
+def _source(part: reportspb.SourceReport) -> str:
+    return _word(reportspb.ReportSource.Name(part.source), "REPORT_SOURCE_")
+
+
+def _word(name: str, prefix: str) -> str:
+    return name.removeprefix(prefix).lower()

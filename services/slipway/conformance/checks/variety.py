@@ -1,0 +1,106 @@
+"""RND-019: what the cases say, varied: other values, more and fewer entries, each item alone, and all together."""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+
+from slipway.conformance import requests
+from slipway.conformance.bounds import outside
+from slipway.conformance.check import Checks
+from slipway.conformance.checks.meaning import read
+from slipway.conformance.outcome import all_hold
+from slipway.conformance.session import Session
+from slipway.conformance.trial import Trial, feature_trials
+from slipway.conformance.variations import Variation, lists, values
+from slipway.contract.features import compute_features
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+CHECKS = Checks()
+_AT_ONCE = 4
+_REFUSALS = {"FAILED_PRECONDITION", "INVALID_ARGUMENT"}
+"""How a value may be refused that the contract allows and the system does not."""
+
+
+@CHECKS.check_format("RND-019")
+async def other_values(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Each field has what its rules allow: quotes, words that look like another type, long texts, nothing."""
+    tried: set[str] = set()
+    all_hold(
+        await _tried(session, info, (values(trial.request.bundle, tried) for trial in await _rendered(session, info)))
+    )
+
+
+@CHECKS.check_format("RND-019")
+async def other_lists(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Each list has three entries, of which one says less than the others."""
+    tried: set[str] = set()
+    rich = reversed(await _rendered(session, info))
+    all_hold(await _tried(session, info, (lists(trial.request.bundle, tried) for trial in rich)))
+
+
+@CHECKS.check_format("RND-019")
+async def alone(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Each item is there when there is nothing else, not even a file."""
+    all_hold(await _tried(session, info, (_alone(trial) for trial in await _rendered(session, info))))
+
+
+@CHECKS.check_format("RND-019")
+async def together(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """One item of each kind is there when all others are."""
+    request = await session.base(info)
+    kinds: set[str] = set()
+    for trial in await _rendered(session, info):
+        kind = {field.name for field, _ in trial.case.bundle.os.ListFields()}
+        if not kind or kind & kinds:
+            continue
+        wider = requests.merged(request, trial.case.bundle, info)
+        if (await session.subject.render(wider)).ok:
+            request, kinds = wider, kinds | kind
+    comparison = await read(session, info, request, await session.subject.rendered(request))
+    all_hold([*comparison.problems, *comparison.surplus])
+
+
+async def _rendered(session: Session, info: provisionerpb.FormatInfo) -> list[Trial]:
+    """Give the cases that the format renders, those with little in them first."""
+    comparison = [trial for trial in await feature_trials(session, info) if trial.answer.ok and not trial.outside]
+    return sorted(comparison, key=lambda trial: trial.request.ByteSize())
+
+
+def _alone(trial: Trial) -> Iterator[Variation]:
+    other = bundlepb.BootstrapBundle()
+    other.CopyFrom(trial.request.bundle)
+    if not other.HasField("plan"):
+        return
+    del other.os.files[: len(other.os.files) - len(trial.case.bundle.os.files)]
+    yield Variation(trial.case.name, other)
+
+
+async def _tried(session: Session, info: provisionerpb.FormatInfo, made: Iterable[Iterator[Variation]]) -> list[str]:
+    """Render variations of cases and give what is wrong with them, each field once."""
+    base = await session.base(info)
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def check(variation: Variation) -> str:
+        request = provisionerpb.RenderRequest()
+        request.CopyFrom(base)
+        request.bundle.CopyFrom(variation.bundle)
+        del request.bundle.required_features[:]
+        compute_features(request.bundle)
+        if outside(request.bundle, info):
+            return ""
+        async with gate:
+            got = await session.subject.render(request)
+            if got.code in _REFUSALS:
+                return ""
+            if not got.ok:
+                return f"with another {variation.field} it ended with {got.described()}"
+            comparison = await read(session, info, request, got.response)
+        problem = next(iter([*comparison.problems, *comparison.surplus]), "")
+        return f"with another {variation.field} {problem}" if problem else ""
+
+    every = [variation for variations in made for variation in variations]
+    number = next(number for number, other in enumerate(session.info.formats) if other.format == info.format)
+    if number:
+        # Formats of one provisioner have most in common: the first one gets all, each other one its share.
+        every = every[number :: len(session.info.formats)]
+    return list(dict.fromkeys(filter(None, await asyncio.gather(*map(check, every)))))

@@ -1,0 +1,260 @@
+"""Makes other bundles of a bundle: with values that need quoting, that look like something else, or that are not said.
+
+What an author forgets is in no list of cases. So each field of a case is given every value of a list that its own rules
+allow; a field that is added to the contract is tried on the day it is added.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+
+from slipway.contract.validation import violations
+from slipway.contract.walk import plan
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import content_pb2 as contentpb
+
+PARTS = ("os", "commands", "plan", "intent")
+"""Parts of a bundle that decide what a machine becomes."""
+
+_LEFT = frozenset({
+    "slipway.v1alpha1.Content", "slipway.v1alpha1.Origin", "slipway.v1alpha1.SecretValue",
+    "slipway.v1alpha1.SecretReference", "slipway.v1alpha1.ClusterCredentials", "slipway.v1alpha1.OpaqueDocument",
+})  # fmt: skip
+"""Messages whose values have a meaning elsewhere in the bundle, or that other checks try."""
+
+_LEFT_FIELDS = frozenset({
+    "after_units", "argv", "contents", "group", "kubernetes_version", "os_version", "owner", "percentage",
+})  # fmt: skip
+"""Fields that other checks try, whose values belong together, or that have no rules of their own."""
+
+_LEFT_NAMES = frozenset({
+    "Argument.value", "ComponentFile.argument", "ComponentFile.name", "HostPathVolume.name", "StaticPod.name",
+    "TrustedCertificate.name",
+})  # fmt: skip
+"""Fields that only identify an item, whose value a document has, too, or whose meaning depends on another field."""
+
+_JOINED = frozenset({"no_proxy", "options", "sudo"})
+"""Lists that systems write with commas between their entries."""
+
+_TEXTS = (
+    'it\'s "one" #1: $y ${z} %s %% {{ v }} [w] \\ & <b> `c` ü, two  blanks;|',
+    "a 'b' \"c\", d",
+    '"key": "value", # no comment',
+    'it\'s "so" $x %d (y) & z',
+    "o'hara",
+    "a,b;c=d:e",
+    "two  blanks ",
+    "100%s",
+    "Upper.Case_1-x",
+    "Upper-Case",
+    "yes",
+    "1e3",
+    "017",
+    "0x1F",
+    "1.10",
+    "null",
+    "~",
+)
+_SAID = frozenset({"mode", "role", "value"})
+"""What a bundle always says (FEA-012)."""
+
+_LENGTHS = (200, 63, 31)
+_DURATION = Duration.DESCRIPTOR.full_name
+_DURATIONS = (Duration(seconds=2, nanos=500_000_000), Duration(nanos=1_000_000), Duration(seconds=86_400))
+_NUMBERS = (0, 1, 255, 70_000, 2_000_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """A bundle that differs from that of a case in one field.
+
+    Attributes:
+        field: the field, "Message.field", for people.
+        bundle: the whole of it.
+    """
+
+    field: str
+    bundle: bundlepb.BootstrapBundle
+
+
+_Path = tuple[tuple[str, int | None], ...]
+
+
+def values(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variation]:
+    """Give the bundle with other values of each field that is not in `tried`, to which it is added."""
+    known = _faults(bundle)
+    for path, message, field in list(_fields(bundle, ())):
+        name = f"{message.DESCRIPTOR.name}.{field.name}"
+        if isinstance(message, contentpb.MachineText):
+            # What may stand there depends on where it is.
+            name = ".".join(step for step, _ in path[-3:])
+        if name in tried or name in _LEFT_NAMES:
+            continue
+        tried.add(name)
+        seen = [bundle]
+        for candidates in _others(message, field, path[-1][1]):
+            made = (_with(bundle, path, value) for value in candidates)
+            other = next((candidate for candidate in made if _faults(candidate) <= known), None)
+            if other is not None and other not in seen:
+                seen.append(other)
+                yield Variation(name, other)
+
+
+def lists(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variation]:
+    """Give the bundle with three entries in place of one: like the first one, with less, and like it again.
+
+    They have names of their own. Lists that are in `tried` are left out; others are added to it.
+    """
+    known = _faults(bundle)
+    for path, message, field in list(_lists(bundle, ())):
+        name = f"{message.DESCRIPTOR.name}.{field.name}"
+        if name in tried:
+            continue
+        tried.add(name)
+        other = bundlepb.BootstrapBundle()
+        other.CopyFrom(bundle)
+        entries = getattr(_holder(other, path), field.name)
+        first = type(entries[0])()
+        first.CopyFrom(entries[0])
+        del entries[:]
+        for number in (2, 1, 3):
+            entries.append(_renamed(first, f"-{number}"))
+        _bare(entries[1])
+        if _faults(other) <= known:
+            yield Variation(name, other)
+
+
+def _with(bundle: bundlepb.BootstrapBundle, path: _Path, value: Any) -> bundlepb.BootstrapBundle:
+    """Give a copy with another value of a field, or without it; where a name is referred to, it changes, too."""
+    other = bundlepb.BootstrapBundle()
+    other.CopyFrom(bundle)
+    holder = _holder(other, path[:-1])
+    name, index = path[-1]
+    if value is None:
+        holder.ClearField(name)
+    elif isinstance(value, Message):
+        getattr(holder, name).CopyFrom(value)
+    elif index is None:
+        before = getattr(holder, name)
+        setattr(holder, name, value)
+        if isinstance(value, str):
+            _rename(other, before, value)
+    else:
+        getattr(holder, name)[index] = value
+    return other
+
+
+def _others(message: Message, field: FieldDescriptor, index: int | None) -> Iterator[tuple[Any, ...]]:
+    """Give other values of a field; of those that stand together the first that is allowed."""
+    value = getattr(message, field.name)
+    value = value if index is None else value[index]
+    if _optional(field) and index is None and field.name not in _SAID:
+        yield (None,)
+    if field.message_type is not None:
+        yield from ((duration,) for duration in _DURATIONS)
+    elif field.type == FieldDescriptor.TYPE_BOOL:
+        yield (not value,)
+    elif field.enum_type is not None:
+        yield from ((number,) for number in field.enum_type.values_by_number if number not in (0, value))
+    elif isinstance(value, int):
+        yield from ((number,) for number in _NUMBERS if number != value)
+    elif isinstance(value, str):
+        # Behind the text that is there, where the other one stands for nothing by itself.
+        texts = [text for text in _TEXTS if "," not in text or field.name not in _JOINED]
+        yield from ((text, value + text, f"{value}/{text}") for text in texts)
+        if field.name == "value":
+            yield ("",)
+        yield from ((value + "x" * (length - len(value.encode())),) for length in _LENGTHS)
+
+
+def _optional(field: FieldDescriptor) -> bool:
+    """Whether a field may be unset by itself: its oneof, if it has one, is that of the keyword `optional`."""
+    return field.has_presence and (field.containing_oneof is None or len(field.containing_oneof.fields) == 1)
+
+
+def _faults(bundle: bundlepb.BootstrapBundle) -> set[str]:
+    """Give the fields that break a rule; a bundle of the suite's has some by design."""
+    return {fault.path for fault in violations(bundle)}
+
+
+def _fields(message: Message, path: _Path) -> Iterator[tuple[_Path, Message, FieldDescriptor]]:
+    for field, value in message.ListFields():
+        if (not path and field.name not in PARTS) or field.name in _LEFT_FIELDS:
+            continue
+        if field.message_type is None:
+            if field.type != FieldDescriptor.TYPE_BYTES:
+                yield (*path, (field.name, 0 if field.is_repeated else None)), message, field
+        elif field.message_type.full_name == _DURATION:
+            yield (*path, (field.name, None)), message, field
+        elif field.message_type.full_name not in _LEFT:
+            for number, entry in enumerate(value if field.is_repeated else [value]):
+                yield from _fields(entry, (*path, (field.name, number if field.is_repeated else None)))
+
+
+def _lists(message: Message, path: _Path) -> Iterator[tuple[_Path, Message, FieldDescriptor]]:
+    for field, value in message.ListFields():
+        if (not path and field.name not in PARTS) or field.message_type is None:
+            continue
+        if field.message_type.full_name in _LEFT or field.name == "static_pods":
+            continue
+        if field.is_repeated and not isinstance(value[0], contentpb.Segment | contentpb.TextSegment):
+            yield path, message, field
+        for number, entry in enumerate(value if field.is_repeated else [value]):
+            yield from _lists(entry, (*path, (field.name, number if field.is_repeated else None)))
+
+
+def _holder(message: Message, path: Sequence[tuple[str, int | None]]) -> Any:
+    holder: Any = message
+    for name, index in path:
+        value = getattr(holder, name)
+        holder = value if index is None else value[index]
+    return holder
+
+
+def _rename(message: Message, before: str, after: str) -> None:
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for entry in value if field.is_repeated else [value]:
+                _rename(entry, before, after)
+        elif field.type == FieldDescriptor.TYPE_STRING and field.name in _REFERENCES:
+            if field.is_repeated:
+                value[:] = [after if text == before else text for text in value]
+            elif value == before:
+                setattr(message, field.name, after)
+
+
+_REFERENCES = frozenset({"owner", "group", "groups", "primary_group"})
+
+
+def _renamed(first: Message, suffix: str) -> Message:
+    """Give a copy whose texts end otherwise, where the rules of their fields allow it."""
+    other = type(first)()
+    other.CopyFrom(first)
+    known = {fault.path for fault in violations(first)}
+    for field, value in first.ListFields():
+        if field.type != FieldDescriptor.TYPE_STRING or field.is_repeated or field.name in _REFERENCES:
+            continue
+        setattr(other, field.name, f"{value}{suffix}")
+        if not {fault.path for fault in violations(other)} <= known:
+            setattr(other, field.name, value)
+    return other
+
+
+def _bare(entry: Message) -> None:
+    """Take from an entry what it need not have; what remains tells it from others."""
+    for field, _ in entry.ListFields():
+        rules = plan(entry.DESCRIPTOR)[field.number].rules
+        if rules.required or field.name in _KEPT or not (field.has_presence or field.is_repeated):
+            continue
+        entry.ClearField(field.name)
+
+
+_KEPT = frozenset({
+    "name", "path", "device", "host", "source", "key", "argument", "owner", "group", "mode", "effect", "type", "format",
+    "size_mib", "url", "id", "phase", "command", "argv", "target", "contents", "endpoints",
+})  # fmt: skip
+"""Fields without which an entry means nothing, or that a bundle always says."""

@@ -1,0 +1,137 @@
+"""What the gateway's process has for reports: uploads for machines, a gRPC server for the others, and retention."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from slipway.bootstrapper.callers import EVERYBODY
+from slipway.controller.access_reviews import AccessReviews
+from slipway.node_gateway.rates import Rates
+from slipway.node_gateway.settings import GatewaySettings
+from slipway.node_gateway.uploads import Uploads
+from slipway.reports.access import ReportAccess
+from slipway.reports.capability import Capabilities
+from slipway.reports.objects import Objects
+from slipway.reports.redactor import Redactor
+from slipway.reports.retention import Limits, Retention
+from slipway.reports.service import ReportServicer
+from slipway.reports.store import ReportStore
+from slipway.rpc.lifecycle import OnStart, serve
+from slipway.rpc.server import Service
+from slipway.rpc.settings import ServerSettings
+from slipway.v1alpha1 import report_service_pb2 as reportspb
+from slipway.v1alpha1.report_service_pb2_grpc import add_ReportServiceServicer_to_server
+
+NAME = "slipway-node-gateway"
+_SWEEP_SECONDS = 3600.0
+
+
+def milliseconds() -> int:
+    """Give the time in milliseconds since 1970 (UTC)."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True)
+class Reports:
+    """The reports of a gateway.
+
+    Attributes:
+        settings: of the gateway.
+        management: of the gRPC server, where there is one.
+        objects: the object store.
+        capabilities: the addresses of machines, where they write.
+    """
+
+    settings: GatewaySettings
+    management: ServerSettings | None
+    objects: Objects
+    capabilities: Capabilities | None
+
+    @classmethod
+    def of(cls, settings: GatewaySettings) -> "Reports | None":
+        """Open the store of reports; None without one.
+
+        Raises:
+            ValueError: the store or the file of keys cannot be used.
+            click.UsageError: the settings of the gRPC server are not valid.
+        """
+        if settings.report_store is None:
+            return None
+        management = settings.management()
+        key_file = settings.report_key_file
+        capabilities = None if key_file is None else Capabilities.of_file(key_file)
+        return cls(settings, management, Objects.of(settings.report_store), capabilities)
+
+    @property
+    def store(self) -> ReportStore:
+        """The reports."""
+        return ReportStore(self.objects, milliseconds)
+
+    def uploads(self) -> Uploads | None:
+        """Give what takes the reports of machines; None where they write none."""
+        if self.capabilities is None:
+            return None
+        rates = Rates(self.settings.machine_reports_per_second, asyncio.get_running_loop().time)
+        return Uploads(self.store, self.capabilities, Redactor(), rates, time.time)
+
+
+@asynccontextmanager
+async def keeping(
+    reports: Reports | None, stopping: asyncio.Event, *, on_start: OnStart | None = None
+) -> AsyncIterator[None]:
+    """Keep reports as long as the block lasts: serve them, and delete old ones. A server that ends sets `stopping`.
+
+    Raises:
+        ServerStartError, TlsFilesError: the server could not start.
+    """
+    if reports is None:
+        yield
+        return
+    limits = Limits(reports.settings.report_days, reports.settings.report_bytes)
+    sweeping = asyncio.create_task(Retention(reports.objects, limits, milliseconds).run(_SWEEP_SECONDS))
+    end = asyncio.Event()
+    serving = asyncio.create_task(_serve(reports, end, on_start))
+    serving.add_done_callback(lambda _: stopping.set() if reports.management is not None else None)
+    try:
+        yield
+    finally:
+        end.set()
+        sweeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await sweeping
+        await serving
+        reports.objects.close()
+
+
+async def _serve(reports: Reports, end: asyncio.Event, on_start: OnStart | None) -> None:
+    settings = reports.management
+    if settings is None:
+        return
+    async with _reviews(reports.settings) as reviews:
+        access = ReportAccess(
+            reviews, readers=reports.settings.report_readers, consoles=reports.settings.console_callers
+        )
+        service = Service.of(
+            reportspb.DESCRIPTOR.services_by_name["ReportService"],
+            add_ReportServiceServicer_to_server,
+            ReportServicer(reports.store, access),
+        )
+        await serve(settings, [service], name=NAME, policy=EVERYBODY, on_start=[on_start] if on_start else [], stop=end)
+
+
+@asynccontextmanager
+async def _reviews(settings: GatewaySettings) -> AsyncIterator[AccessReviews | None]:
+    """Give what asks the management cluster, where it is asked; nothing of Kubernetes is loaded otherwise."""
+    if not settings.review_tokens:
+        yield None
+        return
+    from slipway.controller.kubernetes.api import Api  # noqa: PLC0415  # costs memory
+    from slipway.controller.kubernetes.connection import Connection  # noqa: PLC0415
+
+    connection = await Connection.of_process(settings.kubeconfig)
+    try:
+        yield AccessReviews(Api(connection), settings.token_audiences)
+    finally:
+        await connection.close()
