@@ -13,8 +13,9 @@ from slipway.bootstrapper.assembly.subject import CheckedSubject, check
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.delivery.infrastructure import check_carried
-from slipway.bootstrapper.importers.document_words import in_words_of_document
+from slipway.bootstrapper.importers.document_words import DocumentWords, in_words_of_document, is_of_document
 from slipway.bootstrapper.judgement import judge
+from slipway.bootstrapper.problems.conversion import violation_of
 from slipway.bootstrapper.problems.places import spec_path
 from slipway.bootstrapper.problems.problem import OF_MACHINE
 from slipway.bootstrapper.problems.remedies import remedy_of_error
@@ -61,15 +62,23 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
         SpecInvalid: the spec itself is not sound, or an engine is not installed.
     """
     engines = _compared(bootstrapper, request.engines)
-    with in_words_of_document(request.subject.spec):
+    spec = request.subject.spec
+    with in_words_of_document(spec):
         subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
-    return await explain_subject(bootstrapper, subject, engines=engines)
+    return await explain_subject(bootstrapper, subject, engines=engines, document=spec)
 
 
 async def explain_subject(
-    bootstrapper: Bootstrapper, subject: CheckedSubject, *, engines: Sequence[str] = ()
+    bootstrapper: Bootstrapper,
+    subject: CheckedSubject,
+    *,
+    engines: Sequence[str] = (),
+    document: specpb.MachineBootstrapSpec | None = None,
 ) -> bootstrappb.ExplainResponse:
-    """Give the same of a machine that is checked already, with a column per engine for formats that take a plan."""
+    """Give the same of a machine that is checked already, with a column per engine for formats that take a plan.
+
+    What is refused of a spec that was imported has the names of its document, where that spec is given.
+    """
     trials = Trials(bootstrapper, subject)
     by_engine = {name: _with_engine(subject, name) for name in engines}
     engine_trials = {name: Trials(bootstrapper, variant) for name, variant in by_engine.items()}
@@ -81,6 +90,8 @@ async def explain_subject(
         else:
             columns.append(await _column(bootstrapper, trials, candidate, subject))
     await asyncio.to_thread(_advise, bootstrapper, subject, columns)
+    if document is not None and is_of_document(document):
+        await asyncio.to_thread(_name_as_in_document, document, columns)
     neutral, _ = await trials.neutral(None)
     response = await asyncio.to_thread(_matrix, neutral, columns)
     if not columns:
@@ -192,6 +203,18 @@ def _advise(bootstrapper: Bootstrapper, subject: CheckedSubject, columns: Sequen
             if place in tried
         )
         column.compiled.refusals = Takers(others).advise(column.compiled.refusals)
+
+
+def _name_as_in_document(spec: specpb.MachineBootstrapSpec, columns: Iterable[Column]) -> None:
+    """Have the problems of all columns name fields as the document does that the spec came from."""
+    words = DocumentWords(spec)
+    for column in columns:
+        compiled = column.compiled
+        for problems in (column.rejected, *((compiled.refusals, compiled.omitted) if compiled else ())):
+            for number, problem in enumerate(problems):
+                first = words.violations(violation_of(problem, imported=True))[0]
+                said = {"field": "", "message": first.description, "remedy": first.remedy, "alternative": ""}
+                problems[number] = replace(problem, **said)
 
 
 def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> Sequence[Use]:

@@ -1,6 +1,6 @@
 """From texts, as files hold them, to machines: variables filled in, each kind of document read by its own reader."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
@@ -46,13 +46,14 @@ class DocumentSet:
     variables: frozenset[str] = frozenset()
 
 
-def read_document_set(
+def read_document_set(  # noqa: PLR0913  # what a command line says, all by name
     texts: Mapping[str, str],
     *,
     variables: Mapping[str, str],
     set_missing: bool = False,
     substitute: bool = True,
     infrastructure: str = "",
+    only: Collection[str] = (),
 ) -> DocumentSet:
     """Read texts that belong together, by file name.
 
@@ -62,6 +63,7 @@ def read_document_set(
         set_missing: fill in plausible placeholders for variables, endpoint, versions and secrets that are missing.
         substitute: fill in variables at all; off for what has already gone through clusterctl.
         infrastructure: where machines run of which the documents do not tell it.
+        only: names of the machines that count, all where it is empty; others may be missing in the answer.
 
     Raises:
         SourceError: undefined variables, or anything that is wrong with a document; with file, line and column.
@@ -73,7 +75,7 @@ def read_document_set(
     manifests = _NOTHING
     if any(not is_native(one) for one in documents):
         with native_set.together():
-            manifests = manifests_of(documents, set_missing=set_missing, infrastructure=infrastructure)
+            manifests = manifests_of(documents, set_missing=set_missing, infrastructure=infrastructure, only=only)
     notes += manifests.notes
     if set_missing:
         notes += [note for one in clusters for note in _complete(one)]
