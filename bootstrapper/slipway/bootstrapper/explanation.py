@@ -16,6 +16,7 @@ from slipway.bootstrapper.delivery.infrastructure import check_carried
 from slipway.bootstrapper.importers.document_words import in_words_of_document
 from slipway.bootstrapper.judgement import judge
 from slipway.bootstrapper.problems.places import spec_path
+from slipway.bootstrapper.problems.problem import OF_MACHINE
 from slipway.bootstrapper.problems.remedies import remedy_of_error
 from slipway.bootstrapper.provisioning.imported_layout import bound_to_other_format
 from slipway.bootstrapper.provisioning.selection import Candidate
@@ -25,6 +26,7 @@ from slipway.bootstrapper.verdicts import Column, Verdicts
 from slipway.contract.errors import SlipwayError, SpecInvalid, Violation
 from slipway.contract.source_position import with_remedy
 from slipway.contract.walk import Use, origin_of, uses
+from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -212,7 +214,10 @@ def _head(column: Column) -> bootstrappb.ExplainColumn:
         told = next((one.remedy for one in column.error.violations if one.remedy), "")
         reason = with_remedy(reason, told or remedy_of_error(column.error))
     if not reason and refusals:
-        reason = "1 field is not supported" if len(refusals) == 1 else f"{len(refusals)} fields are not supported"
+        # No row is about the machine as a whole.
+        of_machine = next((problem for problem in refusals if problem.feature in OF_MACHINE), None)
+        count = "1 field is not supported" if len(refusals) == 1 else f"{len(refusals)} fields are not supported"
+        reason = f"{person_path(of_machine.path)} {of_machine.sentence}" if of_machine else count
     return bootstrappb.ExplainColumn(
         provisioner=column.candidate.name,
         version=column.candidate.version,

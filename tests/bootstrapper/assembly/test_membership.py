@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from slipway.bootstrapper.assembly.membership import complete_membership, machine_violations, violations
+from slipway.bootstrapper.assembly.membership import complete_membership, membership_violations, violations
 from slipway.bootstrapper.assembly.membership_secret import check_membership_secret, keytab_principals
 from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.contract.errors import SpecInvalid
@@ -64,7 +64,7 @@ def test_every_layer_of_a_spec_is_completed() -> None:
 @pytest.mark.parametrize("machine", ["", "a." * 122 + "a" * 8])
 def test_a_machine_without_a_usable_name_is_refused(machine: str) -> None:
     """Its Secret could not exist."""
-    (violation,) = machine_violations(spec(), machine)
+    (violation,) = membership_violations(spec(), machine)
     assert violation.path == "machine.name"
 
 

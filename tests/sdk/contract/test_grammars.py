@@ -65,7 +65,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     ),
     "ldap-filter": (
         ["(a=b)", "(&(memberOf=CN=Node Admins,DC=b)(!(c=ü)))"],
-        ["", "a=b", "(a=b) ", "( a=b)", "()", "(a\nb)", "(a=b", "(a=\u0085)"],
+        ["", "a=b", "(a=b) ", "( a=b)", "()", "(a\nb)", "(a=b", "(a=\u0085)", "(a=\u2028)"],
     ),
     "device": (
         ["/dev/sda", "/dev/disk/by-id/nvme-Amazon_EBS:1+2", "/dev/mapper/a-b", "ephemeral0", "ephemeral0.1"],
@@ -183,7 +183,9 @@ def test_every_grammar_of_the_contract_exists_and_is_used() -> None:
 _WITH_BLANKS = {
     "absolute-path",
     "account-name",
+    "directory-account",
     "gecos",
+    "ldap-filter",
     "media-type",
     "one-line",
     "openpgp-public-key",

@@ -26,7 +26,7 @@ from slipway.bootstrapper.importers.manifest_set import ManifestMachine, Manifes
 from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
 from slipway.bootstrapper.importers.substitution import Expansion, expand_all
 from slipway.contract.source_position import Position, SourceError, SourceProblem
-from slipway.contract.yaml_source import Document, load_documents
+from slipway.contract.yaml_source import Document, limits_together, load_documents
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
@@ -90,14 +90,15 @@ def read_documents(
     """
     documents: list[Document] = []
     problems: list[SourceProblem] = []
+    limits = limits_together()
     expansions = expand_all(files, variables=variables, set_missing=set_missing) if substitute else {}
     for file, text in files.items():
         expansion = expansions.get(file)
         try:
             if expansion is None:
-                documents.extend(load_documents(text, file=file))
+                documents.extend(load_documents(text, file=file, limits=limits))
             else:
-                documents.extend(load_documents(expansion.text, file=file, original=expansion.original))
+                documents.extend(load_documents(expansion.text, file=file, original=expansion.original, limits=limits))
         except SourceError as error:
             problems.extend(error.problems)
     if problems:

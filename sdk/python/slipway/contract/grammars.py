@@ -243,7 +243,7 @@ _GRAMMARS = [
     _regular(
         "ldap-filter",
         "an LDAP filter in parentheses, without white space at its ends",
-        r"\([!-~\u00a1-\uffff](?:[ -~\u00a1-\uffff]*[!-~\u00a1-\uffff])?\)",
+        r"\([!-~\u00a1-\u1fff\u2030-\ud7ff](?:[ -~\u00a1-\u1fff\u2030-\ud7ff]*[!-~\u00a1-\u1fff\u2030-\ud7ff])?\)",
     ),
     Grammar(
         "login-shell",

@@ -14,7 +14,6 @@ from tests.bootstrapper.lowering.lowered_systems import LowerSystem
 from tools.oracles import checkers
 from tools.oracles.sandbox import File
 
-Method = ospb.DirectoryJoinMethod.ValueType
 PASSWORD = ospb.DIRECTORY_JOIN_METHOD_ONE_TIME_PASSWORD
 KEYTAB = ospb.DIRECTORY_JOIN_METHOD_KEYTAB
 BLOB = ospb.DIRECTORY_JOIN_METHOD_OFFLINE_BLOB
@@ -24,7 +23,7 @@ JOIN = "95-directory"
 INSTALL = "20-directory-packages"
 
 
-def system(method: Method = PASSWORD, **login: Any) -> ospb.OperatingSystem:
+def system(method: ospb.DirectoryJoinMethod.ValueType = PASSWORD, **login: Any) -> ospb.OperatingSystem:
     """Give a system that is a member."""
     membership = ospb.DirectoryMembership(
         domain="corp.example.com", method=method, computer_name="WORKER-1",
@@ -39,7 +38,9 @@ PLACES = {PASSWORD: f"{STATE}/password", KEYTAB: "/etc/krb5.keytab", BLOB: f"{ST
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_secret_is_a_reference_in_a_private_file(lower: LowerSystem, method: Method) -> None:
+def test_the_secret_is_a_reference_in_a_private_file(
+    lower: LowerSystem, method: ospb.DirectoryJoinMethod.ValueType
+) -> None:
     """No script holds it, and only root reads it."""
     done = lower(system(method))
     file = done.files[PLACES[method]]
@@ -147,7 +148,9 @@ def test_what_cannot_be_done_is_refused(
 
 @pytest.mark.engine
 @pytest.mark.parametrize("method", METHODS)
-def test_scripts_are_posix_shell(lower: LowerSystem, method: Method, engine: Callable[..., None]) -> None:
+def test_scripts_are_posix_shell(
+    lower: LowerSystem, method: ospb.DirectoryJoinMethod.ValueType, engine: Callable[..., None]
+) -> None:
     """Dash reads them, shellcheck finds nothing, and systemd and sudo know the files."""
     engine("checkers")
     done = lower(system(method, users=["it's"], sudo_groups=["Node Admins"]))
