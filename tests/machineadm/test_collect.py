@@ -287,9 +287,7 @@ def test_it_is_bounded_and_the_newest_comes_first(machine: LinuxMachine) -> None
     pods = [name for name in logs if "/pods/" in name]
     assert pods == sorted(pods, reverse=True)
     assert pods[0].endswith("p08_1/c/0.log")
-    assert all(
-        logs[name].endswith(b"\n") and b"newest" in logs[name] and b"oldest" not in logs[name] for name in pods
-    )
+    assert all(logs[name].endswith(b"\n") and b"newest" in logs[name] and b"oldest" not in logs[name] for name in pods)
     assert manifest["leftOut"]
     assert [entry["name"] for entry in manifest["members"]] == [
         name for name in logs if not name.endswith("manifest.json")
