@@ -77,6 +77,11 @@ class Objects:
             for entry in chunk:
                 yield entry["path"], entry["size"]
 
+    def folders(self, folder: str) -> list[str]:
+        """Give the names of the folders in a folder, in no order."""
+        prefixes = obstore.list_with_delimiter(self.store, folder)["common_prefixes"]
+        return [prefix.rstrip("/").rpartition("/")[2] for prefix in prefixes]
+
     def delete(self, path: str) -> None:
         """Delete an object; one that is not there is no error."""
         try:

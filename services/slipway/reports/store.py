@@ -6,7 +6,9 @@ it deletes those that it replaces.
 
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -20,6 +22,8 @@ KEPT = 3
 """Objects of a bundle and source that are kept, with what two replicas wrote at the same time."""
 
 _CHUNK = 256 * 2**10
+_FEW = 1000
+"""Machines of a page; a watch has all of them, and reads a folder as a whole."""
 _BEHIND = "z" * 129
 """Behind every id of a bundle, in the order of names."""
 
@@ -162,7 +166,9 @@ class ReportStore:
         return self._objects.chunks(kept.logs()[0].path, _CHUNK)
 
     def _page(self, namespace: str, cluster: str, machine: str, after: str, most: int) -> list[reportspb.Report]:
-        # Never more than a page in memory, in whatever order the names come.
+        """Give a page; no more than a page of machines is in memory, beside the names of all in a folder."""
+        if not self._objects.is_ordered and most <= _FEW:
+            return list(islice(self._by_folders(namespace, cluster, machine, after), most))
         machines: dict[str, dict[BundleKey, Kept]] = {}
         start = f"{folder_of(namespace)}/{after}{_BEHIND}" if after and self._objects.is_ordered else ""
         for entry in self._entries(folder_of(namespace, cluster, machine), after=start):
@@ -180,6 +186,19 @@ class ReportStore:
         return [
             report_of(max(machines[place].values(), key=lambda kept: kept.milliseconds)) for place in sorted(machines)
         ]
+
+    def _by_folders(self, namespace: str, cluster: str, machine: str, after: str) -> Iterator[reportspb.Report]:
+        """Give reports in the order of their places: a folder has no order, and a page is a small part of it."""
+        clusters = [cluster] if cluster else self._objects.folders(folder_of(namespace))
+        places = [
+            (f"{name}/{other}/", name, other)
+            for name in clusters
+            for other in ([machine] if machine else self._objects.folders(folder_of(namespace, name)))
+            if f"{name}/{other}/" > after
+        ]
+        for _, name, other in sorted(places):
+            with suppress(ReportNotFound):
+                yield report_of(self._last(namespace, name, other, ""))
 
 
 def report_of(kept: Kept) -> reportspb.Report:
