@@ -213,8 +213,8 @@ def _name_as_in_document(spec: specpb.MachineBootstrapSpec, columns: Iterable[Co
         for problems in (column.rejected, *((compiled.refusals, compiled.omitted) if compiled else ())):
             for number, problem in enumerate(problems):
                 first = words.violations(violation_of(problem, imported=True))[0]
-                said = {"field": "", "message": first.description, "remedy": first.remedy, "alternative": ""}
-                problems[number] = replace(problem, **said)
+                renamed = {"field": "", "message": first.description, "remedy": first.remedy, "alternative": ""}
+                problems[number] = replace(problem, **renamed)
 
 
 def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> Sequence[Use]:
