@@ -45,8 +45,7 @@ def report_url(*, machine: str, gateway: str, key_file: Path, hours: float, outp
 
     \b
     Examples:
-      slipway report-url worker-1 --cluster harbour --bundle-id 0123456789abcdef \\
-        --gateway https://gateway.example.com --key-file report.key
+      slipway report-url w1 --cluster c --bundle-id 0123456789abcdef --gateway https://gw --key-file report.key
       curl -T /var/lib/slipway/events.jsonl "$URL"
 
     \b

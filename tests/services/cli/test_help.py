@@ -69,6 +69,7 @@ def test_every_example_is_a_command_that_exists(line: str, tmp_path: Path, monke
         if path
         not in {
             ("completion",),
+            ("logs",),
             *(("provisioner", name) for name in ("fake", "new", "serve")),
             ("render",),
             ("directory", "blob"),
