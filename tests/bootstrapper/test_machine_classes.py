@@ -193,6 +193,17 @@ async def test_no_secret_is_kept() -> None:
     assert [b"canary" in subject.spec.SerializeToString() for subject in _subjects(shared)] == [False]
 
 
+def test_members_of_a_domain_are_checked_each() -> None:
+    """The account of one machine is never that of another one of its class."""
+    request = _request()
+    membership = request.subject.spec.os.directory
+    membership.domain, membership.method = "corp.example.com", ospb.DIRECTORY_JOIN_METHOD_ONE_TIME_PASSWORD
+    subjects = CheckedSubjects()
+    for number in range(2):
+        checked = subjects.check(_twin(request, number).subject).spec.os.directory
+        assert (checked.computer_name, checked.secret_ref.name) == (f"twin-{number}", f"twin-{number}-directory")
+
+
 def test_what_was_used_last_is_kept() -> None:
     """As much as fits; what is too large alone takes no other's place."""
     kept = RecentlyUsed[str](10)

@@ -80,6 +80,10 @@ async def test_an_installed_engine_is_taken() -> None:
     ("arguments", "pattern"),
     [
         (("explain", "--provisioner", "all", "--machine", "second"), r"^dinghy +rendered +rendered +- +refused$"),
+        (
+            ("explain", "--engine", "all", "--machine", "second", "-o", "json"),
+            r'"machine.target.osFamily must be a family on which the bootstrap engine dinghy makes nodes. Choose linux',
+        ),
         (("size", "--provisioner", "ignition"), r"\(through dinghy\)"),
         (("render", "--provisioner", "cloud-init"), r"^second  worker\n  cloud-init +rendered "),
         (("bundle", "--lowered-for", "ignition", "-o", "json"), r'"/etc/dinghy/config.json"'),

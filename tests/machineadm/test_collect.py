@@ -229,16 +229,16 @@ def test_no_secret_in_any_form_leaves_any_source(machine: LinuxMachine, *, journ
     put(machine, "/corpus", corpus())
     for program in (*(["journalctl"] if journal else []), "systemctl", "timedatectl", "crictl", "dmesg", "rc-status"):
         machine.fake(program, "cat /corpus")
-    found = members(collect(machine))
+    logs = members(collect(machine))
     own = [FOLDER + path.lstrip("/") for path in [*FILES, *([] if journal else OPENRC)]]
     printed = (
         ["journal/kubelet.service.log", "journal/kernel.log", "facts/units.txt"] if journal else ["facts/dmesg.txt"]
     )
     for name in [*own, *(FOLDER + entry for entry in printed)]:
-        assert found[name].decode().startswith(f"{BENIGN}\n"), name
-        assert found[name].decode().endswith(f"{BENIGN}\n"), name
-    assert _leaks(b"\n".join(found.values())) == []
-    assert (f"{FOLDER}var/log/messages" in found) is not journal
+        assert logs[name].decode().startswith(f"{BENIGN}\n"), name
+        assert logs[name].decode().endswith(f"{BENIGN}\n"), name
+    assert _leaks(b"\n".join(logs.values())) == []
+    assert (f"{FOLDER}var/log/messages" in logs) is not journal
 
 
 def test_the_corpus_has_leaks() -> None:
@@ -264,13 +264,13 @@ def test_only_what_is_allowed_is_collected(machine: LinuxMachine) -> None:
         put(machine, path, "nothing to see here\n")
     put(machine, "/var/log/cloud-init.log", "a line\n")
     put(machine, "/var/lib/slipway/plan", "bundle-1\n-\n")
-    found = members(collect(machine))
-    assert not any(b"nothing to see" in text for text in found.values())
-    manifest = json.loads(found.pop(f"{FOLDER}manifest.json"))
+    logs = members(collect(machine))
+    assert not any(b"nothing to see" in text for text in logs.values())
+    manifest = json.loads(logs.pop(f"{FOLDER}manifest.json"))
     assert manifest["bundleId"] == "bundle-1"
     assert manifest["hostname"] == "node-1.example"
-    assert {entry["name"] for entry in manifest["members"]} == set(found)
-    assert f"{FOLDER}var/log/cloud-init.log" in found
+    assert {entry["name"] for entry in manifest["members"]} == set(logs)
+    assert f"{FOLDER}var/log/cloud-init.log" in logs
 
 
 def test_it_is_bounded_and_the_newest_comes_first(machine: LinuxMachine) -> None:
@@ -282,17 +282,15 @@ def test_it_is_bounded_and_the_newest_comes_first(machine: LinuxMachine) -> None
         os.utime(machine.path(path), (1_700_000_000 + number, 1_700_000_000 + number))
     bundle = collect(machine)
     assert 4 << 20 < len(bundle) <= LARGEST
-    found = members(bundle)
-    manifest = json.loads(found[f"{FOLDER}manifest.json"])
-    pods = [name for name in found if "/pods/" in name]
+    logs = members(bundle)
+    manifest = json.loads(logs[f"{FOLDER}manifest.json"])
+    pods = [name for name in logs if "/pods/" in name]
     assert pods == sorted(pods, reverse=True)
     assert pods[0].endswith("p08_1/c/0.log")
-    assert all(
-        found[name].endswith(b"\n") and b"newest" in found[name] and b"oldest" not in found[name] for name in pods
-    )
+    assert all(logs[name].endswith(b"\n") and b"newest" in logs[name] and b"oldest" not in logs[name] for name in pods)
     assert manifest["leftOut"]
     assert [entry["name"] for entry in manifest["members"]] == [
-        name for name in found if not name.endswith("manifest.json")
+        name for name in logs if not name.endswith("manifest.json")
     ]
     small = collect(machine, "--largest", str(200 << 10))
     assert len(small) <= 200 << 10
@@ -303,9 +301,9 @@ def test_a_program_that_hangs_is_left_out(machine: LinuxMachine) -> None:
     real = "exec /usr/bin/sleep 60"
     machine.fake("timedatectl", real)
     put(machine, "/var/log/cloud-init.log", "a line\n")
-    found = members(collect(machine))
-    assert f"{FOLDER}var/log/cloud-init.log" in found
-    assert f"{FOLDER}facts/clock.txt" not in found
+    logs = members(collect(machine))
+    assert f"{FOLDER}var/log/cloud-init.log" in logs
+    assert f"{FOLDER}facts/clock.txt" not in logs
 
 
 def test_diagnose_reads_a_bundle(machine: LinuxMachine) -> None:

@@ -48,6 +48,8 @@ LEFT_OUT = {
     "MachineBootstrapSpec.optional_features": "names features",
     "RoleOverrides": "holds the same messages once more",
     "SecretReference": "names a secret that the request brings",
+    "DirectoryMembership": "no domain is here; `test_linux_directory` has its texts",
+    "DirectoryLogin": "no domain is here; `test_linux_directory` has its texts",
     "KernelArgument": "no boot loader is here",
     "Disk": "no block device is here",
     "Partition": "no block device is here",

@@ -33,6 +33,7 @@ _ROWS = {
     "trusted CAs": "os.trusted_certificates",
     "packages": "os.packages",
     "containerd": "os.containerd",
+    "membership in a domain": "os.directory",
     "commands on every boot": "os.commands.boot",
     "commands before and after the bootstrap": "os.commands.pre",
     "static pods": "kubernetes.static_pods",

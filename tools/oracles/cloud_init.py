@@ -143,6 +143,7 @@ def opened(
     machine: MachineFacts | None = None,
     extra_files: Mapping[str, File] | None = None,
     sites: Sequence[Site] = (),
+    neighbour: int = 0,
 ) -> Iterator[Machine]:
     """Gives a machine that was never booted, for tests that boot twice or look in between.
 
@@ -151,11 +152,12 @@ def opened(
         machine: what the cloud tells it.
         extra_files: put there before the first boot, such as fake commands; no part of the state.
         sites: what it can reach.
+        neighbour: a process whose network it shares.
 
     Raises:
         EngineMissing: the root was not built.
     """
-    with sandbox.opened(roots.ROOTS[root].require(), sites=sites) as box:
+    with sandbox.opened(roots.ROOTS[root].require(), sites=sites, neighbour=neighbour) as box:
         yield Machine(box, facts=machine or MachineFacts(), extra_files=extra_files or {})
 
 

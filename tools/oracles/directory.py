@@ -35,6 +35,7 @@ ADDRESS = "10.77.0.1"
 ADMINISTRATOR_PASSWORD = "Passw0rd-Test1"  # noqa: S105  # of a domain in a network of its own
 _INIT = Path(__file__).with_name("directory_init.py")
 _SECONDS = 120.0
+_SETTINGS = "etc/samba/smb.conf"
 _ORDER = {
     "address": ADDRESS, "host": HOST, "realm": REALM, "workgroup": "CORP", "password": ADMINISTRATOR_PASSWORD,
 }  # fmt: skip
@@ -132,6 +133,7 @@ def opened() -> Iterator[DomainController]:
     layer, root = require(), roots.ROOTS[NAME].require()
     with cache.in_use(layer.name), cache.in_use(root.name), sandbox.scratch_folder() as scratch:
         _prepare(scratch)
+        _forward_nothing(layer, scratch)
         _certify(scratch)
         with _started(scratch, {"task": "serve", "lowers": [str(layer), str(root)]}) as process:
             try:
@@ -169,6 +171,14 @@ def _started(scratch: Path, order: Mapping[str, Any]) -> Iterator[subprocess.Pop
 
 def _first_process(unshare: int) -> int:
     return int(Path(f"/proc/{unshare}/task/{unshare}/children").read_text(encoding="ascii").split()[0])
+
+
+def _forward_nothing(layer: Path, scratch: Path) -> None:
+    """Takes out the server of other names: it is this one itself, which would ask itself for ever."""
+    lines = (layer / _SETTINGS).read_text(encoding="utf-8").splitlines(keepends=True)
+    file = scratch / "upper" / _SETTINGS
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(line for line in lines if "dns forwarder" not in line), encoding="utf-8")
 
 
 def _certify(scratch: Path) -> None:

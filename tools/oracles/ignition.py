@@ -119,16 +119,20 @@ class Machine:
 
 @contextlib.contextmanager
 def opened(
-    *, root: str = "trixie", extra_files: Mapping[str, File] | None = None, sites: Sequence[Site] = ()
+    *,
+    root: str = "trixie",
+    extra_files: Mapping[str, File] | None = None,
+    sites: Sequence[Site] = (),
+    neighbour: int = 0,
 ) -> Iterator[Machine]:
     """Gives a machine that was never booted; ``extra_files`` are there before and no part of the state.
 
-    It can reach ``sites``, as does what sets it up.
+    It can reach ``sites``, as does what sets it up, or shares the network of the process ``neighbour``.
 
     Raises:
         EngineMissing: a root was not built.
     """
-    with sandbox.opened(roots.ROOTS[root].require(), sites=sites) as box:
+    with sandbox.opened(roots.ROOTS[root].require(), sites=sites, neighbour=neighbour) as box:
         yield Machine(box, extra_files=extra_files or {})
 
 

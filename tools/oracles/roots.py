@@ -41,6 +41,11 @@ DIRECTORY_PACKAGES = (
     "adcli", "iproute2", "krb5-user", "ldb-tools", "procps", "samba-ad-dc", "samba-ad-provision", "samba-common-bin",
     "winbind",
 )  # fmt: skip
+# What becomes a member of that domain at its first boot, and a clock for it that is wrong.
+MEMBER_PACKAGES = (
+    *PACKAGES, "adcli", "faketime", "krb5-user", "ldap-utils", "libnss-sss", "libpam-sss", "samba-common-bin",
+    "sssd-ad", "sssd-tools",
+)  # fmt: skip
 _FINISHED = "2"  # Raise it when _finish changes.
 CHECKER_PACKAGES = ("dash", "libxml2-utils", "openssh-server", "procps", "shellcheck", "sudo", "systemd")
 # The package managers of distributions of which there is no root here, and what makes a repository for them.
@@ -93,6 +98,7 @@ ROOTS = {
         Root("machine", "trixie", MACHINE_PACKAGES),
         Root("rpm", "bookworm", RPM_PACKAGES),
         Root("directory", "trixie", DIRECTORY_PACKAGES),
+        Root("member", "trixie", MEMBER_PACKAGES),
     )
 }
 

@@ -65,11 +65,14 @@ class Outcome:
 class Sandbox:
     """One machine: its files last over sessions as on a disk, ``/run`` and processes do not."""
 
-    def __init__(self, lower: Path, scratch: Path, *, hostname: str, sites: Sequence[network.Site] = ()) -> None:
+    def __init__(
+        self, lower: Path, scratch: Path, *, hostname: str, sites: Sequence[network.Site] = (), neighbour: int = 0
+    ) -> None:
         self.lower = lower
         self.scratch = scratch
         self.hostname = hostname
         self.sites = tuple(sites)
+        self.neighbour = neighbour
         self.programs: dict[str, Path] = {}
         for name in ("upper", "work", "merged", "run"):
             (scratch / name).mkdir(mode=0o755)
@@ -133,6 +136,7 @@ class Sandbox:
             "scratch": str(self.scratch),
             "hostname": self.hostname,
             "network": network.order(self.sites),
+            "neighbour": self.neighbour,
             "files": [
                 {"path": path, "content": base64.b64encode(item.content).decode(), "mode": item.mode}
                 for path, item in (files or {}).items()
@@ -213,10 +217,15 @@ def scratch_folder() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def opened(lower: Path, *, hostname: str = "node0", sites: Sequence[network.Site] = ()) -> Iterator[Sandbox]:
-    """Gives a fresh machine over ``lower``, which can reach ``sites``, and removes it afterwards."""
+def opened(
+    lower: Path, *, hostname: str = "node0", sites: Sequence[network.Site] = (), neighbour: int = 0
+) -> Iterator[Sandbox]:
+    """Gives a fresh machine over ``lower``, which can reach ``sites``, and removes it afterwards.
+
+    ``neighbour`` is a process whose network the machine shares; it cannot change it.
+    """
     with scratch_folder() as scratch, cache.in_use(lower.name):
-        yield Sandbox(lower, scratch, hostname=hostname, sites=sites)
+        yield Sandbox(lower, scratch, hostname=hostname, sites=sites, neighbour=neighbour)
 
 
 def _sweep(home: Path) -> None:

@@ -72,12 +72,13 @@ def main() -> None:
     copying.start()
     programs = {path: _clone_mount(host) for path, host in order["mounts"].items()}
     network = _prepare_network(order["network"])
+    shared = os.open(f"/proc/{order['neighbour']}/ns/net", os.O_RDONLY | os.O_CLOEXEC) if order["neighbour"] else -1
     _leave_host(root)
     for item in order["files"]:
         _put(item)
     for path, program in programs.items():
         _mount_program(program, path)
-    outcomes = _in_user_namespace(order, network)
+    outcomes = _in_user_namespace(order, network, shared)
     os.write(line, _END_OF_CONSOLE)
     copying.join(_CONSOLE_PATIENCE)
     os.write(result, json.dumps(outcomes).encode())
@@ -232,7 +233,7 @@ def _prepare_network(sites: list[dict[str, Any]]) -> Callable[[], None]:
     return start
 
 
-def _in_user_namespace(order: dict[str, Any], start_network: Callable[[], None]) -> list[dict[str, Any]]:
+def _in_user_namespace(order: dict[str, Any], start_network: Callable[[], None], shared: int) -> list[dict[str, Any]]:
     """Runs the commands in a child whose namespaces are owned by a user namespace; gives their outcomes."""
     to_parent, from_child = socket.socketpair()
     answer = os.memfd_create("outcomes", 0)
@@ -240,7 +241,7 @@ def _in_user_namespace(order: dict[str, Any], start_network: Callable[[], None])
     if not child:
         status = 1
         try:
-            _enter(from_child, order["hostname"])
+            _enter(from_child, order["hostname"], shared)
             start_network()
             os.write(answer, json.dumps([_run(command) for command in order["commands"]]).encode())
             status = 0
@@ -263,8 +264,12 @@ def _in_user_namespace(order: dict[str, Any], start_network: Callable[[], None])
     return outcomes
 
 
-def _enter(pipe: socket.socket, hostname: str) -> None:
-    if _LIBC.unshare(sum(_NEW.values())):
+def _enter(pipe: socket.socket, hostname: str, shared: int) -> None:
+    """Enters namespaces of its own; with ``shared`` the network is the one of that descriptor."""
+    new = dict(_NEW)
+    if shared >= 0 and _LIBC.setns(shared, new.pop("net")):
+        raise OSError(ctypes.get_errno(), "setns")
+    if _LIBC.unshare(sum(new.values())):
         raise OSError(ctypes.get_errno(), "unshare")
     pipe.send(b".")
     pipe.recv(1)
@@ -272,10 +277,10 @@ def _enter(pipe: socket.socket, hostname: str) -> None:
     os.setresuid(0, 0, 0)
     os.setgroups([])
     socket.sethostname(hostname)
-    with socket.socket(
-        socket.AF_INET, socket.SOCK_DGRAM
-    ) as control:  # Bring up the loopback: IFF_UP with SIOCSIFFLAGS.
-        fcntl.ioctl(control, 0x8914, struct.pack("16sh14x", b"lo", 1))
+    if shared < 0:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+            # Bring up the loopback: IFF_UP with SIOCSIFFLAGS.
+            fcntl.ioctl(control, 0x8914, struct.pack("16sh14x", b"lo", 1))
     for capability in _DROPPED_CAPABILITIES:
         if _LIBC.prctl(24, capability, 0, 0, 0):
             raise OSError(ctypes.get_errno(), "prctl")

@@ -60,7 +60,7 @@ layers=lowerdir=$1,upperdir=$2/upper,workdir=$2/work,metacopy=off,redirect_dir=o
 mount -t overlay -o nodev,$layers overlay "$2/merged"
 lower=$1 scratch=$2
 shift 3
-exec systemd-nspawn --quiet --directory="$scratch/merged" --register=no --keep-unit --private-network \
+exec systemd-nspawn --quiet --directory="$scratch/merged" --register=no --keep-unit \
   --private-users=identity --console=pipe "$@" --boot systemd.wants=engine-boot-done.timer </dev/null
 """
 _FIXED_MACHINE_ID = b"0123456789abcdef0123456789abcdef\n"  # Without one systemd presets every unit there is.
@@ -130,8 +130,13 @@ def _nspawn(box: Sandbox, *, timeout: float) -> bytes:
     wall = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private"]
     name = f"engine-{os.getpid()}-{box.scratch.name.encode().hex()}"
     programs = [f"--bind-ro={host}:{path}" for path, host in box.programs.items()]
-    command = ["setpriv", "--pdeathsig", "KILL", "--", *wall, "sh", "-c", _MOUNT_AND_BOOT, "sh"]
     arguments = [f"--machine={name}", f"--hostname={box.hostname}", *programs]
+    if box.neighbour:
+        wall = ["nsenter", f"--net=/proc/{box.neighbour}/ns/net", *wall]
+        arguments.append("--resolv-conf=off")
+    else:
+        arguments.append("--private-network")
+    command = ["setpriv", "--pdeathsig", "KILL", "--", *wall, "sh", "-c", _MOUNT_AND_BOOT, "sh"]
     with (
         _group(name),
         subprocess.Popen(

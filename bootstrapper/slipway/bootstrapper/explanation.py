@@ -13,9 +13,11 @@ from slipway.bootstrapper.assembly.subject import CheckedSubject, check
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.delivery.infrastructure import check_carried
-from slipway.bootstrapper.importers.document_words import in_words_of_document
+from slipway.bootstrapper.importers.document_words import DocumentWords, in_words_of_document, is_of_document
 from slipway.bootstrapper.judgement import judge
+from slipway.bootstrapper.problems.conversion import violation_of
 from slipway.bootstrapper.problems.places import spec_path
+from slipway.bootstrapper.problems.problem import OF_MACHINE
 from slipway.bootstrapper.problems.remedies import remedy_of_error
 from slipway.bootstrapper.provisioning.imported_layout import bound_to_other_format
 from slipway.bootstrapper.provisioning.selection import Candidate
@@ -25,6 +27,7 @@ from slipway.bootstrapper.verdicts import Column, Verdicts
 from slipway.contract.errors import SlipwayError, SpecInvalid, Violation
 from slipway.contract.source_position import with_remedy
 from slipway.contract.walk import Use, origin_of, uses
+from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -59,15 +62,23 @@ async def explain(bootstrapper: Bootstrapper, request: bootstrappb.ExplainReques
         SpecInvalid: the spec itself is not sound, or an engine is not installed.
     """
     engines = _compared(bootstrapper, request.engines)
-    with in_words_of_document(request.subject.spec):
+    spec = request.subject.spec
+    with in_words_of_document(spec):
         subject = await beside(request.subject.ByteSize(), partial(check, request.subject))
-    return await explain_subject(bootstrapper, subject, engines=engines)
+    return await explain_subject(bootstrapper, subject, engines=engines, document=spec)
 
 
 async def explain_subject(
-    bootstrapper: Bootstrapper, subject: CheckedSubject, *, engines: Sequence[str] = ()
+    bootstrapper: Bootstrapper,
+    subject: CheckedSubject,
+    *,
+    engines: Sequence[str] = (),
+    document: specpb.MachineBootstrapSpec | None = None,
 ) -> bootstrappb.ExplainResponse:
-    """Give the same of a machine that is checked already, with a column per engine for formats that take a plan."""
+    """Give the same of a machine that is checked already, with a column per engine for formats that take a plan.
+
+    What is refused of a spec that was imported has the names of its document, where that spec is given.
+    """
     trials = Trials(bootstrapper, subject)
     by_engine = {name: _with_engine(subject, name) for name in engines}
     engine_trials = {name: Trials(bootstrapper, variant) for name, variant in by_engine.items()}
@@ -79,6 +90,8 @@ async def explain_subject(
         else:
             columns.append(await _column(bootstrapper, trials, candidate, subject))
     await asyncio.to_thread(_advise, bootstrapper, subject, columns)
+    if document is not None and is_of_document(document):
+        await asyncio.to_thread(_name_as_in_document, document, columns)
     neutral, _ = await trials.neutral(None)
     response = await asyncio.to_thread(_matrix, neutral, columns)
     if not columns:
@@ -192,6 +205,18 @@ def _advise(bootstrapper: Bootstrapper, subject: CheckedSubject, columns: Sequen
         column.compiled.refusals = Takers(others).advise(column.compiled.refusals)
 
 
+def _name_as_in_document(spec: specpb.MachineBootstrapSpec, columns: Iterable[Column]) -> None:
+    """Have the problems of all columns name fields as the document does that the spec came from."""
+    words = DocumentWords(spec)
+    for column in columns:
+        compiled = column.compiled
+        for problems in (column.rejected, *((compiled.refusals, compiled.omitted) if compiled else ())):
+            for number, problem in enumerate(problems):
+                first = words.violations(violation_of(problem, imported=True))[0]
+                renamed = {"field": "", "message": first.description, "remedy": first.remedy, "alternative": ""}
+                problems[number] = replace(problem, **renamed)
+
+
 def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> Sequence[Use]:
     """Give the fields of the spec, and of the facts those that somebody refuses.
 
@@ -212,7 +237,10 @@ def _head(column: Column) -> bootstrappb.ExplainColumn:
         told = next((one.remedy for one in column.error.violations if one.remedy), "")
         reason = with_remedy(reason, told or remedy_of_error(column.error))
     if not reason and refusals:
-        reason = "1 field is not supported" if len(refusals) == 1 else f"{len(refusals)} fields are not supported"
+        # No row is about the machine as a whole.
+        of_machine = next((problem for problem in refusals if problem.feature in OF_MACHINE), None)
+        count = "1 field is not supported" if len(refusals) == 1 else f"{len(refusals)} fields are not supported"
+        reason = f"{person_path(of_machine.path)} {of_machine.sentence}" if of_machine else count
     return bootstrappb.ExplainColumn(
         provisioner=column.candidate.name,
         version=column.candidate.version,

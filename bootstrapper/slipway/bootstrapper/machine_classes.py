@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from google.protobuf.message import Message
 
+from slipway.bootstrapper.assembly.membership import joins_domain
 from slipway.bootstrapper.assembly.secrets import has_inline
-from slipway.bootstrapper.assembly.subject import CheckedSubject, check, machine_violations
+from slipway.bootstrapper.assembly.subject import CheckedSubject, check, check_class, machine_violations
 from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.bootstrapper.recently_used import RecentlyUsed
@@ -75,7 +76,8 @@ class CheckedSubjects:
         Raises:
             SpecInvalid: as check().
         """
-        if machine_violations(subject.machine):
+        if machine_violations(subject.machine) or joins_domain(subject.spec):
+            # The computer account of a member of a domain is named after its machine.
             return check(subject)
         bare = bootstrappb.Subject()
         bare.CopyFrom(subject)
@@ -83,12 +85,11 @@ class CheckedSubjects:
         bare.machine.ClearField("uid")
         key = _digest([bare])
         known = self._kept.get(key)
-        if known is not None:
-            return replace(known, cluster=subject.cluster, machine=subject.machine)
-        checked = check(subject)
-        if not has_inline(checked.spec):
-            self._kept.put(key, replace(checked, machine=bare.machine), _counted_bytes(subject, checked.spec))
-        return checked
+        if known is None:
+            known = check_class(bare)
+            if not has_inline(known.spec):
+                self._kept.put(key, known, _counted_bytes(bare, known.spec))
+        return replace(known, cluster=subject.cluster, machine=subject.machine)
 
 
 def without_identity(neutral: bundlepb.BootstrapBundle) -> bundlepb.BootstrapBundle:

@@ -16,6 +16,8 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 OWN_DOMAIN = "slipway.dev"
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+_OF_SPECS_ONLY = frozenset({"reporting"})
+"""Features of a spec that become items of others in the bundle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,10 @@ class Policy:
         Raises:
             FeatureDenied: naming features and fields.
         """
+        # Of these nothing is left in the bundle by which `check_features` could know them.
+        of_spec = [use for use in feature_uses(subject.spec) if use.id in _OF_SPECS_ONLY]
+        denied = [(use.id, use.paths) for use in of_spec if _matches(use.id, self.denied_features)]
+        _refuse(denied, verb="denies", where=lambda path: written_places(subject, path))
         allowed = self.allowed_features
         if allowed is None:
             return

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from functools import partial
 
 from slipway.bootstrapper.artifacts.agent import Artifacts
+from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
+from slipway.bootstrapper.assembly.report_items import check_reporting
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
@@ -192,6 +194,7 @@ class Preparer:
         clusters_own = [*secrets, *(one for one in theirs if "/" in one.name)]
 
         agent = self.artifacts.resolve(subject.spec.agent, setting.target)
+        check_reporting(subject.spec.reporting, setting.target)
 
         def assemble() -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
             self.policy.check_spec(subject)
@@ -206,6 +209,7 @@ class Preparer:
             self.policy.check_features(bundle)
             available = [*secrets, *theirs, *inline]
             collect(bundle, available)
+            check_membership_secret(bundle)
             return bundle, available
 
         with span("assemble bundle"):

@@ -95,7 +95,10 @@ class Verdicts:
 
 
 class _ByField(Generic[T]):
-    """Things by the fields that they are about: by path, or by the origin of an item. The first one counts."""
+    """Things by the fields that they are about: by path, or by the origin of an item. The first one counts.
+
+    The path may also be the place where the user wrote the item, where nothing else is known.
+    """
 
     def __init__(self, entries: Iterable[tuple[str, diagnosticpb.Origin, T]], *, by_item: bool = False) -> None:
         """Index triples of path, origin and thing. With `by_item`, paths count only where one side has no origin."""
@@ -118,7 +121,7 @@ class _ByField(Generic[T]):
             return None
         place = _place_of(use)
         by_path = self._without_place if self._by_item and place is not None else self._by_path
-        holders = enclosing(use.path) if self._by_item else _holders(use)
+        holders = enclosing(use.path) if self._by_item else (*_holders(use), _named(use))
         numbers = [by_path[path] for path in holders if path in by_path]
         if place is not None and place in self._by_place:
             numbers.append(self._by_place[place])

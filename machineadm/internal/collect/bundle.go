@@ -22,6 +22,9 @@ const (
 	// Room that is kept for the last member, which says what is in the bundle.
 	manifestRoom = 64 << 10
 	leastRoom    = 1 << 10
+	// What is unpacked from a bundle, and how many members it has: readers are bounded, too.
+	mostUnpacked = 48 << 20
+	mostMembers  = 250
 	folder       = "slipway-logs/"
 	manifestName = folder + "manifest.json"
 )
@@ -61,9 +64,9 @@ type Manifest struct {
 // from one to the next.
 func Write(out io.Writer, texts []Text, redactor *redact.Redactor, manifest Manifest, largest int) error {
 	sort.SliceStable(texts, func(one, two int) bool { return texts[one].Changed.After(texts[two].Changed) })
-	left := largest - manifestRoom
+	left, unpacked := largest-manifestRoom, 0
 	for _, text := range texts {
-		if left < leastRoom {
+		if left < leastRoom || unpacked+len(text.Content) > mostUnpacked || len(manifest.Members) == mostMembers {
 			manifest.LeftOut = append(manifest.LeftOut, folder+text.Name)
 			continue
 		}
@@ -87,6 +90,7 @@ func Write(out io.Writer, texts []Text, redactor *redact.Redactor, manifest Mani
 			return err
 		}
 		left -= len(packed)
+		unpacked += len(content)
 		manifest.Members = append(manifest.Members, member)
 	}
 	text, err := json.MarshalIndent(manifest, "", "  ")

@@ -58,6 +58,7 @@ def load(inputs: Inputs) -> Loaded:
         set_missing=inputs.set_missing,
         substitute=inputs.substitute,
         infrastructure=inputs.target,
+        only=inputs.machines,
     )
     if not document_set.questions:
         empty = not any(text.strip() for text in texts.values())

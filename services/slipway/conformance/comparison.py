@@ -158,21 +158,23 @@ class Comparer:
             used.add(candidates[0])
             self._entry(entry, there[candidates[0]], at, feature)
             if isinstance(entry, Message):
-                self._taken(entry, there[candidates[0]], wanted, at, feature)
+                self._check_borrowed(entry, there[candidates[0]], wanted, at, feature)
 
-    def _taken(self, entry: Message, there: Message, others: Sequence[Message], where: str, feature: str) -> None:
+    def _check_borrowed(
+        self, entry: Message, there: Message, others: Sequence[Message], where: str, feature: str
+    ) -> None:
         """See that nothing is in an entry that only another one of the list says."""
-        said = {descriptor.name for descriptor, _ in entry.ListFields()}
+        set_here = {descriptor.name for descriptor, _ in entry.ListFields()}
         for descriptor, value in there.ListFields():
             name = descriptor.name
-            if name not in said and any(_says(other, name, value) for other in others if other is not entry):
+            if name not in set_here and any(_says(other, name, value) for other in others if other is not entry):
                 self.more(f"{where}.{name}", feature)
 
     def _certificates(self, wanted: Sequence[Any], there: Sequence[Any], where: str, feature: str) -> None:
         """Compare authorities one by one: some systems have a file of each, however many stand in one text."""
-        held = Counter(block for one in there for block in self._blocks(one.certificate))
-        for index, one in enumerate(wanted):
-            blocks = self._blocks(one.certificate)
+        held = Counter(block for root in there for block in self._blocks(root.certificate))
+        for index, root in enumerate(wanted):
+            blocks = self._blocks(root.certificate)
             if not blocks or Counter(blocks) - held:
                 self.wrong(f"{where}[{index}].certificate", feature)
             held -= Counter(blocks)
@@ -266,7 +268,7 @@ def _document(content: Any) -> Any:
 
 
 def _says(message: Message, name: str, value: Any) -> bool:
-    return any(descriptor.name == name and said == value for descriptor, said in message.ListFields())
+    return any(descriptor.name == name and other == value for descriptor, other in message.ListFields())
 
 
 def _drive(path: str) -> str:

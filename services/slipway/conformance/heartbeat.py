@@ -1,4 +1,4 @@
-"""Measures by how much this machine makes the suite itself late, so that nobody takes that for the provisioner's fault.
+"""Measures by how much this machine makes the suite itself late, so that a provisioner is not blamed for it.
 
 A starved machine delays whoever runs on it. Waits are longer by as much as the suite was late, and as many times as
 long as the machine is slower than usual (yardstick), within a bound. What does not come in that time has failed, and

@@ -79,8 +79,8 @@ class Answer:
     @property
     def retry_info(self) -> RetryInfo | None:
         """The RetryInfo, if there is one."""
-        found = self._detail(RetryInfo())
-        return found if found.HasField("retry_delay") else None
+        info = self._detail(RetryInfo())
+        return info if info.HasField("retry_delay") else None
 
     def described(self) -> str:
         """Give code and reason for a report; the message is left out, for it may hold anything."""

@@ -54,7 +54,7 @@ def surplus(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, wi
 
 def _authorities(system: ospb.OperatingSystem, bundle: bundlepb.BootstrapBundle) -> int:
     """Give how many authorities a system trusts: a text may hold several, and be written as one or as several."""
-    texts = [Contents(bundle).bytes_of(one.certificate) or b"" for one in system.trusted_certificates]
+    texts = [Contents(bundle).bytes_of(root.certificate) or b"" for root in system.trusted_certificates]
     return sum(max(1, text.count(b"-----BEGIN ")) for text in texts)
 
 

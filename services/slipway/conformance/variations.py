@@ -98,7 +98,7 @@ def values(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variat
         seen = [bundle]
         for candidates in _others(message, field, path[-1][1]):
             made = (_with(bundle, path, value) for value in candidates)
-            other = next((one for one in made if _faults(one) <= known), None)
+            other = next((candidate for candidate in made if _faults(candidate) <= known), None)
             if other is not None and other not in seen:
                 seen.append(other)
                 yield Variation(name, other)
@@ -178,7 +178,7 @@ def _optional(field: FieldDescriptor) -> bool:
 
 def _faults(bundle: bundlepb.BootstrapBundle) -> set[str]:
     """Give the fields that break a rule; a bundle of the suite's has some by design."""
-    return {one.path for one in violations(bundle)}
+    return {fault.path for fault in violations(bundle)}
 
 
 def _fields(message: Message, path: _Path) -> Iterator[tuple[_Path, Message, FieldDescriptor]]:
@@ -234,12 +234,12 @@ def _renamed(first: Message, suffix: str) -> Message:
     """Give a copy whose texts end otherwise, where the rules of their fields allow it."""
     other = type(first)()
     other.CopyFrom(first)
-    known = {one.path for one in violations(first)}
+    known = {fault.path for fault in violations(first)}
     for field, value in first.ListFields():
         if field.type != FieldDescriptor.TYPE_STRING or field.is_repeated or field.name in _REFERENCES:
             continue
         setattr(other, field.name, f"{value}{suffix}")
-        if not {one.path for one in violations(other)} <= known:
+        if not {fault.path for fault in violations(other)} <= known:
             setattr(other, field.name, value)
     return other
 

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from slipway.bootstrapper.assembly.membership import complete_membership, joins_domain
 from slipway.bootstrapper.engines.table import EngineTable
+from slipway.contract.errors import SpecInvalid, Violation
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import ClusterObject, Facts
 from slipway.controller.references import Place, places, resolve
@@ -13,6 +15,7 @@ from slipway.controller.subject import read_spec, subject_of
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 Depends = Callable[[Facts, frozenset[Place]], None]
 """Receives the Secrets and ConfigMaps to which a config refers."""
@@ -53,8 +56,26 @@ class NativeQuestions:
     async def ask(self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType) -> Question:
         """See Questions."""
         spec = read_spec(facts.config)
+        _complete_membership(facts, spec)
         self.depends(facts, places(spec))
         version = await self.control_planes.version(cluster)
         material = await resolve(spec, self.reader, cluster, role=role)
         subject = subject_of(facts, spec, role=role, control_plane_version=version, engines=self.engines)
         return Question(subject, material)
+
+
+def _complete_membership(facts: Facts, spec: specpb.MachineBootstrapSpec) -> None:
+    """Name the computer account of a Machine and its secret.
+
+    Raises:
+        SpecInvalid: the machines of a pool share their user data, and one account cannot be that of several machines.
+    """
+    if facts.owner is None:
+        return
+    if facts.owner.is_pool and joins_domain(spec):
+        problem = "cannot be used with a MachinePool: an account is one machine's"
+        raise SpecInvalid(
+            "a pool cannot join a domain",
+            violations=[Violation("spec.os.directory", problem, remedy="use a MachineDeployment, or leave it out")],
+        )
+    complete_membership(spec, facts.owner.name)

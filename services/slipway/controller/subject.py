@@ -68,6 +68,8 @@ def subject_of(
         raise AssertionError("decided before")
     machine = clusterpb.Machine(name=owner.name, role=role, kubernetes_version=_version(owner.version), uid=owner.uid)
     _set_infrastructure(machine, spec, owner)
+    if owner.is_pool:
+        _check_pool(spec)
     if annotation(facts.config, ANNOTATION) == "true":
         machine.target.user_data_unchanged = True
     _set_distribution(machine, annotation(facts.config, DISTRIBUTION))
@@ -103,6 +105,17 @@ def cluster_facts(cluster: ClusterObject, version: str) -> clusterpb.Cluster:
     if cluster.control_plane_family:
         found.control_plane = cluster.control_plane_family
     return found
+
+
+def _check_pool(spec: specpb.MachineBootstrapSpec) -> None:
+    """Refuse what is for one machine: a pool's machines share one Secret."""
+    for index, sink in enumerate(spec.reporting.sinks):
+        if sink.HasField("put"):
+            raise Halt(
+                Reason.FACT_CONFLICT,
+                f"spec.reporting.sinks[{index}].put: its address is for one machine, and the machines of a MachinePool"
+                " share their user data; remove it",
+            )
 
 
 def _set_infrastructure(machine: clusterpb.Machine, spec: specpb.MachineBootstrapSpec, owner: Owner) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from slipway.directory.computer_name import computer_name
+from slipway.bootstrapper.assembly.computer_name import computer_name
 from slipway.directory.directory import Computer, Directory
 from slipway.directory.failures import (
     AdministratorRefused,

@@ -39,6 +39,18 @@ def test_a_file_of_too_many_values_is_named_with_the_place() -> None:
         read_document_set({"f.yaml": text}, variables={})
 
 
+def test_files_of_one_call_are_bounded_together() -> None:
+    """Each of four files is within its bound; what is read of them is kept, so that no more of them is than of one."""
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: [" + "0," * 100_000 + "]}\n"
+    tracemalloc.start()
+    try:
+        with pytest.raises(SourceError, match=r"f2:4:\d+: data\.x\[\d+\]: more than 250000 values in all"):
+            read_document_set({f"f{number}": text for number in range(4)}, variables={})
+        assert tracemalloc.get_traced_memory()[1] < 160 * MIB
+    finally:
+        tracemalloc.stop()
+
+
 def test_very_many_problems_are_counted() -> None:
     """A proposal for each of them would take seconds; the first are named, and the others counted."""
     text = _TEMPLATE + "  template:\n    spec:\n" + "".join(f"      x{number}: 1\n" for number in range(20_000))

@@ -16,6 +16,7 @@ SOURCES = ("bootstrapper/slipway", "provisioners/slipway", "services/slipway", "
 PROGRAMS = ("*.sh", "*.ps1", "*.tmpl", "*.service")
 BOOTSTRAPPER = "bootstrapper/slipway/bootstrapper"
 SERVICES = "services/slipway"
+COLLECT = "machineadm/internal/collect"
 GENERATED = "sdk/python/slipway/v1alpha1"
 """What the contract says, it says: reasons, and the fields of options."""
 
@@ -89,6 +90,7 @@ ENGINES = {
         f"{BOOTSTRAPPER}/engines/table.py": "the table of engines",
         f"{BOOTSTRAPPER}/importers/cluster_api/families.py": "the table of Cluster API's kinds",
         f"{SERVICES}/diagnosis/rules.py": "the scopes of rules",
+        f"{COLLECT}/sources_linux.go": "the table of logs",
     },
     "kubeadm": {
         f"{BOOTSTRAPPER}/engines/table.py": "the table of engines",
@@ -96,6 +98,9 @@ ENGINES = {
         f"{SERVICES}/controller/conditions.py": "reasons for what KubeadmControlPlane looks after",
         f"{SERVICES}/controller/ownership.py": "the annotation for the version of an image's kubeadm",
         f"{SERVICES}/diagnosis/rules.py": "the scopes of rules",
+        f"{COLLECT}/sources_linux.go": "the table of logs",
+        f"{COLLECT}/sources_windows.go": "the table of logs",
+        "machineadm/internal/redact/values.go": "words behind a name that are never secrets",
         "machineadm/preflight.go": "a flag that has the form of kubeadm's own",
     },
 }
@@ -149,6 +154,8 @@ FIRST_BOOT = {
 """Windows is an operating system as well: its first-boot systems have names of their own."""
 
 TABLES = {
+    f"{COLLECT}/sources_linux.go": "the table of logs",
+    f"{COLLECT}/sources_windows.go": "the table of logs",
     f"{SERVICES}/embedded/provisioners.py": "the table of our provisioners",
     f"{SERVICES}/cli/processes.py": "the table of their programs",
     f"{SERVICES}/controller/__main__.py": "the help that lists them",

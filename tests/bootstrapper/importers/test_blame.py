@@ -224,6 +224,7 @@ BROKEN = [
     ("users: [{name: a, homeDir: b}]", "users[0].homeDir", "another name"),
     ("users: [{name: a, groups: 'b,c/d'}]", "users[0].groups", "an entry of a text"),
     ("clusterConfiguration: {apiServer: {certSANs: ['a b']}}", "clusterConfiguration.apiServer.certSANs[0]", "moved"),
+    ("initConfiguration: {nodeRegistration: {name: a_b}}", "initConfiguration.nodeRegistration.name", "of two"),
     ("initConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: 'a b', value: c}]}}",
      "initConfiguration.nodeRegistration.kubeletExtraArgs[0].name", "an entry"),
 ]  # fmt: skip

@@ -14,6 +14,12 @@ KUBERNETES = [
     (BETA2, "joinConfiguration: {nodeRegistration: {name: node}}", 'node { name { value: "node" } }', "a literal name"),
     (
         BETA2,
+        "joinConfiguration: {nodeRegistration: {name: ' Node-A'}}",
+        'node { name { value: "node-a" } }',
+        "as kubeadm",
+    ),
+    (
+        BETA2,
         "joinConfiguration: {nodeRegistration: {name: '{{ v1.local_hostname }}', criSocket: 'unix:///c.sock', taints: [],"
         " kubeletExtraArgs: [{name: provider-id, value: 'x:///{{ instance_id }}'}, {name: v, value: ''}],"
         " imagePullPolicy: Never, imagePullSerial: false}}",

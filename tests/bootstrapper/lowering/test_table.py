@@ -19,6 +19,7 @@ FAMILIES = (clusterpb.OS_FAMILY_LINUX, clusterpb.OS_FAMILY_WINDOWS)
 
 RANKS = [
     "os.commands.boot",
+    "os.directory",
     "os.containerd",
     "os.proxy",
     "os.systemd.units",

@@ -75,6 +75,7 @@ def test_every_key_arrives() -> None:
     row = find_profile(ProfileTable.shipped(), target(), info(profile()))
     dumped = row.model_dump(mode="json")
     assert dumped.pop("distribution") == "harbouros"
+    assert dumped.pop("directory") is None  # A provisioner's profile has no field for it: the operator's own has.
     wanted = {**EVERYTHING, "containerd": {**EVERYTHING["containerd"]}}  # type: ignore[dict-item]
     wanted["containerd"]["environment"] = {"CONTAINERD_CONFIG": "/etc/containerd/config.toml"}  # type: ignore[index]
     assert yaml.safe_dump(dumped) == yaml.safe_dump(wanted)

@@ -40,6 +40,7 @@ def _bundle() -> bundlepb.BootstrapBundle:
     files += [
         testing.file("/opt/new/deep/ops.txt", b"mine\n", owner="ops", group="ops", mode=0o600),
         testing.file("/home/ops/.config/x", b"x", mode=0o604),
+        testing.file("/etc/sealed", b"x", mode=0),
         testing.file("/etc/secret", b"a: "),
         testing.file("/usr/local/bin/tool", b"#!/bin/sh\nexit 0\n", mode=0o1755),
         testing.file("/etc/slipway/run", b'mkdir -p /run/out\nfor x in "$@"; do echo "$x" >> /run/out/args; done\n'),
@@ -115,6 +116,7 @@ def test_files_have_their_owners_and_parents_are_roots(booted: MachineState) -> 
         node = booted.files[folder]
         assert (node.mode, node.owner, node.group) == (0o755, "root", "root"), folder
     assert booted.files["/usr/local/bin/tool"].mode == 0o1755
+    assert booted.files["/etc/sealed"].mode == 0
     assert booted.content("/etc/secret") == b'a: "p\\"w"'
 
 

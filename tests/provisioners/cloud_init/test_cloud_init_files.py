@@ -2,6 +2,7 @@
 
 import base64
 import re
+import stat
 from typing import Any
 
 import pytest
@@ -105,7 +106,9 @@ def test_any_path_and_mode_arrive(files: list[tuple[str, int]]) -> None:
     system = ospb.OperatingSystem(files=[testing.file("/etc/" + name, b"x", mode=mode) for name, mode in files])
     seen = entries(system)
     assert [entry["path"] for entry in seen] == ["/etc/" + name for name, _ in files]
-    assert [int(entry.get("permissions", "0644"), 8) for entry in seen] == [mode for _, mode in files]
+    numbers = [int(entry.get("permissions", "0644"), 8) for entry in seen]
+    assert [stat.S_IMODE(number) for number in numbers] == [mode for _, mode in files]
+    assert 0 not in numbers, "cloud-init takes 0 for no mode at all"
     assert all(isinstance(entry.get("permissions", ""), str) for entry in seen)
 
 

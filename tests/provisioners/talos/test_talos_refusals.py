@@ -30,6 +30,7 @@ REGISTRY = 'os { containerd { registries { host: "a.example.com" %s } } }'
         (FILE % ("/var/lib/a", "root", 420, "\\377"), "os.files[0].content", "the document is text"),
         ('os { users { name: "a" } }', "os.users[0]", "there are no users"),
         ("os { packages {} }", "os.packages", "there are no packages"),
+        ('os { directory { domain: "corp.example.com" } }', "os.directory", "there are no accounts"),
         (
             'os { kernel_arguments { argument: "a=b" } }',
             "os.kernel_arguments[0]",

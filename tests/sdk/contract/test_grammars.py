@@ -54,6 +54,19 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
         ["10.0.0.0/16", "fd00::/108", "0.0.0.0/0"],
         ["", "10.0.0.0", "10.0.0.1/16", "10.0.0.0/33", "10.0.0.0/255.255.0.0", "fe80::%a b/64", "x/8", "10.0.0.0/8\n"],
     ),
+    "computer-name": (["WORKER-1", "A", "9" * 15], ["", "worker-1", "A" * 16, "-A", "A-", "A.B", "A\n"]),
+    "directory-account": (
+        ["alice", "Node Admins", "svc$", "a.b_c-d", "7"],
+        ["", " a", "a ", "%a", "#1", "!a", "a,b", "a@b", "a\\b", "a\n", "ü", "+a"],
+    ),
+    "home-template": (
+        ["/home/%u@%d", "/home/%d/%u", "/srv/a.b"],
+        ["", "/", "home", "/home/%U", "/home/%u/", "/home/../x", "/home/a b", "/home/%", "/home/%u\n"],
+    ),
+    "ldap-filter": (
+        ["(a=b)", "(&(memberOf=CN=Node Admins,DC=b)(!(c=ü)))"],
+        ["", "a=b", "(a=b) ", "( a=b)", "()", "(a\nb)", "(a=b", "(a=\u0085)", "(a=\u2028)"],
+    ),
     "device": (
         ["/dev/sda", "/dev/disk/by-id/nvme-Amazon_EBS:1+2", "/dev/mapper/a-b", "ephemeral0", "ephemeral0.1"],
         ["", "sd a", "/dev", "/dev/", "/dev/../etc/passwd", "/dev/./a", "/dev/a/..", "/etc/x", "/dev/a b"],
@@ -170,7 +183,9 @@ def test_every_grammar_of_the_contract_exists_and_is_used() -> None:
 _WITH_BLANKS = {
     "absolute-path",
     "account-name",
+    "directory-account",
     "gecos",
+    "ldap-filter",
     "media-type",
     "one-line",
     "openpgp-public-key",

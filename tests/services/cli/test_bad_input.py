@@ -162,3 +162,18 @@ def test_a_damaged_example_never_ends_in_a_traceback(
     file = write(source[:start] + middle + source[end:])
     result = slipway("validate", "-f", file, "--set-missing")
     assert result.exit_code in {0, 1}
+
+
+def test_a_machine_that_is_not_selected_refuses_none_that_is(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """Its mistakes are a note where another machine is chosen, and errors where it is, or all are."""
+    head = HEAD.replace("slipway.dev/v1alpha1", "cluster.x-k8s.io/v1beta2") + "spec: {spec}\n"
+    good, bad = (
+        head.format(kind="KubeadmConfig", name=name, spec=spec)
+        for name, spec in (("good", "{}"), ("bad", "{nosuch: 1}"))
+    )
+    file = write(f"{good}---\n{bad}".encode())
+    chosen = slipway("render", "-f", file, "--set-missing", "--machine", "good")
+    assert (chosen.exit_code, "KubeadmConfig/bad: has mistakes" in chosen.stderr) == (0, True)
+    for others in (("--machine", "bad"), ()):
+        refused = slipway("render", "-f", file, "--set-missing", *others)
+        assert (refused.exit_code, "spec.nosuch: unknown field" in refused.stderr) == (1, True)

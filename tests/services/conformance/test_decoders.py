@@ -86,6 +86,8 @@ write_files:
   - {{path: /a, content: "text"}}
   - {{path: /b, encoding: gz+b64, content: "{packed}", permissions: '0400', owner: 'x:y'}}
   - {{path: /a, content: later, defer: true}}
+  - {{path: /open, permissions: '0000'}}
+  - {{path: /shut, permissions: '100000'}}
   - {{path: /var/lib/cloud/scripts/per-boot/x, permissions: '0755', content: "#!/bin/sh\\nexec run 'it all'\\n"}}
 runcmd: [[a, b], c d]
 users: [default, {{name: u, groups: "g,h", sudo: "ALL"}}]
@@ -94,6 +96,7 @@ users: [default, {{name: u, groups: "g,h", sudo: "ALL"}}]
     files = {file.path: file for file in state.os.files}
     assert files["/a"].content.data == b"later"
     assert (files["/a"].owner, files["/a"].group, files["/a"].mode) == ("root", "root", 0o644)
+    assert (files["/open"].mode, files["/shut"].mode) == (0o644, 0), "cloud-init takes 0 for no mode"
     assert files["/b"].content.data == b"zipped"
     assert (files["/b"].owner, files["/b"].group, files["/b"].mode) == ("x", "y", 0o400)
     assert [list(program.argv) for program in state.programs] == [["a", "b"], ["sh", "-c", "c d"], ["run", "it all"]]

@@ -62,7 +62,7 @@ async def test_what_came(came: object, reason: str) -> None:
 
 
 async def test_a_blocked_loop_is_measured() -> None:
-    """Whoever keeps the suite from running is seen, also before the next beat."""
+    """What keeps the suite from running is seen, also before the next beat."""
     async with Heartbeat().beating() as heartbeat:
         await asyncio.sleep(0.2)
         since = time.monotonic()
@@ -129,9 +129,9 @@ async def test_a_process_that_does_not_end(slowness: float, ending: Ending) -> N
         ended = await session.heartbeat.within(0.1, _never)
         expect(ended, "it still runs")
 
-    async with session(Bent()) as found:
-        found.heartbeat.slowness = lambda: slowness
-        made = await result(found, Check("TRN-018", "never", frozenset(), run=never))
+    async with session(Bent()) as opened:
+        opened.heartbeat.slowness = lambda: slowness
+        made = await result(opened, Check("TRN-018", "never", frozenset(), run=never))
     assert made.ending is ending
     assert made.found[0] == "it still runs"
 
@@ -148,9 +148,9 @@ async def test_an_answer_on_a_slow_machine(slowness: float, code: str) -> None:
     async def slow(*_: object) -> None:
         await asyncio.sleep(0.5)
 
-    async with session(Bent(before=slow)) as found:
-        found.heartbeat.slowness = lambda: slowness
-        got = await found.subject.render(await found.base(found.info.formats[0]), seconds=0.3)
+    async with session(Bent(before=slow)) as opened:
+        opened.heartbeat.slowness = lambda: slowness
+        got = await opened.subject.render(await opened.base(opened.info.formats[0]), seconds=0.3)
     assert got.code == code
 
 

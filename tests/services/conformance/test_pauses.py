@@ -77,7 +77,7 @@ def test_renewals_on_a_busy_machine() -> None:
     ],
 )
 def test_growing_pauses(found: list[float], wanted: bool, reason: str) -> None:
-    """Jitter is no growth, and an upper bound is no lack of it; a busy machine makes nobody fail."""
+    """Jitter is no growth, and an upper bound is no lack of it; a busy machine makes no provisioner fail."""
     assert grow([Pause(seconds) for seconds in found]) is wanted, reason
 
 

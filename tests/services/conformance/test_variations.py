@@ -20,17 +20,17 @@ def _bundle() -> bundlepb.BootstrapBundle:
 
 
 def _of(field: str) -> list[Variation]:
-    return [one for one in values(_bundle(), set()) if one.field == field]
+    return [made for made in values(_bundle(), set()) if made.field == field]
 
 
 def test_variations_keep_the_rules() -> None:
     """None breaks a rule that the bundle itself keeps, and none is the bundle itself."""
     bundle = _bundle()
-    known = {one.path for one in violations(bundle)}
+    known = {made.path for made in violations(bundle)}
     made = [*values(bundle, set()), *lists(bundle, set())]
     assert len(made) > 40
-    assert [one.field for one in made if {fault.path for fault in violations(one.bundle)} - known] == []
-    assert [one.field for one in made if one.bundle == bundle] == []
+    assert [made.field for made in made if {fault.path for fault in violations(made.bundle)} - known] == []
+    assert [made.field for made in made if made.bundle == bundle] == []
 
 
 @pytest.mark.parametrize(
@@ -40,28 +40,28 @@ def test_variations_keep_the_rules() -> None:
         ("User.gecos", "two  blanks", "two blanks"),
         ("hostname.name.value", "1e3", "a name that is a number in YAML"),
         ("hostname.name.value", "worker-1xxxxxxxxxxxxxxxxxxxxxxx", "a long name"),
-        ("File.path", "/var/lib/a", "a path goes on behind the one that is there"),
+        ("File.path", "/var/lib/a", "a path goes on behind the made that is there"),
     ],
 )
 def test_texts(field: str, wanted: str, reason: str) -> None:
     """Each field gets what its own grammar allows of the texts."""
-    texts = [str(one.bundle.os).replace("\\'", "'") for one in _of(field)]
+    texts = [str(made.bundle.os).replace("\\'", "'") for made in _of(field)]
     assert any(wanted in text for text in texts), reason
 
 
 def test_what_is_not_said() -> None:
     """A field that may be unset is, once; a number, a duration and a word for yes have other values."""
-    assert [one.bundle.os.ntp.HasField("enabled") for one in _of("Ntp.enabled")] == [False, True]
-    assert [one.bundle.os.ntp.enabled for one in _of("Ntp.enabled")] == [False, False]
-    assert {one.bundle.os.users[0].uid for one in _of("User.uid")} >= {0, 70_000}
+    assert [made.bundle.os.ntp.HasField("enabled") for made in _of("Ntp.enabled")] == [False, True]
+    assert [made.bundle.os.ntp.enabled for made in _of("Ntp.enabled")] == [False, False]
+    assert {made.bundle.os.users[0].uid for made in _of("User.uid")} >= {0, 70_000}
     webhook = "AuthenticationWebhook.cache_ttl"
-    ttl = [one.bundle.intent.kubernetes.control_plane.authentication_webhook.cache_ttl for one in _of(webhook)]
-    assert 500_000_000 in {one.nanos for one in ttl}
+    ttl = [made.bundle.intent.kubernetes.control_plane.authentication_webhook.cache_ttl for made in _of(webhook)]
+    assert 500_000_000 in {made.nanos for made in ttl}
 
 
 def test_a_name_that_is_referred_to() -> None:
     """It changes there, too: a file whose owner is not there would be another case."""
-    assert all(one.bundle.os.files[0].owner == one.bundle.os.users[0].name for one in _of("User.name"))
+    assert all(made.bundle.os.files[0].owner == made.bundle.os.users[0].name for made in _of("User.name"))
 
 
 def test_fields_are_tried_once() -> None:
@@ -75,8 +75,8 @@ def test_fields_are_tried_once() -> None:
 
 def test_lists_of_three() -> None:
     """The second entry says only what it must; the names differ."""
-    (made,) = [one for one in lists(_bundle(), set()) if one.field == "OperatingSystem.users"]
-    users = made.bundle.os.users
+    (users_of_three,) = [made for made in lists(_bundle(), set()) if made.field == "OperatingSystem.users"]
+    users = users_of_three.bundle.os.users
     assert [user.name for user in users] == ["operator-2", "operator-1", "operator-3"]
     assert [user.gecos for user in users] == ["O. Perator-2", "", "O. Perator-3"]
     assert [user.HasField("uid") for user in users] == [True, False, True]

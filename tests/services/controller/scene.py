@@ -175,10 +175,10 @@ class Scene:
         self.api.put({"kind": "Secret", "metadata": metadata, "data": {}})
         return self.api.put(machine_object(name, control_plane=True))
 
-    def pool(self, name: str = "p", *, joined: int = 0) -> Json:
+    def pool(self, name: str = "p", *, joined: int = 0, spec: Json | None = None) -> Json:
         """Put in a MachinePool with its config."""
         owner = self.api.put(pool_object(name, joined=joined))
-        return self.api.put(config_object(name, owner=owner))
+        return self.api.put(config_object(name, spec=spec, owner=owner))
 
     def secret(self, name: str, values: dict[str, bytes]) -> Json:
         """Put in a Secret."""

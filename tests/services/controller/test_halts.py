@@ -50,6 +50,24 @@ async def test_what_is_missing_is_named_and_waited_for(scene: Scene) -> None:
     assert b"from the Secret" in scene.value()
 
 
+async def test_a_machine_reports_to_an_address_of_a_secret_and_a_pool_to_none(scene: Scene) -> None:
+    """A worker waits for the Secret with the address; a pool is refused by the field."""
+    put = {"put": {"url": {"name": "report", "key": "url"}}}
+    spec: Json = {"provisioner": {"name": "cloud-init"}, "reporting": {"sinks": [{"console": {}}, put]}}
+    scene.worker(spec=spec)
+    await scene.reconcile()
+    assert scene.condition()[:2] == ("False", "WaitingForSecret")
+    scene.secret("report", {"url": b"https://reports.example.com/r"})
+    await scene.reconcile()
+    assert scene.condition() == ("True", "Available", "")
+    scene.pool(spec=spec)
+    await scene.reconcile("p")
+    status, reason, message = scene.condition("p")
+    assert (status, reason) == ("False", "FactConflict")
+    assert "spec.reporting.sinks[1].put" in message
+    assert scene.api.find("Secret", "p") is None
+
+
 async def test_no_value_of_a_secret_is_in_what_people_read(scene: Scene) -> None:
     """A refusal of a spec with secrets holds none of them."""
     spec: Json = {
@@ -211,3 +229,44 @@ async def test_a_secret_that_appears_meanwhile_is_not_overwritten(scene: Scene) 
     assert scene.value() == b"theirs"
     assert scene.condition()[:2] == ("False", "DataSecretTaken")
     assert "dataSecretName" not in scene.status()
+
+
+MEMBER: Json = {
+    "provisioner": {"name": "cloud-init"},
+    "target": {"osFamily": "Linux", "distribution": "debian"},
+    "os": {"directory": {"domain": "corp.example.com", "method": "OneTimePassword"}},
+}
+
+
+async def test_a_member_waits_for_the_secret_of_its_own_account(scene: Scene) -> None:
+    """It is named after the Machine; one that is recognisably an account with its password is refused."""
+    scene.worker(spec=MEMBER)
+    await scene.reconcile()
+    assert scene.condition()[:2] == ("False", "WaitingForSecret")
+    assert "key one-time-password of Secret w-directory" in scene.condition()[2]
+    assert scene.depends["w"] == {("Secret", "w-directory")}
+    scene.secret("w-directory", {"one-time-password": b"joiner%canary-Passw0rd"})
+    await scene.reconcile()
+    status, reason, message = scene.condition()
+    assert (status, reason) == ("False", "SpecInvalid")
+    assert "spec.os.directory.method" in message
+    assert "canary" not in repr(scene.status()) + repr(scene.api.all("Event"))
+
+
+async def test_a_member_is_rendered_with_its_secret(scene: Scene) -> None:
+    """Once the password of its account is there."""
+    scene.secret("w-directory", {"one-time-password": b"kW7aQ2xvB9mLp4Zt"})
+    scene.worker(spec=MEMBER)
+    await scene.reconcile()
+    assert scene.condition() == ("True", "Available", "")
+    assert b"kW7aQ2xvB9mLp4Zt" in scene.value()
+    assert b"join corp.example.com W w.corp.example.com" in scene.value()
+
+
+async def test_machines_of_a_pool_are_no_members(scene: Scene) -> None:
+    """They share their user data, and an account is one machine's."""
+    scene.pool(spec=MEMBER)
+    await scene.reconcile("p")
+    status, reason, message = scene.condition("p")
+    assert (status, reason) == ("False", "SpecInvalid")
+    assert "spec.os.directory" in message

@@ -10,6 +10,7 @@ from slipway.bootstrapper.assembly.agent_items import add_agent
 from slipway.bootstrapper.assembly.direct_hosts import complete_no_proxy
 from slipway.bootstrapper.assembly.normal_form import normalise
 from slipway.bootstrapper.assembly.partitions import resolve_partitions
+from slipway.bootstrapper.assembly.report_items import add_reporting
 from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
@@ -50,6 +51,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         bundle.commands.CopyFrom(spec.commands)
     if agent is not None:
         add_agent(bundle, agent)
+    add_reporting(bundle, spec.reporting)
     if spec.HasField("engine_options"):
         bundle.engine_options.CopyFrom(spec.engine_options)
     bundle.extensions.extend(spec.extensions)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from slipway.bootstrapper.assembly import alternatives, characters, paths, structure
 from slipway.bootstrapper.assembly.layers import Layers
+from slipway.bootstrapper.assembly.membership import complete_membership, membership_violations
 from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import fill_defaults
 from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, path_violations
@@ -50,6 +51,8 @@ def check_provision(request: provisioningpb.ProvisionRequest) -> CheckedSubject:
     if request.spec.execution.literal_commands:
         found.append(Violation("spec.execution.literal_commands", "must be unset", remedy="leave it out"))
     found += _secrets(request.secrets)
+    complete_membership(spec, machine.name)
+    found.extend(membership_violations(spec, machine.name))
     if not found:
         merged = [*paths.reserved(spec.os), *path_violations(spec)]
         found += [replace(one, path=f"spec.{one.path}") for one in merged]

@@ -12,7 +12,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 
-from slipway.bootstrapper.assembly import alternatives, characters, partitions, repository_addresses
+from slipway.bootstrapper.assembly import alternatives, characters, membership, partitions, repository_addresses
 from slipway.bootstrapper.assembly.passwords import password_violations
 from slipway.bootstrapper.assembly.registries import DEFAULT, api_host, asked_hosts
 from slipway.contract.errors import Violation
@@ -38,6 +38,7 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     yield from alternatives.violations(spec)
     yield from characters.violations(spec)
     yield from _agent(spec)
+    yield from _reporting(spec)
     parts: list[tuple[str, Any]] = [("", spec), ("init.", spec.init), ("join.", spec.join)]
     for prefix, part in parts:
         yield from _operating_system(part.os, f"{prefix}os")
@@ -66,6 +67,22 @@ def _agent(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         yield Violation("agent", "cannot be used with execution.literal_commands, which leaves the runner out")
 
 
+def _reporting(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
+    reporting = spec.reporting
+    sinks = [sink.put for sink in reporting.sinks if sink.HasField("put")]
+    for index, sink in enumerate(reporting.sinks):
+        if sink.WhichOneof("sink") is None:
+            yield Violation(f"reporting.sinks[{index}]", "must have exactly one of console and put")
+    if len(sinks) > 1:
+        yield Violation("reporting.sinks", "must have at most one put")
+    if reporting.HasField("logs") and not any(sink.HasField("logs_url") for sink in sinks):
+        yield Violation("reporting.logs", "is only for a put with logs_url, which takes the log bundle")
+    if sinks and spec.execution.literal_commands:
+        yield Violation(
+            "reporting.sinks", "cannot be used with execution.literal_commands, which leaves the runner out"
+        )
+
+
 def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     for index, file in enumerate(os.files):
         where = f"{path}.files[{index}]"
@@ -88,6 +105,7 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
     yield from _mounts(os, path)
     yield from _registries(os, path)
     yield from repository_addresses.violations(os, path)
+    yield from membership.violations(os, path)
 
 
 def _link_target(target: str, where: str) -> Iterator[Violation]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from slipway.bootstrapper.assembly import networks, paths, structure
 from slipway.bootstrapper.assembly.layers import Layers
+from slipway.bootstrapper.assembly.membership import complete_membership, membership_violations
 from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.engines.kubernetes_version import KubernetesVersionError, parse_kubernetes_version
@@ -54,9 +55,22 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
     Raises:
         SpecInvalid: with every rule that is broken. Fields are named as the user wrote them where the origin is known.
     """
+    return _checked(subject, machine_violations(subject.machine))
+
+
+def check_class(subject: bootstrappb.Subject) -> CheckedSubject:
+    """Check spec and cluster for all machines of a class, as check() does: the machine has neither name nor uid.
+
+    Raises:
+        SpecInvalid: as check(). A spec that depends on the machine's name is refused.
+    """
+    return _checked(subject, ())
+
+
+def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> CheckedSubject:
     spec, cluster, machine = subject.spec, subject.cluster, subject.machine
     found = [*rule_violations(spec), *_prefixed("spec", structure.violations(spec))]
-    found += [*validation.violations(cluster, path="cluster"), *machine_violations(machine)]
+    found += [*validation.violations(cluster, path="cluster"), *known]
     for name, part in (("spec", spec), ("cluster", cluster)):
         found += unknown_fields(part, path=name)
     if not (machine.kubernetes_version or cluster.kubernetes_version):
@@ -67,6 +81,8 @@ def check(subject: bootstrappb.Subject) -> CheckedSubject:
     named = with_origins(spec)
     layers = Layers(named, machine.role)
     effective = effective_spec(named, machine.role)
+    complete_membership(effective, machine.name)
+    found.extend(membership_violations(effective, machine.name))
     arguments = [one.name for one in effective.kubernetes.control_plane.controller_manager.arguments]
     found += networks.violations(cluster, machine.role, arguments=arguments)
     doubtful: list[DocumentMistake] = []

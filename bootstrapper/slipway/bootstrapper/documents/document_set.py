@@ -1,9 +1,10 @@
 """From texts, as files hold them, to machines: variables filled in, each kind of document read by its own reader."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
+from slipway.bootstrapper.assembly.membership import complete_membership
 from slipway.bootstrapper.documents.consistency import namesakes
 from slipway.bootstrapper.documents.engines import set_control_planes
 from slipway.bootstrapper.documents.machines import MachineQuestion, Standing
@@ -45,13 +46,14 @@ class DocumentSet:
     variables: frozenset[str] = frozenset()
 
 
-def read_document_set(
+def read_document_set(  # noqa: PLR0913  # what a command line says, all by name
     texts: Mapping[str, str],
     *,
     variables: Mapping[str, str],
     set_missing: bool = False,
     substitute: bool = True,
     infrastructure: str = "",
+    only: Collection[str] = (),
 ) -> DocumentSet:
     """Read texts that belong together, by file name.
 
@@ -61,6 +63,7 @@ def read_document_set(
         set_missing: fill in plausible placeholders for variables, endpoint, versions and secrets that are missing.
         substitute: fill in variables at all; off for what has already gone through clusterctl.
         infrastructure: where machines run of which the documents do not tell it.
+        only: names of the machines that count, all where it is empty; others may be missing in the answer.
 
     Raises:
         SourceError: undefined variables, or anything that is wrong with a document; with file, line and column.
@@ -72,7 +75,7 @@ def read_document_set(
     manifests = _NOTHING
     if any(not is_native(one) for one in documents):
         with native_set.together():
-            manifests = manifests_of(documents, set_missing=set_missing, infrastructure=infrastructure)
+            manifests = manifests_of(documents, set_missing=set_missing, infrastructure=infrastructure, only=only)
     notes += manifests.notes
     if set_missing:
         notes += [note for one in clusters for note in _complete(one)]
@@ -149,6 +152,7 @@ def _give_secrets(
     question: MachineQuestion, values: Mapping[tuple[str, str], bytes], *, set_missing: bool
 ) -> Iterator[SourceProblem]:
     """Give a machine the secrets that its spec refers to, as far as the texts hold them; note placeholders."""
+    complete_membership(question.subject.spec, question.subject.machine.name)
     wanted = {(one.name, one.key) for _, one in references(question.subject.spec) if "/" not in one.name}
     for name, key in sorted(wanted):
         value = values.get((name, key))

@@ -50,6 +50,11 @@ class _Item:
         return str(self.message.DESCRIPTOR.name)
 
 
+def is_of_document(spec: specpb.MachineBootstrapSpec) -> bool:
+    """Whether a spec was imported, so that its fields have other names in the document that people wrote."""
+    return spec.imported.kind in CONFIG_PATHS
+
+
 @contextmanager
 def in_words_of_document(spec: specpb.MachineBootstrapSpec) -> Iterator[None]:
     """Have every error that leaves the block name fields as the document of an imported spec has them.
@@ -60,7 +65,7 @@ def in_words_of_document(spec: specpb.MachineBootstrapSpec) -> Iterator[None]:
     try:
         yield
     except SlipwayError as error:
-        if spec.imported.kind in CONFIG_PATHS and error.violations:
+        if is_of_document(spec) and error.violations:
             words = DocumentWords(spec)
             renamed = [other for violation in error.violations for other in words.violations(violation)]
             error.violations = tuple(dict.fromkeys(renamed))
@@ -94,15 +99,13 @@ class DocumentWords:
             return [replace(violation, path=f"{document}: {self._known(document, path)}")]
         item, outer = held
         inner = path[len(outer) :].removeprefix(".")
-        fields = [inner] if inner else self._fields(item, violation)
-        if not fields:
-            return [violation]
+        fields = [inner] if inner else self._fields(item, violation) or [""]
         beginning, alternative = violation.inner, violation.alternative
         head, message = violation.remedy.removesuffix(alternative), violation.description.removeprefix(beginning)
         begins = bool(field_tokens(beginning, item.message.DESCRIPTOR))
         renamed = []
         for field in fields:
-            place = self.place(item, outer, field)
+            place = self.place(item, outer, field) if field else path
             words = self._in_words(item, outer, head) + alternative
             begin = self._word(item, outer, beginning) if begins else beginning
             description = message.lstrip() if begins and place.endswith(begin) else begin + message
@@ -230,7 +233,17 @@ class DocumentWords:
             tokens = field_tokens(match[0], item.message.DESCRIPTOR)
             if tokens and self.place(item, outer, match[0]) == outer:
                 text = text.replace(f", and leave out {match[0]}", "")
-        changed = _WORD.sub(lambda match: self._word(item, outer, match[0]), text)
+        named: set[str] = set()
+
+        def word(match: Any) -> str:
+            """Give the name of a field where it is named first; the same word again is prose."""
+            name = str(match[0])
+            if name in named:
+                return name
+            named.add(name)
+            return self._word(item, outer, name)
+
+        changed = str(_WORD.sub(word, text))
         return changed if changed == text else _once(changed)
 
     def _word(self, item: _Item, outer: str, word: str) -> str:

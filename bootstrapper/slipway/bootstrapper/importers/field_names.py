@@ -57,7 +57,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "partition.number": _STOP,
         "partition.label": _STOP,
     },
-    "NodeRegistration": {"kubeletArguments": "kubeletExtraArgs", "taints.items": "[]"},
+    "NodeRegistration": {"kubeletArguments": "kubeletExtraArgs", "name.value": _STOP, "taints.items": "[]"},
     "Discovery": {
         "token": "bootstrapToken",
         "token.endpoint": "apiServerEndpoint",

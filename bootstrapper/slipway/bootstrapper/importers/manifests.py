@@ -5,7 +5,7 @@ any of the files is told in one error; whatever is left aside is told in a note.
 """
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from slipway.bootstrapper.importers.cluster_api.clusters import Clusters
 from slipway.bootstrapper.importers.cluster_api.infrastructure import (
@@ -26,7 +26,7 @@ from slipway.bootstrapper.importers.manifest_set import ManifestMachine, Manifes
 from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
 from slipway.bootstrapper.importers.substitution import Expansion, expand_all
 from slipway.contract.source_position import Position, SourceError, SourceProblem
-from slipway.contract.yaml_source import Document, load_documents
+from slipway.contract.yaml_source import Document, limits_together, load_documents
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
@@ -70,14 +70,22 @@ def manifests_of(
     *,
     set_missing: bool = False,
     infrastructure: str = "",
+    only: Collection[str] = (),
 ) -> ManifestSet:
     """Give what documents hold that have been read, with the notes on their texts in front of its own.
+
+    Args:
+        documents: the documents.
+        notes: on their texts.
+        set_missing: see read_manifests.
+        infrastructure: see read_manifests.
+        only: names of the machines that count, all where it is empty: another one with a wrong config is left aside.
 
     Raises:
         SourceError: see read_manifests.
     """
     objects = manifest_objects(documents)
-    return _Reader(objects, set_missing=set_missing, infrastructure=infrastructure).read([*notes])
+    return _Reader(objects, set_missing=set_missing, infrastructure=infrastructure, only=only).read([*notes])
 
 
 def read_documents(
@@ -90,14 +98,15 @@ def read_documents(
     """
     documents: list[Document] = []
     problems: list[SourceProblem] = []
+    limits = limits_together()
     expansions = expand_all(files, variables=variables, set_missing=set_missing) if substitute else {}
     for file, text in files.items():
         expansion = expansions.get(file)
         try:
             if expansion is None:
-                documents.extend(load_documents(text, file=file))
+                documents.extend(load_documents(text, file=file, limits=limits))
             else:
-                documents.extend(load_documents(expansion.text, file=file, original=expansion.original))
+                documents.extend(load_documents(expansion.text, file=file, original=expansion.original, limits=limits))
         except SourceError as error:
             problems.extend(error.problems)
     if problems:
@@ -106,8 +115,11 @@ def read_documents(
 
 
 class _Reader:
-    def __init__(self, objects: ManifestObjects, *, set_missing: bool, infrastructure: str) -> None:
+    def __init__(
+        self, objects: ManifestObjects, *, set_missing: bool, infrastructure: str, only: Collection[str]
+    ) -> None:
         self.objects = objects
+        self.only = only
         self.set_missing = set_missing
         self.infrastructure = infrastructure
         self.imported: dict[tuple[int, int, str, int], ImportResult] = {}
@@ -168,7 +180,10 @@ class _Reader:
         try:
             result = self._imported(each, where)
         except SourceError as error:
-            self.objects.problems.extend(error.problems)
+            if self.only and each.name not in self.only:
+                self.objects.note(each.config, "has mistakes, and is left alone: its machines are not selected")
+            else:
+                self.objects.problems.extend(error.problems)
             return None
         machine = clusterpb.Machine(name=each.name, role=each.role, target=where)
         if result.spec.target.os_family:

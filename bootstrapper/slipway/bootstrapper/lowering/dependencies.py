@@ -77,7 +77,9 @@ def _on_device(source: str, devices: set[str]) -> bool:
 
 
 def _downloads(item: Item) -> bool:
-    return item.feature == "os.packages" or (item.feature == "os.files" and item.message.HasField("remote"))
+    return item.feature in {"os.packages", "os.directory"} or (
+        item.feature == "os.files" and item.message.HasField("remote")
+    )
 
 
 def _names(items: Collection[Item], feature: str) -> set[str]:

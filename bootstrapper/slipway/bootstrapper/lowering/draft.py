@@ -114,6 +114,11 @@ class Draft:
             raise self.known_profile
         return self.known_profile
 
+    @property
+    def is_imported_without_profile(self) -> bool:
+        """Whether nothing is known of an imported config's machine: today's renderer does not ask what it is."""
+        return self.bundle.execution.literal_commands and isinstance(self.known_profile, UnsupportedTarget)
+
     def copy(self) -> "Draft":
         """Give a draft that can be changed without changing this one."""
         bundle = bundlepb.BootstrapBundle()

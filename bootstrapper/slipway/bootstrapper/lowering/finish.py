@@ -6,7 +6,7 @@ from typing import Any
 from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.runners.lower_steps import lower_steps
-from slipway.bootstrapper.lowering.runners.step_data import is_handover
+from slipway.bootstrapper.lowering.runners.step_data import is_handover, is_report
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.features import unsupported
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -35,15 +35,18 @@ def finish(draft: Draft, supports: Sequence[provisionerpb.FeatureSupport], *, cl
     declared = {support.id for support in supports}
     plan = draft.bundle.plan
     prepared = prepared_items(draft)
-    hands_over = any(is_handover(step) for step in plan.steps)
-    if STEPS in declared and not hands_over and not any(isinstance(one, Wave) for one in prepared):
+    reports = [step for step in plan.steps if is_report(step)]
+    for step in reports:
+        step.phase = planpb.PHASE_PREPARE
+    needs_runner = bool(reports) or any(is_handover(step) for step in plan.steps)
+    if STEPS in declared and not needs_runner and not any(isinstance(one, Wave) for one in prepared):
         native = planpb.Plan(steps=[*(one for one in prepared if isinstance(one, planpb.Step)), *plan.steps])
         if not unsupported(native, supports):
             plan.steps.clear()
             plan.steps.extend(native.steps)
             return
     lowered = lower_steps(
-        [*prepared, *plan.steps],
+        [*reports, *prepared, *(step for step in plan.steps if not is_report(step))],
         bundle_id=draft.bundle.id,
         target=draft.target,
         policy=draft.bundle.execution if draft.bundle.HasField("execution") else None,

@@ -29,3 +29,4 @@ class Rank(IntEnum):
     NTP = 80
     SYSTEMD_UNITS = 85
     CONTAINERD = 90
+    DIRECTORY = 95

@@ -41,13 +41,13 @@ def needed_program(name: str, item: Item, profile: OsProfile) -> str:
 
 
 def refuse_read_only(item: Item, draft: Draft) -> None:
-    """Let an item pass whose path can be written.
+    """Let an item pass whose path can be written, and one of an imported config without a profile: as today.
 
     Raises:
         CannotLower: it lies below a /usr that is read-only.
     """
     path: str = item.message.path
-    if not path.startswith("/usr/"):
+    if not path.startswith("/usr/") or draft.is_imported_without_profile:
         return
     profile = draft.profile
     if profile.read_only_usr and not any(path.startswith(f"{folder}/") for folder in profile.writable):

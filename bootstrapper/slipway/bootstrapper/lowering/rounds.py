@@ -36,6 +36,7 @@ def lower_round(
     # What the user puts at a path comes first: a pass that would write there, too, must see it.
     for item in take_all(sorted(affected, key=lambda item: item.feature not in OWNED)):
         taken.setdefault(item.feature, []).append(item)
+    work.draft.gone += [item for group in taken.values() for item in group]
     wrong_in = by_outer((one.use.path, one) for one in wrong)
     rejected_in = by_outer((path, (path, one)) for path, one in rejected.items())
     for feature, group in taken.items():
@@ -49,7 +50,6 @@ def lower_round(
                     work.pass_on(item, dict(rejected_in[item.path]), remedy)
                     continue
                 _lack(work, item, wrong_in, remedy)
-    work.draft.gone += [item for group in taken.values() for item in group]
     return given_up
 
 

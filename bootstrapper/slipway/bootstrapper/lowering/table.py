@@ -3,6 +3,7 @@
 from slipway.bootstrapper.lowering.linux import (
     boot_commands,
     containerd,
+    directory,
     disks,
     files,
     groups,
@@ -21,6 +22,7 @@ from slipway.bootstrapper.lowering.linux import (
 )
 from slipway.bootstrapper.lowering.passes import Lower, Pass, PassTable
 from slipway.bootstrapper.lowering.windows import accounts, services, system
+from slipway.bootstrapper.lowering.windows import directory as windows_directory
 from slipway.bootstrapper.lowering.windows import files as windows_files
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
@@ -30,6 +32,7 @@ _LINUX: dict[str, tuple[str, Lower, tuple[str, ...]]] = {
     "os.commands.boot": (boot_commands.ID, boot_commands.lower, _FILES),
     "os.containerd": (containerd.ID, containerd.lower, _FILES),
     "os.proxy": (proxy.ID, proxy.lower, _FILES),
+    "os.directory": (directory.ID, directory.lower, _FILES),
     "os.systemd.units": (systemd_units.ID, systemd_units.lower, _FILES),
     "os.ntp": (ntp.ID, ntp.lower, ()),
     "os.time_zone": (time_zone.ID, time_zone.lower, ()),
@@ -54,6 +57,7 @@ _WINDOWS: dict[str, tuple[str, Lower, tuple[str, ...]]] = {
     "os.containerd": (services.CONTAINERD, services.lower_containerd, _FILES),
     "os.proxy": (services.PROXY, services.lower_proxy, ()),
     "os.ntp": (system.NTP, system.lower_ntp, ()),
+    "os.directory": (windows_directory.ID, windows_directory.lower, _FILES),
     "os.time_zone": (system.TIME_ZONE, system.lower_time_zone, ()),
     "os.users": (accounts.USERS, accounts.lower_users, ()),
     "os.groups": (accounts.GROUPS, accounts.lower_groups, ()),

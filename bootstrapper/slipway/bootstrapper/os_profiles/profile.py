@@ -120,6 +120,24 @@ class Accounts(_Row):
     further_key_files: tuple[str, ...] = ()
 
 
+class DirectoryClient(_Row):
+    """What makes a machine a member of a domain of Active Directory, by adcli and sssd.
+
+    Attributes:
+        packages: packages with adcli and ldapsearch. None: the image has them, and all of those below.
+        login_packages: packages with sssd, what asks it for accounts, and what makes home directories.
+        blob_packages: packages with Samba's net.
+        kerberos: path of the configuration file of Kerberos that Slipway owns.
+        login: programs, with their arguments, that have the system ask sssd for accounts.
+    """
+
+    packages: tuple[str, ...] = ()
+    login_packages: tuple[str, ...] = ()
+    blob_packages: tuple[str, ...] = ()
+    kerberos: str
+    login: tuple[tuple[str, ...], ...] = ()
+
+
 class OsProfile(_Row):
     """One version of one distribution.
 
@@ -139,6 +157,7 @@ class OsProfile(_Row):
         time_zones: the time zone.
         filesystems: kinds of filesystems that the distribution has programs for, each "mkfs." and the kind, but
             mkswap for swap; sfdisk, wipefs and udevadm are there, too.
+        directory: membership in a domain.
     """
 
     distribution: str
@@ -155,3 +174,4 @@ class OsProfile(_Row):
     kubelet: Kubelet | None = None
     time_zones: TimeZones | None = None
     filesystems: tuple[str, ...] = ()
+    directory: DirectoryClient | None = None

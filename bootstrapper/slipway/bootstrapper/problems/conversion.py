@@ -59,9 +59,14 @@ def unsupported_feature(
     features = sorted({problem.feature for problem in problems if problem.feature})
     return UnsupportedFeature(
         f"{candidate.name} {candidate.version}, format {candidate.format.format}, cannot honour {', '.join(features)}",
-        violations=[_violation(problem, field_name(problem, imported=imported)) for problem in problems],
+        violations=[violation_of(problem, imported=imported) for problem in problems],
         metadata={"features": ",".join(features), "provisioner": candidate.name},
     )
+
+
+def violation_of(problem: Problem, *, imported: bool) -> Violation:
+    """Return what an error says of a problem; `imported` has it name the field within an item."""
+    return _violation(problem, field_name(problem, imported=imported))
 
 
 def _violation(problem: Problem, path: str) -> Violation:

@@ -1,5 +1,7 @@
 """Files: cloud-init's write_files, with the owners, parents and times that the contract promises."""
 
+import stat
+
 from slipway.provisioners.cloud_init.document import Value
 from slipway.provisioners.cloud_init.texts import content_entry
 from slipway.sdk import RenderContext
@@ -50,9 +52,17 @@ def write_files(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]
                 "path": file.path,
                 # Root and 0644 are fixed in cloud-init's code: saying them would only cost space.
                 **({} if rooted else {"owner": f"{file.owner}:{file.group}"}),
-                **({} if file.mode == _DEFAULT_MODE else {"permissions": f"{file.mode:04o}"}),
+                **({} if file.mode == _DEFAULT_MODE else {"permissions": _permissions(file.mode)}),
                 **({} if rooted and late.isdisjoint(above) else {"defer": True}),
                 **content,
             }
         )
     return entries
+
+
+def _permissions(mode: int) -> str:
+    """Give a mode as cloud-init reads it, which takes 0 for no mode at all and leaves the file at 0644.
+
+    With the bits of a regular file, which chmod(2) ignores, it is a number that counts. Source: util.chmod.
+    """
+    return f"{mode or stat.S_IFREG:04o}"

@@ -3,13 +3,13 @@
 import ipaddress
 from typing import Any
 
-from slipway.contract.yaml_source import SHORT, Limits
+from slipway.contract.yaml_source import SHORT, Limits, limits_together
 from slipway.provisioners.talos.arguments import arguments
 from slipway.provisioners.talos.documents import Kubelet, NodeIP
 from slipway.provisioners.talos.kubelet_fields import PROTECTED, known
 from slipway.provisioners.talos.naming import Names, literal
 from slipway.provisioners.talos.versions import TalosVersion
-from slipway.provisioners.talos.yaml_text import own_limits, read_kubernetes
+from slipway.provisioners.talos.yaml_text import read_kubernetes
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
@@ -100,7 +100,7 @@ def labels(node: kubernetespb.NodeRegistration, *, control_plane: bool, ctx: Ren
 def static_pods(kubernetes: kubernetespb.Kubernetes, ctx: RenderContext) -> list[dict[str, Any]]:
     """Give the static pods as mappings."""
     pods = []
-    limits = own_limits()
+    limits = limits_together(SHORT)
     for index, pod in enumerate(kubernetes.static_pods):
         path = f"intent.kubernetes.static_pods[{index}].manifest"
         manifest = mapping(ctx.content(pod.manifest, path), path, "kubernetes.static_pods", ctx, limits)

@@ -4,6 +4,7 @@ import re
 from typing import Any, Literal
 
 from slipway.contract.errors import UnsupportedTarget, Violation
+from slipway.contract.yaml_source import SHORT, limits_together
 from slipway.provisioners.talos import material as secret
 from slipway.provisioners.talos.capabilities import PATCH
 from slipway.provisioners.talos.cluster import cluster, image_tag
@@ -15,7 +16,7 @@ from slipway.provisioners.talos.material import Material
 from slipway.provisioners.talos.naming import names
 from slipway.provisioners.talos.patch import apply_patch
 from slipway.provisioners.talos.versions import BY_FORMAT, TalosVersion
-from slipway.provisioners.talos.yaml_text import WRITTEN, emit, own_limits, read_kubernetes, read_patch
+from slipway.provisioners.talos.yaml_text import WRITTEN, emit, read_kubernetes, read_patch
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -83,7 +84,7 @@ def _documents(
 
 
 def _patched(documents: list[Any], bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> list[Any]:
-    limits = own_limits()
+    limits = limits_together(SHORT)
     for index, extension in enumerate(bundle.extensions):
         path = f"extensions[{index}].content"
         try:

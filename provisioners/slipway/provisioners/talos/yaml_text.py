@@ -6,13 +6,12 @@ is not plainly a word is therefore quoted. Numbers in a user's own patch keep th
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import yaml
 
 from slipway.contract.yaml_scalars import plain_value
-from slipway.contract.yaml_source import SHORT, Allowance, Limits, SourceError, load_documents
+from slipway.contract.yaml_source import SHORT, Limits, SourceError, load_documents
 
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 WRITTEN = Limits()
@@ -21,11 +20,6 @@ WRITTEN = Limits()
 _WORD = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@+=-]*(:[A-Za-z0-9_./@+=-]+)*+")
 _BLOCK = re.compile(r"(?:[!-~][ -~]*|)(?:\n(?: *[!-~][ -~]*|)(?=\n))*+\n")
 _GO_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
-
-
-def own_limits() -> Limits:
-    """Give what each static pod of a machine may hold, or each of its patches, and all of them together."""
-    return replace(SHORT, together=Allowance(SHORT.max_nodes))
 
 
 class Spelling(str):

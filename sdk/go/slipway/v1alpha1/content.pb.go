@@ -268,7 +268,8 @@ func (x *MachineFact) GetKind() FactKind {
 }
 
 // ForeignTemplate is imported text that another program is to render on the machine. Only a provisioner whose target
-// runs that very language can support it; no other program may guess what it means.
+// runs that very language can support it; no other program may guess what it means. Importers alone write it, and a
+// provisioner that does not declare its feature never gets one.
 type ForeignTemplate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The language.

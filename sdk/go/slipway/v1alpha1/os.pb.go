@@ -186,6 +186,64 @@ func (CgroupDriver) EnumDescriptor() ([]byte, []int) {
 	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{2}
 }
 
+// DirectoryJoinMethod says what a machine joins its domain with. Each is a secret for the machine's own computer account,
+// which was made before the machine; none can make or change another account.
+type DirectoryJoinMethod int32
+
+const (
+	// Not a value that is ever sent.
+	DirectoryJoinMethod_DIRECTORY_JOIN_METHOD_UNSPECIFIED DirectoryJoinMethod = 0
+	// The blob of an offline join. It needs no network.
+	DirectoryJoinMethod_DIRECTORY_JOIN_METHOD_OFFLINE_BLOB DirectoryJoinMethod = 1
+	// A password that the machine replaces as it joins.
+	DirectoryJoinMethod_DIRECTORY_JOIN_METHOD_ONE_TIME_PASSWORD DirectoryJoinMethod = 2
+	// A keytab with the keys of the account.
+	DirectoryJoinMethod_DIRECTORY_JOIN_METHOD_KEYTAB DirectoryJoinMethod = 3
+)
+
+// Enum value maps for DirectoryJoinMethod.
+var (
+	DirectoryJoinMethod_name = map[int32]string{
+		0: "DIRECTORY_JOIN_METHOD_UNSPECIFIED",
+		1: "DIRECTORY_JOIN_METHOD_OFFLINE_BLOB",
+		2: "DIRECTORY_JOIN_METHOD_ONE_TIME_PASSWORD",
+		3: "DIRECTORY_JOIN_METHOD_KEYTAB",
+	}
+	DirectoryJoinMethod_value = map[string]int32{
+		"DIRECTORY_JOIN_METHOD_UNSPECIFIED":       0,
+		"DIRECTORY_JOIN_METHOD_OFFLINE_BLOB":      1,
+		"DIRECTORY_JOIN_METHOD_ONE_TIME_PASSWORD": 2,
+		"DIRECTORY_JOIN_METHOD_KEYTAB":            3,
+	}
+)
+
+func (x DirectoryJoinMethod) Enum() *DirectoryJoinMethod {
+	p := new(DirectoryJoinMethod)
+	*p = x
+	return p
+}
+
+func (x DirectoryJoinMethod) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DirectoryJoinMethod) Descriptor() protoreflect.EnumDescriptor {
+	return file_slipway_v1alpha1_os_proto_enumTypes[3].Descriptor()
+}
+
+func (DirectoryJoinMethod) Type() protoreflect.EnumType {
+	return &file_slipway_v1alpha1_os_proto_enumTypes[3]
+}
+
+func (x DirectoryJoinMethod) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DirectoryJoinMethod.Descriptor instead.
+func (DirectoryJoinMethod) EnumDescriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{3}
+}
+
 // OperatingSystem is all that is to be configured apart from Kubernetes.
 type OperatingSystem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -230,7 +288,9 @@ type OperatingSystem struct {
 	// Packages of the distribution.
 	Packages *Packages `protobuf:"bytes,20,opt,name=packages,proto3" json:"packages,omitempty"`
 	// The container runtime. With it set, Slipway owns containerd's configuration file.
-	Containerd    *Containerd `protobuf:"bytes,21,opt,name=containerd,proto3" json:"containerd,omitempty"`
+	Containerd *Containerd `protobuf:"bytes,21,opt,name=containerd,proto3" json:"containerd,omitempty"`
+	// Membership in a domain of Active Directory. The machine is a member before any command of the phase PRE runs.
+	Directory     *DirectoryMembership `protobuf:"bytes,22,opt,name=directory,proto3" json:"directory,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -408,6 +468,13 @@ func (x *OperatingSystem) GetPackages() *Packages {
 func (x *OperatingSystem) GetContainerd() *Containerd {
 	if x != nil {
 		return x.Containerd
+	}
+	return nil
+}
+
+func (x *OperatingSystem) GetDirectory() *DirectoryMembership {
+	if x != nil {
+		return x.Directory
 	}
 	return nil
 }
@@ -2715,11 +2782,216 @@ func (x *RegistryCredentials) GetPassword() *SecretValue {
 	return nil
 }
 
+// DirectoryMembership makes the machine a member of a domain. There is no field for an account that can join machines.
+type DirectoryMembership struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// DNS name of the domain.
+	Domain *string `protobuf:"bytes,1,opt,name=domain,proto3,oneof" json:"domain,omitempty"`
+	// What the machine joins with.
+	Method *DirectoryJoinMethod `protobuf:"varint,2,opt,name=method,proto3,enum=slipway.v1alpha1.DirectoryJoinMethod,oneof" json:"method,omitempty"`
+	// Name of the computer account: the Machine's where that has at most 15 letters, digits and dashes, else its beginning
+	// and a hash of it. A bundle always says it.
+	ComputerName *string `protobuf:"bytes,3,opt,name=computer_name,json=computerName,proto3,oneof" json:"computer_name,omitempty"`
+	// The machine's secret. It is the value of the Secret "NAME-directory", where NAME is the Machine's, under the key "blob",
+	// "one-time-password" or "keytab". A bundle always says it.
+	SecretRef *SecretReference `protobuf:"bytes,4,opt,name=secret_ref,json=secretRef,proto3" json:"secret_ref,omitempty"`
+	// Which users of the domain may log in. Unset: none, and the machine does not ask the domain for users.
+	Login *DirectoryLogin `protobuf:"bytes,5,opt,name=login,proto3" json:"login,omitempty"`
+	// Where it was written.
+	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DirectoryMembership) Reset() {
+	*x = DirectoryMembership{}
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DirectoryMembership) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DirectoryMembership) ProtoMessage() {}
+
+func (x *DirectoryMembership) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DirectoryMembership.ProtoReflect.Descriptor instead.
+func (*DirectoryMembership) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *DirectoryMembership) GetDomain() string {
+	if x != nil && x.Domain != nil {
+		return *x.Domain
+	}
+	return ""
+}
+
+func (x *DirectoryMembership) GetMethod() DirectoryJoinMethod {
+	if x != nil && x.Method != nil {
+		return *x.Method
+	}
+	return DirectoryJoinMethod_DIRECTORY_JOIN_METHOD_UNSPECIFIED
+}
+
+func (x *DirectoryMembership) GetComputerName() string {
+	if x != nil && x.ComputerName != nil {
+		return *x.ComputerName
+	}
+	return ""
+}
+
+func (x *DirectoryMembership) GetSecretRef() *SecretReference {
+	if x != nil {
+		return x.SecretRef
+	}
+	return nil
+}
+
+func (x *DirectoryMembership) GetLogin() *DirectoryLogin {
+	if x != nil {
+		return x.Login
+	}
+	return nil
+}
+
+func (x *DirectoryMembership) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+// DirectoryLogin is login by accounts of the domain, on systems that run Linux. Names of users and groups are those of the
+// domain, without its own; on the machine an account is NAME@DOMAIN. Policies of the domain for login are not evaluated.
+type DirectoryLogin struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Users who may log in.
+	Users []string `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
+	// Groups whose members may log in.
+	Groups []string `protobuf:"bytes,2,rep,name=groups,proto3" json:"groups,omitempty"`
+	// An LDAP filter: those whom it matches may log in. Not beside `users` and `groups`. With none of the three, no user may.
+	AccessFilter *string `protobuf:"bytes,3,opt,name=access_filter,json=accessFilter,proto3,oneof" json:"access_filter,omitempty"`
+	// Users who may run each command as each user by sudo, with their password. It does not let them log in.
+	SudoUsers []string `protobuf:"bytes,4,rep,name=sudo_users,json=sudoUsers,proto3" json:"sudo_users,omitempty"`
+	// Groups whose members may do so.
+	SudoGroups []string `protobuf:"bytes,5,rep,name=sudo_groups,json=sudoGroups,proto3" json:"sudo_groups,omitempty"`
+	// Numbers of users and groups are made from their identifiers in the domain. Unset: they are. With false they are those
+	// that the domain has, and an account without a number is unknown.
+	IdMapping *bool `protobuf:"varint,6,opt,name=id_mapping,json=idMapping,proto3,oneof" json:"id_mapping,omitempty"`
+	// Home directory, where %u stands for the user's name and %d for the domain's. Unset: that of the user in the domain, else
+	// "/home/%u@%d".
+	Home *string `protobuf:"bytes,7,opt,name=home,proto3,oneof" json:"home,omitempty"`
+	// Login shell. Unset: that of the user in the domain, else "/bin/bash".
+	Shell         *string `protobuf:"bytes,8,opt,name=shell,proto3,oneof" json:"shell,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DirectoryLogin) Reset() {
+	*x = DirectoryLogin{}
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DirectoryLogin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DirectoryLogin) ProtoMessage() {}
+
+func (x *DirectoryLogin) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_os_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DirectoryLogin.ProtoReflect.Descriptor instead.
+func (*DirectoryLogin) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_os_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *DirectoryLogin) GetUsers() []string {
+	if x != nil {
+		return x.Users
+	}
+	return nil
+}
+
+func (x *DirectoryLogin) GetGroups() []string {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *DirectoryLogin) GetAccessFilter() string {
+	if x != nil && x.AccessFilter != nil {
+		return *x.AccessFilter
+	}
+	return ""
+}
+
+func (x *DirectoryLogin) GetSudoUsers() []string {
+	if x != nil {
+		return x.SudoUsers
+	}
+	return nil
+}
+
+func (x *DirectoryLogin) GetSudoGroups() []string {
+	if x != nil {
+		return x.SudoGroups
+	}
+	return nil
+}
+
+func (x *DirectoryLogin) GetIdMapping() bool {
+	if x != nil && x.IdMapping != nil {
+		return *x.IdMapping
+	}
+	return false
+}
+
+func (x *DirectoryLogin) GetHome() string {
+	if x != nil && x.Home != nil {
+		return *x.Home
+	}
+	return ""
+}
+
+func (x *DirectoryLogin) GetShell() string {
+	if x != nil && x.Shell != nil {
+		return *x.Shell
+	}
+	return ""
+}
+
 var File_slipway_v1alpha1_os_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\n" +
-	"\x19slipway/v1alpha1/os.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\x82\x0e\n" +
+	"\x19slipway/v1alpha1/os.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xd9\x0e\n" +
 	"\x0fOperatingSystem\x12A\n" +
 	"\x05files\x18\x01 \x03(\v2\x16.slipway.v1alpha1.FileB\x13\x8a\xb5\x18\bos.files\x9a\xb5\x18\x03\x10\x80\x04R\x05files\x12^\n" +
 	"\vdirectories\x18\x02 \x03(\v2\x1b.slipway.v1alpha1.DirectoryB\x1f\x8a\xb5\x18\x0eos.directories\x9a\xb5\x18\t\x10\x80\x02B\x04pathR\vdirectories\x12G\n" +
@@ -2747,7 +3019,8 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\bpackages\x18\x14 \x01(\v2\x1a.slipway.v1alpha1.PackagesB\x0f\x8a\xb5\x18\vos.packagesR\bpackages\x12O\n" +
 	"\n" +
 	"containerd\x18\x15 \x01(\v2\x1c.slipway.v1alpha1.ContainerdB\x11\x8a\xb5\x18\ros.containerdR\n" +
-	"containerdB\x0f\n" +
+	"containerd\x12U\n" +
+	"\tdirectory\x18\x16 \x01(\v2%.slipway.v1alpha1.DirectoryMembershipB\x10\x8a\xb5\x18\fos.directoryR\tdirectoryB\x0f\n" +
 	"\r_default_user\"\xda\x03\n" +
 	"\x04File\x121\n" +
 	"\x04path\x18\x01 \x01(\tB\x18\x9a\xb5\x18\x14\b\x01\x18\x80 \"\rabsolute-pathH\x00R\x04path\x88\x01\x01\x123\n" +
@@ -3030,7 +3303,35 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\x13RegistryCredentials\x12-\n" +
 	"\busername\x18\x01 \x01(\tB\f\x9a\xb5\x18\x05\b\x01\x18\x80\x02\x80\x01\x01H\x00R\busername\x88\x01\x01\x12A\n" +
 	"\bpassword\x18\x02 \x01(\v2\x1d.slipway.v1alpha1.SecretValueB\x06\x9a\xb5\x18\x02\b\x01R\bpasswordB\v\n" +
-	"\t_username*d\n" +
+	"\t_username\"\xcb\x03\n" +
+	"\x13DirectoryMembership\x125\n" +
+	"\x06domain\x18\x01 \x01(\tB\x18\x9a\xb5\x18\x14\b\x01\x18\xfd\x01\"\rdns-subdomainH\x00R\x06domain\x88\x01\x01\x12J\n" +
+	"\x06method\x18\x02 \x01(\x0e2%.slipway.v1alpha1.DirectoryJoinMethodB\x06\x9a\xb5\x18\x02\b\x01H\x01R\x06method\x88\x01\x01\x12A\n" +
+	"\rcomputer_name\x18\x03 \x01(\tB\x17\x9a\xb5\x18\x13\x18\x0f\"\rcomputer-name8\x01H\x02R\fcomputerName\x88\x01\x01\x12H\n" +
+	"\n" +
+	"secret_ref\x18\x04 \x01(\v2!.slipway.v1alpha1.SecretReferenceB\x06\x9a\xb5\x18\x028\x01R\tsecretRef\x12B\n" +
+	"\x05login\x18\x05 \x01(\v2 .slipway.v1alpha1.DirectoryLoginB\n" +
+	"\x8a\xb5\x18\x06.loginR\x05login\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\t\n" +
+	"\a_domainB\t\n" +
+	"\a_methodB\x10\n" +
+	"\x0e_computer_name\"\xb8\x04\n" +
+	"\x0eDirectoryLogin\x122\n" +
+	"\x05users\x18\x01 \x03(\tB\x1c\x9a\xb5\x18\x18\x10d\x18\x80\x02\"\x11directory-accountR\x05users\x124\n" +
+	"\x06groups\x18\x02 \x03(\tB\x1c\x9a\xb5\x18\x18\x10d\x18\x80\x02\"\x11directory-accountR\x06groups\x12P\n" +
+	"\raccess_filter\x18\x03 \x01(\tB&\x8a\xb5\x18\x0e.access_filter\x9a\xb5\x18\x10\x18\x80\x10\"\vldap-filterH\x00R\faccessFilter\x88\x01\x01\x12D\n" +
+	"\n" +
+	"sudo_users\x18\x04 \x03(\tB%\x8a\xb5\x18\x05.sudo\x9a\xb5\x18\x18\x10d\x18\x80\x02\"\x11directory-accountR\tsudoUsers\x12F\n" +
+	"\vsudo_groups\x18\x05 \x03(\tB%\x8a\xb5\x18\x05.sudo\x9a\xb5\x18\x18\x10d\x18\x80\x02\"\x11directory-accountR\n" +
+	"sudoGroups\x123\n" +
+	"\n" +
+	"id_mapping\x18\x06 \x01(\bB\x0f\x8a\xb5\x18\v.id_mappingH\x01R\tidMapping\x88\x01\x01\x128\n" +
+	"\x04home\x18\a \x01(\tB\x1f\x8a\xb5\x18\x05.home\x9a\xb5\x18\x12\x18\x80\x02\"\rhome-templateH\x02R\x04home\x88\x01\x01\x129\n" +
+	"\x05shell\x18\b \x01(\tB\x1e\x8a\xb5\x18\x06.shell\x9a\xb5\x18\x10\x18\x80\x02\"\vlogin-shellH\x03R\x05shell\x88\x01\x01B\x10\n" +
+	"\x0e_access_filterB\r\n" +
+	"\v_id_mappingB\a\n" +
+	"\x05_homeB\b\n" +
+	"\x06_shell*d\n" +
 	"\vDefaultUser\x12\x1c\n" +
 	"\x18DEFAULT_USER_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11DEFAULT_USER_KEEP\x10\x01\x12 \n" +
@@ -3042,7 +3343,12 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\fCgroupDriver\x12\x1d\n" +
 	"\x19CGROUP_DRIVER_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15CGROUP_DRIVER_SYSTEMD\x10\x01\x12\x1a\n" +
-	"\x16CGROUP_DRIVER_CGROUPFS\x10\x02b\x06proto3"
+	"\x16CGROUP_DRIVER_CGROUPFS\x10\x02*\xeb\x01\n" +
+	"\x13DirectoryJoinMethod\x12%\n" +
+	"!DIRECTORY_JOIN_METHOD_UNSPECIFIED\x10\x00\x129\n" +
+	"\"DIRECTORY_JOIN_METHOD_OFFLINE_BLOB\x10\x01\x1a\x11\xa2\xb5\x18\r.offline_blob\x12C\n" +
+	"'DIRECTORY_JOIN_METHOD_ONE_TIME_PASSWORD\x10\x02\x1a\x16\xa2\xb5\x18\x12.one_time_password\x12-\n" +
+	"\x1cDIRECTORY_JOIN_METHOD_KEYTAB\x10\x03\x1a\v\xa2\xb5\x18\a.keytabb\x06proto3"
 
 var (
 	file_slipway_v1alpha1_os_proto_rawDescOnce sync.Once
@@ -3056,114 +3362,123 @@ func file_slipway_v1alpha1_os_proto_rawDescGZIP() []byte {
 	return file_slipway_v1alpha1_os_proto_rawDescData
 }
 
-var file_slipway_v1alpha1_os_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_slipway_v1alpha1_os_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_slipway_v1alpha1_os_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_slipway_v1alpha1_os_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_slipway_v1alpha1_os_proto_goTypes = []any{
 	(DefaultUser)(0),            // 0: slipway.v1alpha1.DefaultUser
 	(PartitionTableType)(0),     // 1: slipway.v1alpha1.PartitionTableType
 	(CgroupDriver)(0),           // 2: slipway.v1alpha1.CgroupDriver
-	(*OperatingSystem)(nil),     // 3: slipway.v1alpha1.OperatingSystem
-	(*File)(nil),                // 4: slipway.v1alpha1.File
-	(*RemoteContent)(nil),       // 5: slipway.v1alpha1.RemoteContent
-	(*Directory)(nil),           // 6: slipway.v1alpha1.Directory
-	(*Link)(nil),                // 7: slipway.v1alpha1.Link
-	(*Group)(nil),               // 8: slipway.v1alpha1.Group
-	(*User)(nil),                // 9: slipway.v1alpha1.User
-	(*Disk)(nil),                // 10: slipway.v1alpha1.Disk
-	(*Partition)(nil),           // 11: slipway.v1alpha1.Partition
-	(*Filesystem)(nil),          // 12: slipway.v1alpha1.Filesystem
-	(*PartitionReference)(nil),  // 13: slipway.v1alpha1.PartitionReference
-	(*Mount)(nil),               // 14: slipway.v1alpha1.Mount
-	(*Swap)(nil),                // 15: slipway.v1alpha1.Swap
-	(*SystemdUnit)(nil),         // 16: slipway.v1alpha1.SystemdUnit
-	(*SystemdDropIn)(nil),       // 17: slipway.v1alpha1.SystemdDropIn
-	(*Sysctl)(nil),              // 18: slipway.v1alpha1.Sysctl
-	(*KernelModule)(nil),        // 19: slipway.v1alpha1.KernelModule
-	(*KernelArgument)(nil),      // 20: slipway.v1alpha1.KernelArgument
-	(*Hostname)(nil),            // 21: slipway.v1alpha1.Hostname
-	(*Ntp)(nil),                 // 22: slipway.v1alpha1.Ntp
-	(*TimeZone)(nil),            // 23: slipway.v1alpha1.TimeZone
-	(*Proxy)(nil),               // 24: slipway.v1alpha1.Proxy
-	(*TrustedCertificate)(nil),  // 25: slipway.v1alpha1.TrustedCertificate
-	(*Packages)(nil),            // 26: slipway.v1alpha1.Packages
-	(*PackageRepository)(nil),   // 27: slipway.v1alpha1.PackageRepository
-	(*Package)(nil),             // 28: slipway.v1alpha1.Package
-	(*Containerd)(nil),          // 29: slipway.v1alpha1.Containerd
-	(*Registry)(nil),            // 30: slipway.v1alpha1.Registry
-	(*RegistryEndpoint)(nil),    // 31: slipway.v1alpha1.RegistryEndpoint
-	(*RegistryCredentials)(nil), // 32: slipway.v1alpha1.RegistryCredentials
-	(*Content)(nil),             // 33: slipway.v1alpha1.Content
-	(*Origin)(nil),              // 34: slipway.v1alpha1.Origin
-	(*SecretValue)(nil),         // 35: slipway.v1alpha1.SecretValue
-	(*MachineText)(nil),         // 36: slipway.v1alpha1.MachineText
+	(DirectoryJoinMethod)(0),    // 3: slipway.v1alpha1.DirectoryJoinMethod
+	(*OperatingSystem)(nil),     // 4: slipway.v1alpha1.OperatingSystem
+	(*File)(nil),                // 5: slipway.v1alpha1.File
+	(*RemoteContent)(nil),       // 6: slipway.v1alpha1.RemoteContent
+	(*Directory)(nil),           // 7: slipway.v1alpha1.Directory
+	(*Link)(nil),                // 8: slipway.v1alpha1.Link
+	(*Group)(nil),               // 9: slipway.v1alpha1.Group
+	(*User)(nil),                // 10: slipway.v1alpha1.User
+	(*Disk)(nil),                // 11: slipway.v1alpha1.Disk
+	(*Partition)(nil),           // 12: slipway.v1alpha1.Partition
+	(*Filesystem)(nil),          // 13: slipway.v1alpha1.Filesystem
+	(*PartitionReference)(nil),  // 14: slipway.v1alpha1.PartitionReference
+	(*Mount)(nil),               // 15: slipway.v1alpha1.Mount
+	(*Swap)(nil),                // 16: slipway.v1alpha1.Swap
+	(*SystemdUnit)(nil),         // 17: slipway.v1alpha1.SystemdUnit
+	(*SystemdDropIn)(nil),       // 18: slipway.v1alpha1.SystemdDropIn
+	(*Sysctl)(nil),              // 19: slipway.v1alpha1.Sysctl
+	(*KernelModule)(nil),        // 20: slipway.v1alpha1.KernelModule
+	(*KernelArgument)(nil),      // 21: slipway.v1alpha1.KernelArgument
+	(*Hostname)(nil),            // 22: slipway.v1alpha1.Hostname
+	(*Ntp)(nil),                 // 23: slipway.v1alpha1.Ntp
+	(*TimeZone)(nil),            // 24: slipway.v1alpha1.TimeZone
+	(*Proxy)(nil),               // 25: slipway.v1alpha1.Proxy
+	(*TrustedCertificate)(nil),  // 26: slipway.v1alpha1.TrustedCertificate
+	(*Packages)(nil),            // 27: slipway.v1alpha1.Packages
+	(*PackageRepository)(nil),   // 28: slipway.v1alpha1.PackageRepository
+	(*Package)(nil),             // 29: slipway.v1alpha1.Package
+	(*Containerd)(nil),          // 30: slipway.v1alpha1.Containerd
+	(*Registry)(nil),            // 31: slipway.v1alpha1.Registry
+	(*RegistryEndpoint)(nil),    // 32: slipway.v1alpha1.RegistryEndpoint
+	(*RegistryCredentials)(nil), // 33: slipway.v1alpha1.RegistryCredentials
+	(*DirectoryMembership)(nil), // 34: slipway.v1alpha1.DirectoryMembership
+	(*DirectoryLogin)(nil),      // 35: slipway.v1alpha1.DirectoryLogin
+	(*Content)(nil),             // 36: slipway.v1alpha1.Content
+	(*Origin)(nil),              // 37: slipway.v1alpha1.Origin
+	(*SecretValue)(nil),         // 38: slipway.v1alpha1.SecretValue
+	(*MachineText)(nil),         // 39: slipway.v1alpha1.MachineText
+	(*SecretReference)(nil),     // 40: slipway.v1alpha1.SecretReference
 }
 var file_slipway_v1alpha1_os_proto_depIdxs = []int32{
-	4,  // 0: slipway.v1alpha1.OperatingSystem.files:type_name -> slipway.v1alpha1.File
-	6,  // 1: slipway.v1alpha1.OperatingSystem.directories:type_name -> slipway.v1alpha1.Directory
-	7,  // 2: slipway.v1alpha1.OperatingSystem.links:type_name -> slipway.v1alpha1.Link
-	8,  // 3: slipway.v1alpha1.OperatingSystem.groups:type_name -> slipway.v1alpha1.Group
-	9,  // 4: slipway.v1alpha1.OperatingSystem.users:type_name -> slipway.v1alpha1.User
+	5,  // 0: slipway.v1alpha1.OperatingSystem.files:type_name -> slipway.v1alpha1.File
+	7,  // 1: slipway.v1alpha1.OperatingSystem.directories:type_name -> slipway.v1alpha1.Directory
+	8,  // 2: slipway.v1alpha1.OperatingSystem.links:type_name -> slipway.v1alpha1.Link
+	9,  // 3: slipway.v1alpha1.OperatingSystem.groups:type_name -> slipway.v1alpha1.Group
+	10, // 4: slipway.v1alpha1.OperatingSystem.users:type_name -> slipway.v1alpha1.User
 	0,  // 5: slipway.v1alpha1.OperatingSystem.default_user:type_name -> slipway.v1alpha1.DefaultUser
-	10, // 6: slipway.v1alpha1.OperatingSystem.disks:type_name -> slipway.v1alpha1.Disk
-	12, // 7: slipway.v1alpha1.OperatingSystem.filesystems:type_name -> slipway.v1alpha1.Filesystem
-	14, // 8: slipway.v1alpha1.OperatingSystem.mounts:type_name -> slipway.v1alpha1.Mount
-	15, // 9: slipway.v1alpha1.OperatingSystem.swaps:type_name -> slipway.v1alpha1.Swap
-	16, // 10: slipway.v1alpha1.OperatingSystem.systemd_units:type_name -> slipway.v1alpha1.SystemdUnit
-	18, // 11: slipway.v1alpha1.OperatingSystem.sysctls:type_name -> slipway.v1alpha1.Sysctl
-	19, // 12: slipway.v1alpha1.OperatingSystem.kernel_modules:type_name -> slipway.v1alpha1.KernelModule
-	20, // 13: slipway.v1alpha1.OperatingSystem.kernel_arguments:type_name -> slipway.v1alpha1.KernelArgument
-	21, // 14: slipway.v1alpha1.OperatingSystem.hostname:type_name -> slipway.v1alpha1.Hostname
-	22, // 15: slipway.v1alpha1.OperatingSystem.ntp:type_name -> slipway.v1alpha1.Ntp
-	23, // 16: slipway.v1alpha1.OperatingSystem.time_zone:type_name -> slipway.v1alpha1.TimeZone
-	24, // 17: slipway.v1alpha1.OperatingSystem.proxy:type_name -> slipway.v1alpha1.Proxy
-	25, // 18: slipway.v1alpha1.OperatingSystem.trusted_certificates:type_name -> slipway.v1alpha1.TrustedCertificate
-	26, // 19: slipway.v1alpha1.OperatingSystem.packages:type_name -> slipway.v1alpha1.Packages
-	29, // 20: slipway.v1alpha1.OperatingSystem.containerd:type_name -> slipway.v1alpha1.Containerd
-	33, // 21: slipway.v1alpha1.File.content:type_name -> slipway.v1alpha1.Content
-	5,  // 22: slipway.v1alpha1.File.remote:type_name -> slipway.v1alpha1.RemoteContent
-	34, // 23: slipway.v1alpha1.File.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 24: slipway.v1alpha1.Directory.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 25: slipway.v1alpha1.Link.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 26: slipway.v1alpha1.Group.origin:type_name -> slipway.v1alpha1.Origin
-	35, // 27: slipway.v1alpha1.User.password_hash:type_name -> slipway.v1alpha1.SecretValue
-	34, // 28: slipway.v1alpha1.User.origin:type_name -> slipway.v1alpha1.Origin
-	1,  // 29: slipway.v1alpha1.Disk.table_type:type_name -> slipway.v1alpha1.PartitionTableType
-	11, // 30: slipway.v1alpha1.Disk.partitions:type_name -> slipway.v1alpha1.Partition
-	34, // 31: slipway.v1alpha1.Disk.origin:type_name -> slipway.v1alpha1.Origin
-	13, // 32: slipway.v1alpha1.Filesystem.partition:type_name -> slipway.v1alpha1.PartitionReference
-	34, // 33: slipway.v1alpha1.Filesystem.origin:type_name -> slipway.v1alpha1.Origin
-	13, // 34: slipway.v1alpha1.Mount.partition:type_name -> slipway.v1alpha1.PartitionReference
-	34, // 35: slipway.v1alpha1.Mount.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 36: slipway.v1alpha1.Swap.origin:type_name -> slipway.v1alpha1.Origin
-	17, // 37: slipway.v1alpha1.SystemdUnit.drop_ins:type_name -> slipway.v1alpha1.SystemdDropIn
-	34, // 38: slipway.v1alpha1.SystemdUnit.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 39: slipway.v1alpha1.Sysctl.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 40: slipway.v1alpha1.KernelModule.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 41: slipway.v1alpha1.KernelArgument.origin:type_name -> slipway.v1alpha1.Origin
-	36, // 42: slipway.v1alpha1.Hostname.name:type_name -> slipway.v1alpha1.MachineText
-	34, // 43: slipway.v1alpha1.Hostname.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 44: slipway.v1alpha1.Ntp.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 45: slipway.v1alpha1.TimeZone.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 46: slipway.v1alpha1.Proxy.origin:type_name -> slipway.v1alpha1.Origin
-	33, // 47: slipway.v1alpha1.TrustedCertificate.certificate:type_name -> slipway.v1alpha1.Content
-	34, // 48: slipway.v1alpha1.TrustedCertificate.origin:type_name -> slipway.v1alpha1.Origin
-	28, // 49: slipway.v1alpha1.Packages.install:type_name -> slipway.v1alpha1.Package
-	27, // 50: slipway.v1alpha1.Packages.repositories:type_name -> slipway.v1alpha1.PackageRepository
-	34, // 51: slipway.v1alpha1.Packages.origin:type_name -> slipway.v1alpha1.Origin
-	33, // 52: slipway.v1alpha1.PackageRepository.key:type_name -> slipway.v1alpha1.Content
-	30, // 53: slipway.v1alpha1.Containerd.registries:type_name -> slipway.v1alpha1.Registry
-	2,  // 54: slipway.v1alpha1.Containerd.cgroup_driver:type_name -> slipway.v1alpha1.CgroupDriver
-	24, // 55: slipway.v1alpha1.Containerd.proxy:type_name -> slipway.v1alpha1.Proxy
-	34, // 56: slipway.v1alpha1.Containerd.origin:type_name -> slipway.v1alpha1.Origin
-	31, // 57: slipway.v1alpha1.Registry.endpoints:type_name -> slipway.v1alpha1.RegistryEndpoint
-	32, // 58: slipway.v1alpha1.Registry.credentials:type_name -> slipway.v1alpha1.RegistryCredentials
-	33, // 59: slipway.v1alpha1.RegistryEndpoint.ca:type_name -> slipway.v1alpha1.Content
-	35, // 60: slipway.v1alpha1.RegistryCredentials.password:type_name -> slipway.v1alpha1.SecretValue
-	61, // [61:61] is the sub-list for method output_type
-	61, // [61:61] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	11, // 6: slipway.v1alpha1.OperatingSystem.disks:type_name -> slipway.v1alpha1.Disk
+	13, // 7: slipway.v1alpha1.OperatingSystem.filesystems:type_name -> slipway.v1alpha1.Filesystem
+	15, // 8: slipway.v1alpha1.OperatingSystem.mounts:type_name -> slipway.v1alpha1.Mount
+	16, // 9: slipway.v1alpha1.OperatingSystem.swaps:type_name -> slipway.v1alpha1.Swap
+	17, // 10: slipway.v1alpha1.OperatingSystem.systemd_units:type_name -> slipway.v1alpha1.SystemdUnit
+	19, // 11: slipway.v1alpha1.OperatingSystem.sysctls:type_name -> slipway.v1alpha1.Sysctl
+	20, // 12: slipway.v1alpha1.OperatingSystem.kernel_modules:type_name -> slipway.v1alpha1.KernelModule
+	21, // 13: slipway.v1alpha1.OperatingSystem.kernel_arguments:type_name -> slipway.v1alpha1.KernelArgument
+	22, // 14: slipway.v1alpha1.OperatingSystem.hostname:type_name -> slipway.v1alpha1.Hostname
+	23, // 15: slipway.v1alpha1.OperatingSystem.ntp:type_name -> slipway.v1alpha1.Ntp
+	24, // 16: slipway.v1alpha1.OperatingSystem.time_zone:type_name -> slipway.v1alpha1.TimeZone
+	25, // 17: slipway.v1alpha1.OperatingSystem.proxy:type_name -> slipway.v1alpha1.Proxy
+	26, // 18: slipway.v1alpha1.OperatingSystem.trusted_certificates:type_name -> slipway.v1alpha1.TrustedCertificate
+	27, // 19: slipway.v1alpha1.OperatingSystem.packages:type_name -> slipway.v1alpha1.Packages
+	30, // 20: slipway.v1alpha1.OperatingSystem.containerd:type_name -> slipway.v1alpha1.Containerd
+	34, // 21: slipway.v1alpha1.OperatingSystem.directory:type_name -> slipway.v1alpha1.DirectoryMembership
+	36, // 22: slipway.v1alpha1.File.content:type_name -> slipway.v1alpha1.Content
+	6,  // 23: slipway.v1alpha1.File.remote:type_name -> slipway.v1alpha1.RemoteContent
+	37, // 24: slipway.v1alpha1.File.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 25: slipway.v1alpha1.Directory.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 26: slipway.v1alpha1.Link.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 27: slipway.v1alpha1.Group.origin:type_name -> slipway.v1alpha1.Origin
+	38, // 28: slipway.v1alpha1.User.password_hash:type_name -> slipway.v1alpha1.SecretValue
+	37, // 29: slipway.v1alpha1.User.origin:type_name -> slipway.v1alpha1.Origin
+	1,  // 30: slipway.v1alpha1.Disk.table_type:type_name -> slipway.v1alpha1.PartitionTableType
+	12, // 31: slipway.v1alpha1.Disk.partitions:type_name -> slipway.v1alpha1.Partition
+	37, // 32: slipway.v1alpha1.Disk.origin:type_name -> slipway.v1alpha1.Origin
+	14, // 33: slipway.v1alpha1.Filesystem.partition:type_name -> slipway.v1alpha1.PartitionReference
+	37, // 34: slipway.v1alpha1.Filesystem.origin:type_name -> slipway.v1alpha1.Origin
+	14, // 35: slipway.v1alpha1.Mount.partition:type_name -> slipway.v1alpha1.PartitionReference
+	37, // 36: slipway.v1alpha1.Mount.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 37: slipway.v1alpha1.Swap.origin:type_name -> slipway.v1alpha1.Origin
+	18, // 38: slipway.v1alpha1.SystemdUnit.drop_ins:type_name -> slipway.v1alpha1.SystemdDropIn
+	37, // 39: slipway.v1alpha1.SystemdUnit.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 40: slipway.v1alpha1.Sysctl.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 41: slipway.v1alpha1.KernelModule.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 42: slipway.v1alpha1.KernelArgument.origin:type_name -> slipway.v1alpha1.Origin
+	39, // 43: slipway.v1alpha1.Hostname.name:type_name -> slipway.v1alpha1.MachineText
+	37, // 44: slipway.v1alpha1.Hostname.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 45: slipway.v1alpha1.Ntp.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 46: slipway.v1alpha1.TimeZone.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 47: slipway.v1alpha1.Proxy.origin:type_name -> slipway.v1alpha1.Origin
+	36, // 48: slipway.v1alpha1.TrustedCertificate.certificate:type_name -> slipway.v1alpha1.Content
+	37, // 49: slipway.v1alpha1.TrustedCertificate.origin:type_name -> slipway.v1alpha1.Origin
+	29, // 50: slipway.v1alpha1.Packages.install:type_name -> slipway.v1alpha1.Package
+	28, // 51: slipway.v1alpha1.Packages.repositories:type_name -> slipway.v1alpha1.PackageRepository
+	37, // 52: slipway.v1alpha1.Packages.origin:type_name -> slipway.v1alpha1.Origin
+	36, // 53: slipway.v1alpha1.PackageRepository.key:type_name -> slipway.v1alpha1.Content
+	31, // 54: slipway.v1alpha1.Containerd.registries:type_name -> slipway.v1alpha1.Registry
+	2,  // 55: slipway.v1alpha1.Containerd.cgroup_driver:type_name -> slipway.v1alpha1.CgroupDriver
+	25, // 56: slipway.v1alpha1.Containerd.proxy:type_name -> slipway.v1alpha1.Proxy
+	37, // 57: slipway.v1alpha1.Containerd.origin:type_name -> slipway.v1alpha1.Origin
+	32, // 58: slipway.v1alpha1.Registry.endpoints:type_name -> slipway.v1alpha1.RegistryEndpoint
+	33, // 59: slipway.v1alpha1.Registry.credentials:type_name -> slipway.v1alpha1.RegistryCredentials
+	36, // 60: slipway.v1alpha1.RegistryEndpoint.ca:type_name -> slipway.v1alpha1.Content
+	38, // 61: slipway.v1alpha1.RegistryCredentials.password:type_name -> slipway.v1alpha1.SecretValue
+	3,  // 62: slipway.v1alpha1.DirectoryMembership.method:type_name -> slipway.v1alpha1.DirectoryJoinMethod
+	40, // 63: slipway.v1alpha1.DirectoryMembership.secret_ref:type_name -> slipway.v1alpha1.SecretReference
+	35, // 64: slipway.v1alpha1.DirectoryMembership.login:type_name -> slipway.v1alpha1.DirectoryLogin
+	37, // 65: slipway.v1alpha1.DirectoryMembership.origin:type_name -> slipway.v1alpha1.Origin
+	66, // [66:66] is the sub-list for method output_type
+	66, // [66:66] is the sub-list for method input_type
+	66, // [66:66] is the sub-list for extension type_name
+	66, // [66:66] is the sub-list for extension extendee
+	0,  // [0:66] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_os_proto_init() }
@@ -3207,13 +3522,15 @@ func file_slipway_v1alpha1_os_proto_init() {
 	file_slipway_v1alpha1_os_proto_msgTypes[27].OneofWrappers = []any{}
 	file_slipway_v1alpha1_os_proto_msgTypes[28].OneofWrappers = []any{}
 	file_slipway_v1alpha1_os_proto_msgTypes[29].OneofWrappers = []any{}
+	file_slipway_v1alpha1_os_proto_msgTypes[30].OneofWrappers = []any{}
+	file_slipway_v1alpha1_os_proto_msgTypes[31].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_os_proto_rawDesc), len(file_slipway_v1alpha1_os_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   30,
+			NumEnums:      4,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -25,6 +25,63 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// ReportedLogs says when a log bundle of the machine is sent.
+type ReportedLogs int32
+
+const (
+	// The same as ON_FAILURE.
+	ReportedLogs_REPORTED_LOGS_UNSPECIFIED ReportedLogs = 0
+	// When a step failed for good.
+	ReportedLogs_REPORTED_LOGS_ON_FAILURE ReportedLogs = 1
+	// When a step failed for good, and when the bootstrap is complete.
+	ReportedLogs_REPORTED_LOGS_ALWAYS ReportedLogs = 2
+	// Never.
+	ReportedLogs_REPORTED_LOGS_NEVER ReportedLogs = 3
+)
+
+// Enum value maps for ReportedLogs.
+var (
+	ReportedLogs_name = map[int32]string{
+		0: "REPORTED_LOGS_UNSPECIFIED",
+		1: "REPORTED_LOGS_ON_FAILURE",
+		2: "REPORTED_LOGS_ALWAYS",
+		3: "REPORTED_LOGS_NEVER",
+	}
+	ReportedLogs_value = map[string]int32{
+		"REPORTED_LOGS_UNSPECIFIED": 0,
+		"REPORTED_LOGS_ON_FAILURE":  1,
+		"REPORTED_LOGS_ALWAYS":      2,
+		"REPORTED_LOGS_NEVER":       3,
+	}
+)
+
+func (x ReportedLogs) Enum() *ReportedLogs {
+	p := new(ReportedLogs)
+	*p = x
+	return p
+}
+
+func (x ReportedLogs) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ReportedLogs) Descriptor() protoreflect.EnumDescriptor {
+	return file_slipway_v1alpha1_spec_proto_enumTypes[0].Descriptor()
+}
+
+func (ReportedLogs) Type() protoreflect.EnumType {
+	return &file_slipway_v1alpha1_spec_proto_enumTypes[0]
+}
+
+func (x ReportedLogs) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ReportedLogs.Descriptor instead.
+func (ReportedLogs) EnumDescriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{0}
+}
+
 // AgentSource says where machineadm comes from.
 type AgentSource int32
 
@@ -66,11 +123,11 @@ func (x AgentSource) String() string {
 }
 
 func (AgentSource) Descriptor() protoreflect.EnumDescriptor {
-	return file_slipway_v1alpha1_spec_proto_enumTypes[0].Descriptor()
+	return file_slipway_v1alpha1_spec_proto_enumTypes[1].Descriptor()
 }
 
 func (AgentSource) Type() protoreflect.EnumType {
-	return &file_slipway_v1alpha1_spec_proto_enumTypes[0]
+	return &file_slipway_v1alpha1_spec_proto_enumTypes[1]
 }
 
 func (x AgentSource) Number() protoreflect.EnumNumber {
@@ -79,7 +136,7 @@ func (x AgentSource) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AgentSource.Descriptor instead.
 func (AgentSource) EnumDescriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{0}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{1}
 }
 
 // MachineBootstrapSpec is the spec of a SlipwayConfig.
@@ -110,7 +167,9 @@ type MachineBootstrapSpec struct {
 	// Where the spec came from, when it was not written as one.
 	Imported *Imported `protobuf:"bytes,12,opt,name=imported,proto3" json:"imported,omitempty"`
 	// The node agent, machineadm. Unset: none; the runner executes everything.
-	Agent         *Agent `protobuf:"bytes,13,opt,name=agent,proto3" json:"agent,omitempty"`
+	Agent *Agent `protobuf:"bytes,13,opt,name=agent,proto3" json:"agent,omitempty"`
+	// Where the machine reports its bootstrap to. Unset: to its serial console only.
+	Reporting     *Reporting `protobuf:"bytes,14,opt,name=reporting,proto3" json:"reporting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -236,6 +295,258 @@ func (x *MachineBootstrapSpec) GetAgent() *Agent {
 	return nil
 }
 
+func (x *MachineBootstrapSpec) GetReporting() *Reporting {
+	if x != nil {
+		return x.Reporting
+	}
+	return nil
+}
+
+// Reporting is where the machine reports its bootstrap to. A report is sent beside the bootstrap: it never delays, changes
+// or ends it, and a machine that cannot report boots the same.
+type Reporting struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where the events go. The serial console has them in any case.
+	Sinks []*ReportSink `protobuf:"bytes,1,rep,name=sinks,proto3" json:"sinks,omitempty"`
+	// When a log bundle is sent, where a sink takes one and machineadm is there to make it. Unset: on a failure.
+	Logs *ReportedLogs `protobuf:"varint,2,opt,name=logs,proto3,enum=slipway.v1alpha1.ReportedLogs,oneof" json:"logs,omitempty"`
+	// Where it was written.
+	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reporting) Reset() {
+	*x = Reporting{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reporting) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reporting) ProtoMessage() {}
+
+func (x *Reporting) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reporting.ProtoReflect.Descriptor instead.
+func (*Reporting) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Reporting) GetSinks() []*ReportSink {
+	if x != nil {
+		return x.Sinks
+	}
+	return nil
+}
+
+func (x *Reporting) GetLogs() ReportedLogs {
+	if x != nil && x.Logs != nil {
+		return *x.Logs
+	}
+	return ReportedLogs_REPORTED_LOGS_UNSPECIFIED
+}
+
+func (x *Reporting) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+// ReportSink is one place that takes reports. Exactly one of its fields is set.
+type ReportSink struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The kind of the place.
+	//
+	// Types that are valid to be assigned to Sink:
+	//
+	//	*ReportSink_Console
+	//	*ReportSink_Put
+	Sink          isReportSink_Sink `protobuf_oneof:"sink"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportSink) Reset() {
+	*x = ReportSink{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportSink) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportSink) ProtoMessage() {}
+
+func (x *ReportSink) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportSink.ProtoReflect.Descriptor instead.
+func (*ReportSink) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ReportSink) GetSink() isReportSink_Sink {
+	if x != nil {
+		return x.Sink
+	}
+	return nil
+}
+
+func (x *ReportSink) GetConsole() *ConsoleSink {
+	if x != nil {
+		if x, ok := x.Sink.(*ReportSink_Console); ok {
+			return x.Console
+		}
+	}
+	return nil
+}
+
+func (x *ReportSink) GetPut() *PutSink {
+	if x != nil {
+		if x, ok := x.Sink.(*ReportSink_Put); ok {
+			return x.Put
+		}
+	}
+	return nil
+}
+
+type isReportSink_Sink interface {
+	isReportSink_Sink()
+}
+
+type ReportSink_Console struct {
+	// The serial console.
+	Console *ConsoleSink `protobuf:"bytes,1,opt,name=console,proto3,oneof"`
+}
+
+type ReportSink_Put struct {
+	// Objects that can be written by HTTP.
+	Put *PutSink `protobuf:"bytes,2,opt,name=put,proto3,oneof"`
+}
+
+func (*ReportSink_Console) isReportSink_Sink() {}
+
+func (*ReportSink_Put) isReportSink_Sink() {}
+
+// ConsoleSink is the serial console of the machine, which has each event in any case.
+type ConsoleSink struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConsoleSink) Reset() {
+	*x = ConsoleSink{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConsoleSink) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConsoleSink) ProtoMessage() {}
+
+func (x *ConsoleSink) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConsoleSink.ProtoReflect.Descriptor instead.
+func (*ConsoleSink) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{3}
+}
+
+// PutSink is objects that the machine writes by HTTP PUT, with addresses that allow just that: pre-signed ones of an object
+// store, or those of the node gateway. An address is for one machine, so a MachinePool can have none.
+type PutSink struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The address of the events, of http or https. A program that has it can write in the name of the machine.
+	Url *SecretReference `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	// The address of the log bundle. Unset: no log bundle is sent.
+	LogsUrl       *SecretReference `protobuf:"bytes,2,opt,name=logs_url,json=logsUrl,proto3" json:"logs_url,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutSink) Reset() {
+	*x = PutSink{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutSink) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutSink) ProtoMessage() {}
+
+func (x *PutSink) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutSink.ProtoReflect.Descriptor instead.
+func (*PutSink) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PutSink) GetUrl() *SecretReference {
+	if x != nil {
+		return x.Url
+	}
+	return nil
+}
+
+func (x *PutSink) GetLogsUrl() *SecretReference {
+	if x != nil {
+		return x.LogsUrl
+	}
+	return nil
+}
+
 // Agent asks that machineadm executes the steps: the runner hands over to it before the first step of the phase PRE.
 type Agent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -256,7 +567,7 @@ type Agent struct {
 
 func (x *Agent) Reset() {
 	*x = Agent{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -268,7 +579,7 @@ func (x *Agent) String() string {
 func (*Agent) ProtoMessage() {}
 
 func (x *Agent) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -281,7 +592,7 @@ func (x *Agent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Agent.ProtoReflect.Descriptor instead.
 func (*Agent) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{1}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Agent) GetSource() AgentSource {
@@ -334,7 +645,7 @@ type ProvisionerChoice struct {
 
 func (x *ProvisionerChoice) Reset() {
 	*x = ProvisionerChoice{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -346,7 +657,7 @@ func (x *ProvisionerChoice) String() string {
 func (*ProvisionerChoice) ProtoMessage() {}
 
 func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -359,7 +670,7 @@ func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvisionerChoice.ProtoReflect.Descriptor instead.
 func (*ProvisionerChoice) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{2}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ProvisionerChoice) GetName() string {
@@ -400,7 +711,7 @@ type RoleOverrides struct {
 
 func (x *RoleOverrides) Reset() {
 	*x = RoleOverrides{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -412,7 +723,7 @@ func (x *RoleOverrides) String() string {
 func (*RoleOverrides) ProtoMessage() {}
 
 func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -425,7 +736,7 @@ func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoleOverrides.ProtoReflect.Descriptor instead.
 func (*RoleOverrides) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{3}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RoleOverrides) GetOs() *OperatingSystem {
@@ -470,7 +781,7 @@ type EngineOptions struct {
 
 func (x *EngineOptions) Reset() {
 	*x = EngineOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -482,7 +793,7 @@ func (x *EngineOptions) String() string {
 func (*EngineOptions) ProtoMessage() {}
 
 func (x *EngineOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -495,7 +806,7 @@ func (x *EngineOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EngineOptions.ProtoReflect.Descriptor instead.
 func (*EngineOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{4}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *EngineOptions) GetKubeadm() *KubeadmOptions {
@@ -556,7 +867,7 @@ type KubeadmOptions struct {
 
 func (x *KubeadmOptions) Reset() {
 	*x = KubeadmOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -568,7 +879,7 @@ func (x *KubeadmOptions) String() string {
 func (*KubeadmOptions) ProtoMessage() {}
 
 func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -581,7 +892,7 @@ func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmOptions.ProtoReflect.Descriptor instead.
 func (*KubeadmOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{5}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *KubeadmOptions) GetIgnoredPreflightErrors() []string {
@@ -716,7 +1027,7 @@ type KubeadmFeatureGate struct {
 
 func (x *KubeadmFeatureGate) Reset() {
 	*x = KubeadmFeatureGate{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -728,7 +1039,7 @@ func (x *KubeadmFeatureGate) String() string {
 func (*KubeadmFeatureGate) ProtoMessage() {}
 
 func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -741,7 +1052,7 @@ func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmFeatureGate.ProtoReflect.Descriptor instead.
 func (*KubeadmFeatureGate) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *KubeadmFeatureGate) GetName() string {
@@ -781,7 +1092,7 @@ type KubeadmBootstrapToken struct {
 
 func (x *KubeadmBootstrapToken) Reset() {
 	*x = KubeadmBootstrapToken{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +1104,7 @@ func (x *KubeadmBootstrapToken) String() string {
 func (*KubeadmBootstrapToken) ProtoMessage() {}
 
 func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +1117,7 @@ func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmBootstrapToken.ProtoReflect.Descriptor instead.
 func (*KubeadmBootstrapToken) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *KubeadmBootstrapToken) GetToken() *SecretValue {
@@ -877,7 +1188,7 @@ type KubeadmTimeouts struct {
 
 func (x *KubeadmTimeouts) Reset() {
 	*x = KubeadmTimeouts{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -889,7 +1200,7 @@ func (x *KubeadmTimeouts) String() string {
 func (*KubeadmTimeouts) ProtoMessage() {}
 
 func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -902,7 +1213,7 @@ func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmTimeouts.ProtoReflect.Descriptor instead.
 func (*KubeadmTimeouts) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *KubeadmTimeouts) GetKubelet() *durationpb.Duration {
@@ -967,7 +1278,7 @@ type K0SOptions struct {
 
 func (x *K0SOptions) Reset() {
 	*x = K0SOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -979,7 +1290,7 @@ func (x *K0SOptions) String() string {
 func (*K0SOptions) ProtoMessage() {}
 
 func (x *K0SOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -992,7 +1303,7 @@ func (x *K0SOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use K0SOptions.ProtoReflect.Descriptor instead.
 func (*K0SOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *K0SOptions) GetProgram() string {
@@ -1064,7 +1375,7 @@ type KubeadmPatch struct {
 
 func (x *KubeadmPatch) Reset() {
 	*x = KubeadmPatch{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1387,7 @@ func (x *KubeadmPatch) String() string {
 func (*KubeadmPatch) ProtoMessage() {}
 
 func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1400,7 @@ func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmPatch.ProtoReflect.Descriptor instead.
 func (*KubeadmPatch) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{10}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *KubeadmPatch) GetName() string {
@@ -1123,7 +1434,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1135,7 +1446,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1148,7 +1459,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{11}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Extension) GetId() string {
@@ -1196,7 +1507,7 @@ type Imported struct {
 
 func (x *Imported) Reset() {
 	*x = Imported{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1208,7 +1519,7 @@ func (x *Imported) String() string {
 func (*Imported) ProtoMessage() {}
 
 func (x *Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1221,7 +1532,7 @@ func (x *Imported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Imported.ProtoReflect.Descriptor instead.
 func (*Imported) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{12}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Imported) GetKind() string {
@@ -1256,7 +1567,7 @@ var File_slipway_v1alpha1_spec_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xb5\x06\n" +
+	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xff\x06\n" +
 	"\x14MachineBootstrapSpec\x12E\n" +
 	"\vprovisioner\x18\x01 \x01(\v2#.slipway.v1alpha1.ProvisionerChoiceR\vprovisioner\x120\n" +
 	"\x06target\x18\x02 \x01(\v2\x18.slipway.v1alpha1.TargetR\x06target\x121\n" +
@@ -1276,7 +1587,22 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"feature-idR\x10optionalFeatures\x12?\n" +
 	"\texecution\x18\v \x01(\v2!.slipway.v1alpha1.ExecutionPolicyR\texecution\x12>\n" +
 	"\bimported\x18\f \x01(\v2\x1a.slipway.v1alpha1.ImportedB\x06\x9a\xb5\x18\x028\x01R\bimported\x12-\n" +
-	"\x05agent\x18\r \x01(\v2\x17.slipway.v1alpha1.AgentR\x05agent\"\x9c\x02\n" +
+	"\x05agent\x18\r \x01(\v2\x17.slipway.v1alpha1.AgentR\x05agent\x12H\n" +
+	"\treporting\x18\x0e \x01(\v2\x1b.slipway.v1alpha1.ReportingB\r\x8a\xb5\x18\treportingR\treporting\"\xc3\x01\n" +
+	"\tReporting\x12:\n" +
+	"\x05sinks\x18\x01 \x03(\v2\x1c.slipway.v1alpha1.ReportSinkB\x06\x9a\xb5\x18\x02\x10\x02R\x05sinks\x127\n" +
+	"\x04logs\x18\x02 \x01(\x0e2\x1e.slipway.v1alpha1.ReportedLogsH\x00R\x04logs\x88\x01\x01\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\a\n" +
+	"\x05_logs\"~\n" +
+	"\n" +
+	"ReportSink\x129\n" +
+	"\aconsole\x18\x01 \x01(\v2\x1d.slipway.v1alpha1.ConsoleSinkH\x00R\aconsole\x12-\n" +
+	"\x03put\x18\x02 \x01(\v2\x19.slipway.v1alpha1.PutSinkH\x00R\x03putB\x06\n" +
+	"\x04sink\"\r\n" +
+	"\vConsoleSink\"\x84\x01\n" +
+	"\aPutSink\x12;\n" +
+	"\x03url\x18\x01 \x01(\v2!.slipway.v1alpha1.SecretReferenceB\x06\x9a\xb5\x18\x02\b\x01R\x03url\x12<\n" +
+	"\blogs_url\x18\x02 \x01(\v2!.slipway.v1alpha1.SecretReferenceR\alogsUrl\"\x9c\x02\n" +
 	"\x05Agent\x12:\n" +
 	"\x06source\x18\x01 \x01(\x0e2\x1d.slipway.v1alpha1.AgentSourceH\x00R\x06source\x88\x01\x01\x121\n" +
 	"\aversion\x18\x02 \x01(\tB\x12\x9a\xb5\x18\x0e\x18@\"\n" +
@@ -1401,7 +1727,12 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\bbound_by\x18\x04 \x03(\v2\x18.slipway.v1alpha1.OriginR\aboundByB\a\n" +
 	"\x05_kindB\x0e\n" +
 	"\f_api_versionB\t\n" +
-	"\a_format*u\n" +
+	"\a_format*~\n" +
+	"\fReportedLogs\x12\x1d\n" +
+	"\x19REPORTED_LOGS_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18REPORTED_LOGS_ON_FAILURE\x10\x01\x12\x18\n" +
+	"\x14REPORTED_LOGS_ALWAYS\x10\x02\x12\x17\n" +
+	"\x13REPORTED_LOGS_NEVER\x10\x03*u\n" +
 	"\vAgentSource\x12\x1c\n" +
 	"\x18AGENT_SOURCE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11AGENT_SOURCE_NONE\x10\x01\x12\x16\n" +
@@ -1420,82 +1751,96 @@ func file_slipway_v1alpha1_spec_proto_rawDescGZIP() []byte {
 	return file_slipway_v1alpha1_spec_proto_rawDescData
 }
 
-var file_slipway_v1alpha1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_slipway_v1alpha1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_slipway_v1alpha1_spec_proto_goTypes = []any{
-	(AgentSource)(0),              // 0: slipway.v1alpha1.AgentSource
-	(*MachineBootstrapSpec)(nil),  // 1: slipway.v1alpha1.MachineBootstrapSpec
-	(*Agent)(nil),                 // 2: slipway.v1alpha1.Agent
-	(*ProvisionerChoice)(nil),     // 3: slipway.v1alpha1.ProvisionerChoice
-	(*RoleOverrides)(nil),         // 4: slipway.v1alpha1.RoleOverrides
-	(*EngineOptions)(nil),         // 5: slipway.v1alpha1.EngineOptions
-	(*KubeadmOptions)(nil),        // 6: slipway.v1alpha1.KubeadmOptions
-	(*KubeadmFeatureGate)(nil),    // 7: slipway.v1alpha1.KubeadmFeatureGate
-	(*KubeadmBootstrapToken)(nil), // 8: slipway.v1alpha1.KubeadmBootstrapToken
-	(*KubeadmTimeouts)(nil),       // 9: slipway.v1alpha1.KubeadmTimeouts
-	(*K0SOptions)(nil),            // 10: slipway.v1alpha1.K0sOptions
-	(*KubeadmPatch)(nil),          // 11: slipway.v1alpha1.KubeadmPatch
-	(*Extension)(nil),             // 12: slipway.v1alpha1.Extension
-	(*Imported)(nil),              // 13: slipway.v1alpha1.Imported
-	(*Target)(nil),                // 14: slipway.v1alpha1.Target
-	(*OperatingSystem)(nil),       // 15: slipway.v1alpha1.OperatingSystem
-	(*Kubernetes)(nil),            // 16: slipway.v1alpha1.Kubernetes
-	(*Commands)(nil),              // 17: slipway.v1alpha1.Commands
-	(*ExecutionPolicy)(nil),       // 18: slipway.v1alpha1.ExecutionPolicy
-	(*Origin)(nil),                // 19: slipway.v1alpha1.Origin
-	(*durationpb.Duration)(nil),   // 20: google.protobuf.Duration
-	(*SecretValue)(nil),           // 21: slipway.v1alpha1.SecretValue
-	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
-	(*Content)(nil),               // 23: slipway.v1alpha1.Content
+	(ReportedLogs)(0),             // 0: slipway.v1alpha1.ReportedLogs
+	(AgentSource)(0),              // 1: slipway.v1alpha1.AgentSource
+	(*MachineBootstrapSpec)(nil),  // 2: slipway.v1alpha1.MachineBootstrapSpec
+	(*Reporting)(nil),             // 3: slipway.v1alpha1.Reporting
+	(*ReportSink)(nil),            // 4: slipway.v1alpha1.ReportSink
+	(*ConsoleSink)(nil),           // 5: slipway.v1alpha1.ConsoleSink
+	(*PutSink)(nil),               // 6: slipway.v1alpha1.PutSink
+	(*Agent)(nil),                 // 7: slipway.v1alpha1.Agent
+	(*ProvisionerChoice)(nil),     // 8: slipway.v1alpha1.ProvisionerChoice
+	(*RoleOverrides)(nil),         // 9: slipway.v1alpha1.RoleOverrides
+	(*EngineOptions)(nil),         // 10: slipway.v1alpha1.EngineOptions
+	(*KubeadmOptions)(nil),        // 11: slipway.v1alpha1.KubeadmOptions
+	(*KubeadmFeatureGate)(nil),    // 12: slipway.v1alpha1.KubeadmFeatureGate
+	(*KubeadmBootstrapToken)(nil), // 13: slipway.v1alpha1.KubeadmBootstrapToken
+	(*KubeadmTimeouts)(nil),       // 14: slipway.v1alpha1.KubeadmTimeouts
+	(*K0SOptions)(nil),            // 15: slipway.v1alpha1.K0sOptions
+	(*KubeadmPatch)(nil),          // 16: slipway.v1alpha1.KubeadmPatch
+	(*Extension)(nil),             // 17: slipway.v1alpha1.Extension
+	(*Imported)(nil),              // 18: slipway.v1alpha1.Imported
+	(*Target)(nil),                // 19: slipway.v1alpha1.Target
+	(*OperatingSystem)(nil),       // 20: slipway.v1alpha1.OperatingSystem
+	(*Kubernetes)(nil),            // 21: slipway.v1alpha1.Kubernetes
+	(*Commands)(nil),              // 22: slipway.v1alpha1.Commands
+	(*ExecutionPolicy)(nil),       // 23: slipway.v1alpha1.ExecutionPolicy
+	(*Origin)(nil),                // 24: slipway.v1alpha1.Origin
+	(*SecretReference)(nil),       // 25: slipway.v1alpha1.SecretReference
+	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
+	(*SecretValue)(nil),           // 27: slipway.v1alpha1.SecretValue
+	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
+	(*Content)(nil),               // 29: slipway.v1alpha1.Content
 }
 var file_slipway_v1alpha1_spec_proto_depIdxs = []int32{
-	3,  // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
-	14, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
-	15, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
-	16, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	17, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
-	5,  // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	12, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
-	4,  // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
-	4,  // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
-	18, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
-	13, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
-	2,  // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
-	0,  // 12: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
-	19, // 13: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
-	15, // 14: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
-	16, // 15: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	17, // 16: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
-	5,  // 17: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	6,  // 18: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
-	10, // 19: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
-	11, // 20: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
-	7,  // 21: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
-	8,  // 22: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
-	20, // 23: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
-	21, // 24: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
-	19, // 25: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
-	9,  // 26: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
-	21, // 27: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
-	20, // 28: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
-	22, // 29: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
-	19, // 30: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
-	20, // 31: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
-	20, // 32: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
-	20, // 33: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
-	20, // 34: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
-	19, // 35: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
-	21, // 36: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
-	19, // 37: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
-	23, // 38: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
-	23, // 39: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
-	19, // 40: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
-	19, // 41: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
-	42, // [42:42] is the sub-list for method output_type
-	42, // [42:42] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	8,  // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
+	19, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
+	20, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
+	21, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	22, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
+	10, // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	17, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
+	9,  // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
+	9,  // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
+	23, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
+	18, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
+	7,  // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
+	3,  // 12: slipway.v1alpha1.MachineBootstrapSpec.reporting:type_name -> slipway.v1alpha1.Reporting
+	4,  // 13: slipway.v1alpha1.Reporting.sinks:type_name -> slipway.v1alpha1.ReportSink
+	0,  // 14: slipway.v1alpha1.Reporting.logs:type_name -> slipway.v1alpha1.ReportedLogs
+	24, // 15: slipway.v1alpha1.Reporting.origin:type_name -> slipway.v1alpha1.Origin
+	5,  // 16: slipway.v1alpha1.ReportSink.console:type_name -> slipway.v1alpha1.ConsoleSink
+	6,  // 17: slipway.v1alpha1.ReportSink.put:type_name -> slipway.v1alpha1.PutSink
+	25, // 18: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
+	25, // 19: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
+	1,  // 20: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
+	24, // 21: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
+	20, // 22: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
+	21, // 23: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	22, // 24: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
+	10, // 25: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	11, // 26: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
+	15, // 27: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
+	16, // 28: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
+	12, // 29: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
+	13, // 30: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
+	26, // 31: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
+	27, // 32: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
+	24, // 33: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
+	14, // 34: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
+	27, // 35: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
+	26, // 36: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
+	28, // 37: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
+	24, // 38: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
+	26, // 39: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
+	26, // 40: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
+	26, // 41: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
+	26, // 42: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
+	24, // 43: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
+	27, // 44: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
+	24, // 45: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
+	29, // 46: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
+	29, // 47: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
+	24, // 48: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
+	24, // 49: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
+	50, // [50:50] is the sub-list for method output_type
+	50, // [50:50] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_spec_proto_init() }
@@ -1512,21 +1857,26 @@ func file_slipway_v1alpha1_spec_proto_init() {
 	file_slipway_v1alpha1_plan_proto_init()
 	file_slipway_v1alpha1_secret_proto_init()
 	file_slipway_v1alpha1_spec_proto_msgTypes[1].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[2].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[2].OneofWrappers = []any{
+		(*ReportSink_Console)(nil),
+		(*ReportSink_Put)(nil),
+	}
 	file_slipway_v1alpha1_spec_proto_msgTypes[5].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[6].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[7].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[9].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[10].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[11].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[12].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[13].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[14].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[15].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[16].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_spec_proto_rawDesc), len(file_slipway_v1alpha1_spec_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   13,
+			NumEnums:      2,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -182,10 +182,16 @@ _GRAMMARS = [
         '"api-server", "controller-manager" or "scheduler"',
         "api-server|controller-manager|scheduler",
     ),
+    _regular("computer-name", "the name of a computer account", r"[A-Z0-9]([A-Z0-9-]{0,13}[A-Z0-9])?"),
     _regular(
         "device",
         "a device below /dev",
         rf"/dev/{_DEVICE_PART}(/{_DEVICE_PART})*|[a-z][a-z0-9]*(\.[0-9]+)?",
+    ),
+    _regular(
+        "directory-account",
+        "the name of a user or group of a domain, without the domain's",
+        r"[A-Za-z0-9_](?:[A-Za-z0-9_.$ -]*[A-Za-z0-9_.$-])?",
     ),
     _regular("dns-label", "lower-case letters, digits and dashes, at most 63", _LABEL),
     _regular(
@@ -199,6 +205,11 @@ _GRAMMARS = [
     _regular("file-name", "a file name without folder", r"[A-Za-z0-9][A-Za-z0-9._+-]*"),
     _regular("format-id", "a format such as ignition/3.3.0", r"[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9.-]+)?"),
     Grammar("gecos", "one line without a colon", lambda text: _one_line(text) and ":" not in text),
+    _regular(
+        "home-template",
+        "an absolute path without white space, in which %u and %d may stand",
+        r"(/(?!\.{1,2}(/|$))([A-Za-z0-9._@-]|%[ud])+){1,16}",
+    ),
     Grammar("host", "a host name or an address", _host),
     Grammar("host-port", "HOST:PORT", _host_port),
     _regular("hostname", "a host name", rf"(?=.{{1,253}}$)(?i:{_LABEL}(\.{_LABEL})*)"),
@@ -228,6 +239,11 @@ _GRAMMARS = [
         "node-name",
         "a node name: DNS labels separated by dots",
         rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*",
+    ),
+    _regular(
+        "ldap-filter",
+        "an LDAP filter in parentheses, without white space at its ends",
+        r"\([!-~\u00a1-\u1fff\u2030-\ud7ff](?:[ -~\u00a1-\u1fff\u2030-\ud7ff]*[!-~\u00a1-\u1fff\u2030-\ud7ff])?\)",
     ),
     Grammar(
         "login-shell",

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
@@ -70,6 +70,12 @@ class Limits:
 
 SHORT = Limits(max_characters=1024 * 1024, max_nodes=20_000, max_documents=100)
 """What a field may hold whose text is YAML. A few lines with aliases can stand for millions of values."""
+
+
+def limits_together(each: Limits | None = None) -> Limits:
+    """Give limits for texts that are kept at the same time: all of them may hold as many values as one of them."""
+    each = each or Limits()
+    return replace(each, together=Allowance(each.max_nodes))
 
 
 @dataclass(slots=True)
@@ -364,6 +370,7 @@ __all__ = [
     "Source",
     "SourceError",
     "SourceProblem",
+    "limits_together",
     "load_documents",
     "path_text",
     "shown_key",

@@ -25,7 +25,9 @@ _REFUSALS = {"FAILED_PRECONDITION", "INVALID_ARGUMENT"}
 async def other_values(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Each field has what its rules allow: quotes, words that look like another type, long texts, nothing."""
     tried: set[str] = set()
-    all_hold(await _tried(session, info, (values(one.request.bundle, tried) for one in await _rendered(session, info))))
+    all_hold(
+        await _tried(session, info, (values(trial.request.bundle, tried) for trial in await _rendered(session, info)))
+    )
 
 
 @CHECKS.check_format("RND-019")
@@ -33,13 +35,13 @@ async def other_lists(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Each list has three entries, of which one says less than the others."""
     tried: set[str] = set()
     rich = reversed(await _rendered(session, info))
-    all_hold(await _tried(session, info, (lists(one.request.bundle, tried) for one in rich)))
+    all_hold(await _tried(session, info, (lists(trial.request.bundle, tried) for trial in rich)))
 
 
 @CHECKS.check_format("RND-019")
 async def alone(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Each item is there when there is nothing else, not even a file."""
-    all_hold(await _tried(session, info, (_alone(one) for one in await _rendered(session, info))))
+    all_hold(await _tried(session, info, (_alone(trial) for trial in await _rendered(session, info))))
 
 
 @CHECKS.check_format("RND-019")
@@ -54,14 +56,14 @@ async def together(session: Session, info: provisionerpb.FormatInfo) -> None:
         wider = requests.merged(request, trial.case.bundle, info)
         if (await session.subject.render(wider)).ok:
             request, kinds = wider, kinds | kind
-    found = await read(session, info, request, await session.subject.rendered(request))
-    all_hold([*found.problems, *found.surplus])
+    comparison = await read(session, info, request, await session.subject.rendered(request))
+    all_hold([*comparison.problems, *comparison.surplus])
 
 
 async def _rendered(session: Session, info: provisionerpb.FormatInfo) -> list[Trial]:
     """Give the cases that the format renders, those with little in them first."""
-    found = [trial for trial in await feature_trials(session, info) if trial.answer.ok and not trial.outside]
-    return sorted(found, key=lambda trial: trial.request.ByteSize())
+    comparison = [trial for trial in await feature_trials(session, info) if trial.answer.ok and not trial.outside]
+    return sorted(comparison, key=lambda trial: trial.request.ByteSize())
 
 
 def _alone(trial: Trial) -> Iterator[Variation]:
@@ -78,7 +80,7 @@ async def _tried(session: Session, info: provisionerpb.FormatInfo, made: Iterabl
     base = await session.base(info)
     gate = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(variation: Variation) -> str:
+    async def check(variation: Variation) -> str:
         request = provisionerpb.RenderRequest()
         request.CopyFrom(base)
         request.bundle.CopyFrom(variation.bundle)
@@ -92,8 +94,8 @@ async def _tried(session: Session, info: provisionerpb.FormatInfo, made: Iterabl
                 return ""
             if not got.ok:
                 return f"with another {variation.field} it ended with {got.described()}"
-            found = await read(session, info, request, got.response)
-        problem = next(iter([*found.problems, *found.surplus]), "")
+            comparison = await read(session, info, request, got.response)
+        problem = next(iter([*comparison.problems, *comparison.surplus]), "")
         return f"with another {variation.field} {problem}" if problem else ""
 
     every = [variation for variations in made for variation in variations]
@@ -101,4 +103,4 @@ async def _tried(session: Session, info: provisionerpb.FormatInfo, made: Iterabl
     if number:
         # Formats of one provisioner have most in common: the first one gets all, each other one its share.
         every = every[number :: len(session.info.formats)]
-    return list(dict.fromkeys(filter(None, await asyncio.gather(*map(one, every)))))
+    return list(dict.fromkeys(filter(None, await asyncio.gather(*map(check, every)))))

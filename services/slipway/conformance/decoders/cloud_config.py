@@ -5,6 +5,7 @@ import binascii
 import gzip
 import re
 import shlex
+import stat
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,7 +27,7 @@ _SCRIPTS = {
     "/var/lib/cloud/scripts/per-once": statepb.START_FIRST_BOOT,
     "/var/lib/cloud/scripts/per-instance": statepb.START_FIRST_BOOT,
 }
-_UNITS, _SET_ID = "/etc/systemd/system", 0o6000
+_UNITS, _SET_ID, _USUAL_MODE = "/etc/systemd/system", 0o6000, 0o644
 _SIZE = re.compile(r"(\d+)([KMGT]?)B?")
 _LABEL_OPTIONS = {"mkfs.vfat": "-n", "mkfs.fat": "-n", "mkfs.f2fs": "-l"}
 _BASE64 = {"b64", "base64", "gz+b64", "gz+base64", "gzip+b64", "gzip+base64"}
@@ -111,8 +112,10 @@ def _files(entries: list[dict[str, Any]]) -> Iterator[ospb.File]:
 
 def _mode(said: Any) -> int:
     # A bare number in YAML is read as decimal by cloud-init, whatever it looks like. It changes the owner last, and the
-    # kernel drops the bits that change who a program runs as.
-    return (said if isinstance(said, int) else int(str(said), 8)) & ~_SET_ID
+    # kernel drops the bits that change who a program runs as. It takes 0 for no mode at all, while the kernel ignores
+    # the bits of a file's type.
+    number = said if isinstance(said, int) else int(str(said), 8)
+    return stat.S_IMODE(number) & ~_SET_ID if number else _USUAL_MODE
 
 
 def _content(entry: dict[str, Any]) -> bytes:

@@ -24,16 +24,18 @@ CHRONY, TIMESYNCD = "/usr/sbin/chronyd", "/lib/systemd/systemd-timesyncd"
 TARGET = clusterpb.Target(os_family=clusterpb.OS_FAMILY_LINUX)
 
 
-def lowered(system: ospb.OperatingSystem, *, imported: bool = False) -> tuple[Draft, list[tuple[str, str]]]:
-    """Lower a system for a machine of which only the family is known; give the draft, and refusals with remedies."""
+def lowered(
+    system: ospb.OperatingSystem, *, imported: bool = False, target: clusterpb.Target = TARGET
+) -> tuple[Draft, list[tuple[str, str]]]:
+    """Lower a system for a machine of which no profile is known; give the draft, and refusals with remedies."""
     table = ProfileTable.shipped()
     bundle = bundlepb.BootstrapBundle(id="bundle-1", os=system)
     bundle.plan.entrypoint.unit_name = "slipway-bootstrap.service"
     if imported:
         bundle.execution.literal_commands = True
     with pytest.raises(UnsupportedTarget) as unknown:
-        table.find(TARGET)
-    draft = Draft(bundle, unknown.value, TARGET, ntp_clients=table.ntp_clients())
+        table.find(target)
+    draft = Draft(bundle, unknown.value, target, ntp_clients=table.ntp_clients())
     supports: Sequence[provisionerpb.FeatureSupport] = SUPPORTS
     result = legalise(draft, supports, table=all_passes())
     return draft, [(one.feature, one.remedy) for one in result.refusals]
@@ -103,3 +105,27 @@ def test_disks_need_no_distribution() -> None:
     (step,) = prepared_items(draft)
     assert isinstance(step, planpb.Step)
     assert b"mkfs.ext4" in content_bytes(step.command.script, SecretIndex([]))
+
+
+NO_PROFILE = [
+    TARGET,
+    clusterpb.Target(os_family=clusterpb.OS_FAMILY_LINUX, distribution="acme", os_version="7"),
+    clusterpb.Target(os_family=clusterpb.OS_FAMILY_LINUX, distribution="ubuntu", os_version="99.04"),
+]
+ASKED = [
+    ospb.OperatingSystem(ntp=ospb.Ntp(servers=["ntp.example.com"])),
+    ospb.OperatingSystem(filesystems=[ospb.Filesystem(device="/dev/sdb1", format="ext4", label="etcd")]),
+    ospb.OperatingSystem(files=[ospb.File(path="/usr/local/a", append=True, mode=0o644, owner="root", group="root")]),
+    ospb.OperatingSystem(mounts=[ospb.Mount(source="LABEL=a", path="/usr/local/a")]),
+]
+
+
+@pytest.mark.parametrize("target", NO_PROFILE, ids=["not stated", "without a profile", "of a newer version"])
+@pytest.mark.parametrize("system", ASKED, ids=["ntp", "filesystems", "files", "mounts"])
+def test_an_imported_config_is_not_asked_for_the_distribution(
+    system: ospb.OperatingSystem, target: clusterpb.Target
+) -> None:
+    """Today's renderer takes it on every distribution: what is not there stops the step, as it does today."""
+    draft, refusals = lowered(system, imported=True, target=target)
+    assert not refusals
+    assert draft.lowered

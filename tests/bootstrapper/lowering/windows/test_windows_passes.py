@@ -120,6 +120,48 @@ def test_containerd_has_its_own_folders(full: Lowered) -> None:
     assert full.files[f"{root}\\config.toml"].mode == 0o600
 
 
+def membership(method: ospb.DirectoryJoinMethod.ValueType, **fields: object) -> ospb.OperatingSystem:
+    """Give a system that is a member of a domain."""
+    directory = ospb.DirectoryMembership(
+        domain="corp.example.com", method=method, computer_name="WIN-1", secret_ref=REFERENCE
+    )
+    if "login" in fields:
+        directory.login.users.append("alice")
+    name = str(fields.get("hostname", ""))
+    return ospb.OperatingSystem(
+        directory=directory, hostname=ospb.Hostname(name=contentpb.MachineText(value=name)) if name else None
+    )
+
+
+@pytest.mark.engine
+def test_a_blob_joins_and_the_reboot_is_survived(lower: LowerSystem, engine: Callable[..., None]) -> None:
+    """Windows' own program takes it over; behind the reboot the membership is checked, and the blob removed."""
+    engine("windows")
+    done = lower(membership(ospb.DIRECTORY_JOIN_METHOD_OFFLINE_BLOB, hostname="win-1"), distribution="windows")
+    blob = "C:\\ProgramData\\slipway\\directory.blob"
+    assert done.refusals == []
+    assert done.files[blob].mode == 0o600
+    assert done.files[blob].content.segments[0].secret_ref == REFERENCE
+    first, second = (step for step in done.prepared if isinstance(step, planpb.Step) and "directory" in step.id)
+    assert (first.command.reboot, second.command.reboot) == (True, False)
+    for step in (first, second):
+        assert windows.check_powershell(content_bytes(step.command.script, SecretIndex([]))) == []
+    assert "djoin.exe /requestODJ /loadFile $Blob /windowsPath $env:SystemRoot /localOS" in done.scripts[first.id]
+    assert done.scripts[first.id].splitlines()[-1] == f"Join-Directory 'corp.example.com' '{blob}'"
+    assert done.scripts[second.id].splitlines()[-1] == f"Confirm-Directory 'corp.example.com' 'WIN-1' '{blob}'"
+
+
+def test_other_memberships_are_refused_by_field(lower: LowerSystem) -> None:
+    """Windows has one way to join without an account, and policies of its own for login."""
+    method = ospb.DIRECTORY_JOIN_METHOD_ONE_TIME_PASSWORD
+    done = lower(membership(method, login=True, hostname="other"), distribution="windows")
+    reasons = [reason for feature, reason in done.refusals if feature.startswith("os.directory")]
+    assert len(reasons) == 3
+    assert any("by the blob" in reason for reason in reasons)
+    assert any("policies" in reason for reason in reasons)
+    assert any("os.hostname is another" in reason for reason in reasons)
+
+
 def test_ntp_can_be_turned_off(lower: LowerSystem) -> None:
     """Set to false means stopped, now and later."""
     done = lower(ospb.OperatingSystem(ntp=ospb.Ntp(enabled=False)), distribution="windows")

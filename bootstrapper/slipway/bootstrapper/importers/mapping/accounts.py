@@ -7,6 +7,9 @@ from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
+_NO_RULE = {"false", "no", "off", "null", "~"}
+"""Today's renderer writes a rule without quotes: these are YAML's false and null, of which cloud-init makes no rule."""
+
 _IGNITION_LOCKS = {
     True: ("LOCK_HONOURED", "today's ignition output leaves the password usable; here it is locked"),
     False: ("SSH_LEFT_ALONE", "today's ignition output replaces sshd_config to let it in; here that is left alone"),
@@ -19,10 +22,12 @@ def set_accounts(context: Context, place: Place, users: list[User], os: ospb.Ope
     for index, user in enumerate(users):
         if user not in own or user.model_fields_set != {"name"}:
             os.users.append(_user(context, place.at(index), user))
+    # Today's renderer gives no machine an account that has ended: where a system cannot, the machine is not refused.
+    ended = ["os.users.inactive"] if any(user.inactive for user in os.users) else []
     if not users or context.format != CLOUD_CONFIG:
-        return []
+        return ended
     if own:
-        return _keep_own(context, place, os)
+        return [*_keep_own(context, place, os), *ended]
     # cloud-init takes a list of users for the whole list: the image's own user is not made.
     os.default_user = ospb.DEFAULT_USER_OMIT
     message = (
@@ -30,7 +35,7 @@ def set_accounts(context: Context, place: Place, users: list[User], os: ospb.Ope
         "other format leaves the image's own user as it is"
     )
     context.findings.warn(place, "DEFAULT_USER_OMITTED", message)
-    return ["os.default_user", "os.default_user.omit"]
+    return ["os.default_user", "os.default_user.omit", *ended]
 
 
 def _keep_own(context: Context, place: Place, os: ospb.OperatingSystem) -> list[str]:
@@ -59,7 +64,7 @@ def _user(context: Context, place: Place, user: User) -> ospb.User:
     if user.groups:
         groups = context.plain(place.at("groups"), user.groups)
         item.groups.extend(name.strip() for name in groups.split(",") if name.strip())
-    if user.sudo:
+    if user.sudo and user.sudo.lower() not in _NO_RULE:
         item.sudo.append(context.plain(place.at("sudo"), user.sudo))
     for index, key in enumerate(user.ssh_authorized_keys):
         if not key.strip():

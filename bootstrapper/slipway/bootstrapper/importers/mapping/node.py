@@ -86,6 +86,9 @@ def _set_node(context: Context, place: Place, config: NodeRegistration, kubernet
     node = kubernetespb.NodeRegistration()
     if config.name:
         node.name.CopyFrom(context.machine_text(place.at("name"), config.name))
+        if node.name.value:
+            # kubeadm does so before anybody reads the name. Source: GetHostname of its package util.
+            node.name.value = node.name.value.strip().lower()
     if config.cri_socket:
         node.cri_socket = context.plain_in_kubeadm(place.at("criSocket"), config.cri_socket)
     if config.taints is not None:

@@ -52,9 +52,12 @@ def lower_filesystems(items: Sequence[Item], draft: Draft) -> None:
 def _programs(item: Item, draft: Draft) -> Sequence[str]:
     """Give the kinds of filesystems that the machine has programs for.
 
-    Where nobody stated the distribution, the machine finds out: the step stops at a program that is not there.
+    Where nobody stated the distribution, or an imported config's has no profile, the machine finds out: the step stops
+    at a program that is not there.
     """
-    return needed(draft.profile.filesystems, item) if draft.target.distribution else _EVERY
+    if not draft.target.distribution or draft.is_imported_without_profile:
+        return _EVERY
+    return needed(draft.profile.filesystems, item)
 
 
 def _table(item: Item, draft: Draft) -> list[str]:

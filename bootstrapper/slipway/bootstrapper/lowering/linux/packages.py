@@ -88,6 +88,12 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     draft.step(Rank.PACKAGES, "packages", source=item.message, by=ID, script=text)
 
 
+def install_calls(manager: PackageManager, names: Sequence[str]) -> list[Sequence[str]]:
+    """Give the commands that refresh the index and install packages of another pass."""
+    commands = _MANAGERS[manager]
+    return [commands.update, [*commands.install, *names]]
+
+
 def _calls(packages: ospb.Packages, manager: _Manager) -> Iterator[Sequence[str]]:
     update = (
         packages.update

@@ -12,17 +12,22 @@ from importlib.resources import files
 from slipway.bootstrapper.lowering.program_text import ProgramText, script_lines
 
 
-def script(calls: Iterable[Sequence[str]], *, programs: Sequence[str] = ()) -> bytes:
+def script(calls: Iterable[Sequence[str]], *, programs: Sequence[str] = (), functions: Sequence[str] = ()) -> bytes:
     """Give a script that stops at the first call that fails.
 
     Args:
         calls: each a function of one of the programs, or a command of the system, with its arguments.
         programs: names of the programs, without suffix.
+        functions: what the caller calls behind it, by words that it writes itself.
     """
     made = [list(call) for call in calls]
     # A function may call another one that it is given by name.
-    functions = script_lines([_program(name) for name in programs], [word for call in made for word in call])
-    lines = ["set -eu", *functions, *(shlex.join(call) for call in made)]
+    called = [*functions, *(word for call in made for word in call)]
+    lines = [
+        "set -eu",
+        *script_lines([_program(name) for name in programs], called),
+        *(shlex.join(call) for call in made),
+    ]
     return "".join(f"{line}\n" for line in lines).encode()
 
 

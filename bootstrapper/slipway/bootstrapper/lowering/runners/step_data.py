@@ -12,6 +12,14 @@ STEP_DATA: Final = 1
 HANDOVER: Final = "agent"
 """Name in the origin of the command behind which the runner hands over to machineadm."""
 
+REPORT: Final = "report"
+"""Name in the origin of the command that starts reporting: it comes before all others."""
+
+
+def is_report(step: planpb.Step) -> bool:
+    """Whether a step starts reporting."""
+    return REPORT in step.command.origin.made_by
+
 
 def is_handover(step: planpb.Step) -> bool:
     """Whether the runner may have to hand over behind a step."""

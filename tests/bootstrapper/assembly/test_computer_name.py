@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.directory.computer_name import LONGEST, computer_name
+from slipway.bootstrapper.assembly.computer_name import LONGEST, computer_name
 
 LABEL = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?", fullmatch=True)
 MACHINE = st.lists(LABEL, min_size=1, max_size=4).map(".".join)

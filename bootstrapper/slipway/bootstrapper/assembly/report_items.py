@@ -1,0 +1,65 @@
+"""Reports of a machine as an ordinary item of a bundle: a command that starts what sends them.
+
+No provisioner and no pass knows of reports. The act that lowers steps sees by the command's origin that it comes before
+all others: what fails while a machine is prepared is reported, too.
+"""
+
+from slipway.bootstrapper.lowering.linux.shell import script
+from slipway.bootstrapper.lowering.runners.step_data import REPORT
+from slipway.contract.content import literal
+from slipway.contract.errors import UnsupportedTarget, Violation
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+_WHEN = {
+    specpb.REPORTED_LOGS_UNSPECIFIED: "failure",
+    specpb.REPORTED_LOGS_ON_FAILURE: "failure",
+    specpb.REPORTED_LOGS_ALWAYS: "always",
+    specpb.REPORTED_LOGS_NEVER: "never",
+}
+_FUNCTIONS = ["report"]
+
+
+def put_sink(reporting: specpb.Reporting) -> specpb.PutSink | None:
+    """Give the sink that is written by HTTP; None where there is none."""
+    return next((sink.put for sink in reporting.sinks if sink.HasField("put")), None)
+
+
+def check_reporting(reporting: specpb.Reporting, target: clusterpb.Target) -> None:
+    """Refuse what has nothing that sends.
+
+    Raises:
+        UnsupportedTarget: the machine runs Windows, and is to send reports.
+    """
+    if put_sink(reporting) is not None and target.os_family == clusterpb.OS_FAMILY_WINDOWS:
+        wrong = Violation(
+            "spec.reporting.sinks", "are not supported on Windows", remedy="leave them out on this machine"
+        )
+        raise UnsupportedTarget("reports by HTTP are not supported on Windows", violations=[wrong])
+
+
+def add_reporting(bundle: bundlepb.BootstrapBundle, reporting: specpb.Reporting) -> None:
+    """Put the command that starts reporting into a neutral bundle, where the spec names a place to report to."""
+    sink = put_sink(reporting)
+    if sink is None:
+        return
+    origin = diagnosticpb.Origin()
+    origin.CopyFrom(reporting.origin)
+    origin.made_by.append(REPORT)
+    program = script([], programs=["report"], functions=_FUNCTIONS)
+    content = literal(program + f"report {_WHEN[reporting.logs]} ".encode())
+    content.segments.append(_base64(sink.url))
+    if sink.HasField("logs_url"):
+        content.segments.append(contentpb.Segment(data=b" "))
+        content.segments.append(_base64(sink.logs_url))
+    content.segments.append(contentpb.Segment(data=b" >/dev/null 2>&1 || true\n"))
+    bundle.commands.pre.insert(0, planpb.Command(script=content, origin=origin))
+
+
+def _base64(reference: secretpb.SecretReference) -> contentpb.Segment:
+    return contentpb.Segment(secret_ref=reference, encoding=contentpb.SPLICE_ENCODING_BASE64)

@@ -1,0 +1,323 @@
+"""Reports of a machine by HTTP: real servers, real shells, and a bootstrap that never notices them."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from slipway.bootstrapper.assembly.report_items import add_reporting
+from slipway.bootstrapper.lowering.runners.linux_file import RUN_PROGRAM
+from slipway.contract.content import SecretIndex
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+from tests.bootstrapper.lowering.runners.conftest import AGENT, linux_machine
+from tests.bootstrapper.lowering.runners.events import EVENTS
+from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
+from tests.bootstrapper.lowering.runners.plans import PRE, PREPARE, SENTINEL, lowered, note, script
+from tools.oracles import machineadm
+
+ENTRY = ["/bin/sh", RUN_PROGRAM]
+UNIT = "/etc/systemd/system/slipway-report.service"
+EVENTS_PATH, LOGS_PATH = "/events?signature=s3cret-of-the-address", "/logs?signature=s3cret-of-the-logs"
+NEEDED = [
+    "base64", "cat", "chmod", "chown", "cp", "date", "ln", "mkdir", "mv", "readlink", "rm", "sync", "tail", "tee",
+    "timeout", "tr", "uname", "wc", "wget", "flock", "sh", "env",
+]  # fmt: skip
+ON_FAILURE, ALWAYS, NEVER = (
+    specpb.REPORTED_LOGS_ON_FAILURE, specpb.REPORTED_LOGS_ALWAYS, specpb.REPORTED_LOGS_NEVER,
+)  # fmt: skip
+
+
+@dataclass
+class Sink:
+    """A server that takes what is put.
+
+    Attributes:
+        status: its answer.
+        hangs: it answers nothing until it is closed.
+        objects: the last body by path.
+        requests: how many there were.
+    """
+
+    status: int = 200
+    hangs: bool = False
+    objects: dict[str, bytes] = field(default_factory=dict)
+    requests: int = 0
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        sink = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_PUT(self) -> None:
+                sink.requests += 1
+                if sink.hangs:
+                    sink.closed.wait(30)
+                    return
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if sink.status < 300:
+                    sink.objects[self.path] = body
+                self.send_response(sink.status)
+                self.send_header("Location", "/elsewhere")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name in the base class
+                del format, args
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        """Scheme, host and port."""
+        return f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def close(self) -> None:
+        """End it."""
+        self.closed.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    """Give a server that takes everything."""
+    made = Sink()
+    yield made
+    made.close()
+
+
+def prepare(
+    machine: LinuxMachine,
+    address: str,
+    *steps: planpb.Step,
+    logs: specpb.ReportedLogs.ValueType = ON_FAILURE,
+) -> None:
+    """Write what a provisioner writes for a machine that reports; a fake of systemd starts its service."""
+    url, logs_url = (secretpb.SecretReference(name="report", key=key) for key in ("url", "logs"))
+    sinks = [specpb.ReportSink(put=specpb.PutSink(url=url, logs_url=logs_url))]
+    bundle = bundlepb.BootstrapBundle()
+    add_reporting(bundle, specpb.Reporting(sinks=sinks, logs=logs))
+    (command,) = bundle.commands.pre
+    report = planpb.Step(id="report", phase=PREPARE, command=command)
+    secrets = [
+        secretpb.Secret(name="report", key=key, value=f"{address}{path}\n".encode())
+        for key, path in (("url", EVENTS_PATH), ("logs", LOGS_PATH))
+    ]
+    machine.write(lowered([report, *steps]).files, SecretIndex(secrets))
+    machine.path(UNIT).parent.mkdir(parents=True, exist_ok=True)
+    starts = f"[ -f {UNIT} ] && SLIPWAY_REPORT=send exec sh /var/lib/slipway/steps/report"
+    machine.fake("systemctl", f'case "$*" in *start*) ({starts}) </dev/null >/reporter.log 2>&1 & ;; esac')
+    if machine.shell != "busybox":
+        machine.fake("sleep", "exec /usr/bin/sleep 0.05")
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
+    """Wait until something is so.
+
+    Raises:
+        AssertionError: it is not in time.
+    """
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def stop(machine: LinuxMachine) -> None:
+    """End what the machine has left running, in whatever group it is: steps of the agent have their own."""
+    while pids := [pid for pid in Path("/proc").glob("[0-9]*") if _root(pid) == machine.root]:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(int(pid.name), signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def _root(process: Path) -> Path | None:
+    with suppress(OSError):
+        return (process / "root").readlink()
+    return None
+
+
+@pytest.fixture(params=["dash", "bash", AGENT])
+def reporter(request: pytest.FixtureRequest, tmp_path: Path, engine: Callable[..., None]) -> Iterator[LinuxMachine]:
+    """Give a machine that has curl and wget, by each executor."""
+    if request.param == AGENT:
+        engine(AGENT)
+    for machine in linux_machine("dash" if request.param == AGENT else request.param, tmp_path):
+        machine.agent = machineadm.require() if request.param == AGENT else None
+        yield machine
+        stop(machine)
+
+
+@pytest.fixture
+def dash(tmp_path: Path) -> Iterator[LinuxMachine]:
+    """Give a machine that has curl and wget."""
+    for machine in linux_machine("dash", tmp_path):
+        yield machine
+        stop(machine)
+
+
+def test_events_arrive(reporter: LinuxMachine, sink: Sink) -> None:
+    """The object is the file of events, to the last one; then the service is switched off."""
+    prepare(reporter, sink.address, note("a", PRE), note("m"))
+    assert reporter.run(ENTRY) == 0
+    wait_for(lambda: "systemctl disable slipway-report" in reporter.calls)
+    assert sink.objects == {EVENTS_PATH: reporter.path(EVENTS).read_bytes()}
+    assert b"EVENT_STATE_COMPLETE" in sink.objects[EVENTS_PATH]
+    assert b'"step":"report","state":"EVENT_STATE_STARTED"' in sink.objects[EVENTS_PATH]
+    unit = reporter.path(UNIT).read_text()
+    assert "ExecStart=/bin/sh /var/lib/slipway/steps/report\n" in unit
+    assert reporter.path(UNIT).stat().st_mode & 0o777 == 0o644
+
+
+def test_a_failure_while_the_machine_is_prepared_arrives(reporter: LinuxMachine, sink: Sink) -> None:
+    """Reporting is the first step of all; after a failure the service stays enabled for the next boot."""
+    prepare(reporter, sink.address, script("55-install", "exit 3", PREPARE), note("m"))
+    assert reporter.run(ENTRY) == 1
+    wait_for(lambda: b"EVENT_STATE_FAILED" in sink.objects.get(EVENTS_PATH, b""))
+    assert "systemctl disable slipway-report" not in reporter.calls
+
+
+@pytest.mark.parametrize(
+    ("logs", "fails", "sent"),
+    [(ON_FAILURE, True, True), (ON_FAILURE, False, False), (ALWAYS, False, True), (NEVER, True, False)],
+    ids=["on a failure", "not on success", "always", "never"],
+)
+def test_the_log_bundle_arrives(  # noqa: PLR0913  # fixtures and the row of the table
+    dash: LinuxMachine,
+    sink: Sink,
+    engine: Callable[..., None],
+    logs: specpb.ReportedLogs.ValueType,
+    *,
+    fails: bool,
+    sent: bool,
+) -> None:
+    """Where the machine has machineadm, its bundle is sent when the spec says so."""
+    engine(AGENT)
+    dash.path("/opt/bin").mkdir(parents=True)
+    dash.path("/opt/bin/machineadm").write_bytes(machineadm.require().read_bytes())
+    dash.path("/opt/bin/machineadm").chmod(0o755)
+    prepare(dash, sink.address, script("m", "exit 3" if fails else "true"), logs=logs)
+    assert (dash.run(ENTRY) == 1) is fails
+    final = b"EVENT_STATE_FAILED" if fails else b"EVENT_STATE_COMPLETE"
+    wait_for(lambda: final in sink.objects.get(EVENTS_PATH, b""))
+    if sent:
+        wait_for(lambda: LOGS_PATH in sink.objects)
+        assert sink.objects[LOGS_PATH].startswith(b"\x1f\x8b")
+    elif fails:
+        wait_for(lambda: sink.requests > 0)
+        assert LOGS_PATH not in sink.objects
+    else:
+        wait_for(lambda: "systemctl disable slipway-report" in dash.calls)
+        assert LOGS_PATH not in sink.objects
+
+
+def test_without_curl_wget_sends(dash: LinuxMachine, sink: Sink) -> None:
+    """GNU wget does the same."""
+    dash.path("/only").mkdir()
+    for name in NEEDED:
+        place = next(path for path in (f"/usr/bin/{name}", f"/bin/{name}") if Path(path).exists())
+        dash.path(f"/only/{name}").symlink_to(place)
+    prepare(dash, sink.address, note("m"))
+    assert dash.run(["/bin/sh", "-c", 'PATH=/fake:/only; export PATH; exec "$@"', "sh", *ENTRY]) == 0
+    wait_for(lambda: b"EVENT_STATE_COMPLETE" in sink.objects.get(EVENTS_PATH, b""))
+
+
+def test_no_argument_shows_an_address(dash: LinuxMachine, sink: Sink) -> None:
+    """Any user of the dash can read the arguments of programs; the addresses are in none, nor in the unit."""
+    dash.fake("curl", 'exec /usr/bin/curl "$@"')
+    prepare(dash, sink.address, note("m"))
+    assert dash.run(ENTRY) == 0
+    wait_for(lambda: b"EVENT_STATE_COMPLETE" in sink.objects.get(EVENTS_PATH, b""))
+    assert any(call.startswith("curl ") for call in dash.calls)
+    assert "s3cret" not in "\n".join(dash.calls) + dash.path(UNIT).read_text()
+    for path in dash.path("/var/lib/slipway/report").iterdir():
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def _dead(machine: LinuxMachine, sink: Sink) -> str:
+    del machine, sink
+    return "http://127.0.0.1:1"
+
+
+def _hanging(machine: LinuxMachine, sink: Sink) -> str:
+    del machine
+    sink.hangs = True
+    return sink.address
+
+
+def _refusing(machine: LinuxMachine, sink: Sink) -> str:
+    del machine
+    sink.status = 403
+    return sink.address
+
+
+def _redirecting(machine: LinuxMachine, sink: Sink) -> str:
+    del machine
+    sink.status = 307
+    return sink.address
+
+
+def _without_units(machine: LinuxMachine, sink: Sink) -> str:
+    machine.path(UNIT).parent.parent.mkdir(parents=True)
+    machine.path(UNIT).parent.mkdir()
+    machine.path(UNIT).mkdir()
+    return sink.address
+
+
+BROKEN = {
+    "nothing listens": _dead,
+    "it hangs": _hanging,
+    "it refuses": _refusing,
+    "it is elsewhere": _redirecting,
+    "no unit can be written": _without_units,
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("succeeds", [True, False], ids=["a success", "a failure"])
+def test_a_dead_sink_costs_nothing(reporter: LinuxMachine, sink: Sink, name: str, *, succeeds: bool) -> None:
+    """The same steps, end, record and sentinel, without a wait; nothing is sent to another place."""
+    address = BROKEN[name](reporter, sink)
+    prepare(reporter, address, note("a", PRE), note("m") if succeeds else script("m", "exit 3"), note("z"))
+    start = time.monotonic()
+    assert (reporter.run(ENTRY) == 0) is succeeds
+    assert time.monotonic() - start < 20
+    assert reporter.path("/ran").read_text().split() == (["a", "m", "z"] if succeeds else ["a"])
+    assert reporter.path(SENTINEL).exists() is succeeds
+    assert '"step":"report","state":"EVENT_STATE_SUCCEEDED"' in reporter.path(EVENTS).read_text()
+    assert sink.objects == {}
+
+
+def test_requests_are_bounded(dash: LinuxMachine, sink: Sink) -> None:
+    """A sink that refuses gets 300 requests at most from one start of the service."""
+    sink.status = 500
+    dash.fake("curl", "exit 22")
+    prepare(dash, sink.address, note("m"))
+    dash.fake("sleep", "exit 0")
+    assert dash.run(ENTRY) == 0
+    wait_for(lambda: sum(call.startswith("curl ") for call in dash.calls) >= 300)
+    time.sleep(0.5)
+    assert sum(call.startswith("curl ") for call in dash.calls) == 300
+
+
+def test_a_machine_without_a_client_boots_the_same(tmp_path: Path, sink: Sink) -> None:
+    """The wget of busybox cannot put."""
+    for machine in linux_machine("busybox", tmp_path):
+        prepare(machine, sink.address, note("m"))
+        assert machine.run(ENTRY) == 0
+        assert machine.path(SENTINEL).exists()
+        assert sink.objects == {}
+        stop(machine)

@@ -1,0 +1,101 @@
+"""The spec field `reporting`: an ordinary command, the first of all steps, with its addresses by reference only."""
+
+import gzip
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from slipway.bootstrapper.policy import Policy
+from slipway.contract.errors import FeatureDenied, SlipwayError
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from tests.bootstrapper.artifacts.test_agent_spec import texts_of
+from tests.bootstrapper.asking import asked, bootstrapper, check, question
+
+LINUX = "target: {osFamily: Linux, distribution: debian, osVersion: '12', infrastructure: metal}"
+WINDOWS = "target: {osFamily: Windows, distribution: windows, osVersion: '2022', infrastructure: metal}"
+PUT = "put: {url: {name: report, key: url}, logsUrl: {name: report, key: logs}}"
+URL = "https://reports.example.com/r/1?signature=s3cret"
+BASE64 = "aHR0cHM6Ly9yZXBvcnRzLmV4YW1wbGUuY29tL3IvMT9zaWduYXR1cmU9czNjcmV0"
+
+
+def request(reporting: str, provisioner: str = "cloud-init", target: str = LINUX) -> bootstrappb.GetUserDataRequest:
+    """Ask for a worker that reports; the addresses come with the request."""
+    parts = ", ".join(part for part in (target, f"reporting: {reporting}" if reporting else "") if part)
+    made = asked(question(f"{{{parts}}}"), provisioner)
+    for key in ("url", "logs"):
+        made.credentials.secrets.add(name="report", key=key, value=URL.encode())
+    return made
+
+
+async def rendered(reporting: str, provisioner: str = "cloud-init") -> bytes:
+    """Give the user data."""
+    answer = await bootstrapper().user_data(request(reporting, provisioner))
+    data = answer.user_data
+    return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+
+
+@pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
+async def test_it_is_the_first_step(provisioner: str) -> None:
+    """It is in front of all others, in the phase prepare, and has the addresses in base64."""
+    text = texts_of(await rendered(f"{{sinks: [{{{PUT}}}], logs: Always}}", provisioner))
+    assert f"report always {BASE64} {BASE64} >/dev/null 2>&1 || true\n" in text
+    assert "signature=s3cret" not in text.replace(BASE64, "")
+
+
+async def test_the_manifest_has_it_first() -> None:
+    """What the runner reads begins with it."""
+    files = yaml.safe_load(await rendered(f"{{sinks: [{{{PUT}}}]}}"))["write_files"]
+    (plan,) = [file["content"] for file in files if file["path"] == "/var/lib/slipway/plan"]
+    _, first, *_ = plan.splitlines()
+    step, phase = first.split()[:2]
+    assert phase == "prepare"
+    (content,) = [file["content"] for file in files if file["path"] == f"/var/lib/slipway/steps/{step}"]
+    assert "report failure " in content
+
+
+@pytest.mark.parametrize("reporting", ["", "{}", "{sinks: []}", "{sinks: [{console: {}}]}"])
+async def test_the_console_alone_costs_nothing(reporting: str) -> None:
+    """Without an address the user data holds nothing of it."""
+    assert b"slipway-report" not in await rendered(reporting)
+
+
+async def test_the_machine_is_the_same_bundle_whatever_its_address_is() -> None:
+    """The id of the bundle does not depend on the address, which may therefore hold the id."""
+    ids = []
+    for value in (b"https://a.example/1", b"https://b.example/2"):
+        made = request(f"{{sinks: [{{{PUT}}}]}}")
+        for secret in made.credentials.secrets:
+            secret.value = value if secret.name == "report" else secret.value
+        answer = yaml.safe_load((await bootstrapper().user_data(made)).user_data)
+        (plan,) = [file["content"] for file in answer["write_files"] if file["path"] == "/var/lib/slipway/plan"]
+        ids.append(plan.splitlines()[0])
+    assert ids[0] == ids[1]
+
+
+@pytest.mark.parametrize(
+    ("provisioner", "target", "path"),
+    [("windows", WINDOWS, "spec.reporting.sinks"), ("talos", "", "reporting")],
+)
+async def test_where_nothing_sends_it_is_refused(provisioner: str, target: str, path: str) -> None:
+    """Windows and Talos are refused by the field, with something to do; without an address they are not."""
+    with pytest.raises(SlipwayError) as caught:
+        await bootstrapper().user_data(request(f"{{sinks: [{{{PUT}}}]}}", provisioner, target))
+    check(caught.value)
+    assert any(path in violation.path for violation in caught.value.violations)
+    await bootstrapper().user_data(request("{sinks: [{console: {}}]}", provisioner, target))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Policy(denied_features=frozenset({"os.commands"})),
+        Policy(denied_features=frozenset({"reporting"})),
+        Policy(allowed_features=frozenset({"os.files"})),
+    ],
+    ids=["commands", "reporting", "an allow-list"],
+)
+async def test_the_operator_may_deny_it(policy: Policy) -> None:
+    """It is a feature of its own, and a command like any other."""
+    with pytest.raises(FeatureDenied):
+        await replace(bootstrapper(), policy=policy).user_data(request(f"{{sinks: [{{{PUT}}}]}}"))
