@@ -125,9 +125,13 @@ func (p *plan) steps() error {
 	p.request.Spec.Plan.Steps = []*pb.Step{{
 		Id: text("k3s"), Phase: pb.Phase_PHASE_BOOTSTRAP.Enum(), Command: script(append(lines, literal(install))),
 	}}
+	// What is wrong with the script as a whole is named where its first line stands.
 	p.names["spec.plan.steps[0]"] = "spec.version"
 	if spec.AgentConfig.AirGapped {
 		p.names["spec.plan.steps[0]"] = "spec.agentConfig.airGapped"
+	}
+	if len(spec.PreK3sCommands) > 0 {
+		p.names["spec.plan.steps[0]"] = "spec.preK3sCommands"
 	}
 	for index, command := range spec.PostK3sCommands {
 		place := fmt.Sprintf("spec.postK3sCommands[%d]", index)

@@ -11,7 +11,7 @@ from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings
 from slipway.bootstrapper.service import BootstrapServicer
 from slipway.bootstrapper.settings import BootstrapperSettings
-from slipway.contract.errors import PermissionDenied, SlipwayError, Unauthenticated
+from slipway.contract.errors import PermissionDenied, SlipwayError, SpecInvalid, Unauthenticated
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.rpc.call import Call
 from slipway.rpc.channel import ChannelPool
@@ -199,6 +199,16 @@ async def test_a_cluster_of_another_namespace_is_refused_before_its_secrets_are_
         with pytest.raises(PermissionDenied) as caught:
             await invoke(method, request, timeout=30)
         assert [one.path for one in caught.value.violations] == ["cluster.namespace"]
+    assert not watched.asked
+
+
+@pytest.mark.parametrize("method", ["GetUserData", "GetBundle", "Explain", "ImportKubeadmConfig"])
+async def test_a_request_with_an_unknown_field_is_refused(stub: Any, watched: Watched, method: str) -> None:
+    """A newer caller would get something else than it asked for."""
+    kind = getattr(bootstrappb, f"{method}Request")
+    with pytest.raises(SpecInvalid) as caught:
+        await invoke(getattr(stub, method), kind.FromString(b"\xfa\x3e\x01x"), timeout=30)
+    assert [violation.path for violation in caught.value.violations] == ["request"]
     assert not watched.asked
 
 

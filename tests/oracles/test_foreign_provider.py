@@ -78,7 +78,7 @@ def test_ignition_makes_the_same_machine(name: str, server: str) -> None:
 @pytest.mark.parametrize(
     ("provisioner", "family", "fields"),
     [
-        ("windows", "windows", ["spec.version"]),
+        ("windows", "windows", ["spec.preK3sCommands", "spec.postK3sCommands[0]"]),
         ("talos", "linux", ["spec.files[0]", "spec.postK3sCommands[0]"]),
     ],
 )

@@ -35,9 +35,9 @@ def _numbers() -> str:
     examples = {name: _rounded((_ROOT / "examples" / name).glob("*.go")) for name in _EXAMPLES}
     engines = [folder for folder in _folders(_ROOT / _ENGINES) if (folder / "engine.py").is_file()]
     shared = [path for path in (_ROOT / _ENGINES).rglob("*.py") if not any(map(path.is_relative_to, engines))]
-    bootstraps = [[f"engine `{folder.name}`", _python(folder)] for folder in engines]
+    bootstraps = [[f"engine `{folder.name}`", _programs(folder)] for folder in engines]
     bootstraps.append([f"[{foreign}](../../examples/{foreign}): {_EXAMPLES[foreign]}", examples[foreign]])
-    systems = [[f"provisioner `{one.name}`", _python(one)] for one in _folders(_ROOT / _PROVISIONERS)]
+    systems = [[f"provisioner `{one.name}`", _programs(one)] for one in _folders(_ROOT / _PROVISIONERS)]
     systems.append([f"[{stranger}](../../examples/{stranger}): {_EXAMPLES[stranger]}", examples[stranger]])
     ways, forms = len(bootstraps), len(systems)
     pairs = f"{ways} x {forms} = {ways * forms}"
@@ -55,8 +55,8 @@ def _folders(parent: Path) -> list[Path]:
     return sorted(one for one in parent.iterdir() if (one / "__init__.py").is_file())
 
 
-def _python(folder: Path) -> str:
-    return _rounded(folder.rglob("*.py"))
+def _programs(folder: Path) -> str:
+    return _rounded(path for kind in ("*.py", "*.ps1", "*.sh") for path in folder.rglob(kind))
 
 
 def _rounded(files: Iterable[Path]) -> str:

@@ -6,6 +6,7 @@ from slipway.bootstrapper.assembly.own_plan import ANY_MACHINE, check_provision
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.bootstrapper import Bootstrapper, Carrier
 from slipway.bootstrapper.explanation import explain_subject
+from slipway.contract.unknown import check_request
 from slipway.rpc import ServicerContext
 from slipway.rpc.server import Service
 from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
@@ -34,6 +35,7 @@ class ProvisioningServicer(ProvisioningServiceServicer):
     ) -> provisioningpb.ExplainProvisionResponse:
         """See provisioning_service.proto."""
         del context
+        check_request(request)
         return await explain_provision(self._bootstrapper, request)
 
 

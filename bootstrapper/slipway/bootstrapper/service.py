@@ -8,6 +8,7 @@ from slipway.bootstrapper.callers import EVERYBODY, Callers
 from slipway.bootstrapper.explanation import explain
 from slipway.bootstrapper.importing import import_document
 from slipway.contract.errors import NoManagementCluster
+from slipway.contract.unknown import check_request
 from slipway.rpc import ServicerContext
 from slipway.rpc.identity import identity_of
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -26,6 +27,7 @@ class BootstrapServicer(BootstrapServiceServicer):
         self, request: bootstrappb.GetUserDataRequest, context: ServicerContext
     ) -> bootstrappb.GetUserDataResponse:
         """See bootstrap_service.proto."""
+        check_request(request)
         if request.HasField("machine_reference"):
             raise NoManagementCluster("this server knows no Machines: send the subject")
         self._check(request.subject, context)
@@ -35,6 +37,7 @@ class BootstrapServicer(BootstrapServiceServicer):
         self, request: bootstrappb.GetBundleRequest, context: ServicerContext
     ) -> bootstrappb.GetBundleResponse:
         """See bootstrap_service.proto."""
+        check_request(request)
         self._check(request.subject, context)
         return await give_bundle(self._bootstrapper, request, identity=str(identity_of(context) or ""))
 
@@ -42,6 +45,7 @@ class BootstrapServicer(BootstrapServiceServicer):
         self, request: bootstrappb.ExplainRequest, context: ServicerContext
     ) -> bootstrappb.ExplainResponse:
         """See bootstrap_service.proto."""
+        check_request(request)
         self._check(request.subject, context)
         return await explain(self._bootstrapper, request)
 
@@ -50,6 +54,7 @@ class BootstrapServicer(BootstrapServiceServicer):
     ) -> bootstrappb.ImportKubeadmConfigResponse:
         """See bootstrap_service.proto."""
         del context
+        check_request(request)
         return await asyncio.to_thread(import_document, request)
 
     def _check(self, subject: bootstrappb.Subject, context: ServicerContext) -> None:

@@ -160,8 +160,9 @@ MEANINGS: dict[Reason, Meaning] = {
         "The spec states a fact that differs from Machine and Cluster.", "Remove the field that the message names."
     ),
     Reason.ENGINE_UNKNOWN: Meaning(
-        "The machine joins a Cluster that refers to no control plane, its spec names no bootstrap engine, and the "
-        "control-plane Machines do not say which one the cluster has: there are none, or not all have the same.",
+        "The machine joins a Cluster, and its spec names no bootstrap engine. The Cluster refers to a control plane of "
+        "an unknown kind, or to none, and its control-plane Machines do not say which engine they have: there are none, "
+        "or not all have the same.",
         "Set spec.kubernetes.engine to the bootstrap engine of the control plane.",
     ),
     Reason.ENGINE_VERSION_SKEW: Meaning(

@@ -1,7 +1,8 @@
 """Which bootstrap engine a machine of a Cluster gets, and the form of the tokens by which it joins.
 
 Where a Cluster refers to a control plane, that one's kind says which engine it has. Where it does not, the data Secrets
-of its control-plane Machines do: each names by what its machine is bootstrapped. No machine joins by a guess.
+of its control-plane Machines do: each names by what its machine is bootstrapped. No machine joins by a guess: where
+neither is known, as of a control plane of an unknown kind, the spec has to name the engine.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -32,6 +33,10 @@ _UNKNOWN = (
     "spec.kubernetes.engine: is required: the Cluster refers to no control plane, and the data Secrets of its "
     "control-plane Machines do not name one bootstrap engine (write the name of the control plane's engine)"
 )
+_UNKNOWN_KIND = (
+    "spec.kubernetes.engine: is required: it is not known which bootstrap engine the control plane of the Cluster has, "
+    "a {kind} (write the engine's name)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +63,8 @@ class Engines:
             SlipwayError: no provisioner can be chosen, or the engine is not installed.
         """
         role, spec = subject.machine.role, subject.spec
-        joins_machines = cluster.control_plane_reference is None and role != clusterpb.ROLE_INIT
-        family = self.of_machines(cluster) if joins_machines else ""
+        joins, reference = role != clusterpb.ROLE_INIT, cluster.control_plane_reference
+        family = self.of_machines(cluster) if joins and reference is None else ""
         if family:
             subject.cluster.control_plane = family
         candidate = self.bootstrapper.choose(Wish.of(spec, stated(spec.target, subject.machine.target)))
@@ -67,8 +72,9 @@ class Engines:
             return _own_family(candidate.format)
         kubernetes = effective_spec(spec, role).kubernetes
         named = kubernetes.HasField("engine") or facts.resource is KUBEADM_CONFIGS
-        if joins_machines and not named and not family:
-            raise Halt(Reason.ENGINE_UNKNOWN, _UNKNOWN)
+        if joins and not named and not (family or cluster.control_plane_family):
+            unknown = _UNKNOWN if reference is None else _UNKNOWN_KIND.format(kind=reference.get("kind") or "(no kind)")
+            raise Halt(Reason.ENGINE_UNKNOWN, unknown)
         return self.bootstrapper.compiler.engines.choose(kubernetes, subject.cluster).name
 
     def of_machines(self, cluster: ClusterObject) -> str:

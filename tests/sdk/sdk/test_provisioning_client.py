@@ -58,6 +58,29 @@ async def test_user_data_and_explanation() -> None:
         }
 
 
+UNKNOWN = b"\xfa\x3e\x01x"
+"""Field 1007 of a message, which no version of the contract has."""
+
+
+async def test_a_request_with_an_unknown_field_is_refused_by_both_calls() -> None:
+    """At the top and below: a newer caller would get something else than it asked for."""
+    above = request().SerializeToString() + UNKNOWN
+    below = request()
+    below.spec.os.files[0].MergeFromString(UNKNOWN)
+    whole = provisioningpb.ExplainProvisionRequest(spec=request().spec).SerializeToString() + UNKNOWN
+    async with serving() as address, ProvisioningClient(address, tls=None) as client:
+        calls = (
+            (client.provision, provisioningpb.ProvisionRequest.FromString(above)),
+            (client.provision, below),
+            (client.explain, provisioningpb.ExplainProvisionRequest.FromString(whole)),
+            (client.explain, provisioningpb.ExplainProvisionRequest(spec=below.spec)),
+        )
+        for call, given in calls:
+            with pytest.raises(SlipwayError) as refused:
+                await call(given)
+            assert any("1007" in violation.description for violation in refused.value.violations)
+
+
 async def test_a_refusal_names_the_callers_own_field() -> None:
     """The path of the request is replaced where the caller has a name for it."""
     async with serving() as address, ProvisioningClient(address, tls=None) as client:

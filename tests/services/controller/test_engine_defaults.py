@@ -135,15 +135,29 @@ async def test_a_system_that_bootstraps_itself_needs_no_engine(bare: Scene) -> N
 
 @pytest.mark.parametrize(
     ("kind", "wanted"),
-    [("KubeadmControlPlane", "kubeadm"), ("K0sControlPlane", "k0s"), ("XControlPlane", "kubeadm")],
+    [("KubeadmControlPlane", "kubeadm"), ("K0sControlPlane", "k0s")],
 )
 async def test_a_control_plane_kind_decides(scene: Scene, kind: str, wanted: str) -> None:
-    """Whatever its Machines say; one that is not known counts as kubeadm's."""
+    """Whatever its Machines say."""
     scene.plane(engine="k0s")
     scene.cluster(controlPlaneRef={"apiGroup": CONTROL_PLANES, "kind": kind, "name": "x"})
     scene.worker(spec=PLAIN)
     await scene.reconcile()
     assert engine_of(scene) == wanted
+
+
+async def test_a_control_plane_of_an_unknown_kind_says_nothing(scene: Scene) -> None:
+    """An unknown kind is never guessed: the spec has to name the engine."""
+    scene.plane(engine="k0s")
+    scene.cluster(controlPlaneRef={"apiGroup": CONTROL_PLANES, "kind": "XControlPlane", "name": "x"})
+    scene.worker(spec=PLAIN)
+    await scene.reconcile()
+    status, reason, message = scene.condition()[:3]
+    assert (status, reason) == ("False", "BootstrapEngineUnknown")
+    assert "a XControlPlane" in message
+    scene.worker("named", spec={**PLAIN, "kubernetes": {"engine": "kubeadm"}})
+    await scene.reconcile("named")
+    assert engine_of(scene, "named") == "kubeadm"
 
 
 async def test_what_other_control_planes_make_is_refused(scene: Scene) -> None:

@@ -10,14 +10,24 @@ from collections.abc import Iterator
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from slipway.contract.errors import Violation
+from slipway.contract.errors import SpecInvalid, Violation
 from slipway.contract.walk import plan
+
+
+def check_request(request: Message) -> None:
+    """Check that a request itself holds no unknown field; what it carries is checked where it is taken.
+
+    Raises:
+        SpecInvalid: it holds some.
+    """
+    unknown = list(_of(request, "request"))
+    if unknown:
+        raise SpecInvalid("the request is not valid", violations=unknown)
 
 
 def unknown_fields(message: Message, *, path: str) -> Iterator[Violation]:
     """Give a violation for every unknown field in `message` and below it, by the path of what holds it."""
-    for one in UnknownFieldSet(message):  # type: ignore[attr-defined]  # the stubs forget that it is a sequence
-        yield Violation(path, f"holds field number {one.field_number}, which this version of Slipway does not know")
+    yield from _of(message, path)
     plans = plan(message.DESCRIPTOR)
     for descriptor, value in message.ListFields():
         field = plans[descriptor.number]
@@ -29,3 +39,8 @@ def unknown_fields(message: Message, *, path: str) -> Iterator[Violation]:
                 yield from unknown_fields(entry, path=f"{where}[{index}]")
         else:
             yield from unknown_fields(value, path=where)
+
+
+def _of(message: Message, path: str) -> Iterator[Violation]:
+    for field in UnknownFieldSet(message):  # type: ignore[attr-defined]  # the stubs forget that it is a sequence
+        yield Violation(path, f"holds field number {field.field_number}, which this version of Slipway does not know")

@@ -94,6 +94,22 @@ def test_linux_runs_no_windows_scripts(family: planpb.Interpreter.ValueType) -> 
     assert error.value.metadata["features"].startswith("plan.steps.command.interpreter.")
 
 
+@pytest.mark.parametrize(
+    ("target", "family"),
+    [(linux(), planpb.INTERPRETER_CMD), (windows(), planpb.INTERPRETER_SH)],
+    ids=["linux", "windows"],
+)
+def test_all_scripts_without_an_interpreter_are_refused_at_once(
+    target: clusterpb.Target, family: planpb.Interpreter.ValueType
+) -> None:
+    """One answer names all of them, so that they can be corrected together."""
+    origins = [diagnosticpb.Origin(path=f"spec.commands.post[{number}]") for number in range(2)]
+    steps = [script(f"s-{number}", "x", interpreter=family, origin=origin) for number, origin in enumerate(origins)]
+    with pytest.raises(UnsupportedFeature) as error:
+        lower_steps([note("a"), *steps], bundle_id="b", target=target)
+    assert [violation.path for violation in error.value.violations] == [origin.path for origin in origins]
+
+
 def test_a_family_without_runner_is_refused() -> None:
     """Steps have no meaning where there is no runner."""
     with pytest.raises(UnsupportedTarget):

@@ -12,6 +12,7 @@ from slipway.bootstrapper.lowering.runners.program import program
 from slipway.bootstrapper.lowering.runners.run_order import (
     PHASES,
     FailureRules,
+    check_interpreters,
     in_order,
     survives_boot,
     timeout_seconds,
@@ -48,6 +49,7 @@ def linux_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules: F
     """
     waves = [item for item in items if isinstance(item, Wave)]
     steps = in_order(install_step(item, retries=DOWNLOAD_RETRIES) if isinstance(item, Wave) else item for item in items)
+    check_interpreters((step.command for step in steps), default=planpb.INTERPRETER_SH, known=[planpb.INTERPRETER_SH])
     if survives_boot(steps):
         steps = in_order([resume_step(), *steps])
         yield root_file(f"/etc/systemd/system/{RESUME_UNIT}", literal(program("resume.service")), mode=0o644)

@@ -81,20 +81,37 @@ def interpreter(
     Raises:
         UnsupportedFeature: the operating system has no such interpreter.
     """
-    chosen = command.interpreter or default
-    if chosen in known:
-        return chosen
-    suffix = planpb.Interpreter.Name(chosen).removeprefix("INTERPRETER_").lower()
+    check_interpreters([command], default=default, known=known)
+    return command.interpreter or default
+
+
+def check_interpreters(
+    commands: Iterable[planpb.Command],
+    *,
+    default: planpb.Interpreter.ValueType,
+    known: Sequence[planpb.Interpreter.ValueType],
+) -> None:
+    """Check that the operating system has what runs each script.
+
+    Raises:
+        UnsupportedFeature: it lacks the interpreters of some; all of these are named.
+    """
+    scripts = (command for command in commands if not command.argv)
+    lacking = [command for command in scripts if (command.interpreter or default) not in known]
+    if not lacking:
+        return
+    remedy = f"write it for {', '.join(_name(interpreter) for interpreter in known)}, or as argv"
+    names = dict.fromkeys(planpb.Interpreter.Name(command.interpreter or default) for command in lacking)
+    suffixes = (name.removeprefix("INTERPRETER_").lower() for name in names)
     raise UnsupportedFeature(
-        f"{place(command.origin)}: the operating system cannot run scripts of this kind",
+        f"{place(lacking[0].origin)}: the operating system cannot run scripts of this kind",
         violations=[
             Violation(
-                place(command.origin),
-                "needs an interpreter that the operating system does not have",
-                remedy=f"write it for {', '.join(_name(one) for one in known)}, or as argv",
+                place(command.origin), "needs an interpreter that the operating system does not have", remedy=remedy
             )
+            for command in lacking
         ],
-        metadata={"features": f"plan.steps.command.interpreter.{suffix}"},
+        metadata={"features": ",".join(f"plan.steps.command.interpreter.{suffix}" for suffix in suffixes)},
     )
 
 

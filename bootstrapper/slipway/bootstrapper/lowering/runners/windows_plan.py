@@ -11,6 +11,7 @@ from slipway.bootstrapper.lowering.runners.program import program
 from slipway.bootstrapper.lowering.runners.run_order import (
     PHASES,
     FailureRules,
+    check_interpreters,
     in_order,
     survives_boot,
     timeout_seconds,
@@ -24,7 +25,13 @@ from slipway.bootstrapper.lowering.runners.windows_file import (
     document,
     private_file,
 )
-from slipway.bootstrapper.lowering.runners.windows_script import command_line, script_wave, step_command, step_files
+from slipway.bootstrapper.lowering.runners.windows_script import (
+    INTERPRETERS,
+    command_line,
+    script_wave,
+    step_command,
+    step_files,
+)
 from slipway.bootstrapper.lowering.runners.windows_stage import install_step, stage_files
 from slipway.contract.content import literal
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -63,6 +70,7 @@ def windows_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules:
     """
     waves = [item for item in items if isinstance(item, Wave)]
     steps = in_order(step for item in items for step in _steps_of(item))
+    check_interpreters((step.command for step in steps), default=INTERPRETERS[0], known=INTERPRETERS)
     if survives_boot(steps):
         steps = in_order([resume_step(), *steps])
     yield private_file(RUN_PROGRAM, literal(program("run.ps1")))

@@ -14,6 +14,9 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 
+INTERPRETERS = (planpb.INTERPRETER_POWERSHELL, planpb.INTERPRETER_CMD)
+"""What runs scripts on Windows; the first one, where a command names none."""
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -77,5 +80,4 @@ def step_files(step: planpb.Step) -> Iterator[ospb.File]:
 
 
 def _interpreter(command: planpb.Command) -> planpb.Interpreter.ValueType:
-    known = [planpb.INTERPRETER_POWERSHELL, planpb.INTERPRETER_CMD]
-    return interpreter(command, default=planpb.INTERPRETER_POWERSHELL, known=known)
+    return interpreter(command, default=planpb.INTERPRETER_POWERSHELL, known=INTERPRETERS)
