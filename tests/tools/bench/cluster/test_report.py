@@ -34,7 +34,7 @@ def _result(**theirs: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("theirs", "text", "reason"),
+    ("theirs", "line", "reason"),
     [
         ({"machines_per_second": 50.0}, "| 2 times the other's | 4.0 times | met |", "faster"),
         ({"machines_per_second": 150.0}, "| 2 times the other's | 1.3 times | not met |", "hardly faster"),
@@ -43,10 +43,10 @@ def _result(**theirs: float) -> dict[str, Any]:
         ({"machines_per_second": 300.0}, "* default flags, 1 x 100: machines per second.", "slower"),
     ],
 )
-def test_aims_and_defeats_are_told(theirs: dict[str, float], text: str, reason: str) -> None:
+def test_aims_and_defeats_are_told(theirs: dict[str, float], line: str, reason: str) -> None:
     """An aim that is missed and a figure in which the other one is better stand there by themselves."""
     text = section(_result(**theirs))
-    assert text in text, reason
+    assert line in text, reason
     assert "| >= 100 | 200.0 (at most 25) | met |" in text, "two cores, eight seconds for a hundred machines"
     assert "| a machine by itself | < 300 ms | 200 ms | met |" in text
     assert text.startswith("## In a management cluster\n\n")
