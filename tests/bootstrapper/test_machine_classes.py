@@ -201,7 +201,7 @@ def test_members_of_a_domain_are_checked_each() -> None:
     subjects = CheckedSubjects()
     for number in range(2):
         checked = subjects.check(_twin(request, number).subject).spec.os.directory
-        assert (checked.computer_name, checked.secret_ref.name) == (f"twin-{number}", f"twin-{number}-directory")
+        assert (checked.computer_name, checked.secret_ref.name) == (f"TWIN-{number}", f"twin-{number}-directory")
 
 
 def test_what_was_used_last_is_kept() -> None:

@@ -161,8 +161,8 @@ MEANINGS: dict[Reason, Meaning] = {
     ),
     Reason.ENGINE_UNKNOWN: Meaning(
         "The machine joins a Cluster, and its spec names no bootstrap engine. The Cluster refers to a control plane of "
-        "an unknown kind, or to none, and its control-plane Machines do not say which engine they have: there are none, "
-        "or not all have the same.",
+        "an unknown kind, or to none, and its control-plane Machines do not say which engine they have: there are "
+        "none, or not all have the same.",
         "Set spec.kubernetes.engine to the bootstrap engine of the control plane.",
     ),
     Reason.ENGINE_VERSION_SKEW: Meaning(

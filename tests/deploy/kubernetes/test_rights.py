@@ -29,7 +29,8 @@ _ABSENT, _CONFLICT = 404, 409
 def _roles() -> list[dict[str, Any]]:
     texts = [path.read_text(encoding="utf-8") for path in sorted(rendered.ROOT.rglob("*.yaml"))]
     documents = [document for text in texts for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document]
-    return [document for document in documents if document.get("kind") in {"Role", "ClusterRole"}]
+    objects = [document for document in documents if isinstance(document, dict)]  # the others are patches
+    return [document for document in objects if document.get("kind") in {"Role", "ClusterRole"}]
 
 
 def test_every_role_is_judged() -> None:

@@ -23,6 +23,8 @@ NOT_SECRET = {
     "GetBundleRequest.include_secrets": "a flag",
     "GetUserDataRequest.max_user_data_bytes": "a number",
     "GetUserDataResponse.secret_format": "a word of a data Secret",
+    "ListReportsRequest.page_token": "where a page begins, by names that are in the page before",
+    "ListReportsResponse.next_page_token": "where the next page begins, by names that are in this one",
     "OsAccounts.further_key_files": "names of files",
     "ProvisionRequest.max_user_data_bytes": "a number",
     "ProvisionResponse.secret_format": "a word of a data Secret",

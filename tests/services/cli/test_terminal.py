@@ -54,7 +54,10 @@ _OTHERS = {
     ("provisioner", "serve"): "logs",
     ("provisioner", "new"): "the name that was given, which must be a domain name",
     ("provisioners",): "rows of a table and notes",
+    ("logs",): "a log bundle, as a file or members of it that are scrubbed",
     ("release",): "rows of a table",
+    ("report-url",): "addresses of names that were given, which must be names of Kubernetes",
+    ("status",): "rows of a table, of names and reasons that have grammars",
     ("up",): "addresses of its own processes",
 }
 

@@ -75,7 +75,7 @@ _LINUX_REMEDIES = {
 _LINUX_ONLY = "leave it out for machines that run Windows, where it means nothing"
 _WINDOWS_REMEDIES = {
     "os.storage.disks": "partition the disks in the image, or by a command of the phase pre",
-    "os.storage.filesystems": "format the disks in the image, or by a command of the phase pre",
+    "os.storage.filesystems": "make the filesystems in the image, or by a command of the phase pre",
     "os.storage.mounts": "mount by a command of the phase pre",
     "os.storage.swap": "set the page file in the image, or by a command of the phase pre",
     "os.systemd.units": _LINUX_ONLY,

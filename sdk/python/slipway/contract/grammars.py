@@ -243,7 +243,8 @@ _GRAMMARS = [
     _regular(
         "ldap-filter",
         "an LDAP filter in parentheses, without white space at its ends",
-        r"\([!-~\u00a1-\u1fff\u2030-\ud7ff](?:[ -~\u00a1-\u1fff\u2030-\ud7ff]*[!-~\u00a1-\u1fff\u2030-\ud7ff])?\)",
+        # The characters themselves: Python's escapes of them are none to the API server, which has the CRD's pattern.
+        "\\([!-~\u00a1-\u1fff\u2030-\ud7ff](?:[ -~\u00a1-\u1fff\u2030-\ud7ff]*[!-~\u00a1-\u1fff\u2030-\ud7ff])?\\)",
     ),
     Grammar(
         "login-shell",
