@@ -72,7 +72,10 @@ def kill(name: str, *, depth: int) -> None:
                     if len(process.numbers(number)) >= depth:
                         os.kill(number, signal.SIGKILL)
     finally:
-        state.write_text("THAWED")
+        # What starts containers freezes their groups at times, and a process in a frozen group does not even end.
+        for frozen in (state, *group.rglob("freezer.state")):
+            with contextlib.suppress(OSError):
+                frozen.write_text("THAWED")
 
 
 def processor_seconds(name: str) -> float:
