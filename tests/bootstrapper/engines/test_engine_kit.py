@@ -3,6 +3,8 @@
 import itertools
 import socket
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -10,12 +12,14 @@ from typing import Any
 import pytest
 from google.protobuf import json_format
 
+from slipway.bootstrapper.engines.bootstrap_tokens import BootstrapTokens
 from slipway.bootstrapper.engines.engine import Engine, supports
+from slipway.bootstrapper.engines.join_tokens import Maker, Place, TokenRequest, Upkeep, Values
 from slipway.bootstrapper.engines.k0s.engine import K0sEngine
 from slipway.bootstrapper.engines.k0s.features import FEATURES
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.engines.table import built_in_engines
-from slipway.bootstrapper.engines.testing import machine, problems
+from slipway.bootstrapper.engines.testing import machine, problems, token_problems
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -26,6 +30,7 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
+from tests.services.controller.skiff import SkiffEngine
 
 ROLES = (clusterpb.ROLE_INIT, clusterpb.ROLE_CONTROL_PLANE, clusterpb.ROLE_WORKER)
 FACTS = [{"fact": {"kind": kind}} for kind in contentpb.FactKind.values() if kind]
@@ -260,6 +265,59 @@ class Trusting(Plain):
         return (more, *others)
 
 
+TOKENS = Plain.join_tokens
+
+
+class Nameless(Plain):
+    """Joins by a secret that it does not declare."""
+
+    join_tokens = replace(TOKENS, control_plane_secret="slipway.dev/other")
+
+
+class Shared(BootstrapTokens):
+    """Bootstrap tokens of which all machines have one."""
+
+    def place(self, request: TokenRequest) -> Place:
+        """Give it."""
+        return Place("kube-system", "token")
+
+    def text(self, request: TokenRequest, there: Values | None) -> str:
+        """Give what was not drawn."""
+        return "a"
+
+
+class Sharing(Plain):
+    """Joins by them."""
+
+    join_tokens = Shared(TOKENS.worker, TOKENS.control_plane)
+
+
+class Fleeting(BootstrapTokens):
+    """Bootstrap tokens that last for a second."""
+
+    def upkeep(self, request: TokenRequest, there: Values | None, *, now: datetime, ttl: timedelta) -> Upkeep:
+        """Make it so."""
+        return super().upkeep(request, None, now=now, ttl=timedelta(seconds=1))
+
+
+class Hasty(Plain):
+    """Joins by them."""
+
+    join_tokens = Fleeting(TOKENS.worker, TOKENS.control_plane)
+
+
+class Foreseen(BootstrapTokens):
+    """Tokens that the cluster makes, and that are known before."""
+
+    made_by = Maker.CLUSTER
+
+
+class Foreseeing(Plain):
+    """Joins by them."""
+
+    join_tokens = Foreseen(TOKENS.worker, TOKENS.control_plane)
+
+
 class Refusing(Plain):
     """Refuses what it declares."""
 
@@ -288,12 +346,24 @@ class Refusing(Plain):
         (Doubled, "is not of the phase BOOTSTRAP"),
         (Trusting, "is declared for workers"),
         (Refusing, "is refused: is not liked"),
+        (Nameless, "ROLE_CONTROL_PLANE is the secret slipway.dev/other, which the engine does not declare"),
+        (Sharing, "is in the same Secret for two machines"),
+        (Sharing, "does not hold what was drawn for the machine"),
+        (Hasty, "is not accepted for as long as was asked"),
+        (Hasty, "is written again although nothing has changed"),
+        (Hasty, "is not refreshed when half of its time is over"),
+        (Foreseeing, "is made by the cluster, and known before it is there"),
     ],
 )
 def test_the_kit_finds_a_fault(broken: type[Engine], words: str) -> None:
     """Of an engine that has none otherwise."""
     assert problems(Plain(), _machines(Plain())) == []
     assert any(words in entry for entry in problems(broken(), _machines(broken())))
+
+
+def test_an_engine_whose_cluster_makes_the_token_keeps_the_rules() -> None:
+    """It is never asked for the upkeep of one."""
+    assert list(token_problems(SkiffEngine())) == []
 
 
 def test_the_kit_finds_a_feature_that_is_not_declared() -> None:

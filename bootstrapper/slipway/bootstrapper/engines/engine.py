@@ -24,7 +24,7 @@ class Engine(ABC):
         os_families: families of operating systems on which it makes nodes.
         features: features of `kubernetes.*` and `engine_options.*` that it takes.
         remedies: by feature that it does not take, what to do in its place where that is more than to leave it out.
-        join_tokens: what a token by which machines join is in the cluster.
+        join_tokens: the mechanism of the tokens by which machines join.
         plans_by_class: the plan depends neither on the machine's name and uid nor on the id and the secrets of the
             bundle. It is then asked for once for all machines that differ in nothing else, of a bundle without these.
         own_minor_only: whether a machine joins only a control plane of its own minor version of Kubernetes.

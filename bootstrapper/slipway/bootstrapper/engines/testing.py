@@ -5,6 +5,7 @@ that it keeps the rules. That the bootstrapper refuses what an engine does not d
 """
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 
 from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
@@ -14,6 +15,7 @@ from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.engines.engine import Engine, supports
+from slipway.bootstrapper.engines.join_tokens import JoinTokens, Maker, TokenRequest
 from slipway.bootstrapper.engines.purity import watched
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.lowering.omission import take_out
@@ -41,6 +43,8 @@ FORMAT = provisionerpb.FormatInfo(
 _FACTS = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials", "kubernetes.engine")
 """Features of every machine: they are facts, and need have no effect of their own."""
 
+_DRAWN = ("abcdef.0123456789abcdef", "ghijkl.0123456789abcdef")
+_NOW, _TTL = datetime(2030, 1, 1, tzinfo=UTC), timedelta(minutes=15)
 _AUTHORITIES = (secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY, secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY_ED25519)
 _OTHERS = 0o077
 
@@ -85,7 +89,7 @@ def machine(
 def problems(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> list[str]:
     """Give every rule that an engine breaks, in sentences."""
     samples = list(machines)
-    results = [*_declarations(engine)]
+    results = [*_declarations(engine), *token_problems(engine)]
     for number, bundle in enumerate(samples):
         where = f"machine {number} ({clusterpb.Role.Name(bundle.intent.role)})"
         results += [f"{where}: {problem}" for problem in _plan(engine, bundle)]
@@ -113,6 +117,37 @@ def idle_features(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) 
             changed = take_out(bare, use.path) and _result(engine, bare) != whole
             seen[use.id] = seen.get(use.id, False) or changed
     yield from (f"{feature} is declared, and changes no plan" for feature, changed in seen.items() if not changed)
+
+
+def token_problems(engine: Engine) -> Iterator[str]:
+    """Give every rule that the mechanism of an engine's join tokens breaks, in sentences."""
+    tokens, names = engine.join_tokens, {declared.name for declared in engine.secrets(kubernetespb.Kubernetes())}
+    for role in (clusterpb.ROLE_CONTROL_PLANE, clusterpb.ROLE_WORKER):
+        where = f"the token of {clusterpb.Role.Name(role)}"
+        if tokens.secret(role) not in names:
+            yield f"{where} is the secret {tokens.secret(role)}, which the engine does not declare"
+        requests = [TokenRequest(role=role, drawn=drawn, description="sample") for drawn in _DRAWN]
+        text = tokens.text(requests[0], None)
+        if tokens.made_by is Maker.CLUSTER:
+            if text:
+                yield f"{where} is made by the cluster, and known before it is there"
+            continue
+        if tokens.place(requests[0]) == tokens.place(requests[1]):
+            yield f"{where} is in the same Secret for two machines"
+        if _DRAWN[0] not in text:
+            yield f"{where} does not hold what was drawn for the machine"
+        yield from (f"{where} {problem}" for problem in _upkeep(tokens, requests[0]))
+
+
+def _upkeep(tokens: JoinTokens, request: TokenRequest) -> Iterator[str]:
+    made = tokens.upkeep(request, None, now=_NOW, ttl=_TTL)
+    if made.until < _NOW + _TTL or tokens.expiry(request, made.values) != made.until:
+        yield "is not accepted for as long as was asked"
+    if tokens.upkeep(request, made.values, now=_NOW, ttl=_TTL).values:
+        yield "is written again although nothing has changed"
+    later = tokens.upkeep(request, made.values, now=_NOW + _TTL / 2, ttl=_TTL)
+    if tokens.expiry(request, {**made.values, **later.values}) != _NOW + _TTL * 1.5:
+        yield "is not refreshed when half of its time is over"
 
 
 def _declarations(engine: Engine) -> Iterator[str]:
