@@ -55,12 +55,19 @@ def engine_page() -> str:
 
 def _general(engine: Engine) -> list[str]:
     oldest, newest = (f"{major}.{minor}" for major, minor in (engine.oldest, engine.newest))
-    families = listed(
-        clusterpb.OsFamily.Name(entry).removeprefix("OS_FAMILY_").capitalize() for entry in engine.os_families
-    )
+    families = listed(_family(engine, entry) for entry in engine.os_families)
     versions = f"{oldest} to {newest}; newer ones with a warning"
     joins = "no" if engine.own_minor_only else "yes"
     return [code(engine.name), versions, families, joins, str(len(engine.features))]
+
+
+def _family(engine: Engine, family: clusterpb.OsFamily.ValueType) -> str:
+    name = clusterpb.OsFamily.Name(family).removeprefix("OS_FAMILY_").capitalize()
+    if family != clusterpb.OS_FAMILY_LINUX:
+        return name
+    only = f" ({listed(map(code, sorted(engine.distributions)))})" if engine.distributions else ""
+    reasons = "; ".join(f"not {code(entry)}: {why}" for entry, why in sorted(engine.unserved.items()))
+    return f"{name}{only}" + (f" ({reasons})" if reasons else "")
 
 
 def _secrets(engine: Engine) -> Iterator[list[str]]:

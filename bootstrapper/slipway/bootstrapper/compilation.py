@@ -5,10 +5,12 @@ happens.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly import paths
 from slipway.bootstrapper.compiled import Compiled, class_of, of_class
+from slipway.bootstrapper.engines.extensions import take_extensions
 from slipway.bootstrapper.engines.table import EngineTable, check_system
 from slipway.bootstrapper.file_precedence import settle_files
 from slipway.bootstrapper.lowering.draft import Draft
@@ -103,6 +105,7 @@ class Compiler:
         target = bundle.machine.target
         profile = None if takes_intent else self._profile(target, info)
         draft = Draft(bundle=bundle, known_profile=profile, target=target, ntp_clients=self.profiles.ntp_clients())
+        draft.lowered += result.lowered
         return self._legalise(draft, result, info, optional_features, rejected={})
 
     def _by_class(self, neutral: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) -> bool:
@@ -190,7 +193,7 @@ class Compiler:
         bundle = result.bundle
         try:
             engine = self.engines.choose(bundle.intent.kubernetes, bundle.intent.cluster)
-            check_system(engine, bundle.machine.target.os_family)
+            check_system(engine, bundle.machine.target)
         except SlipwayError as error:
             result.refusals += problems_of_error(error, bundle)
             return False
@@ -224,6 +227,7 @@ class Compiler:
         diagnostics = [diagnostic(one) for one in locate(made.diagnostics, bundle)]
         bundle.ClearField("intent")
         bundle.ClearField("engine_options")
+        result.lowered += take_extensions(bundle, engine)
         bundle.plan.SetInParent()
         bundle.os.files.extend(made.files)
         bundle.plan.steps.extend(made.steps)
@@ -257,6 +261,8 @@ class Compiler:
         rest.CopyFrom(bundle)
         rest.ClearField("intent")
         rest.ClearField("engine_options")
+        with suppress(SlipwayError):
+            take_extensions(rest, self.engines.choose(bundle.intent.kubernetes, bundle.intent.cluster))
         # They become steps of the plan, which every format that takes a plan executes.
         rest.commands.ClearField("pre")
         rest.commands.ClearField("post")

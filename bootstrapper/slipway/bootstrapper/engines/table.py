@@ -1,6 +1,6 @@
 """The engines that a bootstrapper has, and which of them a machine gets."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import entry_points
 
 from slipway.bootstrapper.engines.engine import Engine
@@ -70,21 +70,41 @@ class EngineTable:
         return self._engines.get(family)
 
 
-def check_system(engine: Engine, family: clusterpb.OsFamily.ValueType) -> None:
-    """Check that an engine makes nodes on a family of operating systems.
+def check_system(engine: Engine, target: clusterpb.Target) -> None:
+    """Check that an engine makes nodes on the operating system of a target.
 
     Raises:
-        UnsupportedTarget: it does not.
+        UnsupportedTarget: it does not, or it is for some distributions only, and which one it is is not stated.
     """
-    if family in engine.os_families:
+    families = [clusterpb.OsFamily.Name(item).removeprefix("OS_FAMILY_").lower() for item in engine.os_families]
+    if target.os_family not in engine.os_families:
+        raise _not_served(engine, "os_family", "must be a family", families)
+    if target.os_family != clusterpb.OS_FAMILY_LINUX:
         return
-    names = " or ".join(clusterpb.OsFamily.Name(item).removeprefix("OS_FAMILY_").lower() for item in engine.os_families)
-    raise UnsupportedTarget(
+    if engine.distributions and target.distribution not in engine.distributions:
+        raise _not_served(engine, "distribution", "must be a distribution", sorted(engine.distributions))
+    if target.distribution in engine.unserved:
+        problem = f"is a distribution on which the bootstrap engine {engine.name} makes no nodes"
+        raise UnsupportedTarget(
+            f"the bootstrap engine {engine.name} makes no nodes on {target.distribution}",
+            violations=[
+                Violation(
+                    "machine.target.distribution",
+                    f"{problem}: {engine.unserved[target.distribution]}",
+                    remedy="choose another distribution, or another engine",
+                )
+            ],
+        )
+
+
+def _not_served(engine: Engine, field: str, must: str, served: Sequence[str]) -> UnsupportedTarget:
+    names = " or ".join(served)
+    return UnsupportedTarget(
         f"the bootstrap engine {engine.name} makes nodes on {names} only",
         violations=[
             Violation(
-                "machine.target.os_family",
-                f"must be a family on which the bootstrap engine {engine.name} makes nodes",
+                f"machine.target.{field}",
+                f"{must} on which the bootstrap engine {engine.name} makes nodes",
                 remedy=f"choose {names}, or another engine",
             )
         ],

@@ -1,13 +1,17 @@
 """A test kit for authors of engines: what every engine must keep, tried on machines that the author describes.
 
 Give `problems` an engine and some machines of `machine` that use all of its features between them; an empty list means
-that it keeps the rules. That the bootstrapper refuses what an engine does not declare needs no test of the engine's.
+that it keeps the rules. What an engine does not declare is tried without machines of the author's: each field in turn.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 from slipway.bootstrapper.assembly.secrets import lift_inline
+from slipway.bootstrapper.compilation import ENGINE_NAMESPACES as NAMESPACES
+from slipway.bootstrapper.compilation import Compiler
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, KEYS
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
@@ -15,11 +19,16 @@ from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.engines.engine import Engine, supports
+from slipway.bootstrapper.engines.extensions import PREFIX as EXTENSION
+from slipway.bootstrapper.engines.field_samples import every_field
 from slipway.bootstrapper.engines.join_tokens import JoinTokens, Maker, TokenRequest
 from slipway.bootstrapper.engines.purity import watched
 from slipway.bootstrapper.engines.result import EngineResult
+from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.lowering.omission import take_out
+from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.machine_classes import without_identity
+from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.contract.errors import SlipwayError
 from slipway.contract.features import unsupported
 from slipway.contract.secret_references import references
@@ -32,7 +41,6 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-NAMESPACES = ("kubernetes.", "engine_options.")
 FORMAT = provisionerpb.FormatInfo(
     format="sample",
     kubernetes_input=provisionerpb.KUBERNETES_INPUT_PLAN,
@@ -49,13 +57,14 @@ _AUTHORITIES = (secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY, secretpb.SECRET_KIND
 _OTHERS = 0o077
 
 
-def machine(
+def machine(  # noqa: PLR0913  # keyword-only facts of a machine
     engine: Engine,
     role: clusterpb.Role.ValueType,
     *,
     kubernetes: kubernetespb.Kubernetes | None = None,
     options: specpb.EngineOptions | None = None,
     kubernetes_version: str = "v1.34.2",
+    extensions: Iterable[specpb.Extension] = (),
 ) -> bundlepb.BootstrapBundle:
     """Give the neutral bundle of a machine, with references to the secrets that the engine declares for its role."""
     bundle = bundlepb.BootstrapBundle()
@@ -78,6 +87,7 @@ def machine(
     intent.kubernetes.engine = engine.name
     if options is not None:
         bundle.engine_options.MergeFrom(options)
+    bundle.extensions.extend(extensions)
     declared = engine.secrets(intent.kubernetes)
     made = PlaceholderStore().ensure(ClusterKey("sample"), declared, KeySettings()).secrets
     held = secrets_for_role(made, declared, role)
@@ -93,7 +103,8 @@ def problems(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> li
     for number, bundle in enumerate(samples):
         where = f"machine {number} ({clusterpb.Role.Name(bundle.intent.role)})"
         results += [f"{where}: {problem}" for problem in _plan(engine, bundle)]
-    return results + list(unused_features(engine, samples)) + list(idle_features(engine, samples))
+    features = [*unused_features(engine, samples), *idle_features(engine, samples), *accepted_features(engine)]
+    return results + features
 
 
 def unused_features(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> Iterator[str]:
@@ -110,13 +121,49 @@ def idle_features(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) 
     for bundle in machines:
         whole = _result(engine, bundle)
         for use in uses(bundle):
-            if use.id.startswith(_FACTS) or not use.id.startswith(NAMESPACES):
+            if use.id.startswith(_FACTS) or not use.id.startswith((*NAMESPACES, EXTENSION)):
                 continue
             bare = bundlepb.BootstrapBundle()
             bare.CopyFrom(bundle)
             changed = take_out(bare, use.path) and _result(engine, bare) != whole
             seen[use.id] = seen.get(use.id, False) or changed
     yield from (f"{feature} is declared, and changes no plan" for feature, changed in seen.items() if not changed)
+
+
+def accepted_features(engine: Engine) -> Iterator[str]:
+    """Give the features that the engine does not declare, and that are not refused where a machine of it uses them."""
+    declaring = copy(engine)
+    declaring.build_plan = lambda *_: EngineResult(engine=engine.name)  # type: ignore[method-assign]
+    compiler = Compiler(engines=EngineTable([declaring]), profiles=ProfileTable.shipped(), passes=all_passes())
+    declared, tried = {support.id for support in engine.features}, set[str]()
+    bare = machine(engine, clusterpb.ROLE_INIT)
+    for fields, features in _samples():
+        used = features - declared - tried
+        if not used:
+            continue
+        tried |= used
+        bundle = bundlepb.BootstrapBundle()
+        bundle.CopyFrom(bare)
+        bundle.MergeFrom(fields)
+        bundle.intent.kubernetes.engine = engine.name
+        refused = {problem.feature for problem in compiler.compile(bundle, FORMAT).refusals}
+        yield from (f"{feature} is not declared, and is not refused" for feature in sorted(used - refused))
+
+
+@cache
+def _samples() -> Sequence[tuple[bundlepb.BootstrapBundle, frozenset[str]]]:
+    """Give bundles that use all features between them, each with the features that it uses.
+
+    The first one has all fields; of fields that exclude each other, all but the last one are tried by themselves.
+    """
+    samples = list(every_field())
+    together = bundlepb.BootstrapBundle()
+    for sample in samples:
+        together.MergeFrom(sample)
+    return [
+        (fields, frozenset(use.id for use in uses(fields) if use.id.startswith(NAMESPACES)))
+        for fields in (together, *samples)
+    ]
 
 
 def token_problems(engine: Engine) -> Iterator[str]:
@@ -153,6 +200,8 @@ def _upkeep(tokens: JoinTokens, request: TokenRequest) -> Iterator[str]:
 def _declarations(engine: Engine) -> Iterator[str]:
     features = {support.id for support in engine.features}
     for feature in sorted(features - feature_names()):
+        if feature.startswith(EXTENSION):
+            continue
         yield f"{feature} is declared, and the contract has no such feature"
     for feature in sorted(features & set(engine.remedies)):
         yield f"{feature} is declared, and has a remedy for where it is not taken"
