@@ -158,6 +158,20 @@ async def test_what_a_format_does_not_take_is_refused_by_the_callers_own_path() 
     assert all(one.remedy for one in error.violations)
 
 
+async def test_windows_refuses_all_of_a_foreign_plan_at_once() -> None:
+    """Scripts that it cannot run, paths of Linux, and what it has no place for: one answer."""
+    script = {
+        "id": "b",
+        "phase": "PHASE_BOOTSTRAP",
+        "command": {"script": {"text": "x"}, "interpreter": "INTERPRETER_SH"},
+    }
+    steps = [*SPEC["plan"]["steps"], script]
+    spec = changed(provisioner={"name": "windows"}, target={"osFamily": "OS_FAMILY_WINDOWS"}, plan={"steps": steps})
+    error = await refusal(request(spec))
+    paths = {violation.path for violation in error.violations}
+    assert {"spec.plan.steps[1]", "spec.os.sysctls[0]", "spec.os.files[0]"} <= paths, paths
+
+
 STEP = SPEC["plan"]["steps"][0]
 
 

@@ -37,9 +37,6 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
-CLOUD_INIT = "text/cloud-config"
-"""Media type of user data that cloud-init reads; it is cloud-init's own."""
-
 ENGINE_NAMESPACES = ("kubernetes.", "engine_options.")
 
 
@@ -172,10 +169,13 @@ class Compiler:
             draft.bundle.os.files.append(provenance_file(draft.bundle))
             try:
                 with span("lower", {"pass": RUNNER}):
-                    finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
+                    finish(draft, supports, media_type=info.media_type)
             except SlipwayError as error:
                 result.refusals += problems_of_error(error, draft.bundle)
-                return result
+                # The rest can still be judged: who corrects the steps shall not learn of it only then.
+                for refused in (draft, result.draft):
+                    refused.bundle.plan.ClearField("steps")
+                    refused.prepared.clear()
         if features is not None:
             result.bundle.MergeFrom(features)
             return result
@@ -309,7 +309,7 @@ def _takes_no_plan(info: provisionerpb.FormatInfo) -> Problem:
         "plan.steps",
         "plan",
         f"cannot be carried out by format {info.format}, whose operating system becomes a node by itself",
-        "Choose a provisioner that takes plans, such as cloud-init or ignition",
+        "Choose a provisioner that takes plans",
         diagnosticpb.Origin(path="spec.plan"),
         other_formats=True,
     )
