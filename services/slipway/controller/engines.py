@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.engines.join_tokens import JoinTokens
+from slipway.bootstrapper.engines.table import SPEC_FIELD
 from slipway.bootstrapper.importers.cluster_api.families import family_of_config
 from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import stated
@@ -76,7 +77,7 @@ class Engines:
         if joins and not named and not (family or cluster.control_plane_family):
             unknown = _UNKNOWN if reference is None else _UNKNOWN_KIND.format(kind=reference.get("kind") or "(no kind)")
             raise Halt(Reason.ENGINE_UNKNOWN, unknown)
-        return self.bootstrapper.compiler.engines.choose(kubernetes, subject.cluster).name
+        return self.bootstrapper.compiler.engines.choose(kubernetes, subject.cluster, field=SPEC_FIELD).name
 
     def of_machines(self, cluster: ClusterObject) -> str:
         """Give what all control-plane Machines of a Cluster are bootstrapped by, "" where that is not one thing."""
@@ -96,7 +97,7 @@ class Engines:
             kubernetes.engine = facts.engine
         known = clusterpb.Cluster(control_plane=engine or cluster.control_plane_family)
         try:
-            return table.choose(kubernetes, known).join_tokens
+            return table.choose(kubernetes, known, field=SPEC_FIELD).join_tokens
         except SlipwayError as error:
             raise of_contract(error) from None
 

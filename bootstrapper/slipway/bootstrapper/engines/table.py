@@ -14,7 +14,7 @@ from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 GROUP = "slipway.engines"
 """Group of Python entry points: each names a class without arguments that is an Engine."""
 
-FIELD = "intent.kubernetes.engine"
+FIELD, SPEC_FIELD = "intent.kubernetes.engine", "spec.kubernetes.engine"
 
 
 class EngineTable:
@@ -41,10 +41,11 @@ class EngineTable:
         """Their names, in order."""
         return list(self._engines)
 
-    def choose(self, kubernetes: kubernetespb.Kubernetes, cluster: clusterpb.Cluster) -> Engine:
+    def choose(self, kubernetes: kubernetespb.Kubernetes, cluster: clusterpb.Cluster, *, field: str = FIELD) -> Engine:
         """Give the engine that a spec names, else that of the cluster's control plane, else the first one.
 
-        A control plane that none of the engines makes cannot be joined by a plan; the engine refuses it.
+        A control plane that none of the engines makes cannot be joined by a plan; the engine refuses it. `field` is
+        the path by which the caller knows the name: by default that of the bundle.
 
         Raises:
             SpecInvalid: the spec names an engine that is not installed.
@@ -56,7 +57,7 @@ class EngineTable:
             return self._engines[kubernetes.engine]
         raise SpecInvalid(
             "the bootstrap engine of the spec is not installed",
-            violations=[self.not_installed(kubernetes.engine, FIELD)],
+            violations=[self.not_installed(kubernetes.engine, field)],
         )
 
     def not_installed(self, name: str, path: str) -> Violation:
