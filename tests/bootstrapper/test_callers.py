@@ -1,6 +1,6 @@
 """Who may call a bootstrapper: it hands out the keys of clusters."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import pytest
 from slipway.bootstrapper.callers import Callers
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings
+from slipway.bootstrapper.provisioning_service import provisioning_service
 from slipway.bootstrapper.service import BootstrapServicer
 from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.contract.errors import PermissionDenied, SlipwayError, SpecInvalid, Unauthenticated
@@ -21,12 +22,15 @@ from slipway.rpc.server import RpcServer, Service
 from slipway.rpc.tls import CertificateFiles
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 from slipway.v1alpha1.bootstrap_service_pb2_grpc import (
     BootstrapServiceStub,
     add_BootstrapServiceServicer_to_server,
 )
+from slipway.v1alpha1.provisioning_service_pb2_grpc import ProvisioningServiceStub
 from tests.services.certificates import Authority
 
 CALL = Call(service="slipway.v1alpha1.BootstrapService", method="GetUserData", streaming=False)
@@ -170,6 +174,64 @@ async def stub(watched: Watched, tmp_path: Path) -> AsyncIterator[Any]:
     finally:
         await channels.close()
         await server.stop(grace=0)
+
+
+@pytest.fixture
+async def provisioning(watched: Watched, tmp_path: Path) -> AsyncIterator[Callable[[str], Any]]:
+    """Give a function: a client of ProvisioningService with a certificate for an id; CONTROLLER is held to team-a."""
+    authority = Authority()
+    settings = BootstrapperSettings(
+        listen_address="127.0.0.1:0",
+        tls_cert_dir=authority.fill(tmp_path / "server"),
+        callers=frozenset({f"{CONTROLLER}=team-a"}),
+    )
+    service = provisioning_service(embedded_bootstrapper(store=watched))
+    server = RpcServer(settings, [service], policy=Callers(settings.allowed_callers))
+    await server.start()
+    opened: list[ChannelPool] = []
+
+    def client(identity: str) -> Any:
+        files = CertificateFiles(authority.fill(tmp_path / f"client-{len(opened)}", uris=[identity]))
+        opened.append(ChannelPool(tls=files, trust_domain="slipway"))
+        return ProvisioningServiceStub(opened[-1].get(f"localhost:{server.port}", retries=False))
+
+    try:
+        yield client
+    finally:
+        for channels in opened:
+            await channels.close()
+        await server.stop(grace=0)
+
+
+def own_plan() -> provisioningpb.ProvisionRequest:
+    """Give a machine whose plan its caller brings."""
+    request = provisioningpb.ProvisionRequest(machine_name="m")
+    request.spec.provisioner.name = "cloud-init"
+    step = request.spec.plan.steps.add(id="a", phase=planpb.PHASE_BOOTSTRAP)
+    step.command.argv.append("true")
+    return request
+
+
+@pytest.mark.parametrize("identity", [OTHER, "spiffe://slipway/provisioner/x", "spiffe://slipway/registry/r"])
+async def test_a_plan_of_its_own_gives_an_identity_no_right(
+    provisioning: Callable[[str], Any], watched: Watched, identity: str
+) -> None:
+    """Both calls refuse who is not on the list, and a service always."""
+    stub, request = provisioning(identity), own_plan()
+    explain = provisioningpb.ExplainProvisionRequest(spec=request.spec)
+    for method, question in ((stub.Provision, request), (stub.ExplainProvision, explain)):
+        with pytest.raises(PermissionDenied):
+            await invoke(method, question, timeout=30)
+    assert watched.asked == []
+
+
+async def test_a_namespace_does_not_bind_a_caller_with_a_plan_of_its_own(
+    provisioning: Callable[[str], Any], watched: Watched
+) -> None:
+    """It brings all secrets itself: nothing of any cluster is read, so there is no cluster to be held to."""
+    answer = await invoke(provisioning(CONTROLLER).Provision, own_plan(), timeout=30)
+    assert answer.format == "cloud-config"
+    assert watched.asked == []
 
 
 def subject(namespace: str) -> bootstrappb.Subject:

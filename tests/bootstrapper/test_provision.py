@@ -11,6 +11,7 @@ from google.protobuf.json_format import ParseDict
 
 from slipway.bootstrapper.assembly.own_plan import check_provision
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.provisioning_service import explain_provision, provision
 from slipway.contract.errors import SlipwayError, SpecInvalid
@@ -158,6 +159,20 @@ async def test_what_a_format_does_not_take_is_refused_by_the_callers_own_path() 
     assert all(one.remedy for one in error.violations)
 
 
+async def test_windows_refuses_all_of_a_foreign_plan_at_once() -> None:
+    """Scripts that it cannot run, paths of Linux, and what it has no place for: one answer."""
+    script = {
+        "id": "b",
+        "phase": "PHASE_BOOTSTRAP",
+        "command": {"script": {"text": "x"}, "interpreter": "INTERPRETER_SH"},
+    }
+    steps = [*SPEC["plan"]["steps"], script]
+    spec = changed(provisioner={"name": "windows"}, target={"osFamily": "OS_FAMILY_WINDOWS"}, plan={"steps": steps})
+    error = await refusal(request(spec))
+    paths = {violation.path for violation in error.violations}
+    assert {"spec.plan.steps[1]", "spec.os.sysctls[0]", "spec.os.files[0]"} <= paths, paths
+
+
 STEP = SPEC["plan"]["steps"][0]
 
 
@@ -267,6 +282,40 @@ async def test_explain_needs_no_secrets() -> None:
     assert verdicts["talos", "spec.commands.pre[0]", "os.commands.pre"] == bootstrappb.VERDICT_REFUSED
     assert verdicts["cloud-init", *step] == bootstrappb.VERDICT_LOWERED
     assert verdicts["talos", *step] == bootstrappb.VERDICT_REFUSED
+
+
+def _with_text(size: int) -> dict[str, Any]:
+    """Give the spec with so much more text, for an infrastructure that takes 32,768 bytes."""
+    files = [*SPEC["os"]["files"], {"path": "/srv/text", "content": {"text": "x" * size}}]
+    return changed(os={**SPEC["os"], "files": files}, target={**SPEC["target"], "infrastructure": "hetzner"})
+
+
+@pytest.mark.parametrize("secret", [PLACEHOLDER, PLACEHOLDER * 3])
+async def test_explain_measures_what_provision_makes(secret: bytes) -> None:
+    """To some bytes where secrets have the length of the stand-ins; of longer ones there is a warning."""
+    value = base64.b64encode(secret).decode()
+    secrets = {"secrets": [{"name": "join", "key": "token", "value": value}]}
+    size = (await provision(service(), request(_with_text(1), secrets=secrets))).size.raw_bytes
+    most = 32768 - size + 1
+    fits = [await _fits(_with_text(length), secrets) for length in (most - 64, most, most + 1, most + 64)]
+    assert [provisioned for provisioned, _, _ in fits] == [True, True, False, False]
+    if secret == PLACEHOLDER:
+        assert (fits[0][1], fits[-1][1]) == (True, False)
+    assert all("SIZE_DOUBTED" in codes for provisioned, explained, codes in fits if explained and not provisioned)
+
+
+async def _fits(spec: dict[str, Any], secrets: dict[str, Any]) -> tuple[bool, bool, set[str]]:
+    """Whether Provision renders a machine, whether ExplainProvision says that it does, and its diagnostics."""
+    question = request(spec, secrets=secrets)
+    explain = provisioningpb.ExplainProvisionRequest(spec=question.spec, machine_name=question.machine_name)
+    answer = await explain_provision(service(), explain)
+    (column,) = [column for column in answer.columns if column.provisioner == "cloud-init"]
+    codes = {diagnostic.code for diagnostic in answer.diagnostics}
+    try:
+        await provision(service(), question)
+    except SlipwayError as error:
+        return error.reason != "USER_DATA_TOO_LARGE", column.renderable, codes
+    return True, column.renderable, codes
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,21 @@ async def test_all_that_is_wrong_with_a_machine_of_windows_is_told_at_once() -> 
     ]
 
 
+async def test_scripts_that_cannot_run_hide_nothing_else_of_a_machine_of_windows() -> None:
+    """What no pass lowers, what Render refuses and what the passes then cannot do, each once."""
+    scripts = "{pre: [{script: {text: a}, interpreter: Sh}], post: [{script: {text: b}, interpreter: Sh}]}"
+    files = "[{path: /etc/a, content: {text: x}}, {path: /etc/b, content: {text: x}}]"
+    system = (
+        f"{{files: {files}, sysctls: [{{name: a.b, value: c}}], hostname: {{name: {{value: much-too-long-a-name}}}}}}"
+    )
+    spec = f"{{target: {{osFamily: Windows}}, commands: {scripts}, os: {system}}}"
+    error = await refused(asked(question(spec), "windows"))
+    assert error is not None
+    paths = sorted(violation.path.rpartition("spec.")[2] for violation in error.violations)
+    commands, system = ["commands.post[0]", "commands.pre[0]"], ["files[0]", "files[1]", "hostname", "sysctls[0]"]
+    assert paths == [*commands, *(f"os.{name}" for name in system)]
+
+
 @pytest.mark.parametrize(
     ("version", "kubernetes", "feature"),
     [

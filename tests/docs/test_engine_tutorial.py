@@ -100,6 +100,34 @@ def test_every_command_knows_an_installed_engine(installed: Path, arguments: tup
     assert re.search(pattern, done.stdout, re.MULTILINE), done.stdout
 
 
+@pytest.mark.parametrize(
+    ("command", "expected", "status"),
+    [
+        (("bundle", "--lowered-for", "ignition", "-o", "json"), r'"/etc/dinghy/options.yaml"', 0),
+        (("explain", "--provisioner", "ignition"), r"^extensions\[0\] +ext.dinghy.example.com/options +lowered$", 0),
+        (("render", "--provisioner", "talos"), r"extensions\[0\] \(ext\.dinghy\.example\.com/options\)", 1),
+    ],
+    ids=["bundle", "explain", "talos"],
+)
+def test_the_options_of_an_installed_engine_are_its_extension(
+    installed: Path, command: tuple[str, ...], expected: str, status: int
+) -> None:
+    """The plan has what it says; a system that bootstraps itself refuses it by its field."""
+    name, *rest = command
+    done = CliRunner().invoke(cli, [name, "-f", str(installed / "fleet.yaml"), "--machine", "second", *rest])
+    assert done.exit_code == status, done.output
+    assert re.search(expected, done.stdout, re.MULTILINE), done.stdout
+
+
+def test_another_engine_refuses_the_options_of_one(installed: Path) -> None:
+    """Nothing is dropped: to kubeadm the extension means nothing."""
+    other = installed / "other.yaml"
+    other.write_text((installed / "fleet.yaml").read_text().replace("engine: dinghy", "engine: kubeadm"))
+    done = CliRunner().invoke(cli, ["render", "-f", str(other), "--machine", "second", "--provisioner", "cloud-init"])
+    assert done.exit_code == 1
+    assert "extensions[0] (ext.dinghy.example.com/options)" in done.stdout, done.stdout
+
+
 @pytest.mark.parametrize("place", ["", "join: "])
 def test_a_slip_in_the_name_of_an_engine_is_a_warning(installed: Path, place: str) -> None:
     """At its field: where the machine is rendered, the engine may be installed all the same."""

@@ -22,11 +22,14 @@ def config(name: str, *, os: dict[str, Any], kubernetes: dict[str, Any], **spec:
         **os,
     }
     node = {"taints": {}, "kubeletArguments": [{"name": "cgroup-driver", "value": "systemd"}]}
-    plane = {"controlPlane": {"kubeProxy": {"disabled": True}, "dns": {"disabled": True}}} if name == "cp" else {}
+    parts = {"engine": "k0s", **kubernetes, "node": {**node, **kubernetes.get("node", {})}}
+    if name == "cp":
+        plane = {"kubeProxy": {"disabled": True}, "dns": {"disabled": True}}
+        parts["controlPlane"] = {**plane, **kubernetes.get("controlPlane", {})}
     return documents.config(
         name,
         os=system,
-        kubernetes={"engine": "k0s", "node": node, **plane, **kubernetes},
+        kubernetes=parts,
         engineOptions={"k0s": _OPTIONS},
         **spec,
     )

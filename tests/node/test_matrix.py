@@ -70,17 +70,53 @@ SYSTEM: Mapping[str, Any] = {
 }
 HOOKS = {name: [{"argv": ["sh", "-c", f"echo run >>/var/count-{name}"]}] for name in ("pre", "post")}
 
+NAME = "keeper.example.com"
+NODE: Mapping[str, Any] = {
+    "labels": [{"name": "harbour.example.com/berth", "value": "north"}],
+    "taints": {"items": [{"key": "harbour.example.com/tide", "value": "ebb", "effect": "PreferNoSchedule"}]},
+}
+CONTROL_PLANE: Mapping[str, Any] = {
+    "apiServerSans": [NAME],
+    "apiServer": {"arguments": [{"name": "event-ttl", "value": "59m"}]},
+}
+"""What each machine, and each control plane, is told of Kubernetes besides."""
+
 QUESTIONS = {
     "file": "cat /etc/harbour/log; stat -c '%U %a' /etc/harbour/log",
     "user": "getent passwd sailor | cut -d: -f1,7",
     "sysctl": "sysctl -n net.ipv4.ip_forward net.ipv4.tcp_keepalive_time",
-    "time servers": "grep -rhs ^NTP=. /etc/systemd/timesyncd.conf.d; systemctl is-enabled systemd-timesyncd",
+    "time servers": (
+        "systemd-analyze cat-config systemd/timesyncd.conf | grep ^NTP=. | tail -n 1; "
+        "systemctl is-enabled systemd-timesyncd"
+    ),
     "authority": "openssl verify -CAfile /etc/ssl/certs/ca-certificates.crt",
-    "mirror": f"grep -rho '{MIRROR}' /etc/containerd/certs.d/images.example.com",
+    "mirror": (
+        "containerd config dump | grep -o '/etc/containerd/certs.d' | sort -u; "
+        "ctr images pull --hosts-dir /etc/containerd/certs.d images.example.com/a:b 2>&1 "
+        "| grep -oE 'https?://[^/\"]*/v2' | sort -u"
+    ),
     "proxy": "tr '\\0' '\\n' </proc/$(pgrep -ox containerd)/environ | grep ^HTTPS_PROXY=",
     "hooks": "cat /var/count-pre /var/count-post",
 }
-"""What is asked of each machine, as a shell asks it; it gets the authority as its input."""
+"""What is asked of each machine, as a shell asks it; it gets the authority as its input.
+
+No clock of these machines is their own, so the time service does not run: asked is the configuration that it reads.
+The mirror is away: containerd's own resolver names all that it tried.
+"""
+
+PLANE_QUESTIONS = {
+    "argument": "tr '\\0' '\\n' </proc/$(pgrep -ox kube-apiserver)/cmdline | grep -x -e --event-ttl=59m",
+    "name": (
+        f"curl -s -o /dev/null --cacert %(pki)s/ca.crt --noproxy '*' --resolve {NAME}:6443:127.0.0.1 "
+        f"https://{NAME}:6443/healthz; echo $?"
+    ),
+    "other name": (
+        "curl -s -o /dev/null --cacert %(pki)s/ca.crt --noproxy '*' --resolve stranger.example.com:6443:127.0.0.1 "
+        "https://stranger.example.com:6443/healthz; echo $?"
+    ),
+}
+PLANE_ANSWERS = {"argument": "--event-ttl=59m\n", "name": "0\n", "other name": "60\n"}
+"""The same of each control plane: 60 is what curl calls a certificate that is not for the name."""
 
 ANSWERS = {
     "file": "ahoy\nsailor 640\n",
@@ -88,7 +124,7 @@ ANSWERS = {
     "sysctl": "1\n611\n",
     "time servers": "NTP=time.example.com\nenabled\n",
     "authority": "stdin: OK\n",
-    "mirror": f"{MIRROR}\n",
+    "mirror": f"/etc/containerd/certs.d\n{MIRROR}/v2\n",
     "proxy": f"HTTPS_PROXY={PROXY}\n",
     "hooks": "run\nrun\n",
 }
@@ -113,8 +149,11 @@ class Shape:
     def text(self) -> str:
         """The documents of the cluster."""
         configs = [
-            ENGINES[self.engine](name, os=dict(SYSTEM), kubernetes={"engine": self.engine}, commands=HOOKS)
-            for name in ("cp", "worker")
+            ENGINES[self.engine](name, os=dict(SYSTEM), kubernetes={"engine": self.engine, **parts}, commands=HOOKS)
+            for name, parts in (
+                ("cp", {"node": dict(NODE), "controlPlane": dict(CONTROL_PLANE)}),
+                ("worker", {"node": dict(NODE)}),
+            )
         ]
         return documents.text(documents.cluster(ROLES, name="matrix"), *configs)
 
@@ -148,10 +187,19 @@ class Node:
 
 @dataclasses.dataclass(frozen=True)
 class Seen:
-    """What was seen of a cluster: its nodes by role, and the tokens that it holds."""
+    """What was seen of a cluster.
+
+    Attributes:
+        nodes: its machines by role.
+        tokens: the tokens that it holds.
+        registered: its nodes by role, as the API server has them.
+        planes: the answers of its control planes by role.
+    """
 
     nodes: Mapping[str, Node]
     tokens: list[Mapping[str, str]]
+    registered: Mapping[str, Any]
+    planes: Mapping[str, Mapping[str, str]]
 
 
 def look(shape: Shape) -> Seen:
@@ -165,6 +213,8 @@ def look(shape: Shape) -> Seen:
                 machine.wait_sentinel(timeout=SECONDS)
         wait_all_ready(machines)
         before = {role: answers(machine) for role, machine in machines.items()}
+        registered = json.loads(machines["first"].run(["kubectl", "get", "nodes", "-o", "json"]).output)["items"]
+        planes = {role: plane_answers(shape, machines[role]) for role in ("first", "joined")}
         held = machines["first"].run(["kubectl", "-n", "kube-system", "get", "secrets", "-o", "json"]).output
         since = time.time()
         with ThreadPoolExecutor(len(machines)) as pool:
@@ -181,7 +231,16 @@ def look(shape: Shape) -> Seen:
             for role, machine in machines.items()
         }
     secrets = [item for item in json.loads(held)["items"] if item["type"] == "bootstrap.kubernetes.io/token"]
-    return Seen(nodes, [item["data"] for item in secrets])
+    by_name = {item["metadata"]["name"]: item for item in registered}
+    return Seen(nodes, [item["data"] for item in secrets], by_name, planes)
+
+
+def plane_answers(shape: Shape, machine: Machine) -> dict[str, str]:
+    """What a control plane answers to its questions."""
+    return {
+        what: machine.run(["sh", "-c", question % {"pki": PKI[shape.engine]}]).output
+        for what, question in PLANE_QUESTIONS.items()
+    }
 
 
 def wait_all_ready(machines: Mapping[str, Machine], *, since: float = 0.0) -> None:
@@ -242,6 +301,22 @@ def test_a_node_is_the_same_after_a_reboot(seen: Callable[[Shape], Seen], shape:
     node = seen(shape).nodes[role]
     assert node.boots == 2
     assert node.after_reboot == ANSWERS
+
+
+@each_cell
+def test_a_node_has_its_labels_and_taints(seen: Callable[[Shape], Seen], shape: Shape, role: str) -> None:
+    """In the API, where schedulers look; k0s taints no control plane by itself here, and kubeadm takes ours instead."""
+    node = seen(shape).registered[role]
+    (label,) = NODE["labels"]
+    assert node["metadata"]["labels"][label["name"]] == label["value"]
+    ours = [taint for taint in node["spec"].get("taints", []) if taint["key"].startswith("harbour.")]
+    assert [{key: taint[key] for key in ("key", "value", "effect")} for taint in ours] == NODE["taints"]["items"]
+
+
+@each_cluster
+def test_control_planes_have_their_argument_and_name(seen: Callable[[Shape], Seen], shape: Shape) -> None:
+    """The process of the API server was called with the argument, and serves a certificate for the further name."""
+    assert seen(shape).planes == dict.fromkeys(("first", "joined"), PLANE_ANSWERS)
 
 
 @each_cluster

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from slipway.bootstrapper.engines.bootstrap_tokens import BootstrapTokens
 from slipway.bootstrapper.engines.engine import Engine
 from slipway.bootstrapper.engines.table import built_in_engines
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -19,9 +20,12 @@ what only one of them knows stands in [engineOptions](spec.md).
 Other packages [add engines](../tutorials/write-an-engine.md)."""
 
 _TOKENS = """\
-What the Secret of a token holds in the cluster, beside its id, its secret and its expiry. The controller makes one for
-each joining machine, and keeps it for as long as the machine may need it; the machine that creates a cluster makes the
-first one itself, for 24 hours."""
+By what a machine joins. A token that the *controller* makes is a bootstrap token of Kubernetes: a Secret of the
+workload cluster, in the namespace kube-system, one for each machine that joins. The controller creates it before it
+stores the machine's user data, refreshes its expiry until the machine has joined, for a day at most, and lets it
+expire: the cluster's token cleaner removes it. A token that the *cluster* makes is only read, when the machine is
+rendered. The machine that creates a cluster makes the first tokens itself, for 24 hours. The column *values* has what
+the Secret holds beside the token's id, its secret, its description and its expiry."""
 
 
 def engine_page() -> str:
@@ -42,18 +46,28 @@ def engine_page() -> str:
             [row for engine in engines for row in _secrets(engine)],
         ),
         f"## Tokens\n\n{_TOKENS}\n\n"
-        + table(["Engine", "Machine", "Values"], [row for engine in engines for row in _tokens(engine)]),
+        + table(
+            ["Engine", "Machine", "Made by", "Secret in the user data", "Values"],
+            [row for engine in engines for row in _tokens(engine)],
+        ),
     )
 
 
 def _general(engine: Engine) -> list[str]:
     oldest, newest = (f"{major}.{minor}" for major, minor in (engine.oldest, engine.newest))
-    families = listed(
-        clusterpb.OsFamily.Name(entry).removeprefix("OS_FAMILY_").capitalize() for entry in engine.os_families
-    )
+    families = listed(_family(engine, entry) for entry in engine.os_families)
     versions = f"{oldest} to {newest}; newer ones with a warning"
     joins = "no" if engine.own_minor_only else "yes"
     return [code(engine.name), versions, families, joins, str(len(engine.features))]
+
+
+def _family(engine: Engine, family: clusterpb.OsFamily.ValueType) -> str:
+    name = clusterpb.OsFamily.Name(family).removeprefix("OS_FAMILY_").capitalize()
+    if family != clusterpb.OS_FAMILY_LINUX:
+        return name
+    only = f" ({listed(map(code, sorted(engine.distributions)))})" if engine.distributions else ""
+    reasons = "; ".join(f"not {code(entry)}: {why}" for entry, why in sorted(engine.unserved.items()))
+    return f"{name}{only}" + (f" ({reasons})" if reasons else "")
 
 
 def _secrets(engine: Engine) -> Iterator[list[str]]:
@@ -67,5 +81,8 @@ def _roles(names: Iterable[str]) -> str:
 
 
 def _tokens(engine: Engine) -> Iterator[list[str]]:
-    for machine, values in (("worker", engine.join_tokens.worker), ("control plane", engine.join_tokens.control_plane)):
-        yield [code(engine.name), machine, listed(code(f"{key}: {value}") for key, value in values.items())]
+    tokens = engine.join_tokens
+    for role, machine in ((clusterpb.ROLE_WORKER, "worker"), (clusterpb.ROLE_CONTROL_PLANE, "control plane")):
+        values = tokens.values(role).items() if isinstance(tokens, BootstrapTokens) else ()
+        shown = listed(code(f"{key}: {value}") for key, value in values)
+        yield [code(engine.name), machine, tokens.made_by.value, code(tokens.secret(role)), shown]

@@ -5,10 +5,12 @@ happens.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly import paths
 from slipway.bootstrapper.compiled import Compiled, class_of, of_class
+from slipway.bootstrapper.engines.extensions import take_extensions
 from slipway.bootstrapper.engines.table import EngineTable, check_system
 from slipway.bootstrapper.file_precedence import settle_files
 from slipway.bootstrapper.lowering.draft import Draft
@@ -34,9 +36,6 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
-
-CLOUD_INIT = "text/cloud-config"
-"""Media type of user data that cloud-init reads; it is cloud-init's own."""
 
 ENGINE_NAMESPACES = ("kubernetes.", "engine_options.")
 
@@ -103,6 +102,7 @@ class Compiler:
         target = bundle.machine.target
         profile = None if takes_intent else self._profile(target, info)
         draft = Draft(bundle=bundle, known_profile=profile, target=target, ntp_clients=self.profiles.ntp_clients())
+        draft.lowered += result.lowered
         return self._legalise(draft, result, info, optional_features, rejected={})
 
     def _by_class(self, neutral: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) -> bool:
@@ -169,10 +169,13 @@ class Compiler:
             draft.bundle.os.files.append(provenance_file(draft.bundle))
             try:
                 with span("lower", {"pass": RUNNER}):
-                    finish(draft, supports, cloud_init=info.media_type == CLOUD_INIT)
+                    finish(draft, supports, media_type=info.media_type)
             except SlipwayError as error:
                 result.refusals += problems_of_error(error, draft.bundle)
-                return result
+                # The rest can still be judged: who corrects the steps shall not learn of it only then.
+                for refused in (draft, result.draft):
+                    refused.bundle.plan.ClearField("steps")
+                    refused.prepared.clear()
         if features is not None:
             result.bundle.MergeFrom(features)
             return result
@@ -190,7 +193,7 @@ class Compiler:
         bundle = result.bundle
         try:
             engine = self.engines.choose(bundle.intent.kubernetes, bundle.intent.cluster)
-            check_system(engine, bundle.machine.target.os_family)
+            check_system(engine, bundle.machine.target)
         except SlipwayError as error:
             result.refusals += problems_of_error(error, bundle)
             return False
@@ -224,6 +227,7 @@ class Compiler:
         diagnostics = [diagnostic(one) for one in locate(made.diagnostics, bundle)]
         bundle.ClearField("intent")
         bundle.ClearField("engine_options")
+        result.lowered += take_extensions(bundle, engine)
         bundle.plan.SetInParent()
         bundle.os.files.extend(made.files)
         bundle.plan.steps.extend(made.steps)
@@ -257,6 +261,8 @@ class Compiler:
         rest.CopyFrom(bundle)
         rest.ClearField("intent")
         rest.ClearField("engine_options")
+        with suppress(SlipwayError):
+            take_extensions(rest, self.engines.choose(bundle.intent.kubernetes, bundle.intent.cluster))
         # They become steps of the plan, which every format that takes a plan executes.
         rest.commands.ClearField("pre")
         rest.commands.ClearField("post")
@@ -303,7 +309,7 @@ def _takes_no_plan(info: provisionerpb.FormatInfo) -> Problem:
         "plan.steps",
         "plan",
         f"cannot be carried out by format {info.format}, whose operating system becomes a node by itself",
-        "Choose a provisioner that takes plans, such as cloud-init or ignition",
+        "Choose a provisioner that takes plans",
         diagnosticpb.Origin(path="spec.plan"),
         other_formats=True,
     )

@@ -9,7 +9,7 @@ from slipway.bootstrapper.credentials.cluster_secrets import (
     ETCD_CLIENT,
     cluster_declarations,
 )
-from slipway.bootstrapper.engines.table import EngineTable
+from slipway.bootstrapper.engines.table import SPEC_FIELD, EngineTable
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
@@ -32,7 +32,7 @@ def needed(
     spec = subject.spec.kubernetes
     declared: Sequence[secretpb.SecretDeclaration] = cluster_declarations()
     if takes_plan:
-        declared = engines.choose(spec, subject.cluster).secrets(spec)
+        declared = engines.choose(spec, subject.cluster, field=SPEC_FIELD).secrets(spec)
     without = {ETCD_CA} if spec.etcd.HasField("external") else set()
     own_discovery = spec.discovery.HasField("file") or spec.discovery.token.HasField("token")
     if own_discovery and subject.machine.role != clusterpb.ROLE_INIT:

@@ -117,6 +117,7 @@ def _reconciler(
         clock=utc_now,
         questions=NativeQuestions(reader, ControlPlanes(calls), bootstrapper.compiler.engines, watches.depend),
         engines=Engines(bootstrapper, watches.machines_of, watches.secrets),
+        workloads=workloads,
     )
     return Reconciler(
         objects=calls,

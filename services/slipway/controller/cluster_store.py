@@ -22,7 +22,7 @@ from slipway.bootstrapper.credentials.cluster_secrets import (
     SERVICE_ACCOUNT,
 )
 from slipway.bootstrapper.credentials.entropy import SystemEntropy
-from slipway.bootstrapper.credentials.generation import SecretFactory
+from slipway.bootstrapper.credentials.generation import KEYS, SecretFactory
 from slipway.bootstrapper.credentials.grouping import by_name
 from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, sorted_secrets
 from slipway.controller.conditions import Reason
@@ -81,7 +81,8 @@ class ClusterStore:
     Attributes:
         cluster: the Cluster.
         role: the machine's role: only what it may have is read, and only the first machine makes the cluster's own.
-        token: the machine's bootstrap token.
+        token: the machine's token.
+        token_secret: name of the secret in which a machine that joins has it; its engine declares it.
     """
 
     objects: Objects
@@ -90,6 +91,7 @@ class ClusterStore:
     cluster: ClusterObject
     role: clusterpb.Role.ValueType
     token: str
+    token_secret: str = BOOTSTRAP_TOKEN
 
     def __repr__(self) -> str:
         return f"ClusterStore({self.cluster.namespace}/{self.cluster.name})"
@@ -122,12 +124,11 @@ class ClusterStore:
 
     def _own_token(self, declaration: secretpb.SecretDeclaration) -> list[secretpb.Secret]:
         """Give the machine's own token: that of a joining machine has the name that its engine declares for it."""
-        own = declaration.kind == secretpb.SECRET_KIND_BOOTSTRAP_TOKEN and (
-            declaration.name == BOOTSTRAP_TOKEN or (_is_ours(declaration) and self.role != clusterpb.ROLE_INIT)
-        )
-        if not own:
+        joins = self.role != clusterpb.ROLE_INIT
+        if declaration.name != BOOTSTRAP_TOKEN and not (joins and declaration.name == self.token_secret):
             return []
-        return [secretpb.Secret(name=declaration.name, key="token", kind=declaration.kind, value=self.token.encode())]
+        (key,) = KEYS[declaration.kind]
+        return [secretpb.Secret(name=declaration.name, key=key, kind=declaration.kind, value=self.token.encode())]
 
     def _may_make(self, declaration: secretpb.SecretDeclaration) -> bool:
         if not _is_ours(declaration):

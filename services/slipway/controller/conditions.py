@@ -53,6 +53,7 @@ class Reason(StrEnum):
     WAITING_FOR_CERTIFICATES = "WaitingForCertificates"
     WAITING_FOR_KUBECONFIG = "WaitingForKubeconfig"
     WAITING_FOR_SECRET = "WaitingForSecret"  # noqa: S105  # a reason's name
+    WAITING_FOR_JOIN_TOKEN = "WaitingForJoinToken"  # noqa: S105  # a reason's name
     WAITING_FOR_PROVISIONER = "WaitingForProvisioner"
     WAITING_FOR_PREDECESSOR = "WaitingForPredecessor"
     WORKLOAD_UNREACHABLE = "WorkloadClusterUnreachable"
@@ -127,6 +128,12 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.WAITING_FOR_SECRET: Meaning(
         "A Secret or ConfigMap that the spec refers to, or a key of it, does not exist.",
         "Create what the message names, in the namespace of the config.",
+        waits=True,
+    ),
+    Reason.WAITING_FOR_JOIN_TOKEN: Meaning(
+        "The workload cluster makes the token by which its machines join itself, and the Secret that the message names "
+        "does not exist there, or holds no usable token.",
+        "Check the control plane of the workload cluster. The controller retries with back-off.",
         waits=True,
     ),
     Reason.WAITING_FOR_PROVISIONER: Meaning(

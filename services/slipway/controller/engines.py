@@ -1,15 +1,17 @@
-"""Which bootstrap engine a machine of a Cluster gets, and the form of the tokens by which it joins.
+"""Which bootstrap engine a machine of a Cluster gets, and the mechanism of the tokens by which it joins.
 
 Where a Cluster refers to a control plane, that one's kind says which engine it has. Where it does not, the data Secrets
 of its control-plane Machines do: each names by what its machine is bootstrapped. No machine joins by a guess: where
 neither is known, as of a control plane of an unknown kind, the spec has to name the engine.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.engines.join_tokens import JoinTokens
+from slipway.bootstrapper.engines.table import SPEC_FIELD
 from slipway.bootstrapper.importers.cluster_api.families import family_of_config
 from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import stated
@@ -75,7 +77,7 @@ class Engines:
         if joins and not named and not (family or cluster.control_plane_family):
             unknown = _UNKNOWN if reference is None else _UNKNOWN_KIND.format(kind=reference.get("kind") or "(no kind)")
             raise Halt(Reason.ENGINE_UNKNOWN, unknown)
-        return self.bootstrapper.compiler.engines.choose(kubernetes, subject.cluster).name
+        return self.bootstrapper.compiler.engines.choose(kubernetes, subject.cluster, field=SPEC_FIELD).name
 
     def of_machines(self, cluster: ClusterObject) -> str:
         """Give what all control-plane Machines of a Cluster are bootstrapped by, "" where that is not one thing."""
@@ -83,10 +85,8 @@ class Engines:
         families = {self._family(cluster.namespace, owner) for owner in owners} - {""}
         return families.pop() if len(families) == 1 else ""
 
-    def token_values(
-        self, facts: Facts, cluster: ClusterObject, role: clusterpb.Role.ValueType, *, engine: str
-    ) -> Mapping[str, str]:
-        """Give what the token of a joining machine holds in its cluster, by the `engine` that its data Secret names.
+    def join_tokens(self, facts: Facts, cluster: ClusterObject, *, engine: str) -> JoinTokens:
+        """Give the mechanism of the tokens by which a machine joins, by the `engine` that its data Secret names.
 
         Raises:
             Halt: the Secret names none, and the spec one that is not installed.
@@ -97,7 +97,7 @@ class Engines:
             kubernetes.engine = facts.engine
         known = clusterpb.Cluster(control_plane=engine or cluster.control_plane_family)
         try:
-            return table.choose(kubernetes, known).join_tokens.values(role)
+            return table.choose(kubernetes, known, field=SPEC_FIELD).join_tokens
         except SlipwayError as error:
             raise of_contract(error) from None
 

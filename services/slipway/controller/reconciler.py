@@ -14,9 +14,10 @@ from slipway.controller import conditions
 from slipway.controller.conditions import Condition, Reason, Type
 from slipway.controller.data_secret import Record, controller_reference, preconditions, secret_object
 from slipway.controller.decision import Decision, Idle, Paused, Refresh, Release, Render, decide
-from slipway.controller.facts import Facts
+from slipway.controller.facts import ClusterObject, Facts
 from slipway.controller.halt import Halt, of_api
 from slipway.controller.init_lock import InitLock
+from slipway.controller.join_token import JoinToken
 from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure
 from slipway.controller.metrics import Metrics
 from slipway.controller.objects import Objects
@@ -123,13 +124,13 @@ class Reconciler:
                 await self.lock.free(cluster, owner.name)
             raise
         if rendered.token:
-            await self._ensure_token(facts, rendered.token, decision.role, engine=rendered.engine)
+            await self._ensure_token(cluster, rendered.token)
         record = Record.of_answer(
             rendered.answer,
             generation=facts.generation,
             rotation=decision.rotation,
             role=clusterpb.Role.Name(decision.role).removeprefix("ROLE_"),
-            token=bool(rendered.token),
+            token=rendered.token is not None,
             engine=rendered.engine,
         )
         body = secret_object(
@@ -190,17 +191,17 @@ class Reconciler:
         if not facts.reported or facts.held:
             # The machine must not wait for a refresh.
             await self.reporter.write(facts, conditions.ready(), record=record)
-        token = await self.renderer.token(facts, cluster, rotation=record.rotation)
-        if owner.is_pool and owner.joined:
-            return await self._rotate(facts, record, token)
         role = clusterpb.Role.Value(f"ROLE_{record.role}")
-        await self._ensure_token(facts, token, role, engine=record.engine, expected=True)
+        token = await self.renderer.token(facts, cluster, role, rotation=record.rotation, engine=record.engine)
+        if owner.is_pool and owner.joined:
+            return await self._rotate(facts, cluster, record, token)
+        await self._ensure_token(cluster, token, expected=True)
         await self.reporter.write(facts, conditions.ready(), record=record)
         return Next(after=self.timeouts.requeue_after)
 
-    async def _rotate(self, facts: Facts, record: Record, token: str) -> Next:
+    async def _rotate(self, facts: Facts, cluster: ClusterObject, record: Record, token: JoinToken) -> Next:
         """Give a pool whose machines have all joined a new token, when half of the old one's time is over."""
-        until = await self._token_expiry(facts, token)
+        until = await self.workloads.token_expiry(cluster.namespace, cluster.name, token)
         left = until - self.clock() if until is not None else timedelta(0)
         if left > self.timeouts.token_ttl / 2:
             await self.reporter.write(facts, conditions.ready(), record=record)
@@ -208,26 +209,15 @@ class Reconciler:
         decision = Render(clusterpb.ROLE_WORKER, rotation=record.rotation + 1, replaces=record)
         return await self._render(facts, decision)
 
-    async def _ensure_token(
-        self, facts: Facts, token: str, role: clusterpb.Role.ValueType, *, engine: str, expected: bool = False
-    ) -> None:
-        if facts.cluster is None:
-            raise AssertionError("decided before")
+    async def _ensure_token(self, cluster: ClusterObject, token: JoinToken, *, expected: bool = False) -> None:
         await self.workloads.ensure_token(
-            facts.namespace,
-            facts.cluster.name,
-            token=token,
-            values=self.renderer.engines.token_values(facts, facts.cluster, role, engine=engine),
-            description=f"Slipway, for {facts.namespace}/{facts.name}",
+            cluster.namespace,
+            cluster.name,
+            token,
             ttl=self.timeouts.token_ttl,
             now=self.clock(),
             expected=expected,
         )
-
-    async def _token_expiry(self, facts: Facts, token: str) -> datetime | None:
-        if facts.cluster is None:
-            raise AssertionError("decided before")
-        return await self.workloads.token_expiry(facts.namespace, facts.cluster.name, token=token)
 
     def _age(self, facts: Facts) -> timedelta:
         created = (facts.secret or {}).get("metadata", {}).get("creationTimestamp")

@@ -6,6 +6,7 @@ from datetime import datetime
 from secrets import token_bytes
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.engines.join_tokens import TokenRequest
 from slipway.contract.errors import SlipwayError
 from slipway.contract.source_position import SourceError
 from slipway.controller.cluster_store import SEED_SUFFIX, ClusterStore, owned_secret
@@ -15,11 +16,13 @@ from slipway.controller.decision import Render
 from slipway.controller.engines import Engines
 from slipway.controller.facts import ClusterObject, Facts, Owner
 from slipway.controller.halt import Halt, of_contract, of_source
+from slipway.controller.join_token import JoinToken
 from slipway.controller.objects import Objects
 from slipway.controller.question import Questions
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import uses_own_token
 from slipway.controller.tokens import SEED_BYTES, derived_token
+from slipway.controller.workload import Workloads
 from slipway.controller.wrapping import wraps
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -30,13 +33,14 @@ SEED_KEY = "value"
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """User data, and the token that has to be accepted by the cluster before a machine gets them ("" for none).
+    """User data, and the token that the cluster has to accept before a machine gets them.
 
-    `engine` is what the machine is bootstrapped by, "" where it is not known.
+    `token` is None where the controller has none to make. `engine` is what the machine is bootstrapped by, "" where it
+    is not known.
     """
 
     answer: bootstrappb.GetUserDataResponse
-    token: str
+    token: JoinToken | None
     engine: str
 
 
@@ -50,6 +54,7 @@ class Renderer:
     clock: Callable[[], datetime]
     questions: Questions
     engines: Engines
+    workloads: Workloads
 
     async def render(self, facts: Facts, decision: Render) -> Rendered:
         """Give the user data of a config whose owner and cluster are there.
@@ -67,28 +72,51 @@ class Renderer:
         except SlipwayError as error:
             raise of_contract(error) from None
 
-    async def token(self, facts: Facts, cluster: ClusterObject, *, rotation: int) -> str:
-        """Give the bootstrap token of a config; it is the same whenever it is asked for."""
-        return derived_token(await self._seed(cluster), config_uid=facts.uid, rotation=rotation)
+    async def token(
+        self, facts: Facts, cluster: ClusterObject, role: clusterpb.Role.ValueType, *, rotation: int, engine: str
+    ) -> JoinToken:
+        """Give the token of a config; what is drawn for it is the same whenever it is asked for.
+
+        Raises:
+            Halt: it is not known by which mechanism the machine joins.
+        """
+        drawn = derived_token(await self._seed(cluster), config_uid=facts.uid, rotation=rotation)
+        description = f"Slipway, for {facts.namespace}/{facts.name}"
+        request = TokenRequest(role=role, drawn=drawn, description=description)
+        return JoinToken(self.engines.join_tokens(facts, cluster, engine=engine), request)
 
     async def _render(self, facts: Facts, owner: Owner, cluster: ClusterObject, decision: Render) -> Rendered:
         with span("read objects"):
             question = await self.questions.ask(facts, cluster, role=decision.role)
         engine = self.engines.choose(facts, cluster, question.subject)
-        token = await self.token(facts, cluster, rotation=decision.rotation)
+        token = await self.token(facts, cluster, decision.role, rotation=decision.rotation, engine=engine)
+        needed = decision.role != clusterpb.ROLE_INIT and not uses_own_token(question.subject.spec, decision.role)
         store = ClusterStore(
             objects=self.objects,
             reader=self.reader,
             clock=self.clock,
             cluster=cluster,
             role=decision.role,
-            token=token,
+            token=await self._text(cluster, token) if needed else token.request.drawn,
+            token_secret=token.secret,
         )
         request = bootstrappb.GetUserDataRequest(subject=question.subject, credentials=question.material)
         answer = await replace(self.bootstrapper, store=store).user_data(request)
         self._check(facts, owner, answer)
-        needed = decision.role != clusterpb.ROLE_INIT and not uses_own_token(question.subject.spec, decision.role)
-        return Rendered(answer, token if needed else "", engine)
+        return Rendered(answer, token if needed and token.is_made_here else None, engine)
+
+    async def _text(self, cluster: ClusterObject, token: JoinToken) -> str:
+        """Give the token of a machine that joins, as its user data have it.
+
+        Raises:
+            Halt: the cluster makes it, and has none yet, or cannot be asked.
+        """
+        if token.is_made_here:
+            return token.tokens.text(token.request, None)
+        text = await self.workloads.token_text(cluster.namespace, cluster.name, token)
+        if not text:
+            raise Halt(Reason.WAITING_FOR_JOIN_TOKEN, f"{token.where} holds no token that can be used", retry=True)
+        return text
 
     def _check(self, facts: Facts, owner: Owner, answer: bootstrappb.GetUserDataResponse) -> None:
         size = len(answer.user_data) + len(answer.secret_format)

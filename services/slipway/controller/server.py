@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import structlog
@@ -98,10 +99,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
             await _listen(webhook)
         await serve(
             settings,
-            [
-                _service(bootstrapper, callers, assembled, objects=Api(connection), settings=settings),
-                provisioning_service(bootstrapper),
-            ],
+            list(services(bootstrapper, callers, assembled, objects=Api(connection), settings=settings)),
             name=NAME,
             policy=callers,
             on_start=[work.start],
@@ -197,12 +195,13 @@ async def _listen(webhook: Webhook) -> None:
         ) from None
 
 
-def _service(
+def services(
     bootstrapper: Bootstrapper, callers: Callers, parts: Assembled, *, objects: Api, settings: ControllerSettings
-) -> Service:
+) -> Iterator[Service]:
+    """Give what the controller serves: what a bootstrapper does, and the stored user data of Machines."""
     configs = {watches.configs.resource.group: watches.configs for watches in parts.every_watches}
     data = MachineData(objects, machines=parts.watches.machines, configs=configs)
-    return Service.of(
+    yield Service.of(
         bootstrappb.DESCRIPTOR.services_by_name["BootstrapService"],
         add_BootstrapServiceServicer_to_server,
         ManagementServicer(
@@ -212,3 +211,4 @@ def _service(
             readers=Readers(objects, settings.machine_readers, settings.token_audiences),
         ),
     )
+    yield provisioning_service(bootstrapper)

@@ -1,30 +1,26 @@
-"""Workload clusters: their API servers, and the bootstrap tokens that machines join with.
+"""Workload clusters: their API servers, in which the tokens are that machines join with.
 
 One dead cluster must block no other: every call has a deadline, and after a failure a cluster is left alone for a while
 that grows.
 """
 
 import asyncio
-import base64
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
-from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, NotFound, Unauthorized
+from slipway.controller.join_token import JoinToken
+from slipway.controller.kubernetes.failures import ApiFailure, Unauthorized
 from slipway.controller.kubernetes.kubeconfig import ClusterAccess, KubeconfigRefused, read_kubeconfig
 from slipway.controller.objects import Objects
-from slipway.controller.resources import SECRETS, Json
 from slipway.controller.secret_reader import SecretReader
 
-NAMESPACE = "kube-system"
-TOKEN_TYPE = "bootstrap.kubernetes.io/token"  # noqa: S105  # a type's name
 _FIRST_REST = 2.0
 _LONGEST_REST = 60.0
-_REFRESH_BELOW = 5 / 6
 
 
 class Connected(Objects, Protocol):
@@ -65,51 +61,42 @@ class Workloads:
         self._lines: dict[tuple[str, str], _Line] = {}
         self._refused: dict[tuple[str, str], tuple[bytes, str]] = {}
 
+    async def token_text(self, namespace: str, cluster: str, token: JoinToken) -> str:
+        """Give the token for a machine's user data, read in its cluster, "" where there is none that can be used.
+
+        Raises:
+            Halt: the cluster cannot be reached, or its kubeconfig cannot be used.
+        """
+        return await self._with(namespace, cluster, token.read_text)
+
     async def ensure_token(  # noqa: PLR0913  # keyword-only facts of a token
         self,
         namespace: str,
         cluster: str,
+        token: JoinToken,
         *,
-        token: str,
-        values: Mapping[str, str],
-        description: str,
         ttl: timedelta,
         now: datetime,
         expected: bool = False,
     ) -> datetime:
-        """See to it that a cluster accepts a token for a while from now on; give until when it does.
+        """See to it that a cluster accepts a token for `ttl` from now on, and give until when it does.
 
-        `values` are what its bootstrap engine wants in the token's Secret beside id, secret and expiry. A token that
-        lasts for more than five sixths of `ttl` is left as it is. One that is `expected` to be there is looked for
-        before it is made.
+        One that is `expected` to be there is looked for before it is made.
+
+        Raises:
+            Halt: the cluster cannot be reached, its kubeconfig cannot be used, or the Secret holds another token.
+        """
+        return await self._with(
+            namespace, cluster, lambda objects: token.ensure(objects, ttl=ttl, now=now, expected=expected)
+        )
+
+    async def token_expiry(self, namespace: str, cluster: str, token: JoinToken) -> datetime | None:
+        """Give until when a cluster accepts a token; None when it does not at all.
 
         Raises:
             Halt: the cluster cannot be reached, or its kubeconfig cannot be used.
         """
-
-        async def work(objects: Objects) -> datetime:
-            id_, _, secret = token.partition(".")
-            body = _token_object(id_, secret, {**values, "description": description}, now + ttl)
-            return await _ensure(objects, body, ttl=ttl, now=now, expected=expected)
-
-        return await self._with(namespace, cluster, work)
-
-    async def token_expiry(self, namespace: str, cluster: str, *, token: str) -> datetime | None:
-        """Give until when a cluster accepts a token; None when it does not at all, or knows its id with another secret.
-
-        Raises:
-            Halt: the cluster cannot be reached, or its kubeconfig cannot be used.
-        """
-
-        async def work(objects: Objects) -> datetime | None:
-            try:
-                found = await objects.get(SECRETS, NAMESPACE, f"bootstrap-token-{token.partition('.')[0]}")
-            except NotFound:
-                return None
-            same = _data(found).get("token-secret") == _encoded(token.partition(".")[2])
-            return _expiration(found) if same else None
-
-        return await self._with(namespace, cluster, work)
+        return await self._with(namespace, cluster, token.read_expiry)
 
     async def close(self) -> None:
         """Close all lines."""
@@ -182,73 +169,3 @@ _UNREACHABLE = "the API server of the workload cluster does not answer as it sho
 
 def _kubeconfig_name(cluster: str) -> str:
     return f"{cluster}-kubeconfig"
-
-
-async def _ensure(objects: Objects, body: Json, *, ttl: timedelta, now: datetime, expected: bool) -> datetime:
-    name = body["metadata"]["name"]
-    if expected and (kept := await _refresh(objects, name, body, ttl=ttl, now=now)):
-        return kept
-    try:
-        await objects.create(SECRETS, NAMESPACE, body)
-    except AlreadyExists:
-        # Where it is not there after all, the token cleaner was between us: the next look creates it.
-        return await _refresh(objects, name, body, ttl=ttl, now=now) or now
-    return now + ttl
-
-
-async def _refresh(objects: Objects, name: str, body: Json, *, ttl: timedelta, now: datetime) -> datetime | None:
-    """See to it that a Secret that is there is the token that is wanted, and lasts; give None where there is none.
-
-    Raises:
-        Halt: it is somebody else's token of the same id.
-    """
-    try:
-        found = await objects.get(SECRETS, NAMESPACE, name)
-    except NotFound:
-        return None
-    wanted, there = body["data"], _data(found)
-    changed = {key: value for key, value in wanted.items() if key != "expiration" and there.get(key) != value}
-    if "token-secret" in changed and "description" in changed:
-        raise Halt(
-            Reason.TOKEN_TAKEN, f"the Secret {NAMESPACE}/{name} of the workload cluster holds another token of that id"
-        )
-    current = _expiration(found)
-    if not changed and current is not None and current - now > ttl * _REFRESH_BELOW:
-        return current
-    data = {**changed, "expiration": wanted["expiration"]}
-    await objects.merge(SECRETS, NAMESPACE, name, {"metadata": {"uid": found["metadata"]["uid"]}, "data": data})
-    return now + ttl
-
-
-def _token_object(id_: str, secret: str, values: Mapping[str, str], until: datetime) -> Json:
-    data = {
-        **values,
-        "token-id": id_,
-        "token-secret": secret,
-        "expiration": until.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "type": TOKEN_TYPE,
-        "metadata": {"name": f"bootstrap-token-{id_}", "namespace": NAMESPACE},
-        "data": {key: _encoded(value) for key, value in data.items()},
-    }
-
-
-def _encoded(value: str) -> str:
-    return base64.b64encode(value.encode()).decode()
-
-
-def _data(found: Json) -> Json:
-    """Give what a Secret of a foreign cluster holds, whatever its shape."""
-    data = found.get("data")
-    return data if isinstance(data, dict) else {}
-
-
-def _expiration(found: Json) -> datetime | None:
-    try:
-        text = base64.b64decode(found["data"]["expiration"]).decode()
-        return datetime.fromisoformat(text).astimezone(UTC)
-    except (KeyError, ValueError, TypeError, AttributeError, OverflowError):
-        return None

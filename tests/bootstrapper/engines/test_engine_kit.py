@@ -2,7 +2,9 @@
 
 import itertools
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -10,13 +12,19 @@ from typing import Any
 import pytest
 from google.protobuf import json_format
 
+from slipway.bootstrapper import compilation
+from slipway.bootstrapper.documents.feature_names import feature_names
+from slipway.bootstrapper.engines.bootstrap_tokens import BootstrapTokens
 from slipway.bootstrapper.engines.engine import Engine, supports
+from slipway.bootstrapper.engines.field_samples import every_field
+from slipway.bootstrapper.engines.join_tokens import Maker, Place, TokenRequest, Upkeep, Values
 from slipway.bootstrapper.engines.k0s.engine import K0sEngine
 from slipway.bootstrapper.engines.k0s.features import FEATURES
+from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.bootstrapper.engines.result import EngineResult
-from slipway.bootstrapper.engines.table import built_in_engines
-from slipway.bootstrapper.engines.testing import machine, problems
+from slipway.bootstrapper.engines.testing import NAMESPACES, accepted_features, machine, problems, token_problems
 from slipway.bootstrapper.problems.problem import Problem
+from slipway.contract.walk import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -26,9 +34,10 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
+from tests.services.controller.skiff import SkiffEngine
 
-ROLES = (clusterpb.ROLE_INIT, clusterpb.ROLE_CONTROL_PLANE, clusterpb.ROLE_WORKER)
 FACTS = [{"fact": {"kind": kind}} for kind in contentpb.FactKind.values() if kind]
+TEMPLATE = {"template": {"language": "TEMPLATE_LANGUAGE_JINJA", "text": "{{ v1.region }}"}}
 TEXT = {"segments": FACTS}
 ARGUMENT = {"name": "root-dir", "segments": FACTS}
 FILE = {"segments": FACTS}
@@ -57,6 +66,7 @@ CONTROL_PLANE = {
 }
 LABELS = {"labels": [{"name": "a", "value": "b"}]}
 FACTUAL = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials", "kubernetes.engine")
+IMAGE = {"imageRepository": "r", "imageTag": "t"}
 EXTERNAL = {"endpoints": ["https://a"], "caFile": "/c", "certFile": "/d", "keyFile": "/e"}
 
 
@@ -89,18 +99,105 @@ def k0s_machines() -> list[bundlepb.BootstrapBundle]:
     ]
 
 
-def test_k0s_keeps_the_rules() -> None:
-    """Whatever it declares has an effect; how long an authority lives is settled when it is made."""
+def with_template(tree: Any) -> Any:
+    """Give the fields of a spec with template text wherever they hold facts."""
+    if tree is FACTS:
+        return [*FACTS, TEMPLATE]
+    if isinstance(tree, dict):
+        return {key: with_template(value) for key, value in tree.items()}
+    return [with_template(value) for value in tree] if isinstance(tree, list) else tree
+
+
+def templated(**fields: Any) -> kubernetespb.Kubernetes:
+    """Give the Kubernetes part of a spec with template text."""
+    return kubernetes(**with_template(fields))
+
+
+def kubeadm_machines() -> list[bundlepb.BootstrapBundle]:
+    """Give machines that use everything that kubeadm takes."""
+    engine = KubeadmEngine()
+    environment = [{"name": "A", "value": "b"}]
+    volumes = [{"name": "v", "hostPath": "/v", "mountPath": "/v"}]
+    component = {**COMPONENT, "volumes": volumes, "environment": environment}
+    node = {
+        **NODE,
+        "kubeletConfiguration": {"text": "maxPods: 50", "mediaType": "application/yaml"},
+        "imagePullPolicy": "Never",
+    }
+    plane = templated(
+        node=node,
+        controlPlane={
+            **CONTROL_PLANE,
+            **dict.fromkeys(("apiServer", "controllerManager", "scheduler"), component),
+            "bindPort": 6444,
+            "dns": {"imageRepository": "r", "imageTag": "t"},
+        },
+        etcd={"local": {**IMAGE, "arguments": [ARGUMENT], "dataDir": "/e", "environment": environment}},
+        images={"repository": "r"},
+        certificates={"caValidity": "32400000s", "keyAlgorithm": "KEY_ALGORITHM_ECDSA_P384"},
+        timeouts={"controlPlaneComponent": "9s", "tlsBootstrap": "9s"},
+        staticPods=[{"name": "p", "manifest": FILE}],
+    )
+    timeouts = dict.fromkeys(("kubelet", "kubernetesApi", "etcdApi", "discovery"), "9s")
+    options = {
+        "featureGates": [{"name": "RootlessControlPlane", "enabled": False}],
+        "bootstrapTokens": [{"token": {"value": "abcdef.0123456789abcdef"}}],
+        "certificateValidity": "3240000s",
+        "etcdServerSans": ["etcd.example.com"],
+        "imagePullSerial": False,
+        "timeouts": timeouts,
+        "patches": [{"name": "etcd+merge.yaml", "content": with_template(FILE)}],
+    }
+    token = {"endpoint": "other.example.com:6443", "unsafeSkipCaVerification": True}
+    by_file = {"path": "/d", "kubeconfig": FILE}
+    bare = {"dns": {"disabled": True}, "kubeProxy": {"disabled": True}}
+    return [
+        machine(engine, clusterpb.ROLE_INIT, kubernetes=plane, options=kubeadm_options(**options)),
+        machine(
+            engine,
+            clusterpb.ROLE_INIT,
+            kubernetes=templated(etcd={"external": EXTERNAL}, controlPlane=bare),
+        ),
+        machine(engine, clusterpb.ROLE_CONTROL_PLANE, kubernetes=templated(discovery={"file": by_file})),
+        machine(
+            engine,
+            clusterpb.ROLE_WORKER,
+            kubernetes=templated(node=node, discovery={"token": token}),
+            options=kubeadm_options(timeouts=timeouts, imagePullSerial=False, version="v1.33.1"),
+            kubernetes_version="v1.30.2",
+        ),
+    ]
+
+
+def kubeadm_options(**fields: Any) -> specpb.EngineOptions:
+    """Give the options of kubeadm."""
+    return json_format.ParseDict({"kubeadm": fields}, specpb.EngineOptions())
+
+
+@pytest.mark.parametrize(
+    ("ours", "machines"), [(K0sEngine(), k0s_machines), (KubeadmEngine(), kubeadm_machines)], ids=["k0s", "kubeadm"]
+)
+def test_our_engines_keep_the_rules(ours: Engine, machines: Callable[[], Iterable[bundlepb.BootstrapBundle]]) -> None:
+    """Whatever they declare is used and has an effect; how long an authority lives is settled when it is made."""
     idle = {"kubernetes.certificates", "kubernetes.certificates.ca_validity"}
-    assert [entry for entry in problems(K0sEngine(), k0s_machines()) if entry.split(" ")[0] not in idle] == []
+    assert [entry for entry in problems(ours, machines()) if entry.split(" ")[0] not in idle] == []
 
 
-@pytest.mark.parametrize("name", built_in_engines().names)
-def test_engines_keep_the_rules_with_a_bare_spec(name: str) -> None:
-    """By each role; that not all of their features are used is no fault of theirs here."""
-    (engine,) = (entry for entry in built_in_engines() if entry.name == name)
-    results = problems(engine, [machine(engine, role) for role in ROLES])
-    assert [entry for entry in results if not entry.endswith("and no machine uses it")] == []
+def test_each_field_is_tried() -> None:
+    """Every feature of the Kubernetes part but the facts of all machines is used by a sample, so none can be missed."""
+    used = {use.id for bundle in every_field() for use in uses(bundle)}
+    names = {name for name in feature_names() if name.startswith(NAMESPACES)}
+    facts = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials")
+    assert {name for name in names - used if not name.startswith(facts)} == set()
+
+
+def test_the_kit_finds_a_feature_that_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the bootstrapper's check does not hold, each feature that the engine does not declare is reported."""
+    monkeypatch.setattr(compilation, "unsupported", lambda *_: [])
+    results = list(accepted_features(Plain()))
+    assert "kubernetes.node.taints is not declared, and is not refused" in results
+    assert "engine_options.k0s is not declared, and is not refused" in results
+    assert not any(entry.startswith("kubernetes.node.labels ") for entry in results)
 
 
 class Plain(Engine):
@@ -260,6 +357,59 @@ class Trusting(Plain):
         return (more, *others)
 
 
+TOKENS = Plain.join_tokens
+
+
+class Nameless(Plain):
+    """Joins by a secret that it does not declare."""
+
+    join_tokens = replace(TOKENS, control_plane_secret="slipway.dev/other")
+
+
+class Shared(BootstrapTokens):
+    """Bootstrap tokens of which all machines have one."""
+
+    def place(self, request: TokenRequest) -> Place:
+        """Give it."""
+        return Place("kube-system", "token")
+
+    def text(self, request: TokenRequest, there: Values | None) -> str:
+        """Give what was not drawn."""
+        return "a"
+
+
+class Sharing(Plain):
+    """Joins by them."""
+
+    join_tokens = Shared(TOKENS.worker, TOKENS.control_plane)
+
+
+class Fleeting(BootstrapTokens):
+    """Bootstrap tokens that last for a second."""
+
+    def upkeep(self, request: TokenRequest, there: Values | None, *, now: datetime, ttl: timedelta) -> Upkeep:
+        """Make it so."""
+        return super().upkeep(request, None, now=now, ttl=timedelta(seconds=1))
+
+
+class Hasty(Plain):
+    """Joins by them."""
+
+    join_tokens = Fleeting(TOKENS.worker, TOKENS.control_plane)
+
+
+class Foreseen(BootstrapTokens):
+    """Tokens that the cluster makes, and that are known before."""
+
+    made_by = Maker.CLUSTER
+
+
+class Foreseeing(Plain):
+    """Joins by them."""
+
+    join_tokens = Foreseen(TOKENS.worker, TOKENS.control_plane)
+
+
 class Refusing(Plain):
     """Refuses what it declares."""
 
@@ -288,12 +438,24 @@ class Refusing(Plain):
         (Doubled, "is not of the phase BOOTSTRAP"),
         (Trusting, "is declared for workers"),
         (Refusing, "is refused: is not liked"),
+        (Nameless, "ROLE_CONTROL_PLANE is the secret slipway.dev/other, which the engine does not declare"),
+        (Sharing, "is in the same Secret for two machines"),
+        (Sharing, "does not hold what was drawn for the machine"),
+        (Hasty, "is not accepted for as long as was asked"),
+        (Hasty, "is written again although nothing has changed"),
+        (Hasty, "is not refreshed when half of its time is over"),
+        (Foreseeing, "is made by the cluster, and known before it is there"),
     ],
 )
 def test_the_kit_finds_a_fault(broken: type[Engine], words: str) -> None:
     """Of an engine that has none otherwise."""
     assert problems(Plain(), _machines(Plain())) == []
     assert any(words in entry for entry in problems(broken(), _machines(broken())))
+
+
+def test_an_engine_whose_cluster_makes_the_token_keeps_the_rules() -> None:
+    """It is never asked for the upkeep of one."""
+    assert list(token_problems(SkiffEngine())) == []
 
 
 def test_the_kit_finds_a_feature_that_is_not_declared() -> None:

@@ -5,6 +5,8 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from slipway.bootstrapper.engines import table
+from slipway.bootstrapper.engines.engine import Engine
+from slipway.bootstrapper.engines.k0s.engine import K0sEngine
 from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.bootstrapper.engines.table import EngineTable, built_in_engines, check_system, installed_engines
 from slipway.contract.errors import SpecInvalid, UnsupportedTarget
@@ -50,11 +52,44 @@ def test_an_engine_serves_the_systems_that_it_declares() -> None:
     """Others are refused by the field of the target."""
     kubeadm, k0s = built_in_engines()
     for family in (clusterpb.OS_FAMILY_LINUX, clusterpb.OS_FAMILY_WINDOWS):
-        check_system(kubeadm, family)
-    check_system(k0s, clusterpb.OS_FAMILY_LINUX)
+        check_system(kubeadm, clusterpb.Target(os_family=family))
+    check_system(k0s, clusterpb.Target(os_family=clusterpb.OS_FAMILY_LINUX))
     with pytest.raises(UnsupportedTarget) as refused:
-        check_system(k0s, clusterpb.OS_FAMILY_WINDOWS)
+        check_system(k0s, clusterpb.Target(os_family=clusterpb.OS_FAMILY_WINDOWS))
     assert refused.value.violations[0].path == "machine.target.os_family"
+
+
+class Choosy(Other):
+    """An engine of two distributions, and of all Windows machines."""
+
+    distributions = ("ubuntu", "debian")
+
+
+@pytest.mark.parametrize(
+    ("serving", "distribution", "words"),
+    [
+        (Choosy(), "debian", ""),
+        (Choosy(), "rhel", "must be a distribution on which the bootstrap engine other makes nodes"),
+        (Choosy(), "", "must be a distribution on which the bootstrap engine other makes nodes"),
+        (K0sEngine(), "alpine", "its init system is OpenRC"),
+        (K0sEngine(), "debian", ""),
+        (K0sEngine(), "unheard-of", ""),
+        (KubeadmEngine(), "alpine", ""),
+    ],
+)
+def test_an_engine_serves_the_distributions_that_it_declares(serving: Engine, distribution: str, words: str) -> None:
+    """Another one is refused by the field of the target, and one that is not stated where it matters."""
+    check_system(Choosy(), clusterpb.Target(os_family=clusterpb.OS_FAMILY_WINDOWS, distribution="windows"))
+    target = clusterpb.Target(os_family=clusterpb.OS_FAMILY_LINUX, distribution=distribution)
+    if not words:
+        check_system(serving, target)
+        return
+    with pytest.raises(UnsupportedTarget) as refused:
+        check_system(serving, target)
+    (violation,) = refused.value.violations
+    assert violation.path == "machine.target.distribution"
+    assert words in violation.description
+    assert "another engine" in violation.remedy
 
 
 def test_engines_of_other_packages_are_installed_by_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,20 @@ def test_the_matrix_agrees_with_render(slipway: Slipway) -> None:
     assert len(done) == len(told)
 
 
+@pytest.mark.parametrize("command", ["explain", "render"])
+def test_an_engine_that_is_not_installed_is_named_as_in_the_spec(
+    slipway: Slipway, tmp_path: Path, command: str
+) -> None:
+    """By its field and line in the document, by each command, never by a field of the bundle."""
+    text = NATIVE.read_text(encoding="utf-8")
+    other = tmp_path / "other.yaml"
+    other.write_text(text.replace("  kubernetes:\n", "  kubernetes:\n    engine: zebra\n"), encoding="utf-8")
+    result = slipway(command, "-f", other, "--machine", "harbour-worker", "--format", "cloud-config")
+    assert result.exit_code == 1
+    assert "spec.kubernetes.engine: is no bootstrap engine that is installed" in result.stderr
+    assert "intent." not in result.stderr
+
+
 def test_engines_are_compared(slipway: Slipway) -> None:
     """A column for each engine and format, as render renders it; what takes no plan has one column and no engine."""
     arguments = ("explain", "-f", NATIVE, "--machine", "harbour-cp-0", "--engine", "all")

@@ -124,6 +124,7 @@ class Scene:
     def restart(self) -> None:
         """Forget everything that a process knows, as a new one would."""
         reader = SecretReader(self.api, self.api.lookup("Secret"))
+        workloads = Workloads(reader, lambda _: self.workload, monotonic=self._seconds)
         renderer = Renderer(
             objects=self.api,
             reader=reader,
@@ -136,13 +137,14 @@ class Scene:
                 lambda facts, places: self.depends.update({facts.name: places}),
             ),
             engines=Engines(self.bootstrapper, self._machines, self.api.lookup("Secret")),
+            workloads=workloads,
         )
         self.reconciler = Reconciler(
             objects=self.api,
             renderer=renderer,
             reporter=Reporter(self.api, lambda: self.now),
             lock=InitLock(self.api, self.api.lookup("Machine")),
-            workloads=Workloads(reader, lambda _: self.workload, monotonic=self._seconds),
+            workloads=workloads,
             clock=lambda: self.now,
             metrics=Metrics(),
             timeouts=Timeouts(),

@@ -7,18 +7,24 @@ from typing import Any
 
 import pytest
 
+from slipway.bootstrapper.engines.join_tokens import TokenRequest
 from slipway.bootstrapper.engines.kubeadm.join_tokens import JOIN_TOKENS
 from slipway.controller import workload
 from slipway.controller.halt import Halt
+from slipway.controller.join_token import JoinToken
 from slipway.controller.kubernetes.failures import Unreachable
 from slipway.controller.kubernetes.kubeconfig import ClusterAccess, read_kubeconfig
 from slipway.controller.resources import SECRETS
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.workload import Workloads
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.services.controller.memory_api import NOW, MemoryApi
 from tests.services.controller.scene import CLUSTER, KUBECONFIG
 
-TOKEN = "abcdef.0123456789abcdef"
+TOKEN = JoinToken(
+    JOIN_TOKENS,
+    TokenRequest(role=clusterpb.ROLE_WORKER, drawn="abcdef.0123456789abcdef", description="Slipway, for default/one"),
+)
 TTL = timedelta(minutes=15)
 
 
@@ -40,16 +46,7 @@ class Lines:
 
     async def ensure(self, *, expected: bool = False) -> Any:
         """Ask for a token as a machine would."""
-        return await self.workloads.ensure_token(
-            "default",
-            CLUSTER,
-            token=TOKEN,
-            values=JOIN_TOKENS.worker,
-            description="Slipway, for default/one",
-            ttl=TTL,
-            now=NOW,
-            expected=expected,
-        )
+        return await self.workloads.ensure_token("default", CLUSTER, TOKEN, ttl=TTL, now=NOW, expected=expected)
 
     async def halted(self) -> Halt:
         """Ask, and give why it cannot be done."""
@@ -93,7 +90,7 @@ async def test_an_expiration_of_another_shape_is_none(data: object) -> None:
     lines = Lines()
     metadata = {"name": "bootstrap-token-abcdef", "namespace": "kube-system"}
     lines.there.put({"kind": "Secret", "metadata": metadata, "data": data})
-    assert await lines.workloads.token_expiry("default", CLUSTER, token=TOKEN) is None
+    assert await lines.workloads.token_expiry("default", CLUSTER, TOKEN) is None
 
 
 def _token(lines: Lines) -> dict[str, Any]:
@@ -118,7 +115,7 @@ async def test_a_token_of_ours_that_was_changed_is_put_right(key: str, value: st
     spoilt = {**made, "data": {**made["data"], key: base64.b64encode(value.encode()).decode()}}
     lines.there.put(spoilt)
     if key == "token-secret":
-        assert await lines.workloads.token_expiry("default", CLUSTER, token=TOKEN) is None
+        assert await lines.workloads.token_expiry("default", CLUSTER, TOKEN) is None
     assert await lines.ensure() == until
     assert _token(lines)["data"] == made["data"], reason
     writes = len(lines.there.writes)

@@ -1,9 +1,8 @@
 """Networks of pods and services that no cluster can have, told before there is a machine.
 
-A cluster whose pods and services share addresses starts, and then loses packets. The other rules are those by which
-kubeadm and the API server refuse to start: sources are ValidateNetworking and ValidatePodSubnetNodeMask in kubeadm's
-validation, and its constants MinimumAddressesInServiceSubnet (10), MaximumBitsForServiceSubnet (20) and
-PodSubnetNodeMaskMaxDiff (16).
+The rules are Kubernetes' own, of whatever engine a cluster is; each has its source where it is checked. A cluster whose
+pods and services share addresses starts, and then loses packets (Kubernetes documentation, "Cluster networking": the
+networks of pods, services and nodes must not overlap).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,10 +20,14 @@ DEFAULT_SERVICES = "10.96.0.0/12"
 
 _PODS, _SERVICES = "cluster.pod_cidrs", "cluster.service_cidrs"
 _MOST_SERVICE_BITS = 20
-_LEAST_SERVICES = 10
-_NODE_MASKS = {4: 24, 6: 64}
-_MOST_NODE_BITS = 16
-_OWN_SHARES = frozenset(
+"""Source: validateClusterIPFlags of the API server."""
+_LEAST_SERVICES = 8
+"""Source: ServiceIPRange of the API server."""
+NODE_MASKS = {4: 24, 6: 64}
+"""What each node gets of the pods' network by default: flags --node-cidr-mask-size-* of the controller manager."""
+MOST_NODE_BITS = 16
+"""Source: clusterSubnetMaxDiff of the controller manager's CIDR allocator, which it checks for IPv6."""
+OWN_SHARES = frozenset(
     {"allocate-node-cidrs", "node-cidr-mask-size", "node-cidr-mask-size-ipv4", "node-cidr-mask-size-ipv6"}
 )
 """Arguments of the controller manager that say how the pods' network is shared out to nodes."""
@@ -50,7 +53,7 @@ def violations(
         yield from _on_the_default(pods)
     for networks in (pods, services):
         yield from _families(networks)
-    if _OWN_SHARES.isdisjoint(arguments):
+    if OWN_SHARES.isdisjoint(arguments):
         yield from _shares(pods)
     yield from _small(services)
     yield from _large(services)
@@ -94,13 +97,13 @@ def _families(networks: Sequence[_Named]) -> Iterator[Violation]:
 
 def _shares(pods: Sequence[_Named]) -> Iterator[Violation]:
     for where, one in pods:
-        share = _NODE_MASKS[one.version]
+        share = NODE_MASKS[one.version]
         if one.prefixlen > share:
             reason = f"is smaller than the /{share} that each node gets of it"
             yield Violation(where, reason, remedy=f"choose /{share} or larger")
-        if share - one.prefixlen > _MOST_NODE_BITS:
+        if isinstance(one, IPv6Network) and share - one.prefixlen > MOST_NODE_BITS:
             reason = f"is larger than the controller manager can share out, a /{share} to each node"
-            yield Violation(where, reason, remedy=f"choose /{share - _MOST_NODE_BITS} or smaller")
+            yield Violation(where, reason, remedy=f"choose /{share - MOST_NODE_BITS} or smaller")
 
 
 def _small(services: Sequence[_Named]) -> Iterator[Violation]:

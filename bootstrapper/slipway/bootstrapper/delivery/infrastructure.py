@@ -44,6 +44,7 @@ class Infrastructure(BaseModel):
         counted: how it counts them.
         gzip: whether user data that Slipway compressed reaches the first-boot system intact.
         verbatim: whether user data arrives as it was rendered.
+        only: by format of the data Secret, the one format of a provisioner that it reads, where it parses them.
         source: where the facts are from.
         larger: a higher limit that holds under a condition.
         unchanged: fields that differ where the provider is set to pass user data on as they are.
@@ -56,8 +57,13 @@ class Infrastructure(BaseModel):
     gzip: bool
     verbatim: bool
     source: str
+    only: dict[str, str] = Field(default_factory=dict)
     larger: LargerLimit | None = None
     unchanged: dict[str, Any] = Field(default_factory=dict)
+
+    def reads(self, info: provisionerpb.FormatInfo) -> bool:
+        """Return whether a machine of it can have user data of a format."""
+        return self.only.get(info.secret_format, info.format) == info.format
 
     def count(self, data: bytes) -> int:
         """Return the bytes of user data as this infrastructure counts them."""

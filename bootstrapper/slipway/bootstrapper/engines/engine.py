@@ -1,7 +1,8 @@
 """What every bootstrap engine is, so that the bootstrapper needs to know none of them by name."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from slipway.bootstrapper.engines.join_tokens import JoinTokens
 from slipway.bootstrapper.engines.result import EngineResult
@@ -22,9 +23,11 @@ class Engine(ABC):
         oldest: oldest minor version of Kubernetes that it serves.
         newest: newest minor version that was there when it was written; of later ones people are warned.
         os_families: families of operating systems on which it makes nodes.
+        distributions: Linux distributions on which it does, each as ID in os-release; none for all of them.
+        unserved: by Linux distribution on which it does not, why.
         features: features of `kubernetes.*` and `engine_options.*` that it takes.
         remedies: by feature that it does not take, what to do in its place where that is more than to leave it out.
-        join_tokens: what a token by which machines join is in the cluster.
+        join_tokens: the mechanism of the tokens by which machines join.
         plans_by_class: the plan depends neither on the machine's name and uid nor on the id and the secrets of the
             bundle. It is then asked for once for all machines that differ in nothing else, of a bundle without these.
         own_minor_only: whether a machine joins only a control plane of its own minor version of Kubernetes.
@@ -38,6 +41,8 @@ class Engine(ABC):
     features: Sequence[provisionerpb.FeatureSupport]
     remedies: Mapping[str, str]
     join_tokens: JoinTokens
+    distributions: Collection[str] = ()
+    unserved: Mapping[str, str] = MappingProxyType({})
     plans_by_class: bool = False
     own_minor_only: bool = False
 

@@ -1,6 +1,6 @@
 """The engines that a bootstrapper has, and which of them a machine gets."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import entry_points
 
 from slipway.bootstrapper.engines.engine import Engine
@@ -14,7 +14,7 @@ from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 GROUP = "slipway.engines"
 """Group of Python entry points: each names a class without arguments that is an Engine."""
 
-FIELD = "intent.kubernetes.engine"
+FIELD, SPEC_FIELD = "intent.kubernetes.engine", "spec.kubernetes.engine"
 
 
 class EngineTable:
@@ -41,10 +41,11 @@ class EngineTable:
         """Their names, in order."""
         return list(self._engines)
 
-    def choose(self, kubernetes: kubernetespb.Kubernetes, cluster: clusterpb.Cluster) -> Engine:
+    def choose(self, kubernetes: kubernetespb.Kubernetes, cluster: clusterpb.Cluster, *, field: str = FIELD) -> Engine:
         """Give the engine that a spec names, else that of the cluster's control plane, else the first one.
 
-        A control plane that none of the engines makes cannot be joined by a plan; the engine refuses it.
+        A control plane that none of the engines makes cannot be joined by a plan; the engine refuses it. `field` is
+        the path by which the caller knows the name: by default that of the bundle.
 
         Raises:
             SpecInvalid: the spec names an engine that is not installed.
@@ -56,7 +57,7 @@ class EngineTable:
             return self._engines[kubernetes.engine]
         raise SpecInvalid(
             "the bootstrap engine of the spec is not installed",
-            violations=[self.not_installed(kubernetes.engine, FIELD)],
+            violations=[self.not_installed(kubernetes.engine, field)],
         )
 
     def not_installed(self, name: str, path: str) -> Violation:
@@ -70,21 +71,41 @@ class EngineTable:
         return self._engines.get(family)
 
 
-def check_system(engine: Engine, family: clusterpb.OsFamily.ValueType) -> None:
-    """Check that an engine makes nodes on a family of operating systems.
+def check_system(engine: Engine, target: clusterpb.Target) -> None:
+    """Check that an engine makes nodes on the operating system of a target.
 
     Raises:
-        UnsupportedTarget: it does not.
+        UnsupportedTarget: it does not, or it is for some distributions only, and which one it is is not stated.
     """
-    if family in engine.os_families:
+    families = [clusterpb.OsFamily.Name(item).removeprefix("OS_FAMILY_").lower() for item in engine.os_families]
+    if target.os_family not in engine.os_families:
+        raise _not_served(engine, "os_family", "must be a family", families)
+    if target.os_family != clusterpb.OS_FAMILY_LINUX:
         return
-    names = " or ".join(clusterpb.OsFamily.Name(item).removeprefix("OS_FAMILY_").lower() for item in engine.os_families)
-    raise UnsupportedTarget(
+    if engine.distributions and target.distribution not in engine.distributions:
+        raise _not_served(engine, "distribution", "must be a distribution", sorted(engine.distributions))
+    if target.distribution in engine.unserved:
+        problem = f"is a distribution on which the bootstrap engine {engine.name} makes no nodes"
+        raise UnsupportedTarget(
+            f"the bootstrap engine {engine.name} makes no nodes on {target.distribution}",
+            violations=[
+                Violation(
+                    "machine.target.distribution",
+                    f"{problem}: {engine.unserved[target.distribution]}",
+                    remedy="choose another distribution, or another engine",
+                )
+            ],
+        )
+
+
+def _not_served(engine: Engine, field: str, must: str, served: Sequence[str]) -> UnsupportedTarget:
+    names = " or ".join(served)
+    return UnsupportedTarget(
         f"the bootstrap engine {engine.name} makes nodes on {names} only",
         violations=[
             Violation(
-                "machine.target.os_family",
-                f"must be a family on which the bootstrap engine {engine.name} makes nodes",
+                f"machine.target.{field}",
+                f"{must} on which the bootstrap engine {engine.name} makes nodes",
                 remedy=f"choose {names}, or another engine",
             )
         ],

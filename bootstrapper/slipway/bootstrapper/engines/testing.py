@@ -1,12 +1,17 @@
 """A test kit for authors of engines: what every engine must keep, tried on machines that the author describes.
 
 Give `problems` an engine and some machines of `machine` that use all of its features between them; an empty list means
-that it keeps the rules. That the bootstrapper refuses what an engine does not declare needs no test of the engine's.
+that it keeps the rules. What an engine does not declare is tried without machines of the author's: each field in turn.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from datetime import UTC, datetime, timedelta
+from functools import cache
 
 from slipway.bootstrapper.assembly.secrets import lift_inline
+from slipway.bootstrapper.compilation import ENGINE_NAMESPACES as NAMESPACES
+from slipway.bootstrapper.compilation import Compiler
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, KEYS
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
@@ -14,10 +19,16 @@ from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.engines.engine import Engine, supports
+from slipway.bootstrapper.engines.extensions import PREFIX as EXTENSION
+from slipway.bootstrapper.engines.field_samples import every_field
+from slipway.bootstrapper.engines.join_tokens import JoinTokens, Maker, TokenRequest
 from slipway.bootstrapper.engines.purity import watched
 from slipway.bootstrapper.engines.result import EngineResult
+from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.lowering.omission import take_out
+from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.machine_classes import without_identity
+from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.contract.errors import SlipwayError
 from slipway.contract.features import unsupported
 from slipway.contract.secret_references import references
@@ -30,7 +41,6 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-NAMESPACES = ("kubernetes.", "engine_options.")
 FORMAT = provisionerpb.FormatInfo(
     format="sample",
     kubernetes_input=provisionerpb.KUBERNETES_INPUT_PLAN,
@@ -41,17 +51,20 @@ FORMAT = provisionerpb.FormatInfo(
 _FACTS = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials", "kubernetes.engine")
 """Features of every machine: they are facts, and need have no effect of their own."""
 
+_DRAWN = ("abcdef.0123456789abcdef", "ghijkl.0123456789abcdef")
+_NOW, _TTL = datetime(2030, 1, 1, tzinfo=UTC), timedelta(minutes=15)
 _AUTHORITIES = (secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY, secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY_ED25519)
 _OTHERS = 0o077
 
 
-def machine(
+def machine(  # noqa: PLR0913  # keyword-only facts of a machine
     engine: Engine,
     role: clusterpb.Role.ValueType,
     *,
     kubernetes: kubernetespb.Kubernetes | None = None,
     options: specpb.EngineOptions | None = None,
     kubernetes_version: str = "v1.34.2",
+    extensions: Iterable[specpb.Extension] = (),
 ) -> bundlepb.BootstrapBundle:
     """Give the neutral bundle of a machine, with references to the secrets that the engine declares for its role."""
     bundle = bundlepb.BootstrapBundle()
@@ -74,6 +87,7 @@ def machine(
     intent.kubernetes.engine = engine.name
     if options is not None:
         bundle.engine_options.MergeFrom(options)
+    bundle.extensions.extend(extensions)
     declared = engine.secrets(intent.kubernetes)
     made = PlaceholderStore().ensure(ClusterKey("sample"), declared, KeySettings()).secrets
     held = secrets_for_role(made, declared, role)
@@ -85,11 +99,12 @@ def machine(
 def problems(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> list[str]:
     """Give every rule that an engine breaks, in sentences."""
     samples = list(machines)
-    results = [*_declarations(engine)]
+    results = [*_declarations(engine), *token_problems(engine)]
     for number, bundle in enumerate(samples):
         where = f"machine {number} ({clusterpb.Role.Name(bundle.intent.role)})"
         results += [f"{where}: {problem}" for problem in _plan(engine, bundle)]
-    return results + list(unused_features(engine, samples)) + list(idle_features(engine, samples))
+    features = [*unused_features(engine, samples), *idle_features(engine, samples), *accepted_features(engine)]
+    return results + features
 
 
 def unused_features(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> Iterator[str]:
@@ -106,7 +121,7 @@ def idle_features(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) 
     for bundle in machines:
         whole = _result(engine, bundle)
         for use in uses(bundle):
-            if use.id.startswith(_FACTS) or not use.id.startswith(NAMESPACES):
+            if use.id.startswith(_FACTS) or not use.id.startswith((*NAMESPACES, EXTENSION)):
                 continue
             bare = bundlepb.BootstrapBundle()
             bare.CopyFrom(bundle)
@@ -115,9 +130,78 @@ def idle_features(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) 
     yield from (f"{feature} is declared, and changes no plan" for feature, changed in seen.items() if not changed)
 
 
+def accepted_features(engine: Engine) -> Iterator[str]:
+    """Give the features that the engine does not declare, and that are not refused where a machine of it uses them."""
+    declaring = copy(engine)
+    declaring.build_plan = lambda *_: EngineResult(engine=engine.name)  # type: ignore[method-assign]
+    compiler = Compiler(engines=EngineTable([declaring]), profiles=ProfileTable.shipped(), passes=all_passes())
+    declared, tried = {support.id for support in engine.features}, set[str]()
+    bare = machine(engine, clusterpb.ROLE_INIT)
+    for fields, features in _samples():
+        used = features - declared - tried
+        if not used:
+            continue
+        tried |= used
+        bundle = bundlepb.BootstrapBundle()
+        bundle.CopyFrom(bare)
+        bundle.MergeFrom(fields)
+        bundle.intent.kubernetes.engine = engine.name
+        refused = {problem.feature for problem in compiler.compile(bundle, FORMAT).refusals}
+        yield from (f"{feature} is not declared, and is not refused" for feature in sorted(used - refused))
+
+
+@cache
+def _samples() -> Sequence[tuple[bundlepb.BootstrapBundle, frozenset[str]]]:
+    """Give bundles that use all features between them, each with the features that it uses.
+
+    The first one has all fields; of fields that exclude each other, all but the last one are tried by themselves.
+    """
+    samples = list(every_field())
+    together = bundlepb.BootstrapBundle()
+    for sample in samples:
+        together.MergeFrom(sample)
+    return [
+        (fields, frozenset(use.id for use in uses(fields) if use.id.startswith(NAMESPACES)))
+        for fields in (together, *samples)
+    ]
+
+
+def token_problems(engine: Engine) -> Iterator[str]:
+    """Give every rule that the mechanism of an engine's join tokens breaks, in sentences."""
+    tokens, names = engine.join_tokens, {declared.name for declared in engine.secrets(kubernetespb.Kubernetes())}
+    for role in (clusterpb.ROLE_CONTROL_PLANE, clusterpb.ROLE_WORKER):
+        where = f"the token of {clusterpb.Role.Name(role)}"
+        if tokens.secret(role) not in names:
+            yield f"{where} is the secret {tokens.secret(role)}, which the engine does not declare"
+        requests = [TokenRequest(role=role, drawn=drawn, description="sample") for drawn in _DRAWN]
+        text = tokens.text(requests[0], None)
+        if tokens.made_by is Maker.CLUSTER:
+            if text:
+                yield f"{where} is made by the cluster, and known before it is there"
+            continue
+        if tokens.place(requests[0]) == tokens.place(requests[1]):
+            yield f"{where} is in the same Secret for two machines"
+        if _DRAWN[0] not in text:
+            yield f"{where} does not hold what was drawn for the machine"
+        yield from (f"{where} {problem}" for problem in _upkeep(tokens, requests[0]))
+
+
+def _upkeep(tokens: JoinTokens, request: TokenRequest) -> Iterator[str]:
+    made = tokens.upkeep(request, None, now=_NOW, ttl=_TTL)
+    if made.until < _NOW + _TTL or tokens.expiry(request, made.values) != made.until:
+        yield "is not accepted for as long as was asked"
+    if tokens.upkeep(request, made.values, now=_NOW, ttl=_TTL).values:
+        yield "is written again although nothing has changed"
+    later = tokens.upkeep(request, made.values, now=_NOW + _TTL / 2, ttl=_TTL)
+    if tokens.expiry(request, {**made.values, **later.values}) != _NOW + _TTL * 1.5:
+        yield "is not refreshed when half of its time is over"
+
+
 def _declarations(engine: Engine) -> Iterator[str]:
     features = {support.id for support in engine.features}
     for feature in sorted(features - feature_names()):
+        if feature.startswith(EXTENSION):
+            continue
         yield f"{feature} is declared, and the contract has no such feature"
     for feature in sorted(features & set(engine.remedies)):
         yield f"{feature} is declared, and has a remedy for where it is not taken"

@@ -10,6 +10,7 @@ Engine v1; OpenStack's EC2-compatible and native metadata; CloudStack's virtual 
 keys) and, for provider ids, the form that each cloud provider gives Node.spec.providerID.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -176,7 +177,7 @@ _LINUX: dict[str, tuple[tuple[str, ...], dict[contentpb.FactKind.ValueType, tupl
 
 # What cloud-init itself knows of its instance, by its names for templates, the first that has a value. A machine of
 # any infrastructure that cloud-init sets up has these. Source: cloud-init's page on instance data.
-_CLOUD_INIT: dict[contentpb.FactKind.ValueType, tuple[str, str]] = {
+_CLOUD_INIT: Mapping[contentpb.FactKind.ValueType, tuple[str, str]] = {
     _H: ("ds.meta_data.hostname", HOST),
     _L: ("ds.meta_data.local_hostname", HOST),
     contentpb.FACT_KIND_SHORT_HOSTNAME: ("v1.local_hostname", LABEL),
@@ -188,6 +189,11 @@ _CLOUD_INIT: dict[contentpb.FactKind.ValueType, tuple[str, str]] = {
     _AZ: ("ds.meta_data.availability_zone ds.meta_data.placement.availability_zone v1.availability_zone", WORD),
     _TYPE: ("ds.meta_data.instance_type", WORD),
 }
+
+_READERS: Mapping[str, tuple[str, Mapping[contentpb.FactKind.ValueType, tuple[str, str]]]] = {
+    "text/cloud-config": ("cloud_init", _CLOUD_INIT)
+}
+"""Readers of user data that can be asked for facts of their Linux machine: by media type, functions and names."""
 
 # Facts whose functions have the same names on Windows; the others are not served there.
 _WINDOWS_SAME = ("aws", "azure", "gcp")
@@ -215,15 +221,19 @@ def row(
     return Source(programs=programs, call=tuple(call.split(" ")), grammar=grammar)
 
 
-def cloud_init_row(kind: contentpb.FactKind.ValueType, *, infrastructure: str) -> Source | None:
-    """Return the source of a fact where cloud-init sets the machine up: the infrastructure, else cloud-init itself."""
-    own = row(kind, infrastructure=infrastructure, os_family=clusterpb.OS_FAMILY_LINUX)
-    if kind not in _CLOUD_INIT:
+def read_row(kind: contentpb.FactKind.ValueType, target: clusterpb.Target, *, media_type: str) -> Source | None:
+    """Return the source of a fact on a machine whose user data are of a media type.
+
+    What reads them may know the fact, and is asked first; else the infrastructure is.
+    """
+    own = row(kind, infrastructure=target.infrastructure, os_family=target.os_family)
+    program, known = _READERS.get(media_type, ("", {}))
+    if kind not in known or target.os_family != clusterpb.OS_FAMILY_LINUX:
         return own
-    names, grammar = _CLOUD_INIT[kind]
+    names, grammar = known[kind]
     if own is None:
-        return Source(programs=("cloud_init",), call=("known", names), grammar=grammar)
-    return replace(own, programs=("cloud_init", *own.programs), call=("known", names, *own.call))
+        return Source(programs=(program,), call=("known", names), grammar=grammar)
+    return replace(own, programs=(program, *own.programs), call=("known", names, *own.call))
 
 
 def infrastructures() -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import json
 import shlex
 from collections.abc import Iterable
 
-from slipway.bootstrapper.lowering.fact_table import Source, cloud_init_row, row
+from slipway.bootstrapper.lowering.fact_table import Source, read_row, row
 from slipway.bootstrapper.lowering.runners.pieces import FACT_NAMES
 from slipway.bootstrapper.lowering.runners.program import program
 from slipway.contract.content import literal
@@ -21,16 +21,16 @@ STEP_ID = "machine-facts"
 
 
 def facts_step(
-    kinds: Iterable[contentpb.FactKind.ValueType], target: clusterpb.Target, *, cloud_init: bool = False
+    kinds: Iterable[contentpb.FactKind.ValueType], target: clusterpb.Target, *, media_type: str = ""
 ) -> planpb.Step:
     """Give the step that finds the facts of these kinds on a machine of this target.
 
-    With `cloud_init` the step can ask cloud-init, which runs it.
+    The step can ask what reads user data of the media type, where that knows facts.
 
     Raises:
         UnsupportedFeature: the table has no row for a fact on this infrastructure and operating system.
     """
-    sources = {kind: _source(kind, target, cloud_init=cloud_init) for kind in sorted(kinds)}
+    sources = {kind: _source(kind, target, media_type=media_type) for kind in sorted(kinds)}
     if target.os_family == clusterpb.OS_FAMILY_WINDOWS:
         script, interpreter = _windows_script(sources), planpb.INTERPRETER_POWERSHELL
     else:
@@ -44,11 +44,8 @@ def has_source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target) -> 
     return row(kind, infrastructure=target.infrastructure, os_family=target.os_family) is not None
 
 
-def _source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target, *, cloud_init: bool) -> Source:
-    if cloud_init and target.os_family == clusterpb.OS_FAMILY_LINUX:
-        source = cloud_init_row(kind, infrastructure=target.infrastructure)
-    else:
-        source = row(kind, infrastructure=target.infrastructure, os_family=target.os_family)
+def _source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target, *, media_type: str) -> Source:
+    source = read_row(kind, target, media_type=media_type)
     if source is None:
         name = FACT_NAMES.get(kind, "unknown")
         raise UnsupportedFeature(

@@ -20,13 +20,13 @@ RUNNER = "runner"
 """Id of this act among the passes, for provenance."""
 
 
-def finish(draft: Draft, supports: Sequence[provisionerpb.FeatureSupport], *, cloud_init: bool = False) -> None:
+def finish(draft: Draft, supports: Sequence[provisionerpb.FeatureSupport], *, media_type: str = "") -> None:
     """Lower the draft's plan: what is staged and prepared, and the engine's steps, become files and the entry point.
 
     A provisioner that declares "plan.steps" keeps its steps, unless the runner is needed: for what is staged, or for
     something that a step asks for and the provisioner does not declare.
 
-    With `cloud_init` the format is one that cloud-init reads.
+    `media_type` is that of the user data: what reads them may know facts of the machine.
 
     Raises:
         UnsupportedFeature: a machine fact has no source there, or a script's interpreter is missing.
@@ -52,7 +52,7 @@ def finish(draft: Draft, supports: Sequence[provisionerpb.FeatureSupport], *, cl
         policy=draft.bundle.execution if draft.bundle.HasField("execution") else None,
         entrypoint=plan.entrypoint if plan.HasField("entrypoint") else None,
         accepts_commands=COMMANDS in declared,
-        cloud_init=cloud_init,
+        media_type=media_type,
     )
     draft.lowered += [
         bootstrappb.Lowered(

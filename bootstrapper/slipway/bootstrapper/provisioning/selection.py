@@ -30,10 +30,7 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 
-DOCKER = "docker"
-IGNITION = "ignition"
 _ANY_VERSION = VersionRules()
-LEGACY_IGNITION = "ignition/2.3.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +129,7 @@ def reaches(info: provisionerpb.FormatInfo, said: clusterpb.Target) -> bool:
         return False
     if info.verbatim and not infrastructure(said).verbatim:
         return False
-    return said.infrastructure != DOCKER or info.secret_format != IGNITION or info.format == LEGACY_IGNITION
+    return infrastructure(said).reads(info)
 
 
 def _best(name: str, ready: Sequence[registrypb.ProvisionerInstance], wish: Wish) -> Candidate | None:
@@ -140,9 +137,9 @@ def _best(name: str, ready: Sequence[registrypb.ProvisionerInstance], wish: Wish
     suitable = [info for info in group[0].info.formats if _serves(info, wish)]
     if not suitable:
         return None
-    if wish.infrastructure == DOCKER and not wish.format:
-        # Cluster API's docker machines parse Ignition themselves, and know the old specification only.
-        suitable.sort(key=lambda info: info.format != LEGACY_IGNITION)
+    if not wish.format:
+        row = infrastructure(clusterpb.Target(infrastructure=wish.infrastructure))
+        suitable.sort(key=lambda info: not row.reads(info))
     return _candidate(suitable[0], group)
 
 

@@ -347,7 +347,7 @@ esac"""
 def find_by_cloud_init(machine: LinuxMachine, infrastructure: str, kinds: list[contentpb.FactKind.ValueType]) -> int:
     """Run the facts step alone where cloud-init starts it; give the runner's exit code."""
     machine.fake("cloud-init", KNOWN)
-    result = lowered([facts_step(kinds, linux(infrastructure), cloud_init=True), note("next")])
+    result = lowered([facts_step(kinds, linux(infrastructure), media_type="text/cloud-config"), note("next")])
     machine.write(result.files)
     return machine.run(result.entrypoint.argv)
 
@@ -374,4 +374,4 @@ def test_the_infrastructure_is_asked_first(machine: LinuxMachine) -> None:
 def test_a_fact_that_nobody_knows_is_refused() -> None:
     """cloud-init has no word for a provider id, so that an infrastructure without a row gives none."""
     with pytest.raises(UnsupportedFeature):
-        facts_step([contentpb.FACT_KIND_PROVIDER_ID], linux("nutanix"), cloud_init=True)
+        facts_step([contentpb.FACT_KIND_PROVIDER_ID], linux("nutanix"), media_type="text/cloud-config")

@@ -8,7 +8,7 @@ from slipway.bootstrapper.engines.engine import Engine, supports
 from slipway.bootstrapper.engines.k0s.config import cluster_config
 from slipway.bootstrapper.engines.k0s.features import FEATURES, REMEDIES
 from slipway.bootstrapper.engines.k0s.join import join_file
-from slipway.bootstrapper.engines.k0s.limits import NEWEST, OLDEST, check_limits
+from slipway.bootstrapper.engines.k0s.limits import NEWEST, OLDEST, UNSERVED, check_limits
 from slipway.bootstrapper.engines.k0s.request import NAME, K0sRequest, root_file
 from slipway.bootstrapper.engines.k0s.secrets import CONTROL_PLANE_TOKEN, JOIN_TOKENS, SECRETS
 from slipway.bootstrapper.engines.k0s.steps import CONTROL_PLANE_TOKEN as CONTROL_PLANE_TOKEN_FILE
@@ -43,6 +43,7 @@ class K0sEngine(Engine):
     features = supports(FEATURES)
     remedies = REMEDIES
     join_tokens = JOIN_TOKENS
+    unserved = UNSERVED
     plans_by_class = True
 
     def secrets(self, kubernetes: kubernetespb.Kubernetes) -> Sequence[secretpb.SecretDeclaration]:

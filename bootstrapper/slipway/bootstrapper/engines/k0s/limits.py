@@ -10,6 +10,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
 OLDEST, NEWEST = (1, 27), (1, 36)
+UNSERVED = {"alpine": "its init system is OpenRC, and k0s runs as a service of systemd here"}
 
 
 def check_limits(request: K0sRequest, bundle: bundlepb.BootstrapBundle) -> None:

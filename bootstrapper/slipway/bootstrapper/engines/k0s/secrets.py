@@ -6,7 +6,7 @@ and cmd/api.
 """
 
 from slipway.bootstrapper.credentials.cluster_secrets import BOOTSTRAP_TOKEN, CLUSTER_CA, authority
-from slipway.bootstrapper.engines.join_tokens import JoinTokens
+from slipway.bootstrapper.engines.bootstrap_tokens import BootstrapTokens
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 CONTROL_PLANE_TOKEN = "slipway.dev/control-plane-token"  # noqa: S105  # the name of a secret
@@ -30,7 +30,7 @@ SECRETS = (
     ),
 )
 
-JOIN_TOKENS = JoinTokens(
+JOIN_TOKENS = BootstrapTokens(
     worker={
         "usage-bootstrap-api-auth": "true",
         "usage-bootstrap-api-worker-calls": "true",
@@ -42,4 +42,5 @@ JOIN_TOKENS = JoinTokens(
         "usage-bootstrap-signing": "false",
         "usage-controller-join": "true",
     },
+    control_plane_secret=CONTROL_PLANE_TOKEN,
 )

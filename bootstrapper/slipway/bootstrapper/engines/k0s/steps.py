@@ -24,7 +24,12 @@ gzip -c "$1" | base64 | tr -d '\\n' >"$2"
 # A control plane that joins does not say why it cannot: its kubeconfig shows whether the cluster is trusted.
 _START = """\
 set -eu
-unit=$1 left=$2 program=$3 runs=$4 join=$5
+unit=$1 seconds=$2 program=$3 runs=$4 join=$5
+# Seconds since the machine started: no time client can turn them back, and a slow answer counts with its time.
+uptime() {
+  read -r now _ </proc/uptime
+  now=${now%%.*}
+}
 ready() {
   case $runs in
     worker) ;;
@@ -44,10 +49,12 @@ distrusted() {
 systemctl daemon-reload
 systemctl enable "$unit"
 systemctl restart --no-block "$unit"
-while [ "$left" -gt 0 ]; do
+uptime
+end=$((now + seconds))
+while [ "$now" -lt "$end" ]; do
   if ready >/dev/null 2>&1; then exit 0; fi
   sleep 1
-  left=$((left - 1))
+  uptime
 done
 systemctl disable --now "$unit" || true
 journalctl --unit="$unit" --boot --lines=20 --no-pager --output=cat
@@ -55,7 +62,7 @@ if distrusted; then
   echo "k0s: the cluster's certificate is not signed by the authority in this machine's user data"
   exit 3
 fi
-echo "k0s: the machine did not join within $2 s"
+echo "k0s: the machine did not join within $seconds s"
 exit 4
 """
 
@@ -83,7 +90,8 @@ def steps(request: K0sRequest) -> Iterator[planpb.Step]:
         yield _step("10-k0s-token", _PACK, CONTROL_PLANE_FILE, TOKEN)
     timeouts = request.kubernetes.timeouts
     limit = timeouts.tls_bootstrap if not request.is_control_plane else timeouts.control_plane_component
-    seconds = str(limit.seconds or _SECONDS)
+    # Whole seconds of at least one: a part of a second counts as one.
+    seconds = str(limit.seconds + bool(limit.nanos) or _SECONDS)
     runs = "both" if request.is_control_plane and request.is_node else _roles(request)
     join = "" if request.creates_cluster else join_path(request)
     yield _step("20-k0s", _START, unit_name(request), seconds, request.program, runs, join)

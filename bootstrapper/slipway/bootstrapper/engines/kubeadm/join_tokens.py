@@ -1,6 +1,6 @@
 """The tokens by which machines join a cluster of kubeadm's."""
 
-from slipway.bootstrapper.engines.join_tokens import JoinTokens
+from slipway.bootstrapper.engines.bootstrap_tokens import BootstrapTokens
 
 _TOKEN = {
     "usage-bootstrap-signing": "true",
@@ -8,5 +8,5 @@ _TOKEN = {
     "auth-extra-groups": "system:bootstrappers:kubeadm:default-node-token",
 }
 
-JOIN_TOKENS = JoinTokens(worker=_TOKEN, control_plane=_TOKEN)
+JOIN_TOKENS = BootstrapTokens(worker=_TOKEN, control_plane=_TOKEN)
 """A joining control plane brings its keys with it, so that its token is a worker's."""

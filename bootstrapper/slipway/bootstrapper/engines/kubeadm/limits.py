@@ -10,6 +10,7 @@ from slipway.bootstrapper.engines.kubeadm.features import (
     V1BETA3_LACKS_ON_NODES,
 )
 from slipway.bootstrapper.engines.kubeadm.kubeadm_api import KubeadmApi
+from slipway.bootstrapper.engines.kubeadm.networks import check_networks
 from slipway.bootstrapper.engines.kubeadm.patches import check_kubelet_configuration
 from slipway.bootstrapper.engines.kubeadm.request import NAME, OPTIONS, EngineRequest
 from slipway.bootstrapper.engines.kubeadm.swap import check_swap
@@ -47,6 +48,7 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
     _check_validity(request)
     _check_etcd(request)
     _check_directory(request)
+    check_networks(request)
     check_newest(request, engine=NAME, newest=NEWEST)
     check_skew(request, tolerant=request.imported)
     _check_kubeadm(request)

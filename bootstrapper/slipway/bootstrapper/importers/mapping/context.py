@@ -13,7 +13,7 @@ from slipway.bootstrapper.importers.executed_template import EXECUTES
 from slipway.bootstrapper.importers.jinja import Piece
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
 from slipway.bootstrapper.importers.metadata_variables import FilledIn
-from slipway.bootstrapper.lowering.fact_table import cloud_init_row
+from slipway.bootstrapper.lowering.fact_table import read_row
 from slipway.bootstrapper.lowering.facts import has_source
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -118,10 +118,10 @@ class Context:
             return True
         if not self.facts:
             return False
-        if self.target.infrastructure == EXECUTES:
-            # Jinja would be executed by the provider, as a template of another language.
-            return cloud_init_row(kind, infrastructure=EXECUTES) is not None
         target = clusterpb.Target(os_family=clusterpb.OS_FAMILY_LINUX, infrastructure=self.target.infrastructure)
+        if target.infrastructure == EXECUTES:
+            # Jinja would be executed by the provider, as a template of another language.
+            return read_row(kind, target, media_type="text/cloud-config") is not None
         return has_source(kind, target)
 
     def _kubeadm_pieces(self, place: Place, text: str) -> list[Piece]:

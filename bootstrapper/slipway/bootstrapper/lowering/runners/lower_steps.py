@@ -61,7 +61,7 @@ def lower_steps(  # noqa: PLR0913  # each is a fact of its own; none has a natur
     policy: planpb.ExecutionPolicy | None = None,
     entrypoint: planpb.EntryPoint | None = None,
     accepts_commands: bool = False,
-    cloud_init: bool = False,
+    media_type: str = "",
 ) -> LoweredSteps:
     """Lower steps, and waves of items that the runner installs, to files and an entry point.
 
@@ -73,7 +73,7 @@ def lower_steps(  # noqa: PLR0913  # each is a fact of its own; none has a natur
         policy: of an imported config; unset fields are those of a native spec.
         entrypoint: what the plan has said of it so far; name, `after_units` and drop-ins are kept.
         accepts_commands: the provisioner declares "plan.entrypoint.commands".
-        cloud_init: cloud-init runs the entry point, and can be asked for machine facts.
+        media_type: of the user data; what reads them may be asked for machine facts.
 
     Raises:
         BundleInvalid: an id, a phase, a command or a path cannot be used.
@@ -85,7 +85,7 @@ def lower_steps(  # noqa: PLR0913  # each is a fact of its own; none has a natur
     kinds = frozenset().union(
         *(item.facts if isinstance(item, Wave) else facts_of(item.command.script) for item in items)
     )
-    whole = [facts_step(kinds, target, cloud_init=cloud_init), *items] if kinds else list(items)
+    whole = [facts_step(kinds, target, media_type=media_type), *items] if kinds else list(items)
     result = planpb.EntryPoint()
     if entrypoint is not None:
         result.CopyFrom(entrypoint)
