@@ -95,8 +95,8 @@ def _disks(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
             if wanted.HasField("percentage") or wanted.HasField("size_mib"):
                 continue
             others = sum(part.percentage for part in disk.partitions)
-            said = made.HasField("percentage") and made.percentage != _WHOLE - others
-            if said or made.size_mib:
+            is_another_share = made.HasField("percentage") and made.percentage != _WHOLE - others
+            if is_another_share or made.size_mib:
                 where = f"os.disks[{index}].partitions[{number}], which is the rest of the disk,"
                 comparer.wrong(where, "os.storage.disks.partitions")
 
@@ -148,7 +148,7 @@ class _Programs:
         found = []
         for index, command in enumerate(self._bundle.commands.boot):
             script = self._to.contents.bytes_of(command.script) if command.HasField("script") else None
-            # A text that is none is no argument of anything: a format that takes it has changed it.
+            # What is not UTF-8 is no argument of any program: a format that takes it has changed it.
             text = _text(script or b"")
             argv = list(command.argv) or ["sh", "-c", text or ""]
             again = (bool(command.argv) or text is not None) and any(

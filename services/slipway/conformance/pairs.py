@@ -24,7 +24,7 @@ _SPELLINGS = ("{}", "{}/")
 
 
 _KEYS = ("path", "name", "device", "host", "argument")
-"""What tells one item of a list from another."""
+"""The name of an item in its list."""
 
 
 def pairs(trials: Sequence[Trial], info: provisionerpb.FormatInfo) -> Iterator[Variation]:

@@ -123,7 +123,7 @@ _KEEPS_IT = _GUARD.replace("OPERATOR", "=")
     ],
 )
 def test_what_cloud_init_cannot_do(text: str, reason: str) -> None:
-    """Whoever asks for it gets a machine without all of it."""
+    """A document that asks for it is refused: the machine would have nothing of it."""
     with pytest.raises(UnreadableError):
         cloud_config.decode(f"#cloud-config\n{text}\n".encode(), {})
     assert reason

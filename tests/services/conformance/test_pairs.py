@@ -35,8 +35,8 @@ def test_pairs_of_fields() -> None:
         groups=[ospb.Group(name="operators")], users=[ospb.User(name="operator", primary_group="operators")]
     )
     made = [variation.bundle.os for variation in pairs([with_keys, without_home, with_group], INFO)]
-    said = [{field.name for field, _ in system.users[0].ListFields()} - {"name"} for system in made]
-    assert said == [
+    fields = [{field.name for field, _ in system.users[0].ListFields()} - {"name"} for system in made]
+    assert fields == [
         {"ssh_authorized_keys", "no_create_home"},
         {"ssh_authorized_keys", "primary_group"},
         {"no_create_home", "primary_group"},

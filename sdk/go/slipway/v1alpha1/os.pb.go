@@ -36,7 +36,7 @@ const (
 	// It stays, beside the users of the spec.
 	DefaultUser_DEFAULT_USER_KEEP DefaultUser = 1
 	// Beside users of the bundle the machine does not have it: it is not created, or it is removed. A bundle without users
-	// leaves it as it is, since nobody could log in.
+	// leaves it as it is, since no user could log in.
 	DefaultUser_DEFAULT_USER_OMIT DefaultUser = 2
 )
 

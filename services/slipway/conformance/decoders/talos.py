@@ -156,7 +156,8 @@ def _registries(system: ospb.OperatingSystem, machine: dict[str, Any], documents
             config.setdefault(name, {})["auth"] = document
     by_host: dict[str, ospb.Registry] = {}
     for name, mirror in mirrors.items():
-        host = "_default" if name == "*" else name
+        # Of what is called by the contract's own word no image is pulled.
+        host = {"*": "_default", "_default": "never _default"}.get(name, name)
         registry = by_host.setdefault(host, system.containerd.registries.add(host=host))
         registry.only_endpoints = bool(mirror.get("skipFallback"))
         for entry in mirror["endpoints"]:
@@ -167,7 +168,7 @@ def _registries(system: ospb.OperatingSystem, machine: dict[str, Any], documents
                 endpoint.ca.data = tls["ca"]
     for name, entry in config.items():
         if entry.get("auth"):
-            # Credentials go by the host that is asked, and nobody asks docker.io for an image.
+            # Credentials go by the host that is asked, and no runtime asks docker.io for an image.
             host = _DOCKER.get(name, f"never {name}" if name in _DOCKER.values() else name)
             registry = by_host.get(host) or system.containerd.registries.add(host=host)
             registry.credentials.username = entry["auth"]["username"]
