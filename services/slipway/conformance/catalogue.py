@@ -8,6 +8,7 @@ from slipway.conformance.checks import (
     errors,
     features,
     information,
+    insertion,
     limits,
     load,
     meaning,
@@ -33,8 +34,8 @@ from slipway.conformance.checks import (
 def all_checks() -> tuple[Check, ...]:
     """Give all checks, sorted by clause; those of one clause in the order in which they are written."""
     modules = (
-        transport, tls, process, information, features, render, remembrance, refusals, splicing, meaning, booted,
-        quantity, variety, places, starting, errors, limits, load, secrecy, registration, outage, versions,
+        transport, tls, process, information, features, render, remembrance, refusals, splicing, insertion, meaning,
+        booted, quantity, variety, places, starting, errors, limits, load, secrecy, registration, outage, versions,
     )  # fmt: skip
     order = ("TRN", "INF", "FEA", "RND", "ERR", "LIM", "SEC", "REG", "EXE", "VER")
     found = [check for module in modules for check in module.CHECKS]

@@ -15,6 +15,8 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 _UNASKED = ("groups", "password_hash", "ssh_authorized_keys", "sudo", "system", "uid")
 """What gives a user more than the bundle does, when it is there and was not asked for."""
 
+_WHOLE = 100
+
 
 def compare(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, windows: bool) -> Comparison:
     """Compare a bundle with what its user data says."""
@@ -24,6 +26,7 @@ def compare(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, wi
     _users(comparer, bundle)
     _default_user(comparer, bundle)
     _units(comparer, bundle)
+    _disks(comparer, bundle)
     _Programs(comparer, bundle).compare()
     if bundle.WhichOneof("kubernetes") == "intent":
         compare_node(comparer, bundle.intent)
@@ -38,7 +41,7 @@ def _files(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
     """See that files replace those that are there, and that the owners of files are there before them."""
     accounts = {user.name for user in bundle.os.users} | {group.name for group in bundle.os.groups}
     places = [mount.path.rstrip("/") for mount in bundle.os.mounts if mount.path.startswith("/")]
-    places += [user.home or f"/home/{user.name}" for user in bundle.os.users]
+    places += [(user.home or f"/home/{user.name}").rstrip("/") for user in bundle.os.users if user.name != "root"]
     early, kept = set(comparer.state.early_files), set(comparer.state.kept_files)
     for index, file in enumerate(bundle.os.files):
         if file.path in kept and not file.append:
@@ -82,6 +85,20 @@ def _units(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
         wanted = of_bundle.get(unit.name)
         if wanted is not None and unit.HasField("enabled") and not wanted.HasField("enabled"):
             comparer.more("`enabled` of a unit", "os.systemd.units")
+
+
+def _disks(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
+    """See that a partition of which no size is said takes the rest of its disk."""
+    there = {disk.device: list(disk.partitions) for disk in comparer.state.os.disks}
+    for index, disk in enumerate(bundle.os.disks):
+        for number, (wanted, made) in enumerate(zip(disk.partitions, there.get(disk.device, []), strict=False)):
+            if wanted.HasField("percentage") or wanted.HasField("size_mib"):
+                continue
+            others = sum(part.percentage for part in disk.partitions)
+            is_another_share = made.HasField("percentage") and made.percentage != _WHOLE - others
+            if is_another_share or made.size_mib:
+                where = f"os.disks[{index}].partitions[{number}], which is the rest of the disk,"
+                comparer.wrong(where, "os.storage.disks.partitions")
 
 
 def _gives(value: object) -> bool:
@@ -131,8 +148,10 @@ class _Programs:
         found = []
         for index, command in enumerate(self._bundle.commands.boot):
             script = self._to.contents.bytes_of(command.script) if command.HasField("script") else None
-            argv = list(command.argv) or ["sh", "-c", (script or b"").decode(errors="replace")]
-            again = any(
+            # What is not UTF-8 is no argument of any program: a format that takes it has changed it.
+            text = _text(script or b"")
+            argv = list(command.argv) or ["sh", "-c", text or ""]
+            again = (bool(command.argv) or text is not None) and any(
                 starts(list(one.argv), argv) and one.start != statepb.START_FIRST_BOOT
                 for one in self._to.state.programs
             )
@@ -158,6 +177,13 @@ class _Programs:
         missing = [argv for argv in wanted if not any(starts(one, argv) for one in self._there)]
         if len(wanted) > 1 and not missing and not all(_comes(argv, there) for argv in wanted):
             self._to.fact(feature, f"the order of {where}", holds=False)
+
+
+def _text(data: bytes) -> str | None:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _comes(argv: list[str], there: Iterable[list[str]]) -> bool:

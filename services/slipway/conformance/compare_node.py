@@ -49,6 +49,9 @@ class _Node:
         asked = (intent.cluster.endpoint.host.lower(), intent.cluster.endpoint.port or _PORT)
         there = (node.endpoint.host.lower(), node.endpoint.port or _PORT)
         self._to.fact("kubernetes.cluster.endpoint", "intent.cluster.endpoint", asked == there)
+        port = intent.kubernetes.control_plane.bind_port or _PORT
+        if node.kubernetes.control_plane.bind_port not in (0, port):
+            self._to.wrong("intent.kubernetes.control_plane.bind_port", "kubernetes.control_plane.bind_port")
         held = secrets_hold(intent.credentials, node.secrets, self._to.secrets)
         self._to.fact("kubernetes.credentials", "intent.credentials", self._trusts() and held)
 

@@ -43,6 +43,9 @@ _LEFT_ALONE = {("SystemdUnit", "enabled")}
 _TRUE_UNLESS_SAID = {("Ntp", "enabled")}
 """What is true when nothing is said of it."""
 
+_MICROSOFT = "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
+"""The type of a GPT for which the contract has two words: fat32 and ntfs."""
+
 _GROUP_AND_OTHERS = 0o077
 _ADMINISTRATORS = {"root", "Administrators"}
 _BEGIN = b"-----BEGIN CERTIFICATE-----"
@@ -218,6 +221,10 @@ class Comparer:
         there = getattr(actual, one.name)
         if (actual.DESCRIPTOR.name, one.name) in _LEFT_ALONE and not actual.HasField(one.name):
             return False
+        if type(value) is int and not value and one.enum is None and not _says_so(actual, one.name):
+            return False
+        if one.rules.format == "partition-type" and there.upper() == _MICROSOFT:
+            return value in ("fat32", "ntfs") or value.upper() == _MICROSOFT
         if self._windows and one.rules.format == "file-mode":
             return bool(value & _GROUP_AND_OTHERS) == bool(there & _GROUP_AND_OTHERS)
         if self._windows and one.name in ("owner", "group") and value in _ADMINISTRATORS:
@@ -265,6 +272,11 @@ def _document(content: Any) -> Any:
     else:
         text = content.data or content.text.encode()
     return yaml.safe_load(text)
+
+
+def _says_so(message: Message, name: str) -> bool:
+    """Whether a field is set, where that differs from 0."""
+    return not message.DESCRIPTOR.fields_by_name[name].has_presence or message.HasField(name)
 
 
 def _says(message: Message, name: str, value: Any) -> bool:

@@ -4,6 +4,7 @@ What an author forgets is in no list of cases. So each field of a case is given 
 allow; a field that is added to the contract is tried on the day it is added.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 
+from slipway.contract.grammars import grammars
 from slipway.contract.validation import violations
 from slipway.contract.walk import plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -27,7 +29,7 @@ _LEFT = frozenset({
 """Messages whose values have a meaning elsewhere in the bundle, or that other checks try."""
 
 _LEFT_FIELDS = frozenset({
-    "after_units", "argv", "contents", "group", "kubernetes_version", "os_version", "owner", "percentage",
+    "argv", "contents", "group", "kubernetes_version", "os_version", "owner", "percentage", "role",
 })  # fmt: skip
 """Fields that other checks try, whose values belong together, or that have no rules of their own."""
 
@@ -58,7 +60,26 @@ _TEXTS = (
     "1.10",
     "null",
     "~",
+    "a\tb\x07c\x7f",
+    "a\x85b\u2028c\ufeff \U0001f600",
+    "one\ntwo\n",
+    "2001:db8::7",
+    "192.0.2.77",
+    "2001:db8:7::/48",
+    "docker.io",
 )
+_URLS = (
+    "https://mirror-7.example.com:5443/v2/a%20b",
+    "https://[2001:db8::7]:5000",
+    "http://192.0.2.77:8080/",
+    "https://name-7.example.com",
+)
+_SPECIAL = {"registry-host": ("docker.io",)}
+"""Names that systems treat unlike others, by the grammar of their fields."""
+
+_QUOTED = re.compile(r'"([^"]+)"')
+"""Words that the description of a grammar gives, where it allows some words only."""
+
 _SAID = frozenset({"mode", "role", "value"})
 """What a bundle always says (FEA-012)."""
 
@@ -81,7 +102,8 @@ class Variation:
     bundle: bundlepb.BootstrapBundle
 
 
-_Path = tuple[tuple[str, int | None], ...]
+Steps = tuple[tuple[str, int | None], ...]
+"""The way to a field: names, each with the index of an entry where the field is a list."""
 
 
 def values(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variation]:
@@ -89,9 +111,10 @@ def values(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variat
     known = _faults(bundle)
     for path, message, field in list(_fields(bundle, ())):
         name = f"{message.DESCRIPTOR.name}.{field.name}"
-        if isinstance(message, contentpb.MachineText):
+        if isinstance(message, contentpb.MachineText | contentpb.TextSegment):
             # What may stand there depends on where it is.
-            name = ".".join(step for step, _ in path[-3:])
+            depth = 3 if isinstance(message, contentpb.MachineText) else 4
+            name = ".".join(step for step, _ in path[-depth:])
         if name in tried or name in _LEFT_NAMES:
             continue
         tried.add(name)
@@ -102,6 +125,23 @@ def values(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variat
             if other is not None and other not in seen:
                 seen.append(other)
                 yield Variation(name, other)
+
+
+def words(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variation]:
+    """Give the bundle with each word that has a meaning of its own, beside all that the cases say with it."""
+    known = _faults(bundle)
+    for path, message, field in list(_fields(bundle, ())):
+        beside = ".".join(sorted(other.name for other, _ in message.ListFields()))
+        name = f"{message.DESCRIPTOR.name}.{field.name} beside {beside}"
+        if field.type != FieldDescriptor.TYPE_STRING or name in tried:
+            continue
+        tried.add(name)
+        rules = plan(message.DESCRIPTOR)
+        special = _SPECIAL.get(rules[field.number].rules.format, ()) if field.number in rules else ()
+        for word in (*_words(message, field), *special):
+            other = _with(bundle, path, word)
+            if other != bundle and _faults(other) <= known:
+                yield Variation(f"{message.DESCRIPTOR.name}.{field.name}", other)
 
 
 def lists(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variation]:
@@ -117,7 +157,7 @@ def lists(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variati
         tried.add(name)
         other = bundlepb.BootstrapBundle()
         other.CopyFrom(bundle)
-        entries = getattr(_holder(other, path), field.name)
+        entries = getattr(held_by(other, path), field.name)
         first = type(entries[0])()
         first.CopyFrom(entries[0])
         del entries[:]
@@ -128,11 +168,11 @@ def lists(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variati
             yield Variation(name, other)
 
 
-def _with(bundle: bundlepb.BootstrapBundle, path: _Path, value: Any) -> bundlepb.BootstrapBundle:
+def _with(bundle: bundlepb.BootstrapBundle, path: Steps, value: Any) -> bundlepb.BootstrapBundle:
     """Give a copy with another value of a field, or without it; where a name is referred to, it changes, too."""
     other = bundlepb.BootstrapBundle()
     other.CopyFrom(bundle)
-    holder = _holder(other, path[:-1])
+    holder = held_by(other, path[:-1])
     name, index = path[-1]
     if value is None:
         holder.ClearField(name)
@@ -163,12 +203,22 @@ def _others(message: Message, field: FieldDescriptor, index: int | None) -> Iter
     elif isinstance(value, int):
         yield from ((number,) for number in _NUMBERS if number != value)
     elif isinstance(value, str):
-        # Behind the text that is there, where the other one stands for nothing by itself.
+        yield from ((word,) for word in _words(message, field) if word != value)
+        if "://" in value:
+            yield from ((url,) for url in _URLS)
+        # Behind the text that is there, or in front of it, where the other one stands for nothing by itself.
         texts = [text for text in _TEXTS if "," not in text or field.name not in _JOINED]
-        yield from ((text, value + text, f"{value}/{text}") for text in texts)
+        yield from ((text, value + text, f"{value}/{text}", text + value) for text in texts)
         if field.name == "value":
             yield ("",)
         yield from ((value + "x" * (length - len(value.encode())),) for length in _LENGTHS)
+
+
+def _words(message: Message, field: FieldDescriptor) -> list[str]:
+    """Give the words of a field's grammar, where it names some."""
+    known = plan(message.DESCRIPTOR).get(field.number)
+    grammar = grammars().get(known.rules.format) if known is not None else None
+    return _QUOTED.findall(grammar.description) if grammar is not None else []
 
 
 def _optional(field: FieldDescriptor) -> bool:
@@ -181,7 +231,7 @@ def _faults(bundle: bundlepb.BootstrapBundle) -> set[str]:
     return {fault.path for fault in violations(bundle)}
 
 
-def _fields(message: Message, path: _Path) -> Iterator[tuple[_Path, Message, FieldDescriptor]]:
+def _fields(message: Message, path: Steps) -> Iterator[tuple[Steps, Message, FieldDescriptor]]:
     for field, value in message.ListFields():
         if (not path and field.name not in PARTS) or field.name in _LEFT_FIELDS:
             continue
@@ -195,7 +245,7 @@ def _fields(message: Message, path: _Path) -> Iterator[tuple[_Path, Message, Fie
                 yield from _fields(entry, (*path, (field.name, number if field.is_repeated else None)))
 
 
-def _lists(message: Message, path: _Path) -> Iterator[tuple[_Path, Message, FieldDescriptor]]:
+def _lists(message: Message, path: Steps) -> Iterator[tuple[Steps, Message, FieldDescriptor]]:
     for field, value in message.ListFields():
         if (not path and field.name not in PARTS) or field.message_type is None:
             continue
@@ -207,7 +257,8 @@ def _lists(message: Message, path: _Path) -> Iterator[tuple[_Path, Message, Fiel
             yield from _lists(entry, (*path, (field.name, number if field.is_repeated else None)))
 
 
-def _holder(message: Message, path: Sequence[tuple[str, int | None]]) -> Any:
+def held_by(message: Message, path: Sequence[tuple[str, int | None]]) -> Any:
+    """Give what stands at the end of a way that begins at a message."""
     holder: Any = message
     for name, index in path:
         value = getattr(holder, name)

@@ -126,6 +126,10 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
         ["", "a", "a b.c", "a.", "../a", "a.b=1"],
     ),
     "systemd-drop-in": (["10-a.conf"], ["", ".conf", "a", "../a.conf", "a/b.conf"]),
+    "systemd-service": (
+        ["a.service", "a@b.service", "a\\x2db.service"],
+        ["", ".service", "a", "a.timer", "../a.service", "-x.service", "a b.service", "a.service\n", "a.service.timer"],
+    ),
     "systemd-unit": (
         ["a.service", "a@b.service", "-.mount", "dev-disk\\x2d1.swap", "x.timer"],
         ["", "a", "a.conf", "../a.service", "a/b.service", "-x.service", "--now.service", "a b.service", "a.service\n"],

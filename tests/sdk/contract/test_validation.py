@@ -11,6 +11,7 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 from tests.sdk.contract.messages import messages
 
@@ -49,6 +50,16 @@ def text(value: str) -> contentpb.MachineText:
             "grammar of an entry",
             ospb.Ntp(servers=["ok.example", "not ok"]),
             [("servers[1]", "must be a host name or an address")],
+        ),
+        (
+            "a unit to follow that is none",
+            planpb.EntryPoint(after_units=["a.service", "b service\nc"]),
+            [("after_units[1]", "must be a unit name with suffix, such as containerd.service")],
+        ),
+        (
+            "a unit that is no service",
+            planpb.EntryPoint(unit_name="a.timer"),
+            [("unit_name", 'must be the name of a unit that ends in ".service"')],
         ),
         ("an optional text may be empty", kubernetespb.Label(name="a", value=""), []),
         (

@@ -103,6 +103,67 @@ users: [default, {{name: u, groups: "g,h", sudo: "ALL"}}]
     assert list(state.os.users[0].groups) == ["g", "h"]
 
 
+_KEYS = "ssh_authorized_keys: [ssh-ed25519 A]"
+_GUARD = (
+    r"found=$(wipefs -n %(device)s) && { { [ -n \"$found\" ] && [ \"$(blkid -p %(device)s)\" OPERATOR ntfs ]; } "
+    "|| mkfs.ext4 -F %(device)s; }"
+)
+_KEEPS_IT = _GUARD.replace("OPERATOR", "=")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"users: [{{name: u, no_create_home: true, {_KEYS}}}]", "keys need a home that cloud-init makes"),
+        (f"users: [{{name: u, system: true, {_KEYS}}}]", "a system account has none either"),
+        (
+            f'fs_setup: [{{device: /dev/a, filesystem: ext4, replace_fs: ntfs, cmd: "{_KEEPS_IT}"}}]',
+            "a guard that keeps the one kind that may be replaced",
+        ),
+    ],
+)
+def test_what_cloud_init_cannot_do(text: str, reason: str) -> None:
+    """A document that asks for it is refused: the machine would have nothing of it."""
+    with pytest.raises(UnreadableError):
+        cloud_config.decode(f"#cloud-config\n{text}\n".encode(), {})
+    assert reason
+
+
+def test_what_cloud_init_fills_in() -> None:
+    """A mount without the last fields is checked at boot; a guard that keeps other kinds is read."""
+    guard = _GUARD.replace("OPERATOR", "!=")
+    text = f"""#cloud-config
+mounts: [[a, /a], [b, /b, auto, defaults, "0", "0"]]
+fs_setup: [{{device: /dev/a, filesystem: ext4, replace_fs: ntfs, cmd: "{guard}"}}]
+"""
+    system = cloud_config.decode(text.encode(), {}).os
+    assert [mount.check for mount in system.mounts] == [True, False]
+    assert system.filesystems[0].replace_format == "ntfs"
+
+
+def test_a_template_of_cloud_init() -> None:
+    """Jinja drops the last line break, and gives texts between quotes as they are; variables stay."""
+    document = b"## template: jinja\n#cloud-config\nruncmd:\n- |\n  echo {{ v1.region }} {{ '{{' }}\n"
+    (program,) = cloud_config.decode(document, {}).programs
+    assert list(program.argv) == ["sh", "-c", "echo {{ v1.region }} {{"]
+    (kept,) = cloud_config.decode(document + b"#\n", {}).programs
+    assert list(kept.argv) == ["sh", "-c", "echo {{ v1.region }} {{\n"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (["Add-Group 'a'"], "a function that is not there"),
+        (["function Add-Group {", "}", "Add-Group 'a'", "Add-Group 'A'"], "two of one name"),
+    ],
+)
+def test_what_windows_cannot_do(lines: list[str], reason: str) -> None:
+    """A script that ends in an error, or makes one thing of two."""
+    with pytest.raises(UnreadableError):
+        windows.decode("\n".join(["#ps1_sysnative", *lines, ""]).encode(), {})
+    assert reason
+
+
 def test_ignition() -> None:
     """Data URLs, owners by default, and the program of an enabled unit."""
     unit = '[Service]\nExecStart=/bin/run "it all"\n[Install]\nWantedBy=multi-user.target\n'

@@ -28,6 +28,9 @@ _ROWS = {
     "shell": "third, shell and awk",
     "talos": "fourth, Talos in Python",
     "bottlerocket_again": "fourth, Bottlerocket in Go again",
+    "cloud_init_again": "fifth and sixth, cloud-init in Python again",
+    "talos_again": "fifth and sixth, Talos in Python again",
+    "windows_again": "fifth and sixth, Windows in Python again",
 }
 
 _PROGRAM = """

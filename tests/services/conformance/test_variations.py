@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.conformance.variations import Variation, lists, values
+from slipway.conformance.variations import Variation, lists, values, words
 from slipway.contract.validation import violations
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
@@ -71,6 +71,21 @@ def test_fields_are_tried_once() -> None:
     assert list(values(_bundle(), tried)) == []
     assert list(lists(_bundle(), tried))
     assert list(lists(_bundle(), tried)) == []
+
+
+def test_words_that_mean_something() -> None:
+    """Each has a case of its own beside each set of fields that stand with it."""
+    bundle = _bundle()
+    registries = bundle.os.containerd.registries
+    registries.add(host="registry.example.com")
+    registries.add(host="registry.example.com", only_endpoints=True)
+    registries.add(host="other.example.com", only_endpoints=True)
+    made = [made.bundle.os.containerd.registries for made in words(bundle, set()) if made.field == "Registry.host"]
+    names = [[registry.host for registry in registries] for registries in made]
+    same, other = "registry.example.com", "other.example.com"
+    assert names == [
+        ["_default", same, other], ["docker.io", same, other], [same, "_default", other], [same, "docker.io", other],
+    ]  # fmt: skip
 
 
 def test_lists_of_three() -> None:

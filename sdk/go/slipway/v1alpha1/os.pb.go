@@ -35,7 +35,8 @@ const (
 	DefaultUser_DEFAULT_USER_UNSPECIFIED DefaultUser = 0
 	// It stays, beside the users of the spec.
 	DefaultUser_DEFAULT_USER_KEEP DefaultUser = 1
-	// It is not created when the spec names users. This is what today's kubeadm provider does on cloud-init.
+	// Beside users of the bundle the machine does not have it: it is not created, or it is removed. A bundle without users
+	// leaves it as it is, since no user could log in.
 	DefaultUser_DEFAULT_USER_OMIT DefaultUser = 2
 )
 

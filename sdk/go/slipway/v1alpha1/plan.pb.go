@@ -257,8 +257,8 @@ const (
 	Execution_EXECUTION_UNSPECIFIED Execution = 0
 	// Slipway's runner, started by the entry point's argv.
 	Execution_EXECUTION_RUNNER Execution = 1
-	// The target's own first-boot system runs the entry point's commands one by one, e.g. cloud-init's `runcmd` or the
-	// FirstLogonCommands of Windows' unattend.xml.
+	// The target's own first-boot system runs the entry point's commands one by one, as command lines, e.g. cloud-init's
+	// `runcmd`, or SetupComplete.cmd of Windows Setup.
 	Execution_EXECUTION_COMMANDS Execution = 2
 )
 
@@ -1153,16 +1153,16 @@ const file_slipway_v1alpha1_plan_proto_rawDesc = "" +
 	"\x15_on_bootstrap_failureB\x12\n" +
 	"\x10_on_post_failureB\v\n" +
 	"\t_sentinelB\x13\n" +
-	"\x11_literal_commandsJ\x04\b\x05\x10\x06R\x06layout\"\xa8\x03\n" +
+	"\x11_literal_commandsJ\x04\b\x05\x10\x06R\x06layout\"\xce\x03\n" +
 	"\n" +
 	"EntryPoint\x12\x12\n" +
-	"\x04argv\x18\x01 \x03(\tR\x04argv\x127\n" +
-	"\tunit_name\x18\x02 \x01(\tB\x15\x9a\xb5\x18\x11\x18\xff\x01\"\fsystemd-unitH\x00R\bunitName\x88\x01\x01\x12>\n" +
+	"\x04argv\x18\x01 \x03(\tR\x04argv\x12:\n" +
+	"\tunit_name\x18\x02 \x01(\tB\x18\x9a\xb5\x18\x14\x18\xff\x01\"\x0fsystemd-serviceH\x00R\bunitName\x88\x01\x01\x12>\n" +
 	"\texecution\x18\x03 \x01(\x0e2\x1b.slipway.v1alpha1.ExecutionH\x01R\texecution\x88\x01\x01\x129\n" +
-	"\bcommands\x18\x04 \x03(\v2\x1d.slipway.v1alpha1.CommandLineR\bcommands\x121\n" +
-	"\vafter_units\x18\x05 \x03(\tB\x10\x8a\xb5\x18\f.after_unitsR\n" +
-	"afterUnits\x12I\n" +
-	"\bdrop_ins\x18\x06 \x03(\v2\x1f.slipway.v1alpha1.SystemdDropInB\r\x8a\xb5\x18\t.drop_insR\adropIns\x128\n" +
+	"\bcommands\x18\x04 \x03(\v2\x1d.slipway.v1alpha1.CommandLineR\bcommands\x12H\n" +
+	"\vafter_units\x18\x05 \x03(\tB'\x8a\xb5\x18\f.after_units\x9a\xb5\x18\x13\x10@\x18\xff\x01\"\fsystemd-unitR\n" +
+	"afterUnits\x12U\n" +
+	"\bdrop_ins\x18\x06 \x03(\v2\x1f.slipway.v1alpha1.SystemdDropInB\x19\x8a\xb5\x18\t.drop_ins\x9a\xb5\x18\b\x10 B\x04nameR\adropIns\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\f\n" +
 	"\n" +
 	"_unit_nameB\f\n" +

@@ -281,6 +281,11 @@ _GRAMMARS = [
     _regular("sysctl", "a kernel parameter such as net.ipv4.ip_forward", r"[a-z0-9_]+([./][A-Za-z0-9_*-]+)+"),
     _regular("systemd-drop-in", 'a file name that ends in ".conf"', r"[A-Za-z0-9@][A-Za-z0-9_.@:\\-]*\.conf"),
     _regular(
+        "systemd-service",
+        'the name of a unit that ends in ".service"',
+        r"(?!-)[A-Za-z0-9_.@:\\-]+\.service",
+    ),
+    _regular(
         "systemd-unit",
         "a unit name with suffix, such as containerd.service",
         rf"(?!-(?!\.))[A-Za-z0-9_.@:\\-]+\.({_UNIT_TYPES})",

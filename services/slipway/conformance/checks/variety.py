@@ -8,9 +8,10 @@ from slipway.conformance.bounds import outside
 from slipway.conformance.check import Checks
 from slipway.conformance.checks.meaning import read
 from slipway.conformance.outcome import all_hold
+from slipway.conformance.pairs import pairs, places, twins
 from slipway.conformance.session import Session
 from slipway.conformance.trial import Trial, feature_trials
-from slipway.conformance.variations import Variation, lists, values
+from slipway.conformance.variations import Variation, lists, values, words
 from slipway.contract.features import compute_features
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -23,11 +24,17 @@ _REFUSALS = {"FAILED_PRECONDITION", "INVALID_ARGUMENT"}
 
 @CHECKS.check_format("RND-019")
 async def other_values(session: Session, info: provisionerpb.FormatInfo) -> None:
-    """Each field has what its rules allow: quotes, words that look like another type, long texts, nothing."""
-    tried: set[str] = set()
-    all_hold(
-        await _tried(session, info, (values(trial.request.bundle, tried) for trial in await _rendered(session, info)))
-    )
+    """Each field has what its rules allow: quotes, words that look like another type, long texts, nothing.
+
+    It has so in the case that says least, and in the one that says most beside it.
+    """
+    trials = await _rendered(session, info)
+    least, most = set[str](), set[str]()
+    made = [values(trial.request.bundle, least) for trial in trials]
+    made += [values(trial.request.bundle, most) for trial in reversed(trials)]
+    special = set[str]()
+    made += [words(trial.request.bundle, special) for trial in trials]
+    all_hold(await _tried(session, info, made))
 
 
 @CHECKS.check_format("RND-019")
@@ -42,6 +49,24 @@ async def other_lists(session: Session, info: provisionerpb.FormatInfo) -> None:
 async def alone(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Each item is there when there is nothing else, not even a file."""
     all_hold(await _tried(session, info, (_alone(trial) for trial in await _rendered(session, info))))
+
+
+@CHECKS.check_format("RND-019")
+async def two_at_once(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Each item says two things of which the cases say one each."""
+    all_hold(await _tried(session, info, [pairs(await _rendered(session, info), info)]))
+
+
+@CHECKS.check_format("RND-019", features=("os.files",))
+async def files_in_places(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """A file lies in each place that an item makes, however its path is written."""
+    all_hold(await _tried(session, info, [places(await _rendered(session, info))]))
+
+
+@CHECKS.check_format("RND-019")
+async def names_in_other_letters(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Two items whose names differ in nothing but capital letters are two, or are refused."""
+    all_hold(await _tried(session, info, [twins(await _rendered(session, info))]))
 
 
 @CHECKS.check_format("RND-019")
@@ -98,7 +123,12 @@ async def _tried(session: Session, info: provisionerpb.FormatInfo, made: Iterabl
         problem = next(iter([*comparison.problems, *comparison.surplus]), "")
         return f"with another {variation.field} {problem}" if problem else ""
 
-    every = [variation for variations in made for variation in variations]
+    distinct = {
+        variation.bundle.SerializeToString(deterministic=True): variation
+        for variations in made
+        for variation in variations
+    }
+    every = list(distinct.values())
     number = next(number for number, other in enumerate(session.info.formats) if other.format == info.format)
     if number:
         # Formats of one provisioner have most in common: the first one gets all, each other one its share.

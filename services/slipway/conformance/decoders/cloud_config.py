@@ -8,6 +8,7 @@ import shlex
 import stat
 import zlib
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import yaml
@@ -22,6 +23,7 @@ from slipway.v1alpha1 import os_pb2 as ospb
 _SEES = "cloud-config"
 _HEADER, _TEMPLATE = b"#cloud-config\n", b"## template: jinja\n"
 _VARIABLE, _CONSTRUCTS = re.compile(rb"\{\{ [a-z0-9_.]+ \}\}"), re.compile(rb"\{[{%#]")
+_LITERAL = re.compile(rb"\{\{ '([^'\\]*)' \}\}")
 _SCRIPTS = {
     "/var/lib/cloud/scripts/per-boot": statepb.START_EVERY_BOOT,
     "/var/lib/cloud/scripts/per-once": statepb.START_FIRST_BOOT,
@@ -53,9 +55,11 @@ def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.Machin
     """
     del attachments
     if user_data.startswith(_TEMPLATE):
-        user_data = user_data.removeprefix(_TEMPLATE)
-        if _CONSTRUCTS.search(_VARIABLE.sub(b"", user_data)):
-            return statepb.MachineState()  # more than variables: only Jinja itself reads that
+        # Jinja drops the last line break.
+        user_data = user_data.removeprefix(_TEMPLATE).removesuffix(b"\n")
+        if _CONSTRUCTS.search(_LITERAL.sub(b"", _VARIABLE.sub(b"", user_data))):
+            return statepb.MachineState()  # more than variables and texts: only Jinja itself reads that
+        user_data = _LITERAL.sub(rb"\1", user_data)
     if not user_data.startswith(_HEADER):
         raise UnreadableError("its first line is not #cloud-config")
     try:
@@ -145,6 +149,9 @@ def _users(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
             continue
         # cloud-init locks passwords unless it is told not to.
         user = system.users.add(name=entry["name"], lock_password=True)
+        if entry.get("ssh_authorized_keys") and (entry.get("no_create_home") or entry.get("system")):
+            # Source: cc_users_groups, NO_HOME and NEED_HOME.
+            raise UnreadableError("cloud-init gives up on all users where one has keys and no home that it makes")
         for key, field in {**words, **values}.items():
             if key in entry:
                 setattr(user, field, entry[key])
@@ -181,12 +188,15 @@ def _storage(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
         filesystem.overwrite = "cmd" not in entry
         if "replace_fs" in entry:
             filesystem.replace_format = entry["replace_fs"]
+        if "cmd" in entry and entry.get("replace_fs"):
+            _check_replaced(entry["cmd"], entry["replace_fs"])
         filesystem.options.extend(_made_with(entry["cmd"]) if "cmd" in entry else entry.get("extra_opts", []))
     for row in document.get("mounts", []):
         fields = [*map(str, row), *[""] * 6][:6]
         mount = system.mounts.add(source=fields[0], path=fields[1], type=fields[2])
         mount.options.extend(fields[3].split(",") if fields[3] else [])
-        mount.check = int(fields[5] or 0) > 0
+        # Source: the key mount_default_fields.
+        mount.check = int(fields[5] or 2) > 0
     if document.get("swap"):
         system.swaps.add(path=document["swap"]["filename"], size_mib=_mib(str(document["swap"]["size"])))
 
@@ -207,6 +217,18 @@ def _made_with(command: str) -> list[str]:
     program, *words = shlex.split(made.replace("%%", "%"))
     words = words[1:] if words[:1] in (["-F"], ["-f"]) else words
     return words[2:] if words[:1] == [_LABEL_OPTIONS.get(program, "-L")] else words
+
+
+def _check_replaced(command: str, kind: str) -> None:
+    """See that the guard of a command keeps what is of another kind than the one that may be replaced.
+
+    Raises:
+        UnreadableError: it does not, or not in a form that is known here.
+    """
+    words = shlex.split(command.rpartition(" || ")[0].replace("%%", "%"))
+    pairs = list(pairwise(words))
+    if ("!=", kind) not in pairs or any(operator in ("=", "==") for operator, _ in pairs):
+        raise UnreadableError("a command of fs_setup does not keep what is of another kind than replace_fs")
 
 
 def _packages(document: dict[str, Any], system: ospb.OperatingSystem) -> None:

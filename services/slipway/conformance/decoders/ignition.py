@@ -22,7 +22,6 @@ _TYPES = {
     "0657FD6D-A4AB-43C4-84E5-0933C84B4F4F": "swap",
     "A19D880F-05FC-4D3B-A006-743F0F84911E": "raid",
     "E6D6D379-F507-44C2-A23C-238F2A3DF928": "lvm",
-    "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7": "ntfs",
 }
 _TAGS = {"label": "LABEL", "uuid": "UUID", "partlabel": "PARTLABEL", "partuuid": "PARTUUID"}
 _OTHERS = {"ignition": ("config", "proxy", "security"), "storage": ("luks", "raid"), "": ("networkd",)}

@@ -95,7 +95,10 @@ def _extended(node: statepb.Node, machine: dict[str, Any], cluster: dict[str, An
     for name, value in arguments.items():
         node.registration.kubelet_arguments.add(name=name, value=value)
     subnets = (machine["kubelet"].get("nodeIP") or {}).get("validSubnets") or [""]
-    node.registration.node_ip.value = subnets[0].partition("/")[0]
+    address, _, length = subnets[0].partition("/")
+    # A network of more than one address says less than the bundle does.
+    only = length == ("128" if ":" in address else "32")
+    node.registration.node_ip.value = address if only else subnets[0]
 
 
 def _items(system: ospb.OperatingSystem, machine: dict[str, Any]) -> None:
@@ -153,7 +156,8 @@ def _registries(system: ospb.OperatingSystem, machine: dict[str, Any], documents
             config.setdefault(name, {})["auth"] = document
     by_host: dict[str, ospb.Registry] = {}
     for name, mirror in mirrors.items():
-        host = "_default" if name == "*" else name
+        # Of what is called by the contract's own word no image is pulled.
+        host = {"*": "_default", "_default": "never _default"}.get(name, name)
         registry = by_host.setdefault(host, system.containerd.registries.add(host=host))
         registry.only_endpoints = bool(mirror.get("skipFallback"))
         for entry in mirror["endpoints"]:
@@ -164,7 +168,8 @@ def _registries(system: ospb.OperatingSystem, machine: dict[str, Any], documents
                 endpoint.ca.data = tls["ca"]
     for name, entry in config.items():
         if entry.get("auth"):
-            host = _DOCKER.get(name, name)
+            # Credentials go by the host that is asked, and no runtime asks docker.io for an image.
+            host = _DOCKER.get(name, f"never {name}" if name in _DOCKER.values() else name)
             registry = by_host.get(host) or system.containerd.registries.add(host=host)
             registry.credentials.username = entry["auth"]["username"]
             registry.credentials.password.value = entry["auth"]["password"]

@@ -30,6 +30,8 @@ _LITERAL = re.compile(
     r"""\(\[System\.Text\.Encoding\]::UTF8\.GetString\(\[System\.Convert\]::FromBase64String\('([A-Za-z0-9+/=]*)'\)\)\)"""
     r"""|'((?:[^']|'')*)'|(\$true|\$false)"""
 )
+_FUNCTION = re.compile(r"^function ([A-Za-z]+-[A-Za-z]+) \{$", re.MULTILINE)
+_CMDLETS = frozenset({"set-timezone"})
 _STATEMENT = re.compile(r"(?:\$code = )?([A-Z][A-Za-z]*-[A-Za-z]+)((?: .*)?)")
 _ZONES = {
     "UTC": "Etc/UTC", "W. Europe Standard Time": "Europe/Berlin", "Tokyo Standard Time": "Asia/Tokyo",
@@ -62,6 +64,7 @@ def _script(script: bytes, answers: ET.Element | None) -> statepb.MachineState:
     try:
         text = script.decode("ascii")
         calls = [found for line in text.split("\n") if (found := _call(line))]
+        _check_functions(text, calls)
         state = statepb.MachineState(features=sees(_SEES) if calls else [])
         _apply(state, calls)
         if calls:
@@ -81,6 +84,21 @@ def _script(script: bytes, answers: ET.Element | None) -> statepb.MachineState:
     if zone:
         state.os.time_zone.name = _ZONES.get(zone, zone)
     return state
+
+
+def _check_functions(text: str, calls: Sequence[tuple[str, list[str | bool]]]) -> None:
+    """See that what is called is there, and that no two files or directories are one, as case means nothing.
+
+    Raises:
+        UnreadableError: it is not, or they are.
+    """
+    defined = {name.lower() for name in _FUNCTION.findall(text)} | _CMDLETS
+    if not {function.lower() for function, _ in calls} <= defined:
+        raise UnreadableError("the script calls a function that it does not have")
+    for function in ("Write-File", "Add-Folder", "Add-User", "Add-Group"):
+        names = [str(values[0]).replace("/", "\\").rstrip("\\").lower() for name, values in calls if name == function]
+        if len(set(names)) != len(names):
+            raise UnreadableError(f"two calls of {function} are for one name on Windows, where case means nothing")
 
 
 def _repeated(text: str) -> statepb.Start.ValueType:

@@ -22,6 +22,9 @@ _CLASSES = {
 }
 """Those of ours in Python: module and class."""
 
+_AGAIN = "_again"
+"""What the name of a later round has behind that of its provisioner."""
+
 _OF_SDK = "sdk/"
 _MAIN = """\
 from edited.{module} import {name}
@@ -37,8 +40,8 @@ def program(name: str, edit: Edit, folder: Path) -> tuple[tuple[str, ...], tuple
     Raises:
         EngineMissing: it is the example in Go, which was never built here.
     """
-    if name in _CLASSES:
-        return python(name, edit, folder), ()
+    if name.removesuffix(_AGAIN) in _CLASSES:
+        return python(name.removesuffix(_AGAIN), edit, folder), ()
     make, example = {
         "bottlerocket": (go, "provisioner-go"),
         "bottlerocket_again": (go, "provisioner-go"),

@@ -1,0 +1,110 @@
+"""RND: contents that are no files: what arrives in a file arrives in a script, or in a file of a component, too."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from google.protobuf.message import Message
+
+from slipway.conformance import requests
+from slipway.conformance.bounds import outside
+from slipway.conformance.check import Checks
+from slipway.conformance.checks.meaning import read
+from slipway.conformance.checks.splicing import BYTES
+from slipway.conformance.outcome import all_hold
+from slipway.conformance.session import Session
+from slipway.conformance.trial import feature_trials
+from slipway.conformance.variations import Steps, held_by
+from slipway.contract.features import compute_features
+from slipway.contract.walk import plan
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+CHECKS = Checks()
+_DOCUMENTS = frozenset({"manifest", "policy"})
+"""Contents that are documents, so that not every text can stand there."""
+
+_REFUSALS = {"FAILED_PRECONDITION", "INVALID_ARGUMENT"}
+_SECRETS = (
+    (bytes(range(256)), "a secret of every byte"),
+    (b"\xff\xfe in front, \xc3", "a secret that is no text"),
+    (b'it\'s "one" #1: $x %s {{ v }}\n', "a secret with quotes"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A content of a case: what it is called, where it stands, and the request that it is in."""
+
+    name: str
+    path: Steps
+    request: provisionerpb.RenderRequest
+
+
+@CHECKS.check_format("RND-015")
+async def other_contents(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Whatever a file can hold arrives in each other content as it is, or is refused."""
+    problems = []
+    for place in await _contents(session, info):
+        for data, reason in BYTES:
+            content = contentpb.Content(segments=[contentpb.Segment(data=data)] if data else [])
+            problems += await _arrives(session, info, place, content, reason)
+    all_hold(problems)
+
+
+@CHECKS.check_format("RND-016")
+async def other_secrets(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """Secrets of any bytes arrive in each other content as they are, or are refused."""
+    problems = []
+    for place in await _contents(session, info):
+        for value, reason in _SECRETS:
+            content = contentpb.Content(segments=[contentpb.Segment(data=b"before ")])
+            segment = content.segments.add()
+            segment.secret_ref.name, segment.secret_ref.key = "conformance", "inserted"
+            held = requests.files(secrets=[requests.secret("conformance", "inserted", value)])
+            wider = _Place(place.name, place.path, requests.merged(place.request, held, info))
+            problems += await _arrives(session, info, wider, content, reason)
+    all_hold(problems)
+
+
+async def _contents(session: Session, info: provisionerpb.FormatInfo) -> list[_Place]:
+    """Give one place of each kind, of the cases that the format renders."""
+    places: dict[str, _Place] = {}
+    for trial in await feature_trials(session, info):
+        if trial.answer.ok and not trial.outside:
+            for path, name in _contents_of(trial.request.bundle, ()):
+                places.setdefault(name, _Place(name, path, trial.request))
+    return list(places.values())
+
+
+def _contents_of(message: Message, path: Steps) -> Iterator[tuple[Steps, str]]:
+    plans = plan(message.DESCRIPTOR)
+    for field, value in message.ListFields():
+        known = plans.get(field.number)
+        if field.message_type is None or known is None or isinstance(message, ospb.File):
+            continue
+        for index, entry in enumerate(value if field.is_repeated else [value]):
+            steps = (*path, (field.name, index if field.is_repeated else None))
+            if not isinstance(entry, contentpb.Content):
+                yield from _contents_of(entry, steps)
+            elif field.name not in _DOCUMENTS and not known.rules.format:
+                yield steps, f"{message.DESCRIPTOR.name}.{field.name}"
+
+
+async def _arrives(
+    session: Session, info: provisionerpb.FormatInfo, place: _Place, content: contentpb.Content, reason: str
+) -> list[str]:
+    """Give what is wrong with a bundle that has a content in a place; a refusal by name is right, too."""
+    request = provisionerpb.RenderRequest()
+    request.CopyFrom(place.request)
+    held_by(request.bundle, place.path).CopyFrom(content)
+    compute_features(request.bundle)
+    if outside(request.bundle, info):
+        return []
+    got = await session.subject.render(request)
+    if got.code in _REFUSALS:
+        return []
+    if not got.ok:
+        return [f"{place.name}: {reason}: it ended with {got.described()}"]
+    comparison = await read(session, info, request, got.response)
+    return [f"{place.name}: {reason}: {text}" for text in comparison.problems]
