@@ -54,6 +54,18 @@ from slipway.rpc.lifecycle import run
     help="Serve the webhook for opted-in KubeadmConfigs there, and bootstrap them. Default: they are left alone.",
 )
 @click.option(
+    "--report-url-base",
+    metavar="URL",
+    help="Where machines reach the node gateway, https://HOST:PORT: each machine that can gets an address there to "
+    "report to, unless its spec has `reporting`.",
+)
+@click.option(
+    "--report-key-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The gateway's file of keys; the first one signs these addresses.",
+)
+@click.option("--report-url-hours", type=float, help="How long these addresses are valid. Default: 48.")
+@click.option(
     "--embedded-provisioners",
     metavar="NAMES",
     help="Provisioners in this process: cloud-init, ignition, talos, windows; comma-separated. A registry cannot "

@@ -22,6 +22,7 @@ from slipway.controller.question import NativeQuestions
 from slipway.controller.reconciler import Reconciler, Timeouts
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
+from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.watches import Watches
 from slipway.controller.workload import Connect, Connected, Workloads
@@ -78,6 +79,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     objects: Objects | None = None,
     opt_in: bool = False,
     dial: Connect | None = None,
+    reports: ReportAddresses | None = None,
 ) -> Assembled:
     """Put a controller together.
 
@@ -91,6 +93,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         objects: for calls that are not watches, where that is not the same as `api`.
         opt_in: opted-in KubeadmConfigs are worked on as well.
         dial: connects to workload clusters; by default to none on this machine or in the management cluster.
+        reports: gives machines addresses to report to.
     """
     calls = objects or api
     watches = Watches.of(api, namespaces=namespaces, watch_filter=watch_filter)
@@ -98,6 +101,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     watches.secret_gone = lambda key: reader.forget(*key)
     workloads = Workloads(reader, dial or connect_to(Destinations()))
     native = _reconciler(calls, bootstrapper, watches, workloads, timeouts or Timeouts())
+    native = replace(native, renderer=replace(native.renderer, reports=reports))
     if not opt_in:
         return Assembled(Controller(watches, native, workers=workers), watches, reader, native.metrics)
     theirs = watches.of_kubeadm_configs(api, namespaces=namespaces, watch_filter=watch_filter)

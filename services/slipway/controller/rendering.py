@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from secrets import token_bytes
 
+import structlog
+
 from slipway.bootstrapper.bootstrapper import Bootstrapper
-from slipway.contract.errors import SlipwayError
+from slipway.contract.errors import SlipwayError, UserDataTooLarge
 from slipway.contract.source_position import SourceError
 from slipway.controller.cluster_store import SEED_SUFFIX, ClusterStore, owned_secret
 from slipway.controller.conditions import Reason
@@ -17,6 +19,7 @@ from slipway.controller.facts import ClusterObject, Facts, Owner
 from slipway.controller.halt import Halt, of_contract, of_source
 from slipway.controller.objects import Objects
 from slipway.controller.question import Questions
+from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import uses_own_token
 from slipway.controller.tokens import SEED_BYTES, derived_token
@@ -26,6 +29,7 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 SEED_KEY = "value"
+_log = structlog.get_logger("slipway.controller")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Renderer:
-    """Makes user data by the bootstrapper's own code."""
+    """Makes user data by the bootstrapper's own code; `reports` gives machines addresses to report to."""
 
     objects: Objects
     reader: SecretReader
@@ -50,6 +54,7 @@ class Renderer:
     clock: Callable[[], datetime]
     questions: Questions
     engines: Engines
+    reports: ReportAddresses | None = None
 
     async def render(self, facts: Facts, decision: Render) -> Rendered:
         """Give the user data of a config whose owner and cluster are there.
@@ -85,10 +90,24 @@ class Renderer:
             token=token,
         )
         request = bootstrappb.GetUserDataRequest(subject=question.subject, credentials=question.material)
-        answer = await replace(self.bootstrapper, store=store).user_data(request)
+        answer = await self._answer(facts, owner, replace(self.bootstrapper, store=store), request)
         self._check(facts, owner, answer)
         needed = decision.role != clusterpb.ROLE_INIT and not uses_own_token(question.subject.spec, decision.role)
         return Rendered(answer, token if needed else "", engine)
+
+    async def _answer(
+        self, facts: Facts, owner: Owner, bootstrapper: Bootstrapper, request: bootstrappb.GetUserDataRequest
+    ) -> bootstrappb.GetUserDataResponse:
+        """Ask for the user data. A machine that would be too large with its addresses boots without reporting."""
+        addresses = None if self.reports is None else self.reports.of(facts.namespace, owner)
+        if addresses is not None:
+            try:
+                return await replace(bootstrapper, addresses=addresses).user_data(request)
+            except UserDataTooLarge:
+                answer = await bootstrapper.user_data(request)
+                _log.warning("no room for addresses of reports", config=f"{facts.namespace}/{facts.name}")
+                return answer
+        return await bootstrapper.user_data(request)
 
     def _check(self, facts: Facts, owner: Owner, answer: bootstrappb.GetUserDataResponse) -> None:
         size = len(answer.user_data) + len(answer.secret_format)

@@ -1,10 +1,12 @@
 """Settings of the controller, beside those that a bootstrapper's server has."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Self
 
+import click
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
@@ -15,7 +17,9 @@ from slipway.contract.grammars import grammars
 from slipway.controller.access_reviews import AUDIENCE
 from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.reconciler import Timeouts
+from slipway.controller.report_addresses import ReportAddresses
 from slipway.embedded.provisioners import NAMES as EMBEDDED
+from slipway.reports.capability import Capabilities, KeyFileInvalid
 
 
 class ControllerSettings(BootstrapperSettings):
@@ -34,6 +38,9 @@ class ControllerSettings(BootstrapperSettings):
     token_audiences: Annotated[frozenset[str], NoDecode] = Field(default=frozenset({AUDIENCE}), min_length=1)
     workload_servers: Annotated[frozenset[str], NoDecode] = frozenset()
     embedded_provisioners: Annotated[frozenset[str], NoDecode] = frozenset()
+    report_url_base: str | None = Field(default=None, max_length=2048, pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$")
+    report_key_file: Path | None = None
+    report_url_hours: float = Field(default=48.0, ge=1, le=24 * 365)
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
     @field_validator(
@@ -85,12 +92,33 @@ class ControllerSettings(BootstrapperSettings):
             raise ValueError("--webhook-address needs --tls-cert-dir: an API server asks webhooks by TLS only")
         return self
 
+    @model_validator(mode="after")
+    def _report_addresses_are_whole(self) -> Self:
+        if (self.report_url_base is None) != (self.report_key_file is None):
+            raise ValueError("--report-url-base and --report-key-file go together: an address is signed by the key")
+        return self
+
     def policy(self) -> Policy:
         """Return what the operator allows. Embedded provisioners are allowed unless a list says otherwise."""
         policy = super().policy()
         if self.allowed_provisioners is not None or policy.allowed_provisioners is None:
             return policy
         return replace(policy, allowed_provisioners=self.embedded_provisioners)
+
+    def report_addresses(self, clock: Callable[[], datetime]) -> ReportAddresses | None:
+        """Give what makes addresses of reports; None where the operator has configured no gateway.
+
+        Raises:
+            click.UsageError: the file has no usable keys; the text says nothing of them.
+        """
+        if self.report_url_base is None or self.report_key_file is None:
+            return None
+        try:
+            capabilities = Capabilities.of_file(self.report_key_file)
+        except KeyFileInvalid as error:
+            raise click.UsageError(f"--report-key-file: {error}") from None
+        valid = timedelta(hours=self.report_url_hours)
+        return ReportAddresses(self.report_url_base.rstrip("/"), capabilities, valid, clock)
 
     @property
     def webhook(self) -> tuple[str, int, Path] | None:
