@@ -76,13 +76,8 @@ class Reporter:
         bootstrap = bootstrap_condition(facts, record, before)
         if bootstrap is None:
             return others
-        written_before = {
-            (item["status"], item["reason"], item.get("message", "")) for item in before.get("conditions") or ()
-        }
-        if (
-            bootstrap.status == "False"
-            and (bootstrap.status, bootstrap.reason, bootstrap.message) not in written_before
-        ):
+        earlier = {(item["status"], item["reason"], item.get("message", "")) for item in before.get("conditions") or ()}
+        if bootstrap.status == "False" and (bootstrap.status, bootstrap.reason, bootstrap.message) not in earlier:
             await self.report_end(facts, bootstrap)
         return [*others, bootstrap]
 

@@ -32,14 +32,14 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def watching(address: str, *namespaces: str) -> AsyncIterator[tuple[ReportWatch, list[tuple[str, str]]]]:
-    """Follow namespaces at a server; give the watch and its news."""
+    """Follow namespaces at a server; give the watch and its changes."""
     channels = ChannelPool(tls=None, trust_domain="slipway")
     watch = ReportWatch(ReportServer(address, channels), lambda: namespaces)
-    news: list[tuple[str, str]] = []
-    watch.changed = lambda namespace, machine: news.append((namespace, machine))
+    changes: list[tuple[str, str]] = []
+    watch.changed = lambda namespace, machine: changes.append((namespace, machine))
     task = asyncio.create_task(watch.run())
     try:
-        yield watch, news
+        yield watch, changes
     finally:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -58,11 +58,11 @@ async def test_a_report_and_its_changes_are_told(tmp_path: Path) -> None:
     """What is there at first, and what changes; a step that goes on is no change."""
     async with serving(tmp_path) as served:
         await served.reports.store.add_events(KEY, SINK, BEGUN)
-        async with watching(served.address, KEY.namespace) as (watch, news):
+        async with watching(served.address, KEY.namespace) as (watch, changes):
             await until(lambda: watch.get(*PLACE))
-            assert news == [("default", "worker-1")]
+            assert changes == [("default", "worker-1")]
             await served.reports.store.add_events(KEY, SINK, FAILED)
-            await until(lambda: len(news) > 1)
+            await until(lambda: len(changes) > 1)
             report = watch.get(*PLACE)
             assert report is not None
             assert (report.step, report.exit_code, report.reason) == ("20-kubeadm", 1, "CommandFailed")
