@@ -173,8 +173,8 @@ def large(more: int) -> dict[str, Any]:
     return {"provisioner": {"name": "cloud-init"}, "target": target, "os": {"files": files}}
 
 
-def test_the_document_is_whole(reporting: Scene) -> None:
-    """The pages of the how-to name a base with a path, which may end in a slash."""
+def test_a_file_of_keys_that_cannot_be_read_is_wrong_usage() -> None:
+    """The process ends at its start with the flag and the reason."""
     made = ControllerSettings(
         insecure=True, listen_address="127.0.0.1:1", embedded_provisioners="talos",
         report_url_base="https://gw.example.com/slipway/", report_key_file="/nowhere",
