@@ -46,7 +46,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 @click.option(
     "--kubeconfig",
     default=None,
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=click.Path(path_type=Path, dir_okay=False),
     help="Show the condition BootstrapSucceeded of SlipwayConfigs in a management cluster; no server is asked.",
 )
 @optional_report_options

@@ -284,5 +284,6 @@ async def test_a_management_cluster_that_does_not_answer_is_named(tmp_path: Path
     shown = await asyncio.to_thread(of_files, "--kubeconfig", str(file))
     assert (shown.exit_code, "the management cluster: GET SlipwayConfig" in shown.output) == (1, True), shown.output
     file.write_text("no")
-    shown = await asyncio.to_thread(of_files, "--kubeconfig", str(file))
-    assert (shown.exit_code, "no usable kubeconfig" in shown.output) == (2, True), shown.output
+    for path in (file, tmp_path / "missing"):
+        shown = await asyncio.to_thread(of_files, "--kubeconfig", str(path))
+        assert (shown.exit_code, "no usable kubeconfig" in shown.output) == (2, True), shown.output
