@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
+from slipway.bootstrapper.assembly.report_addresses import Addresses
 from slipway.bootstrapper.policy import Policy
 from slipway.contract.errors import FeatureDenied, SlipwayError
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -84,6 +85,35 @@ async def test_where_nothing_sends_it_is_refused(provisioner: str, target: str, 
     check(caught.value)
     assert any(path in violation.path for violation in caught.value.violations)
     await bootstrapper().user_data(request("{sinks: [{console: {}}]}", provisioner, target))
+
+
+@pytest.mark.parametrize("provisioner", ["cloud-init", "ignition", "talos", "windows"])
+async def test_the_operator_gives_addresses_to_machines_that_can_report(provisioner: str) -> None:
+    """A spec that says nothing has the operator's, made for its bundle; who cannot report is rendered as before."""
+    bundles = []
+
+    def addresses(bundle_id: str) -> Addresses:
+        bundles.append(bundle_id)
+        return Addresses(URL, URL)
+
+    target = {"windows": WINDOWS, "talos": ""}.get(provisioner, LINUX)
+    asking = replace(bootstrapper(), addresses=addresses)
+    answer = await asking.user_data(request("", provisioner, target))
+    if provisioner in {"talos", "windows"}:
+        assert not bundles
+        assert answer == await bootstrapper().user_data(request("", provisioner, target))
+        return
+    assert set(bundles) == {answer.bundle_id}
+    text = gzip.decompress(answer.user_data) if answer.user_data.startswith(b"\x1f\x8b") else answer.user_data
+    assert f"report failure {BASE64} {BASE64} >/dev/null 2>&1 || true\n" in texts_of(text)
+
+
+@pytest.mark.parametrize("reporting", ["{}", "{sinks: [{console: {}}]}"])
+async def test_the_spec_wins_over_the_operators_addresses(reporting: str) -> None:
+    """Who writes `reporting` has what stands there, and be it nothing."""
+    asking = replace(bootstrapper(), addresses=lambda _: Addresses(URL, URL))
+    answer = await asking.user_data(request(reporting))
+    assert answer == await bootstrapper().user_data(request(reporting))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ GROUP = "bootstrap.slipway.dev"
 VERSION = "v1alpha1"
 LABELS = {"cluster.x-k8s.io/provider": "bootstrap-slipway", "cluster.x-k8s.io/v1beta2": VERSION}
 
+_BOOTSTRAP = ".status.conditions[?(@.type=='BootstrapSucceeded')]"
 _COLUMNS = [
     {"name": "Cluster", "type": "string", "jsonPath": r".metadata.labels['cluster\.x-k8s\.io/cluster-name']"},
     {"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type=='Ready')].status"},
@@ -21,12 +22,20 @@ _COLUMNS = [
     {"name": "Provisioner", "type": "string", "jsonPath": ".status.provisioner.name"},
     {"name": "Format", "type": "string", "jsonPath": ".status.provisioner.format"},
     {"name": "Bytes", "type": "integer", "jsonPath": ".status.userDataBytes"},
+    {"name": "Bootstrapped", "type": "string", "jsonPath": f"{_BOOTSTRAP}.status"},
+    {"name": "Why", "type": "string", "jsonPath": f"{_BOOTSTRAP}.reason"},
     {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
     {
         "name": "Message",
         "type": "string",
         "priority": 1,
         "jsonPath": ".status.conditions[?(@.type=='Ready')].message",
+    },
+    {
+        "name": "Bootstrap",
+        "type": "string",
+        "priority": 1,
+        "jsonPath": f"{_BOOTSTRAP}.message",
     },
 ]
 

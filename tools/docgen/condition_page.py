@@ -24,7 +24,19 @@ _TYPES = {
     Type.CERTIFICATES: "The cluster's certificates and keys that the machine needs are there.",
     Type.PROVISIONER: "A provisioner that may and can render the spec is ready.",
     Type.PAUSED: "The controller leaves the config alone.",
+    Type.BOOTSTRAP: "The machine's Node joined, or the machine reported that its bootstrap is complete.",
 }
+
+_BOOTSTRAP = """\
+With `--reports-address` the controller follows the [reports of machines](../how-to/receive-reports.md), and each
+SlipwayConfig of a Machine whose data Secret is there has `BootstrapSucceeded`; `Ready` does not depend on it, and
+`failureReason` is never set. It is False with the reason of the machine's own [event](events.md), for example
+`CommandFailed`, and the message names step, phase and exit code. A report counts only with the bundle of the data
+Secret. A Node that joined counts more than any report. What was said stays while the gateway is out of reach or has
+deleted the report.
+
+A failure is one Warning event on the Machine, with the same reason and message. For an opted-in `KubeadmConfig`, whose
+status is not Slipway's, what was reported is an event on the Machine in any case."""
 
 _CONTRACT = """\
 A refusal of the bootstrapper or the provisioner is a reason as well: the name of the reason in
@@ -56,6 +68,7 @@ def condition_page() -> str:
         "services/slipway/controller/conditions.py and wrapping.yaml",
         _INTRODUCTION,
         "## Types\n\n" + table(["Type", "It is True when"], types),
+        "## BootstrapSucceeded\n\n" + _BOOTSTRAP,
         "## Reasons\n\n" + table(["Reason", "Condition", "", "Meaning", "What to do"], reasons),
         "## Reasons of the contract\n\n" + _CONTRACT,
         "## KubeadmConfigs that opted in\n\n" + _OPTED_IN,
@@ -66,4 +79,4 @@ def condition_page() -> str:
     )
 
 
-_GOOD = {Reason.AVAILABLE, Reason.NOT_PAUSED, Reason.NOT_KNOWN}
+_GOOD = {Reason.AVAILABLE, Reason.NOT_PAUSED, Reason.NOT_KNOWN, Reason.NODE_JOINED, Reason.BOOTSTRAP_FAILED}

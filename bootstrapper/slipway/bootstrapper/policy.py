@@ -38,6 +38,11 @@ class Policy:
     secrets_for: frozenset[str] = frozenset()
     versions: VersionRules = field(default_factory=VersionRules)
 
+    @property
+    def denies_reporting(self) -> bool:
+        """Whether no machine may report: neither by its spec nor because the operator gives it an address."""
+        return any(_matches(feature, self.denied_features) for feature in ("reporting", "os.commands"))
+
     def check_features(self, bundle: bundlepb.BootstrapBundle) -> None:
         """Refuse a neutral bundle that uses a denied feature.
 

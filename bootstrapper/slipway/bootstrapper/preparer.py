@@ -9,6 +9,7 @@ from functools import partial
 from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
+from slipway.bootstrapper.assembly.report_addresses import AddressesOf, address_secrets, operators_reporting
 from slipway.bootstrapper.assembly.report_items import check_reporting
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
@@ -82,22 +83,28 @@ class Setting:
         declared: the secrets that the format declares.
         needed: the cluster's secrets that the machine needs besides, by its engine.
         diagnostics: remarks on what was assumed.
+        reports: the machine reports to the operator's addresses.
     """
 
     target: clusterpb.Target
     declared: tuple[secretpb.SecretDeclaration, ...] = ()
     needed: tuple[secretpb.SecretDeclaration, ...] = ()
     diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()
+    reports: bool = False
 
     def key(self) -> tuple[bytes, ...]:
         """Give what tells the bundles of two settings apart; remarks do not."""
         parts = (self.target, *self.declared, *self.needed)
-        return tuple(one.SerializeToString(deterministic=True) for one in parts)
+        return (*(one.SerializeToString(deterministic=True) for one in parts), b"reports" if self.reports else b"")
 
 
 @dataclass(frozen=True, slots=True)
 class Preparer:
-    """All that a bootstrapper depends on. `store` None means that a request must carry the cluster's secrets."""
+    """All that a bootstrapper depends on.
+
+    `store` None means that a request must carry the cluster's secrets, `addresses` None that the operator gives the
+    machine no addresses to report to.
+    """
 
     provisioners: Provisioners
     compiler: Compiler
@@ -107,6 +114,7 @@ class Preparer:
     artifacts: Artifacts = field(default_factory=Artifacts)
     clock: Callable[[], datetime] = utc_now
     render_timeout: float = RENDER_TIMEOUT
+    addresses: AddressesOf | None = None
     subjects: CheckedSubjects = field(default_factory=CheckedSubjects, repr=False)
 
     def chosen(self, subject: CheckedSubject) -> Candidate:
@@ -154,7 +162,18 @@ class Preparer:
             return Setting(said, needed=wanted)
         check_declarations(candidate.name, candidate.format)
         target, diagnostics = resolve(said, candidate.format)
-        return Setting(target, tuple(candidate.format.secrets), wanted, tuple(diagnostics))
+        reports = candidate.takes_plan and self._reports(subject, target)
+        return Setting(target, tuple(candidate.format.secrets), wanted, tuple(diagnostics), reports=reports)
+
+    def _reports(self, subject: CheckedSubject, target: clusterpb.Target) -> bool:
+        """Whether a machine reports to the operator's addresses: its spec says nothing of it, and it is able to."""
+        return (
+            self.addresses is not None
+            and not subject.spec.HasField("reporting")
+            and not subject.spec.execution.literal_commands
+            and target.os_family == clusterpb.OS_FAMILY_LINUX
+            and not self.policy.denies_reporting
+        )
 
     async def neutral(
         self,
@@ -196,6 +215,8 @@ class Preparer:
         agent = self.artifacts.resolve(subject.spec.agent, setting.target)
         check_reporting(subject.spec.reporting, setting.target)
 
+        addresses = self.addresses if setting.reports else None
+
         def assemble() -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
             self.policy.check_spec(subject)
             bundle, inline = neutral_bundle(
@@ -205,9 +226,12 @@ class Preparer:
                 declared=declarations,
                 version=self.version,
                 agent=agent,
+                reporting=None if addresses is None else operators_reporting(),
             )
             self.policy.check_features(bundle)
             available = [*secrets, *theirs, *inline]
+            if addresses is not None:
+                available += address_secrets(addresses(bundle.id))
             collect(bundle, available)
             check_membership_secret(bundle)
             return bundle, available

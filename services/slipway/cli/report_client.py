@@ -44,10 +44,20 @@ class Server:
 
 
 def report_options(command: F) -> F:
-    """Add the options that say where the reports are."""
+    """Add the options that say where the reports are, of which `--server` must be given."""
+    return _options(command, required=True)
+
+
+def optional_report_options(command: F) -> F:
+    """Add the same options, of which none must be given."""
+    return _options(command, required=False)
+
+
+def _options(command: F, *, required: bool) -> F:
     options = (
         click.option(
-            "--server", required=True, envvar="SLIPWAY_REPORTS_SERVER", metavar="HOST:PORT", callback=address,
+            "--server", required=required, default=None if required else "",
+            envvar="SLIPWAY_REPORTS_SERVER", metavar="HOST:PORT", callback=address,
             help="The --management-address of the node gateway.",
         ),
         click.option(
@@ -71,8 +81,10 @@ def server_from(values: dict[str, Any]) -> Server:
     """Take these options out of a command's values.
 
     Raises:
-        click.UsageError: neither TLS nor --insecure was given.
+        click.UsageError: neither TLS nor --insecure was given, or no server.
     """
+    if not values["server"]:
+        raise click.UsageError("give --server HOST:PORT, --kubeconfig FILE, or -f FILE")
     if values["tls_cert_dir"] is None and not values["insecure"]:
         raise click.UsageError("a server needs --tls-cert-dir DIR, or --insecure when it is on this machine")
     del values["insecure"]

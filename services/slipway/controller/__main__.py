@@ -54,6 +54,33 @@ from slipway.rpc.lifecycle import run
     help="Serve the webhook for opted-in KubeadmConfigs there, and bootstrap them. Default: they are left alone.",
 )
 @click.option(
+    "--report-url-base",
+    metavar="URL",
+    help="Where machines reach the node gateway, https://HOST:PORT: each machine that can gets an address there to "
+    "report to, unless its spec has `reporting`.",
+)
+@click.option(
+    "--report-key-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The gateway's file of keys; the first one signs these addresses.",
+)
+@click.option(
+    "--reports-address",
+    metavar="HOST:PORT",
+    help="The node gateway's --management-address: reports there become the condition BootstrapSucceeded.",
+)
+@click.option(
+    "--reports-tls-cert-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Directory with tls.crt, tls.key and ca.crt for calls there. Default: --tls-cert-dir.",
+)
+@click.option(
+    "--reports-token-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A token of the management cluster for calls there, where this controller is not on the gateway's list.",
+)
+@click.option("--report-url-hours", type=float, help="How long these addresses are valid. Default: 48.")
+@click.option(
     "--embedded-provisioners",
     metavar="NAMES",
     help="Provisioners in this process: cloud-init, ignition, talos, windows; comma-separated. A registry cannot "

@@ -22,6 +22,8 @@ from slipway.controller.question import NativeQuestions
 from slipway.controller.reconciler import Reconciler, Timeouts
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
+from slipway.controller.report_addresses import ReportAddresses
+from slipway.controller.report_watch import ReportServer, ReportWatch
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.watches import Watches
 from slipway.controller.workload import Connect, Connected, Workloads
@@ -78,6 +80,8 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     objects: Objects | None = None,
     opt_in: bool = False,
     dial: Connect | None = None,
+    reports: ReportAddresses | None = None,
+    report_server: ReportServer | None = None,
 ) -> Assembled:
     """Put a controller together.
 
@@ -91,6 +95,8 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         objects: for calls that are not watches, where that is not the same as `api`.
         opt_in: opted-in KubeadmConfigs are worked on as well.
         dial: connects to workload clusters; by default to none on this machine or in the management cluster.
+        reports: gives machines addresses to report to.
+        report_server: where reports are followed.
     """
     calls = objects or api
     watches = Watches.of(api, namespaces=namespaces, watch_filter=watch_filter)
@@ -98,11 +104,16 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     watches.secret_gone = lambda key: reader.forget(*key)
     workloads = Workloads(reader, dial or connect_to(Destinations()))
     native = _reconciler(calls, bootstrapper, watches, workloads, timeouts or Timeouts())
+    native = replace(native, renderer=replace(native.renderer, reports=reports))
+    watch = None if report_server is None else ReportWatch(report_server, watches.namespaces)
+    if watch is not None:
+        native = replace(native, reporter=Reporter(calls, utc_now, reports=True))
     if not opt_in:
-        return Assembled(Controller(watches, native, workers=workers), watches, reader, native.metrics)
+        controller = Controller(watches, native, workers=workers, reports=watch)
+        return Assembled(controller, watches, reader, native.metrics)
     theirs = watches.of_kubeadm_configs(api, namespaces=namespaces, watch_filter=watch_filter)
     beside = Controller(theirs, _opted_in(native, calls, theirs), workers=workers)
-    controller = Controller(watches, native, workers=workers, beside=[beside])
+    controller = Controller(watches, native, workers=workers, beside=[beside], reports=watch)
     return Assembled(controller, watches, reader, native.metrics, theirs)
 
 
@@ -138,6 +149,6 @@ def _opted_in(native: Reconciler, calls: Objects, watches: Watches) -> Reconcile
     return replace(
         native,
         renderer=replace(renderer, questions=questions),
-        reporter=OptedInReporter(calls, utc_now),
+        reporter=OptedInReporter(calls, utc_now, reports=native.reporter.reports),
         decide=decide_opted_in,
     )

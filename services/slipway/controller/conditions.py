@@ -21,6 +21,7 @@ class Type(StrEnum):
     CERTIFICATES = "CertificatesAvailable"
     PROVISIONER = "ProvisionerAvailable"
     PAUSED = "Paused"
+    BOOTSTRAP = "BootstrapSucceeded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,11 @@ class Reason(StrEnum):
     OPTED_IN_TOO_LATE = "OptedInTooLate"
     CONTROL_PLANE_NEEDS_KUBEADM = "ControlPlaneNeedsKubeadm"
     BOOTSTRAP_TOKEN_PRESET = "BootstrapTokenPreset"  # noqa: S105  # a reason's name
+    NODE_JOINED = "NodeJoined"
+    BOOTSTRAP_COMPLETE = "BootstrapComplete"
+    NO_REPORT = "NoReport"
+    BOOTSTRAP_UNFINISHED = "BootstrapUnfinished"
+    BOOTSTRAP_FAILED = "BootstrapFailed"
 
 
 _BY_ITSELF = "None: the controller continues when it exists."
@@ -228,6 +234,33 @@ MEANINGS: dict[Reason, Meaning] = {
         "spec.joinConfiguration.discovery.bootstrapToken of an opted-in KubeadmConfig is set. The kubeadm provider "
         "would refresh that token, while Slipway creates its own.",
         "Remove the field, or do not opt in.",
+    ),
+    Reason.NODE_JOINED: Meaning(
+        "The machine's Node joined its cluster, whatever the machine reported.", "None.", Type.BOOTSTRAP
+    ),
+    Reason.BOOTSTRAP_COMPLETE: Meaning(
+        "The machine reported that its bootstrap is complete; its Node is not there yet.",
+        "None for some minutes. Then check the kubelet: the machine runs, and its Node does not register.",
+        Type.BOOTSTRAP,
+        waits=True,
+    ),
+    Reason.NO_REPORT: Meaning(
+        "The machine has not joined, and has not reported.",
+        "None for some minutes. Then check the machine's console: it does not boot, or it cannot report.",
+        Type.BOOTSTRAP,
+        waits=True,
+    ),
+    Reason.BOOTSTRAP_UNFINISHED: Meaning(
+        "The machine reported that it began. Its end was not reported.",
+        "None while it goes on.",
+        Type.BOOTSTRAP,
+        waits=True,
+    ),
+    Reason.BOOTSTRAP_FAILED: Meaning(
+        "The machine reported that a step failed. Where it said why, the reason of the event stands here in place of "
+        "this one.",
+        "`slipway status MACHINE` shows the steps, and `slipway logs MACHINE` the logs, where they were sent.",
+        Type.BOOTSTRAP,
     ),
 }
 

@@ -13,6 +13,7 @@ from slipway.controller.kubernetes.election import Election
 from slipway.controller.kubernetes.informer import Informer, Key
 from slipway.controller.metrics import Load
 from slipway.controller.reconciler import Next, Reconciler
+from slipway.controller.report_watch import ReportWatch
 from slipway.controller.resources import Json
 from slipway.controller.watches import Watches
 from slipway.controller.work_queue import WorkQueue
@@ -27,12 +28,19 @@ class Controller:
     """Works on configs of one kind, and leads the controllers of other kinds that stand beside it."""
 
     def __init__(
-        self, watches: Watches, reconciler: Reconciler, *, workers: int, beside: Sequence["Controller"] = ()
+        self,
+        watches: Watches,
+        reconciler: Reconciler,
+        *,
+        workers: int,
+        beside: Sequence["Controller"] = (),
+        reports: ReportWatch | None = None,
     ) -> None:
-        """Wire watches, queue and reconciler; nothing runs before `follow` and `lead`."""
+        """Wire watches, queue and reconciler, and reports of machines; nothing runs before `follow` and `lead`."""
         self.beside = tuple(beside)
+        self._reports = reports
         self.queue: WorkQueue[Key] = WorkQueue()
-        self._watches = watches
+        self.watches = watches
         self._reconciler = reconciler
         self._workers = workers
         self._since: dict[Key, tuple[str, float]] = {}
@@ -42,22 +50,26 @@ class Controller:
         watches.changed = self.queue.add
         watches.gone = self._forget
         watches.cluster_gone = self._forget_cluster
+        if reports is not None:
+            for each in (self, *self.beside):
+                each.watches.report_of = reports.get
+            reports.changed = self._reported
 
     @property
     def informers(self) -> tuple[Informer, ...]:
         """The local copies of this controller, and of those beside it."""
-        return (*self._watches.informers, *(one for other in self.beside for one in other.informers))
+        return (*self.watches.informers, *(one for other in self.beside for one in other.informers))
 
     def loads(self) -> list[Load]:
         """Return the work that there is now, of this controller and those beside it: none, while it does not lead."""
-        load = Load(kind=self._watches.configs.resource.kind)
+        load = Load(kind=self.watches.configs.resource.kind)
         if self._reconciler.metrics.leading:
             load = replace(
                 load,
                 waiting=len(self.queue),
                 delayed=self.queue.delayed,
                 working=self.queue.working,
-                halted=Counter(self._watches.halted.values()),
+                halted=Counter(self.watches.halted.values()),
             )
         return [load, *(load for other in self.beside for load in other.loads())]
 
@@ -80,6 +92,8 @@ class Controller:
             keeper = asyncio.ensure_future(election.keep())
         self._reconciler.metrics.leading = True
         workers = [worker for one in (self, *self.beside) for worker in one.start_workers()]
+        if self._reports is not None:
+            workers.append(asyncio.ensure_future(self._reports.run()))
         try:
             await asyncio.gather(*workers, *([keeper] if keeper else []))
         finally:
@@ -100,7 +114,7 @@ class Controller:
         """Follow no longer, and close the lines to workload clusters."""
         for other in self.beside:
             await other.stop()
-        for informer in self._watches.informers:
+        for informer in self.watches.informers:
             await informer.stop()
         await self._reconciler.workloads.close()
 
@@ -111,7 +125,7 @@ class Controller:
         now = frozenset((one.info.name, one.info.implementation_version, one.state) for one in instances)
         if now != self._provisioners:
             self._provisioners = now
-            for key in list(self._watches.halted):
+            for key in list(self.watches.halted):
                 self.queue.add(key)
 
     async def finish(self) -> None:
@@ -136,7 +150,7 @@ class Controller:
                 self.queue.done(key)
 
     async def _look(self, key: Key) -> None:
-        facts = self._watches.facts(key)
+        facts = self.watches.facts(key)
         if facts is None:
             self.queue.forget(key)
             return
@@ -147,9 +161,9 @@ class Controller:
 
     def _schedule(self, key: Key, following: Next) -> None:
         if following.reason:
-            self._watches.halted[key] = following.reason
+            self.watches.halted[key] = following.reason
         else:
-            self._watches.halted.pop(key, None)
+            self.watches.halted.pop(key, None)
             self._since.pop(key, None)
         if following.failed:
             self.queue.add_failed(key)
@@ -163,6 +177,10 @@ class Controller:
         if self._since.get(key, ("", 0.0))[0] != reason:
             self._since[key] = (reason, now)
         return now - self._since[key][1]
+
+    def _reported(self, namespace: str, machine: str) -> None:
+        for each in (self, *self.beside):
+            each.watches.machine_reported(namespace, machine)
 
     def _forget(self, config: Json) -> None:
         metadata = config["metadata"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from slipway.bootstrapper.importers.cluster_api.families import family_of_control_plane
 from slipway.controller import ownership
+from slipway.controller.machine_report import MachineReport
 from slipway.controller.resources import CLUSTER_API_GROUP, GROUP, KUBEADM_CONFIGS, SLIPWAY_CONFIGS, Json, Resource
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -202,12 +203,14 @@ class Facts:
         owner: what owns it, when it is there.
         cluster: its Cluster, when it is there.
         secret: metadata of the Secret with the config's name, when there is one.
+        report: what its Machine reported last, when anything is known.
     """
 
     config: Json
     owner: Owner | None = None
     cluster: ClusterObject | None = None
     secret: Json | None = None
+    report: MachineReport | None = None
 
     @property
     def resource(self) -> Resource:

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from secrets import token_bytes
 
+import structlog
+
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.engines.join_tokens import TokenRequest
-from slipway.contract.errors import SlipwayError
+from slipway.contract.errors import SlipwayError, UserDataTooLarge
 from slipway.contract.source_position import SourceError
 from slipway.controller.cluster_store import SEED_SUFFIX, ClusterStore, owned_secret
 from slipway.controller.conditions import Reason
@@ -19,6 +21,7 @@ from slipway.controller.halt import Halt, of_contract, of_source
 from slipway.controller.join_token import JoinToken
 from slipway.controller.objects import Objects
 from slipway.controller.question import Questions
+from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import uses_own_token
 from slipway.controller.tokens import SEED_BYTES, derived_token
@@ -29,6 +32,7 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 SEED_KEY = "value"
+_log = structlog.get_logger("slipway.controller")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Renderer:
-    """Makes user data by the bootstrapper's own code."""
+    """Makes user data by the bootstrapper's own code; `reports` gives machines addresses to report to."""
 
     objects: Objects
     reader: SecretReader
@@ -55,6 +59,7 @@ class Renderer:
     questions: Questions
     engines: Engines
     workloads: Workloads
+    reports: ReportAddresses | None = None
 
     async def render(self, facts: Facts, decision: Render) -> Rendered:
         """Give the user data of a config whose owner and cluster are there.
@@ -101,7 +106,7 @@ class Renderer:
             token_secret=token.secret,
         )
         request = bootstrappb.GetUserDataRequest(subject=question.subject, credentials=question.material)
-        answer = await replace(self.bootstrapper, store=store).user_data(request)
+        answer = await self._answer(facts, owner, replace(self.bootstrapper, store=store), request)
         self._check(facts, owner, answer)
         return Rendered(answer, token if needed and token.is_made_here else None, engine)
 
@@ -117,6 +122,20 @@ class Renderer:
         if not text:
             raise Halt(Reason.WAITING_FOR_JOIN_TOKEN, f"{token.where} holds no token that can be used", retry=True)
         return text
+
+    async def _answer(
+        self, facts: Facts, owner: Owner, bootstrapper: Bootstrapper, request: bootstrappb.GetUserDataRequest
+    ) -> bootstrappb.GetUserDataResponse:
+        """Ask for the user data. A machine that would be too large with its addresses boots without reporting."""
+        addresses = None if self.reports is None else self.reports.of(facts.namespace, owner)
+        if addresses is not None:
+            try:
+                return await replace(bootstrapper, addresses=addresses).user_data(request)
+            except UserDataTooLarge:
+                answer = await bootstrapper.user_data(request)
+                _log.warning("no room for addresses of reports", config=f"{facts.namespace}/{facts.name}")
+                return answer
+        return await bootstrapper.user_data(request)
 
     def _check(self, facts: Facts, owner: Owner, answer: bootstrappb.GetUserDataResponse) -> None:
         size = len(answer.user_data) + len(answer.secret_format)

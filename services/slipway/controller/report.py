@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 
 import structlog
 
-from slipway.controller.conditions import Condition, written
+from slipway.controller.bootstrap_condition import bootstrap_condition
+from slipway.controller.conditions import Condition, Type, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
 from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound
 from slipway.controller.objects import Objects
-from slipway.controller.resources import EVENTS, SLIPWAY_CONFIGS, Json
+from slipway.controller.resources import EVENTS, MACHINES, SLIPWAY_CONFIGS, Json
 from slipway.rpc.spans import span
 
 MANAGER = "slipway-controller"
@@ -22,12 +23,14 @@ _log = structlog.get_logger("slipway.controller")
 class Reporter:
     """Writes statuses and events, each only when it says something new."""
 
-    def __init__(self, objects: Objects, clock: Callable[[], datetime]) -> None:
-        """Write by an API."""
+    def __init__(self, objects: Objects, clock: Callable[[], datetime], *, reports: bool = False) -> None:
+        """Write by an API; with `reports` also what is known of machines' bootstraps."""
         self.objects = objects
+        self.reports = reports
         self._clock = clock
         self._last: dict[str, Json] = {}
         self._told: dict[str, tuple[str, str]] = {}
+        self._bootstraps: dict[str, Condition] = {}
 
     async def write(self, facts: Facts, conditions: Sequence[Condition], *, record: Record | None = None) -> bool:
         """Write the status, if it is not the same already; `record` tells of the data Secret. Tell whether it wrote.
@@ -36,6 +39,8 @@ class Reporter:
             ApiFailure: the call failed; a config that is gone meanwhile is no failure.
         """
         before = self._last.get(facts.uid) or facts.status
+        if self.reports:
+            conditions = await self._with_bootstrap(facts, conditions, record, before)
         status: Json = {
             "observedGeneration": facts.generation,
             "conditions": written(
@@ -63,6 +68,38 @@ class Reporter:
         self._last[facts.uid] = status
         return True
 
+    async def _with_bootstrap(
+        self, facts: Facts, conditions: Sequence[Condition], record: Record | None, before: Json
+    ) -> list[Condition]:
+        """Add what is known of the bootstrap; a failure is an event before the status has it."""
+        others = [condition for condition in conditions if condition.type is not Type.BOOTSTRAP]
+        bootstrap = bootstrap_condition(facts, record, before)
+        if bootstrap is None:
+            return others
+        earlier = {(item["status"], item["reason"], item.get("message", "")) for item in before.get("conditions") or ()}
+        if bootstrap.status == "False" and (bootstrap.status, bootstrap.reason, bootstrap.message) not in earlier:
+            await self.report_end(facts, bootstrap)
+        return [*others, bootstrap]
+
+    async def report_end(self, facts: Facts, bootstrap: Condition) -> None:
+        """Write an event on the Machine with how its bootstrap ended, once: a Warning where it failed."""
+        owner = facts.owner
+        if owner is None or self._bootstraps.get(facts.uid) == bootstrap:
+            return
+        if len(self._bootstraps) >= _MOST_REMEMBERED:
+            self._bootstraps.clear()
+        self._bootstraps[facts.uid] = bootstrap
+        event = self._event(facts, bootstrap.reason, f"bootstrap: {bootstrap.message}", since="")
+        event["involvedObject"] = {
+            "apiVersion": MACHINES.api_version,
+            "kind": MACHINES.kind,
+            "name": owner.name,
+            "namespace": facts.namespace,
+            "uid": owner.uid,
+        }
+        event["type"] = "Normal" if bootstrap.status == "True" else "Warning"
+        await self._create(facts, event)
+
     async def warn(self, facts: Facts, reason: str, message: str) -> None:
         """Tell by an event what somebody must change, once for each reason and message.
 
@@ -76,8 +113,11 @@ class Reporter:
         if len(self._told) >= _MOST_REMEMBERED:
             self._told.clear()
         self._told[facts.uid] = (reason, message)
+        await self._create(facts, self._event(facts, reason, message, since=since))
+
+    async def _create(self, facts: Facts, event: Json) -> None:
         try:
-            await self.objects.create(EVENTS, facts.namespace, self._event(facts, reason, message, since=since))
+            await self.objects.create(EVENTS, facts.namespace, event)
         except AlreadyExists:
             pass
         except ApiFailure as error:
@@ -87,6 +127,7 @@ class Reporter:
         """Forget a config that is gone."""
         self._last.pop(uid, None)
         self._told.pop(uid, None)
+        self._bootstraps.pop(uid, None)
 
     def _event(self, facts: Facts, reason: str, message: str, *, since: str) -> Json:
         now = self.now()

@@ -23,7 +23,7 @@ from slipway.bootstrapper.provisioning.provisioners import Provisioners
 from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
 from slipway.bootstrapper.provisioning_service import provisioning_service
 from slipway.contract.version import VERSION
-from slipway.controller.assembly import Assembled, assemble, connect_to
+from slipway.controller.assembly import Assembled, assemble, connect_to, utc_now
 from slipway.controller.controller import Controller
 from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.connection import Connection
@@ -55,6 +55,8 @@ _log = structlog.get_logger("slipway.controller")
 async def serve_controller(settings: ControllerSettings) -> None:
     """Serve until told to end; exit with 1 when leadership is lost, since another replica writes then."""
     webhook = _webhook(settings)
+    reports = settings.report_addresses(utc_now)
+    report_server = settings.report_server()
     callers = Callers(settings.allowed_callers)
     channels = ChannelPool.of(settings)
     directory = ProvisionerDirectory(channels, settings.registry_address) if settings.registry_address else None
@@ -87,6 +89,8 @@ async def serve_controller(settings: ControllerSettings) -> None:
         objects=Api(connection),
         opt_in=settings.webhook is not None,
         dial=connect_to(Destinations(settings.workload_servers)),
+        reports=reports,
+        report_server=report_server,
     )
     controller = assembled.controller
     work = _Work(controller, _election(settings, Api(urgent)) if settings.leader_elect else None)
@@ -115,6 +119,8 @@ async def serve_controller(settings: ControllerSettings) -> None:
             await directory.stop()
         if webhook is not None:
             await webhook.stop()
+        if report_server is not None:
+            await report_server.channels.close()
         for one in (connection, urgent, channels):
             await one.close()
     work.check()

@@ -1,10 +1,12 @@
 """Settings of the controller, beside those that a bootstrapper's server has."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Self
 
+import click
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
@@ -15,7 +17,13 @@ from slipway.contract.grammars import grammars
 from slipway.controller.access_reviews import AUDIENCE
 from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.reconciler import Timeouts
+from slipway.controller.report_addresses import ReportAddresses
+from slipway.controller.report_watch import ReportServer
 from slipway.embedded.provisioners import NAMES as EMBEDDED
+from slipway.reports.capability import Capabilities, KeyFileInvalid
+from slipway.rpc.addresses import is_endpoint, is_loopback
+from slipway.rpc.channel import ChannelPool
+from slipway.rpc.tls import CertificateFiles
 
 
 class ControllerSettings(BootstrapperSettings):
@@ -34,6 +42,12 @@ class ControllerSettings(BootstrapperSettings):
     token_audiences: Annotated[frozenset[str], NoDecode] = Field(default=frozenset({AUDIENCE}), min_length=1)
     workload_servers: Annotated[frozenset[str], NoDecode] = frozenset()
     embedded_provisioners: Annotated[frozenset[str], NoDecode] = frozenset()
+    report_url_base: str | None = Field(default=None, max_length=2048, pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$")
+    report_key_file: Path | None = None
+    report_url_hours: float = Field(default=48.0, ge=1, le=24 * 365)
+    reports_address: str | None = None
+    reports_tls_cert_dir: Path | None = None
+    reports_token_file: Path | None = None
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
     @field_validator(
@@ -55,6 +69,13 @@ class ControllerSettings(BootstrapperSettings):
         """Refuse an empty list as well: it would mean all of them to the API server."""
         if value is not None and not (value and all(grammars()["dns-label"].check(name) for name in value)):
             raise ValueError("must be names of namespaces, comma-separated; leave it out for all of them")
+        return value
+
+    @field_validator("reports_address")
+    @classmethod
+    def _check_reports_address(cls, value: str | None) -> str | None:
+        if value is not None and not is_endpoint(value):
+            raise ValueError("must be HOST:PORT, with a port from 1 to 65535")
         return value
 
     @field_validator("workload_servers")
@@ -85,12 +106,51 @@ class ControllerSettings(BootstrapperSettings):
             raise ValueError("--webhook-address needs --tls-cert-dir: an API server asks webhooks by TLS only")
         return self
 
+    @model_validator(mode="after")
+    def _reports_have_an_address(self) -> Self:
+        if self.reports_address is None and (self.reports_tls_cert_dir or self.reports_token_file):
+            raise ValueError("--reports-tls-cert-dir and --reports-token-file need --reports-address")
+        certificates = self.reports_tls_cert_dir or self.tls_cert_dir
+        if self.reports_address is not None and certificates is None and not is_loopback(self.reports_address):
+            raise ValueError("--reports-address needs --reports-tls-cert-dir: without TLS only this machine is called")
+        return self
+
+    @model_validator(mode="after")
+    def _report_addresses_are_whole(self) -> Self:
+        if (self.report_url_base is None) != (self.report_key_file is None):
+            raise ValueError("--report-url-base and --report-key-file go together: an address is signed by the key")
+        return self
+
     def policy(self) -> Policy:
         """Return what the operator allows. Embedded provisioners are allowed unless a list says otherwise."""
         policy = super().policy()
         if self.allowed_provisioners is not None or policy.allowed_provisioners is None:
             return policy
         return replace(policy, allowed_provisioners=self.embedded_provisioners)
+
+    def report_addresses(self, clock: Callable[[], datetime]) -> ReportAddresses | None:
+        """Give what makes addresses of reports; None where the operator has configured no gateway.
+
+        Raises:
+            click.UsageError: the file has no usable keys; the text says nothing of them.
+        """
+        if self.report_url_base is None or self.report_key_file is None:
+            return None
+        try:
+            capabilities = Capabilities.of_file(self.report_key_file)
+        except KeyFileInvalid as error:
+            raise click.UsageError(f"--report-key-file: {error}") from None
+        valid = timedelta(hours=self.report_url_hours)
+        return ReportAddresses(self.report_url_base.rstrip("/"), capabilities, valid, clock)
+
+    def report_server(self) -> ReportServer | None:
+        """Give where reports are followed, with connections of its own; None where nowhere."""
+        if self.reports_address is None:
+            return None
+        directory = self.reports_tls_cert_dir or self.tls_cert_dir
+        tls = None if directory is None else CertificateFiles(directory)
+        channels = ChannelPool(tls=tls, trust_domain=self.trust_domain)
+        return ReportServer(self.reports_address, channels, self.reports_token_file)
 
     @property
     def webhook(self) -> tuple[str, int, Path] | None:

@@ -12,6 +12,7 @@ from slipway.controller.data_secret import controller_of
 from slipway.controller.facts import CLUSTER_LABEL, ClusterObject, Facts, Owner, owner_reference
 from slipway.controller.kubernetes.api import Api
 from slipway.controller.kubernetes.informer import Informer, Key
+from slipway.controller.machine_report import MachineReport
 from slipway.controller.references import Place
 from slipway.controller.resources import (
     CLUSTERS,
@@ -55,6 +56,7 @@ class Watches:
     gone: Callable[[Json], None] = lambda _: None
     cluster_gone: Callable[[Key], None] = lambda _: None
     secret_gone: Callable[[Key], None] = lambda _: None
+    report_of: Callable[[str, str, str], MachineReport | None] = lambda _namespace, _cluster, _machine: None
     halted: dict[Key, str] = field(default_factory=dict)
     _dependents: dict[tuple[str, Place], set[Key]] = field(default_factory=dict)
     _depends: dict[Key, frozenset[Place]] = field(default_factory=dict)
@@ -115,11 +117,22 @@ class Watches:
             owner=owner,
             cluster=None if cluster is None else ClusterObject(cluster),
             secret=self.secrets.get(*key),
+            report=None if owner is None else self.report_of(key[0], owner.cluster_name, owner.name),
         )
+
+    def namespaces(self) -> set[str]:
+        """Give the namespaces with Machines."""
+        return {namespace for namespace, _ in self.machines.keys()}  # noqa: SIM118  # no mapping
 
     def machines_of(self, cluster: ClusterObject) -> list[Json]:
         """Give the Machines of a Cluster."""
         return self.machines.indexed(_BY_CLUSTER, f"{cluster.namespace}/{cluster.name}")
+
+    def machine_reported(self, namespace: str, machine: str) -> None:
+        """Look at the config of a Machine, of which there is a new report."""
+        owner = self.machines.get(namespace, machine)
+        if owner is not None and self._config_name(Owner(owner)):
+            self._look(namespace, [self._config_name(Owner(owner))])
 
     def depend(self, facts: Facts, places: frozenset[Place]) -> None:
         """Remember what a config's spec refers to."""

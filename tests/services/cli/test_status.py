@@ -3,12 +3,15 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from click.testing import CliRunner
 from structlog.testing import capture_logs
 
@@ -22,7 +25,7 @@ from slipway.rpc.server import RpcServer, Service
 from slipway.rpc.settings import ServerSettings
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 from slipway.v1alpha1.report_service_pb2_grpc import add_ReportServiceServicer_to_server
-from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY, bundle_of
+from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY, bundle_of, event, file_of
 from tests.services.reports.served import Served, serving
 from tests.services.reports.test_report_access import Reviewing
 
@@ -164,3 +167,123 @@ def test_an_age_has_one_unit(seconds: int, text: str) -> None:
     """As kubectl prints it; a server's clock that is ahead is no failure."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
     assert age(now, now - timedelta(seconds=seconds)) == text
+
+
+def of_files(*arguments: str) -> Any:
+    """Run the command without a server."""
+    return CliRunner().invoke(cli, ["status", *arguments])
+
+
+def test_files_are_read_without_a_server(tmp_path: Path) -> None:
+    """A file of events, and a console with noise and the events of another bundle: a row and a timeline for each."""
+    events, console = tmp_path / "events.jsonl", tmp_path / "console.log"
+    events.write_bytes(FAILED)
+    console.write_bytes(b"[    0.1] kernel\r\n" + file_of(event(1, "COMPLETE", bundle="b2", hostname="worker-2")))
+    shown = of_files("-f", str(events), "-f", str(console))
+    assert shown.exit_code == 0, shown.output
+    rows = [line.split()[:3] for line in shown.stdout.splitlines() if line.split()[:1] == ["worker-1"]]
+    assert ["worker-1", "failed", "bootstrap"] in rows
+    assert "failed in step 20-kubeadm: CommandFailed, exit code 1" in shown.stdout
+    trees = json.loads(of_files("-f", str(events), "-f", str(console), "--state", "complete", "-o", "json").stdout)
+    assert [(tree["machine"], tree["bundleId"], tree["sources"][0]["source"]) for tree in trees] == [
+        ("worker-2", "b2", "file")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "code", "message"),
+    [
+        (b"nothing\n", (), 1, "there is no event in it"),
+        (FAILED, ("worker-9",), 1, "there is no such event in it"),
+        (b"PK\x03\x04", (), 1, "kind zip"),
+        (FAILED, ("--watch",), 2, "--watch is for --server"),
+        (FAILED, ("--server", "127.0.0.1:1"), 2, "give one of --server, --kubeconfig and -f"),
+    ],
+)
+def test_what_cannot_be_shown_of_a_file_is_said(
+    tmp_path: Path, content: bytes, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    """A file without events, of another kind, and two sources at a time; never a traceback."""
+    (tmp_path / "file").write_bytes(content)
+    shown = of_files("-f", str(tmp_path / "file"), *arguments)
+    assert (shown.exit_code, message in shown.output) == (code, True), shown.output
+
+
+def test_it_needs_one_source() -> None:
+    """Without any the options are named."""
+    shown = of_files()
+    assert shown.exit_code == 2
+    assert "--server HOST:PORT, --kubeconfig FILE, or -f FILE" in shown.output
+
+
+def config(name: str, condition: dict[str, str] | None, *, kind: str = "Machine") -> dict[str, Any]:
+    """Give a SlipwayConfig as the controller leaves it."""
+    conditions = [
+        {"type": "Ready", "status": "True"},
+        *([{"type": "BootstrapSucceeded", **condition}] if condition else []),
+    ]
+    owners = [{"kind": kind, "name": f"{name}-machine"}]
+    labels = {"cluster.x-k8s.io/cluster-name": "harbour"}
+    metadata = {"name": name, "namespace": "default", "uid": name, "resourceVersion": "1", "labels": labels}
+    return {"metadata": {**metadata, "ownerReferences": owners}, "status": {"bundleId": "b", "conditions": conditions}}
+
+
+@asynccontextmanager
+async def management(folder: Path, *configs: dict[str, Any]) -> AsyncIterator[Path]:
+    """Serve SlipwayConfigs as an API server does; give a kubeconfig."""
+
+    async def listed(request: web.Request) -> web.Response:
+        assert request.match_info["namespace"] == "default"
+        return web.json_response({"metadata": {"resourceVersion": "1"}, "items": list(configs)})
+
+    application = web.Application()
+    path = "/apis/bootstrap.slipway.dev/v1alpha1/namespaces/{namespace}/slipwayconfigs"
+    application.router.add_get(path, listed)
+    async with TestServer(application) as server:
+        file = folder / "kubeconfig"
+        file.write_text(
+            json.dumps(
+                {
+                    "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{server.port}"}}],
+                    "users": [{"name": "u", "user": {"token": "not-a-secret"}}],
+                    "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+                    "current-context": "x",
+                }
+            )
+        )
+        yield file
+
+
+FAILURE = {
+    "status": "False", "reason": "CommandFailed", "message": "step 20-kubeadm failed (source: machine)",
+    "lastTransitionTime": "2026-01-02T03:04:05Z",
+}  # fmt: skip
+
+
+async def test_the_management_cluster_has_conditions(tmp_path: Path) -> None:
+    """The condition of each Machine's config; pools have none, and one without a condition has no state."""
+    joined = FAILURE | {"status": "True", "reason": "NodeJoined"}
+    configs = [config("a", FAILURE), config("b", joined), config("c", None), config("p", None, kind="MachinePool")]
+    async with management(tmp_path, *configs) as file:
+        shown = await asyncio.to_thread(of_files, "--kubeconfig", str(file), "-o", "json")
+        rows = [(tree["machine"], tree["state"], tree["reason"]) for tree in json.loads(shown.stdout)]
+        assert rows == [
+            ("a-machine", "failed", "CommandFailed"), ("b-machine", "complete", "NodeJoined"), ("c-machine", "", ""),
+        ]  # fmt: skip
+        failed = await asyncio.to_thread(of_files, "--kubeconfig", str(file), "--state", "failed")
+        assert "20-kubeadm" in failed.stdout
+        assert "b-machine" not in failed.stdout
+        missing = await asyncio.to_thread(of_files, "nobody", "--kubeconfig", str(file))
+        assert (missing.exit_code, "there is no SlipwayConfig of nobody" in missing.output) == (1, True)
+
+
+async def test_a_management_cluster_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    """So is a file that is no kubeconfig."""
+    async with management(tmp_path) as file:
+        pass
+    shown = await asyncio.to_thread(of_files, "--kubeconfig", str(file))
+    assert (shown.exit_code, "the management cluster: GET SlipwayConfig" in shown.output) == (1, True), shown.output
+    file.write_text("no")
+    for path in (file, tmp_path / "missing"):
+        shown = await asyncio.to_thread(of_files, "--kubeconfig", str(path))
+        assert (shown.exit_code, "no usable kubeconfig" in shown.output) == (2, True), shown.output

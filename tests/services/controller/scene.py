@@ -19,6 +19,7 @@ from slipway.controller.reconciler import Next, Reconciler, Timeouts
 from slipway.controller.references import Place
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
+from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.resources import Json
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.workload import Workloads
@@ -115,6 +116,7 @@ class Scene:
     now: datetime = NOW
     bootstrapper: Bootstrapper = field(default_factory=lambda: embedded_bootstrapper(store=None))
     waited: float = 1000.0
+    reports: ReportAddresses | None = None
     depends: dict[str, frozenset[Place]] = field(default_factory=dict)
     reconciler: Reconciler = field(init=False)
 
@@ -138,6 +140,7 @@ class Scene:
             ),
             engines=Engines(self.bootstrapper, self._machines, self.api.lookup("Secret")),
             workloads=workloads,
+            reports=self.reports,
         )
         self.reconciler = Reconciler(
             objects=self.api,

@@ -6,8 +6,10 @@ import pytest
 
 from slipway.controller.facts import Facts
 from slipway.controller.kubernetes.informer import Key
+from slipway.controller.machine_report import MachineReport
 from slipway.controller.resources import Json
 from slipway.controller.watches import Watches
+from slipway.v1alpha1 import report_service_pb2 as reportspb
 from tests.services.controller.memory_api import MemoryApi
 from tests.services.controller.scene import CLUSTER, cluster_object, config_object, machine_object
 
@@ -74,6 +76,18 @@ def test_facts_are_collected_from_all_copies(copies: Told) -> None:
     assert facts.cluster.name == CLUSTER
     assert facts.secret is not None
     assert copies.watches.facts(("default", "nobody")) is None
+
+
+def test_a_report_leads_to_a_look_at_its_machine_alone(copies: Told) -> None:
+    """The config of the Machine has the report in its facts; an unknown machine has none."""
+    report = MachineReport("b", reportspb.REPORT_STATE_COMPLETE, of_console=False)
+    copies.watches.report_of = lambda *place: report if place == ("default", CLUSTER, "a") else None
+    copies.watches.machine_reported("default", "a")
+    copies.watches.machine_reported("default", "nobody")
+    assert copies.names() == ["a"]
+    facts = [copies.watches.facts(("default", name)) for name in ("a", "b")]
+    assert [each.report for each in facts if each is not None] == [report, None]
+    assert copies.watches.namespaces() == {"default"}
 
 
 def test_a_status_of_ours_leads_to_no_look(copies: Told) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from slipway.controller.__main__ import main as controller_main
 from slipway.node_gateway.__main__ import main
 from slipway.node_gateway.settings import GatewaySettings
 
@@ -60,6 +61,23 @@ def test_its_flags_are_those_of_the_program(pod: dict[str, Any]) -> None:
     assert settings.report_key_file is not None
     assert mounts[str(settings.report_key_file.parent)]["readOnly"]
     assert {mount["name"] for mount in mounts.values()} == {volume["name"] for volume in pod["spec"]["volumes"]}
+
+
+def test_the_controller_follows_the_reports(pod: dict[str, Any]) -> None:
+    """It calls the Service by its name and port, and the gateway knows the SPIFFE id of its certificate."""
+    (controller,) = [each for each in documents("services/controller.yaml") if each["kind"] == "Deployment"]
+    (operations,) = documents("reports/controller.yaml")
+    ours = [operation["value"] for operation in operations]
+    service = objects()["Service"]
+    assert ours == [f"--reports-address={service['metadata']['name']}:{service['spec']['ports'][0]['port']}"]
+    arguments = [*controller["spec"]["template"]["spec"]["containers"][0]["args"], *ours]
+    with controller_main.make_context("slipway-controller", arguments) as context:
+        settings = {name: value for name, value in context.params.items() if value is not None}
+    assert settings["reports_address"] == "slipway-reports:9444"
+    (reader,) = [value for value in pod["spec"]["containers"][0]["args"] if value.startswith("--report-readers=")]
+    certificates = documents("overlays/separate/cert-manager/certificates.yaml")
+    uris = [uri for each in certificates for uri in each.get("spec", {}).get("uris", ())]
+    assert reader.removeprefix("--report-readers=") in uris
 
 
 def test_it_may_review_and_no_more(pod: dict[str, Any]) -> None:

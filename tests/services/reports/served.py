@@ -43,7 +43,9 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(folder: Path, certificates: Path | None = None, **settings: Any) -> AsyncIterator[Served]:
+async def serving(
+    folder: Path, certificates: Path | None = None, *, port: int = 0, **settings: Any
+) -> AsyncIterator[Served]:
     """Serve reports of a folder, by TLS where there are certificates."""
     transport: dict[str, Any] = {"insecure": True, "listen_address": "127.0.0.1:0"}
     if certificates is not None:
@@ -52,7 +54,7 @@ async def serving(folder: Path, certificates: Path | None = None, **settings: An
         transport,
         store=f"file://{folder}/files",
         report_store=f"file://{folder}/reports",
-        management_address="127.0.0.1:0",
+        management_address=f"127.0.0.1:{port}",
         drain_grace_seconds=1.0,
         drain_propagation_seconds=0.0,
         **settings,

@@ -18,6 +18,7 @@ from slipway.contract.walk import ORIGIN, holders_of
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 ID_LENGTH = 16
 
@@ -30,6 +31,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
     declared: Sequence[secretpb.SecretDeclaration] = (),
     version: str,
     agent: ResolvedAgent | None = None,
+    reporting: specpb.Reporting | None = None,
 ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
     """Give the neutral bundle, without secret bytes, and the secrets that the spec had written in place.
 
@@ -40,6 +42,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         declared: what the provisioner declared besides the cluster's own.
         version: version of the bootstrapper, for provenance.
         agent: the node agent, where the spec asks for one.
+        reporting: where the machine reports to; None for what its spec says.
     """
     spec = subject.spec
     bundle = bundlepb.BootstrapBundle()
@@ -51,7 +54,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         bundle.commands.CopyFrom(spec.commands)
     if agent is not None:
         add_agent(bundle, agent)
-    add_reporting(bundle, spec.reporting)
+    add_reporting(bundle, spec.reporting if reporting is None else reporting)
     if spec.HasField("engine_options"):
         bundle.engine_options.CopyFrom(spec.engine_options)
     bundle.extensions.extend(spec.extensions)

@@ -122,7 +122,8 @@ class Connection:
         """
         try:
             return await cls.of_process(kubeconfig)
-        except (OSError, ConfigException, ValueError, YAMLError):
+        # The library reads a file that is YAML and no kubeconfig without a check.
+        except (OSError, ConfigException, ValueError, TypeError, KeyError, YAMLError):
             raise KubeconfigUnusable("no usable kubeconfig") from None
 
     @classmethod

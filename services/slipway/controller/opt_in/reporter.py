@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from slipway.controller import ownership
+from slipway.controller.bootstrap_condition import bootstrap_condition
 from slipway.controller.conditions import LONGEST_MESSAGE, MEANINGS, Condition, Reason, Type, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
@@ -27,9 +28,9 @@ _INTERNAL_ERROR = "InternalError"
 class OptedInReporter(Reporter):
     """Writes statuses of KubeadmConfigs, and hands the objects over when they are done."""
 
-    def __init__(self, objects: Objects, clock: Callable[[], datetime]) -> None:
-        """Write by an API."""
-        super().__init__(objects, clock)
+    def __init__(self, objects: Objects, clock: Callable[[], datetime], *, reports: bool = False) -> None:
+        """Write by an API; with `reports` also what is known of machines' bootstraps, as events."""
+        super().__init__(objects, clock, reports=reports)
         self._done: set[str] = set()
 
     async def write(self, facts: Facts, conditions: Sequence[Condition], *, record: Record | None = None) -> bool:
@@ -84,6 +85,10 @@ class OptedInReporter(Reporter):
         for one in conditions:
             if one.type is Type.READY and one.reason == Reason.TOKEN_GIVEN_UP:
                 await self.warn(facts, one.reason, one.message)
+        bootstrap = bootstrap_condition(facts, None, {}) if self.reports else None
+        # A Node that joined stands in the Machine already.
+        if bootstrap is not None and bootstrap.status != "Unknown" and bootstrap.reason != Reason.NODE_JOINED:
+            await self.report_end(facts, bootstrap)
         return False
 
     async def _write_status(self, facts: Facts, conditions: Sequence[Condition], *, created: bool) -> bool:

@@ -1,12 +1,17 @@
 """What becomes of an opted-in KubeadmConfig after its first render: token, pool, restore, and what is handed back."""
 
+from dataclasses import replace
+
 import pytest
 
 from slipway.contract.errors import MachineNotFound
 from slipway.controller import ownership
 from slipway.controller.kubernetes.failures import ApiFailure
 from slipway.controller.machine_data import MachineData
+from slipway.controller.machine_report import MachineReport
+from slipway.controller.opt_in.reporter import OptedInReporter
 from slipway.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.v1alpha1 import report_service_pb2 as reportspb
 from tests.services.controller.memory_api import Call
 from tests.services.controller.opt_in.opted_in import OptedIn, paused_condition
 
@@ -36,6 +41,33 @@ async def test_a_token_that_is_given_up_is_told_by_an_event(scene: OptedIn) -> N
     scene.later(hours=25)
     await scene.reconcile()
     assert [one["reason"] for one in scene.api.all("Event")] == ["TokenGivenUp"]
+    assert scene.found() == before
+
+
+@pytest.mark.parametrize(
+    ("state", "type_", "reason"),
+    [
+        (reportspb.REPORT_STATE_FAILED, "Warning", "BootstrapFailed"),
+        (reportspb.REPORT_STATE_COMPLETE, "Normal", "BootstrapComplete"),
+        (reportspb.REPORT_STATE_UNFINISHED, "", ""),
+    ],
+)
+async def test_a_report_becomes_an_event_on_the_machine(
+    scene: OptedIn, state: reportspb.ReportState.ValueType, type_: str, reason: str
+) -> None:
+    """Its end is one event, however often it is read; the status is the kubeadm provider's and stays as it is."""
+    scene.config()
+    await scene.reconcile()
+    before = scene.found()
+    bundle_id = (scene.api.find("Secret", "w") or {})["metadata"]["annotations"]["bootstrap.slipway.dev/bundle-id"]
+    for _ in range(2):
+        reporter = OptedInReporter(scene.api, lambda: scene.now, reports=True)
+        facts = replace(scene.facts(), report=MachineReport(bundle_id, state, of_console=False))
+        for _ in range(2):
+            await replace(scene.reconciler, reporter=reporter).reconcile(facts, waited=lambda _: 1000.0)
+    events = scene.api.all("Event")
+    assert [(event["type"], event["reason"]) for event in events] == ([(type_, reason)] if type_ else [])
+    assert all(event["involvedObject"]["kind"] == "Machine" for event in events)
     assert scene.found() == before
 
 
