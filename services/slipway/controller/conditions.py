@@ -20,6 +20,7 @@ class Type(StrEnum):
     DATA_SECRET = "DataSecretAvailable"  # noqa: S105  # a condition's name
     CERTIFICATES = "CertificatesAvailable"
     PROVISIONER = "ProvisionerAvailable"
+    DIRECTORY_ACCOUNT = "DirectoryAccountReady"
     PAUSED = "Paused"
 
 
@@ -53,6 +54,7 @@ class Reason(StrEnum):
     WAITING_FOR_CERTIFICATES = "WaitingForCertificates"
     WAITING_FOR_KUBECONFIG = "WaitingForKubeconfig"
     WAITING_FOR_SECRET = "WaitingForSecret"  # noqa: S105  # a reason's name
+    WAITING_FOR_DIRECTORY_ACCOUNT = "WaitingForDirectoryAccount"
     WAITING_FOR_PROVISIONER = "WaitingForProvisioner"
     WAITING_FOR_PREDECESSOR = "WaitingForPredecessor"
     WORKLOAD_UNREACHABLE = "WorkloadClusterUnreachable"
@@ -127,6 +129,14 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.WAITING_FOR_SECRET: Meaning(
         "A Secret or ConfigMap that the spec refers to, or a key of it, does not exist.",
         "Create what the message names, in the namespace of the config.",
+        waits=True,
+    ),
+    Reason.WAITING_FOR_DIRECTORY_ACCOUNT: Meaning(
+        "The machine joins a domain, and the Secret MACHINE-directory with the credential of its computer account, or "
+        "the key for its method, does not exist.",
+        "None where slipway-directory makes the accounts: where it cannot, DirectoryAccountReady has its reason. Else "
+        "create the Secret by slipway directory.",
+        Type.DIRECTORY_ACCOUNT,
         waits=True,
     ),
     Reason.WAITING_FOR_PROVISIONER: Meaning(

@@ -10,6 +10,7 @@ from slipway.controller.conditions import Condition, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
 from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound
+from slipway.controller.membership_account import account_conditions
 from slipway.controller.objects import Objects
 from slipway.controller.resources import EVENTS, SLIPWAY_CONFIGS, Json
 from slipway.rpc.spans import span
@@ -22,9 +23,10 @@ _log = structlog.get_logger("slipway.controller")
 class Reporter:
     """Writes statuses and events, each only when it says something new."""
 
-    def __init__(self, objects: Objects, clock: Callable[[], datetime]) -> None:
-        """Write by an API."""
+    def __init__(self, objects: Objects, clock: Callable[[], datetime], *, component: str = MANAGER) -> None:
+        """Write by an API; `component` is the program that events name."""
         self.objects = objects
+        self._component = component
         self._clock = clock
         self._last: dict[str, Json] = {}
         self._told: dict[str, tuple[str, str]] = {}
@@ -36,6 +38,7 @@ class Reporter:
             ApiFailure: the call failed; a config that is gone meanwhile is no failure.
         """
         before = self._last.get(facts.uid) or facts.status
+        conditions = [*conditions, *account_conditions(facts, conditions)]
         status: Json = {
             "observedGeneration": facts.generation,
             "conditions": written(
@@ -105,7 +108,7 @@ class Reporter:
             "type": "Warning",
             "reason": reason,
             "message": message[:1024],
-            "source": {"component": MANAGER},
+            "source": {"component": self._component},
             "firstTimestamp": now,
             "lastTimestamp": now,
             "count": 1,
