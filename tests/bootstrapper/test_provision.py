@@ -335,3 +335,11 @@ def test_both_services_answer_alike(ours: Any, theirs: Any) -> None:
         ]
 
     assert fields(ours) == fields(theirs)
+
+
+def test_a_join_by_a_users_password_is_warned_of() -> None:
+    """In the commands of a bootstrap provider's users as in those of a spec, by the request's field path."""
+    commands = {"pre": [{"argv": ["realm", "join", "-U", "joiner", "corp.example.com"]}]}
+    (remark,) = check_provision(request(changed(commands=commands))).diagnostics
+    assert (remark.code, remark.field_path) == ("DOMAIN_JOIN_BY_PASSWORD", "commands.pre[0].argv")
+    assert not check_provision(request(SPEC)).diagnostics

@@ -4,12 +4,15 @@ import inspect
 from collections.abc import Iterator, Sequence
 
 import click
+from pydantic_core import PydanticUndefined
 
 from slipway.bootstrapper.__main__ import main as bootstrapper_command
 from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.cli.command_line import cli
 from slipway.controller.__main__ import main as controller_command
 from slipway.controller.settings import ControllerSettings
+from slipway.directory_service.__main__ import main as directory_command
+from slipway.directory_service.settings import DirectorySettings
 from slipway.node_gateway.__main__ import main as gateway_command
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.registry.__main__ import main as registry_command
@@ -53,6 +56,7 @@ times are in seconds. The files below `--tls-cert-dir` are read again when they 
         + _settings(BootstrapperSettings, bootstrapper_command, _own(BootstrapperSettings)),
         "## slipway-controller\n\n"
         + _settings(ControllerSettings, controller_command, _flagged(ControllerSettings, controller_command)),
+        "## slipway-directory\n\n" + _settings(DirectorySettings, directory_command, _own(DirectorySettings)),
         "## slipway-node-gateway\n\n" + _settings(GatewaySettings, gateway_command, _own(GatewaySettings)),
         "## slipway-provisioner-*\n\nNo settings of their own.",
     )
@@ -124,7 +128,7 @@ def _settings(model: type[ServerSettings], command: click.Command, names: Sequen
 
 
 def _default(value: object) -> str:
-    if value is None or value == frozenset():
+    if value is None or value == frozenset() or value is PydanticUndefined:
         return ""
     return code(str(value).lower() if isinstance(value, bool) else value)
 

@@ -23,6 +23,9 @@ _TYPES = {
     Type.DATA_SECRET: "The data Secret is there, complete.",
     Type.CERTIFICATES: "The cluster's certificates and keys that the machine needs are there.",
     Type.PROVISIONER: "A provisioner that may and can render the spec is ready.",
+    Type.DIRECTORY_ACCOUNT: "The Secret with the credential of the machine's computer account exists. Only configs "
+    "with `os.directory` have this condition. Where `slipway-directory` cannot make the account, the reason is the one "
+    "that it reports: [reasons](../how-to/make-computer-accounts.md#reasons).",
     Type.PAUSED: "The controller leaves the config alone.",
     Type.BOOTSTRAP: "The machine's Node joined, or the machine reported that its bootstrap is complete.",
 }

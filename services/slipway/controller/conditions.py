@@ -20,6 +20,7 @@ class Type(StrEnum):
     DATA_SECRET = "DataSecretAvailable"  # noqa: S105  # a condition's name
     CERTIFICATES = "CertificatesAvailable"
     PROVISIONER = "ProvisionerAvailable"
+    DIRECTORY_ACCOUNT = "DirectoryAccountReady"
     PAUSED = "Paused"
     BOOTSTRAP = "BootstrapSucceeded"
 
@@ -55,6 +56,7 @@ class Reason(StrEnum):
     WAITING_FOR_KUBECONFIG = "WaitingForKubeconfig"
     WAITING_FOR_SECRET = "WaitingForSecret"  # noqa: S105  # a reason's name
     WAITING_FOR_JOIN_TOKEN = "WaitingForJoinToken"  # noqa: S105  # a reason's name
+    WAITING_FOR_DIRECTORY_ACCOUNT = "WaitingForDirectoryAccount"
     WAITING_FOR_PROVISIONER = "WaitingForProvisioner"
     WAITING_FOR_PREDECESSOR = "WaitingForPredecessor"
     WORKLOAD_UNREACHABLE = "WorkloadClusterUnreachable"
@@ -140,6 +142,14 @@ MEANINGS: dict[Reason, Meaning] = {
         "The workload cluster makes the token by which its machines join itself, and the Secret that the message names "
         "does not exist there, or holds no usable token.",
         "Check the control plane of the workload cluster. The controller retries with back-off.",
+        waits=True,
+    ),
+    Reason.WAITING_FOR_DIRECTORY_ACCOUNT: Meaning(
+        "The machine joins a domain, and the Secret MACHINE-directory with the credential of its computer account, or "
+        "the key for its method, does not exist.",
+        "None where slipway-directory makes the accounts: where it cannot, DirectoryAccountReady has its reason. Else "
+        "create the Secret by slipway directory.",
+        Type.DIRECTORY_ACCOUNT,
         waits=True,
     ),
     Reason.WAITING_FOR_PROVISIONER: Meaning(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from slipway.bootstrapper.assembly.membership import membership_secret_name
 from slipway.bootstrapper.importers.cluster_api.families import family_of_control_plane
 from slipway.controller import ownership
 from slipway.controller.machine_report import MachineReport
@@ -204,6 +205,8 @@ class Facts:
         cluster: its Cluster, when it is there.
         secret: metadata of the Secret with the config's name, when there is one.
         report: what its Machine reported last, when anything is known.
+        account: metadata of the Secret of the machine's computer account, when there is one.
+        account_report: metadata of the ConfigMap that reports why there is none, when there is one.
     """
 
     config: Json
@@ -211,6 +214,8 @@ class Facts:
     cluster: ClusterObject | None = None
     secret: Json | None = None
     report: MachineReport | None = None
+    account: Json | None = None
+    account_report: Json | None = None
 
     @property
     def resource(self) -> Resource:
@@ -226,6 +231,20 @@ class Facts:
         parts = (spec, spec.get("join") or {})
         named = [str((part.get("kubernetes") or {}).get("engine") or "") for part in parts]
         return named[1] or named[0]
+
+    @property
+    def joins_domain(self) -> bool:
+        """Whether a Machine becomes a member of a domain, in any role."""
+        if self.owner is None or self.owner.is_pool:
+            return False
+        spec = self.config.get("spec") or {}
+        parts = (spec, spec.get("init") or {}, spec.get("join") or {})
+        return any((part.get("os") or {}).get("directory") is not None for part in parts)
+
+    @property
+    def account_name(self) -> str:
+        """Name of the Secret of the Machine's computer account, and of the ConfigMap that reports about it."""
+        return membership_secret_name(self.owner.name if self.owner is not None else "")
 
     @property
     def held(self) -> bool:

@@ -7,8 +7,11 @@ from typing import Protocol
 from slipway.bootstrapper.assembly.membership import complete_membership, joins_domain
 from slipway.bootstrapper.engines.table import EngineTable
 from slipway.contract.errors import SpecInvalid, Violation
+from slipway.controller.conditions import Reason
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import ClusterObject, Facts
+from slipway.controller.halt import Halt
+from slipway.controller.membership_account import is_of_predecessor
 from slipway.controller.references import Place, places, resolve
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import read_spec, subject_of
@@ -57,11 +60,19 @@ class NativeQuestions:
         """See Questions."""
         spec = read_spec(facts.config)
         _complete_membership(facts, spec)
-        self.depends(facts, places(spec))
+        self.depends(facts, places(spec) | _account_places(facts))
+        if is_of_predecessor(facts):
+            problem = f"the Secret {facts.account_name} belongs to an earlier Machine of that name"
+            raise Halt(Reason.WAITING_FOR_DIRECTORY_ACCOUNT, problem)
         version = await self.control_planes.version(cluster)
         material = await resolve(spec, self.reader, cluster, role=role)
         subject = subject_of(facts, spec, role=role, control_plane_version=version, engines=self.engines)
         return Question(subject, material)
+
+
+def _account_places(facts: Facts) -> frozenset[Place]:
+    """Return where it is reported why a machine has no computer account."""
+    return frozenset({("ConfigMap", facts.account_name)} if facts.joins_domain else ())
 
 
 def _complete_membership(facts: Facts, spec: specpb.MachineBootstrapSpec) -> None:

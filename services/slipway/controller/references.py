@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
+from slipway.bootstrapper.assembly.membership import membership_secrets
 from slipway.bootstrapper.credentials.cluster_secrets import ETCD_CA, ETCD_CLIENT
 from slipway.contract.secret_references import references
 from slipway.controller.cluster_store import secret_name
@@ -38,6 +39,7 @@ async def resolve(
         Halt: something is not there; the message names all of it.
     """
     missing: list[str] = []
+    accounts: list[str] = []
     await _fill_maps(spec, reader, cluster.namespace, missing)
     material = secretpb.SecretMaterial()
     wanted = sorted({(one.name, one.key) for _, one in references(spec) if "/" not in one.name})
@@ -45,14 +47,17 @@ async def resolve(
         name: await reader.secret(cluster.namespace, name, cluster=cluster.name)
         for name in sorted({name for name, _ in wanted})
     }
+    own = membership_secrets(spec)
     for name, key in wanted:
         value = (known[name] or {}).get(key)
         if value is None:
-            missing.append(f"key {key} of Secret {name}")
+            (accounts if name in own else missing).append(f"key {key} of Secret {name}")
         else:
             material.secrets.append(secretpb.Secret(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=value))
     if missing:
-        raise Halt(Reason.WAITING_FOR_SECRET, f"the spec refers to {', '.join(missing)}: not there")
+        raise Halt(Reason.WAITING_FOR_SECRET, f"the spec refers to {', '.join(missing + accounts)}: not there")
+    if accounts:
+        raise Halt(Reason.WAITING_FOR_DIRECTORY_ACCOUNT, f"{', '.join(accounts)} does not exist")
     if spec.kubernetes.etcd.HasField("external") and role != clusterpb.ROLE_WORKER:
         material.secrets.extend(await external_etcd(reader, cluster))
     return material

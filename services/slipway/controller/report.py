@@ -11,6 +11,7 @@ from slipway.controller.conditions import Condition, Type, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
 from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound
+from slipway.controller.membership_account import account_conditions
 from slipway.controller.objects import Objects
 from slipway.controller.resources import EVENTS, MACHINES, SLIPWAY_CONFIGS, Json
 from slipway.rpc.spans import span
@@ -23,10 +24,20 @@ _log = structlog.get_logger("slipway.controller")
 class Reporter:
     """Writes statuses and events, each only when it says something new."""
 
-    def __init__(self, objects: Objects, clock: Callable[[], datetime], *, reports: bool = False) -> None:
-        """Write by an API; with `reports` also what is known of machines' bootstraps."""
+    def __init__(
+        self, objects: Objects, clock: Callable[[], datetime], *, reports: bool = False, component: str = MANAGER
+    ) -> None:
+        """Write by an API.
+
+        Args:
+            objects: the API.
+            clock: gives the time.
+            reports: also write what is known of machines' bootstraps.
+            component: the program that events name.
+        """
         self.objects = objects
         self.reports = reports
+        self._component = component
         self._clock = clock
         self._last: dict[str, Json] = {}
         self._told: dict[str, tuple[str, str]] = {}
@@ -41,6 +52,7 @@ class Reporter:
         before = self._last.get(facts.uid) or facts.status
         if self.reports:
             conditions = await self._with_bootstrap(facts, conditions, record, before)
+        conditions = [*conditions, *account_conditions(facts, conditions)]
         status: Json = {
             "observedGeneration": facts.generation,
             "conditions": written(
@@ -146,7 +158,7 @@ class Reporter:
             "type": "Warning",
             "reason": reason,
             "message": message[:1024],
-            "source": {"component": MANAGER},
+            "source": {"component": self._component},
             "firstTimestamp": now,
             "lastTimestamp": now,
             "count": 1,

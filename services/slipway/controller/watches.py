@@ -5,7 +5,7 @@ is scaled, and each of its configs would be looked at each time.
 """
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from slipway.controller import ownership
 from slipway.controller.data_secret import controller_of
@@ -112,13 +112,17 @@ class Watches:
             return None
         owner = self._owner(config)
         cluster = None if owner is None else self.clusters.get(key[0], owner.cluster_name)
-        return Facts(
+        facts = Facts(
             config=config,
             owner=owner,
             cluster=None if cluster is None else ClusterObject(cluster),
             secret=self.secrets.get(*key),
             report=None if owner is None else self.report_of(key[0], owner.cluster_name, owner.name),
         )
+        if not facts.joins_domain:
+            return facts
+        account = key[0], facts.account_name
+        return replace(facts, account=self.secrets.get(*account), account_report=self.config_maps.get(*account))
 
     def namespaces(self) -> set[str]:
         """Give the namespaces with Machines."""

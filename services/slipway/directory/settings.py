@@ -80,15 +80,15 @@ def _parse_server(server: str) -> tuple[str, int]:
     return host, port
 
 
-def read_password(path: Path) -> str:
-    """Give the password that a file holds, without the line's end.
+def read_password(path: Path, *, group: bool = False) -> str:
+    """Give the password that a file holds, without the line's end; `group` lets the file's group read it as well.
 
     Raises:
         ConfigurationInvalid: other users can read the file, or it holds no password.
         OSError: it cannot be read.
     """
     with path.open("rb") as file:
-        if os.fstat(file.fileno()).st_mode & 0o077:
+        if os.fstat(file.fileno()).st_mode & (0o037 if group else 0o077):
             raise ConfigurationInvalid("password file: other users can read it; set its mode to 0600")
         content = file.read(_LONGEST_PASSWORD + 1)
     if len(content) > _LONGEST_PASSWORD:

@@ -99,6 +99,12 @@ class MemoryApi:
         self.after(call)
         return found
 
+    async def create_dry(self, resource: Resource, namespace: str, body: Json) -> None:
+        name = body.get("metadata", {}).get("name", "")
+        self._call("create_dry", resource, namespace, name)
+        if self.find(resource.kind, name, namespace) is not None:
+            raise AlreadyExists("POST", resource.kind, name)
+
     async def replace(self, resource: Resource, namespace: str, body: Json) -> Json:
         metadata = body["metadata"]
         call = self._call("replace", resource, namespace, metadata["name"])

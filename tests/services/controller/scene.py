@@ -260,4 +260,6 @@ def facts_of(api: MemoryApi, config: Json) -> Facts:
         owner=Owner(owner) if owner else None,
         cluster=ClusterObject(cluster) if cluster else None,
         secret=api.find("Secret", config["metadata"]["name"]),
+        account=api.find("Secret", f"{owner['metadata']['name']}-directory") if owner else None,
+        account_report=api.find("ConfigMap", f"{owner['metadata']['name']}-directory") if owner else None,
     )

@@ -242,9 +242,9 @@ async def test_a_member_waits_for_the_secret_of_its_own_account(scene: Scene) ->
     """It is named after the Machine; one that is recognisably an account with its password is refused."""
     scene.worker(spec=MEMBER)
     await scene.reconcile()
-    assert scene.condition()[:2] == ("False", "WaitingForSecret")
+    assert scene.condition()[:2] == ("False", "WaitingForDirectoryAccount")
     assert "key one-time-password of Secret w-directory" in scene.condition()[2]
-    assert scene.depends["w"] == {("Secret", "w-directory")}
+    assert scene.depends["w"] == {("Secret", "w-directory"), ("ConfigMap", "w-directory")}
     scene.secret("w-directory", {"one-time-password": b"joiner%canary-Passw0rd"})
     await scene.reconcile()
     status, reason, message = scene.condition()

@@ -25,6 +25,17 @@ def joins_domain(spec: specpb.MachineBootstrapSpec) -> bool:
     return any(part.HasField("directory") for part in (spec.os, spec.init.os, spec.join.os))
 
 
+def membership_secret_name(machine: str) -> str:
+    """Return the name of the Secret with the credential of a Machine's computer account."""
+    return f"{machine}{_SUFFIX}"
+
+
+def membership_secrets(spec: specpb.MachineBootstrapSpec) -> frozenset[str]:
+    """Return the names of the Secrets with credentials of computer accounts that a completed spec refers to."""
+    names = (part.directory.secret_ref.name for part in (spec.os, spec.init.os, spec.join.os))
+    return frozenset(name for name in names if name)
+
+
 def complete_membership(spec: specpb.MachineBootstrapSpec, machine: str) -> None:
     """Set computer name and secret reference in a spec, in place; whatever they were before.
 
@@ -42,7 +53,7 @@ def complete_membership(spec: specpb.MachineBootstrapSpec, machine: str) -> None
         part.directory.computer_name = name
         method = part.directory.method or spec.os.directory.method
         if method in KEYS:
-            part.directory.secret_ref.name = f"{machine}{_SUFFIX}"
+            part.directory.secret_ref.name = membership_secret_name(machine)
             part.directory.secret_ref.key = KEYS[method]
 
 

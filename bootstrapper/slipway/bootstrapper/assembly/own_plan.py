@@ -9,7 +9,7 @@ from slipway.bootstrapper.assembly.layers import Layers
 from slipway.bootstrapper.assembly.membership import complete_membership, membership_violations
 from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import fill_defaults
-from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, path_violations
+from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, joining_warnings, path_violations
 from slipway.bootstrapper.field_index import item_index
 from slipway.contract import validation
 from slipway.contract.errors import SpecInvalid, Violation
@@ -61,7 +61,8 @@ def check_provision(request: provisioningpb.ProvisionRequest) -> CheckedSubject:
         raise SpecInvalid(
             "the request is not valid", violations=[replace(one, path=field_name(index, one.path)) for one in found]
         )
-    return CheckedSubject(spec, clusterpb.Cluster(), machine, Layers(spec, machine.role), _plan_with_origins(request))
+    layers, plan = Layers(spec, machine.role), _plan_with_origins(request)
+    return CheckedSubject(spec, clusterpb.Cluster(), machine, layers, plan, tuple(joining_warnings(spec)))
 
 
 def _named(spec: provisioningpb.ProvisioningSpec) -> specpb.MachineBootstrapSpec:

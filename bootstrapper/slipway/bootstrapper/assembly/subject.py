@@ -4,6 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from slipway.bootstrapper.assembly import networks, paths, structure
+from slipway.bootstrapper.assembly.joining_commands import CODE as JOINING
+from slipway.bootstrapper.assembly.joining_commands import MESSAGE as JOINING_MESSAGE
+from slipway.bootstrapper.assembly.joining_commands import joining_paths
 from slipway.bootstrapper.assembly.layers import Layers
 from slipway.bootstrapper.assembly.membership import complete_membership, membership_violations
 from slipway.bootstrapper.assembly.origins import with_origins
@@ -100,8 +103,9 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
             "the spec of the machine is not valid",
             violations=[replace(violation, path=field_name(index, violation.path)) for violation in found],
         )
-    remarks = tuple(_diagnostic(effective, mistake) for mistake in doubtful)
-    return CheckedSubject(effective, cluster, machine, layers, diagnostics=remarks)
+    remarks = [_diagnostic(effective, DOCUMENT, mistake.path, mistake.message) for mistake in doubtful]
+    remarks += joining_warnings(effective)
+    return CheckedSubject(effective, cluster, machine, layers, diagnostics=tuple(remarks))
 
 
 def machine_violations(machine: clusterpb.Machine) -> list[Violation]:
@@ -122,15 +126,20 @@ def _documents(spec: specpb.MachineBootstrapSpec, version: str) -> tuple[list[Vi
     ]
 
 
-def _diagnostic(spec: specpb.MachineBootstrapSpec, mistake: DocumentMistake) -> diagnosticpb.Diagnostic:
-    item = item_index(spec).holder(mistake.path)
-    path = f"intent.{mistake.path}" if mistake.path.startswith("kubernetes.") else mistake.path
+def joining_warnings(spec: specpb.MachineBootstrapSpec) -> list[diagnosticpb.Diagnostic]:
+    """Return a warning for each command or file that joins a domain with a user's password."""
+    return [_diagnostic(spec, JOINING, path, JOINING_MESSAGE) for path in joining_paths(spec)]
+
+
+def _diagnostic(spec: specpb.MachineBootstrapSpec, code: str, place: str, message: str) -> diagnosticpb.Diagnostic:
+    item = item_index(spec).holder(place)
+    path = f"intent.{place}" if place.startswith("kubernetes.") else place
     remark = diagnosticpb.Diagnostic(
-        severity=diagnosticpb.SEVERITY_WARNING, code=DOCUMENT, field_path=path, message=mistake.message
+        severity=diagnosticpb.SEVERITY_WARNING, code=code, field_path=path, message=message
     )
     if item is not None and item.message.origin.path:
         remark.origin.CopyFrom(item.message.origin)
-        remark.origin.path += person_path(mistake.path[len(item.path) :])
+        remark.origin.path += person_path(place[len(item.path) :])
     return remark
 
 

@@ -98,6 +98,12 @@ class Api:
         )
         return _whole(resource, "POST", found)
 
+    async def create_dry(self, resource: Resource, namespace: str, body: Json) -> None:
+        """Check whether an object could be created; nothing is stored (dryRun=All)."""
+        name = f"{namespace}/{body.get('metadata', {}).get('name', '')}"
+        path, query = resource.path(namespace), {"dryRun": "All"}
+        await self.connection.call("POST", path, kind=resource.kind, name=name, query=query, body=body)
+
     async def replace(self, resource: Resource, namespace: str, body: Json) -> Json:
         """Replace an object; with its resourceVersion only if nobody changed it meanwhile."""
         name = body["metadata"]["name"]

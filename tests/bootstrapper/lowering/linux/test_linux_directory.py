@@ -79,6 +79,27 @@ def test_packages_are_installed_where_programs_are_missing(lower: LowerSystem) -
     assert script.splitlines()[-1].startswith("lacking 'net sssd' env ")
 
 
+@pytest.mark.parametrize("distribution", ["rhel", "centos", "rocky", "almalinux", "ol", "fedora"])
+def test_the_tools_of_red_hat_are_used(lower: LowerSystem, distribution: str) -> None:
+    """Packages by dnf, then authselect for NSS and PAM, and oddjobd for home directories, before sssd starts."""
+    done = lower(system(users=["alice"]), distribution=distribution)
+    packages = "adcli openldap-clients sssd authselect oddjob oddjob-mkhomedir"
+    assert f"dnf -y install {packages}\n" in done.scripts[INSTALL]
+    calls = done.scripts[JOIN].splitlines()
+    tools = ["authselect select sssd with-mkhomedir --force", "systemctl enable --now oddjobd.service"]
+    at = calls.index(tools[0])
+    assert calls[at : at + 2] == tools
+    assert calls[at + 2].startswith("login ")
+    assert "samba-common-tools" in lower(system(BLOB), distribution=distribution).scripts[INSTALL]
+
+
+@pytest.mark.parametrize("distribution", ["amzn", "sles", "opensuse-leap", "fedora-coreos", "photon"])
+def test_a_distribution_without_an_entry_is_refused(lower: LowerSystem, distribution: str) -> None:
+    """What its packages and tools are is not guessed; an operator's profile may have it."""
+    (refusal,) = lower(system(), distribution=distribution).result.refusals
+    assert (refusal.feature, "no entry for os.directory" in refusal.reason) == ("os.directory", True)
+
+
 def test_an_image_has_the_programs(lower: LowerSystem) -> None:
     """Nothing is installed there; a program that is missing is named."""
     profile = {"directory": {"kerberos": "/etc/krb5.conf"}, "image_based": True}
@@ -122,7 +143,7 @@ def test_rules_for_sudo_name_accounts_of_the_domain(lower: LowerSystem) -> None:
 
 
 REFUSED = [
-    (system(), "rhel", "has no entry for os.directory", "it was not tried there"),
+    (system(), "photon", "has no entry for os.directory", "its tools are not known"),
     (system(), "flatcar", "has no entry for os.directory", "an image that may not have the programs"),
     (
         ospb.OperatingSystem(
