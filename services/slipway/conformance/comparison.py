@@ -24,8 +24,11 @@ _KEYS = {
     "files": "argument", "mounts": "path", "filesystems": "device", "kernel_arguments": "argument", "drop_ins": "name",
     "arguments": "name", "kubelet_arguments": "name", "volumes": "host_path",
 }  # fmt: skip
-_HANDLES = {("HostPathVolume", "name"), ("ComponentFile", "name"), ("TrustedCertificate", "name")}
-"""Names that only identify items of a bundle; no machine has to know them."""
+_HANDLES = {
+    ("ComponentFile", "name"), ("Filesystem", "partition"), ("HostPathVolume", "name"), ("Mount", "partition"),
+    ("TrustedCertificate", "name"),
+}  # fmt: skip
+"""Names that only identify items of a bundle, and references that a device stands for; no machine has to know them."""
 
 _DOCUMENTS = {"policy", "manifest", "kubelet_configuration"}
 """Contents that are documents of Kubernetes: what counts is what they say, however it is written."""

@@ -8,6 +8,8 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
+_USUAL = {"owner": "root", "group": "root", "mode": 0o644}
+
 
 class Contents:
     """Gives the bytes of contents of one bundle."""
@@ -57,9 +59,10 @@ class Contents:
             copy = ospb.File()
             copy.CopyFrom(file)
             if copy.append:
-                # What a file has that is there already stays, and nobody sees that here.
-                for name in ("owner", "group", "mode"):
-                    copy.ClearField(name)
+                # What a file has that is there already stays; what is as usual may be left out.
+                for name, usual in _USUAL.items():
+                    if getattr(copy, name) == usual:
+                        copy.ClearField(name)  # type: ignore[arg-type]  # the stubs want a literal
             found[file.path, file.append] = copy
         return list(found.values())
 

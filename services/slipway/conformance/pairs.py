@@ -23,20 +23,25 @@ _SPELLINGS = ("{}", "{}/")
 """How a place may be written: as a path, and with the slash that some people put behind a directory."""
 
 
+_ALWAYS = frozenset({"group", "mode", "owner"})
+"""Fields that every item of a kind has."""
+
 _KEYS = ("path", "name", "device", "host", "argument")
 """The name of an item in its list."""
 
 
 def pairs(trials: Sequence[Trial], info: provisionerpb.FormatInfo) -> Iterator[Variation]:
     """Give bundles with an item that says what two cases say: of each two fields of a kind of item, one."""
-    holders: dict[tuple[str, str], Trial] = {}
+    holders: dict[tuple[str, str, str], Trial] = {}
     for trial in trials:
         for kind, item in _single_items(trial.case.bundle.os):
             for field in _optional_fields(item):
-                holders.setdefault((kind, field), trial)
+                # What is always said has its usual value almost everywhere.
+                value = repr(getattr(item, field)) if field in _ALWAYS else ""
+                holders.setdefault((kind, field, value), trial)
     for (first, other), (second, further) in combinations(holders.items(), 2):
         if first[0] == second[0] and other is not further:
-            yield from _joined(other, further, second, info)
+            yield from _joined(other, further, second[:2], info)
 
 
 def places(trials: Sequence[Trial]) -> Iterator[Variation]:
@@ -72,6 +77,31 @@ def twins(trials: Sequence[Trial]) -> Iterator[Variation]:
                 yield Variation(f"{type(item).__name__} of the same name in other letters", bundle)
 
 
+def namesakes(trials: Sequence[Trial]) -> Iterator[Variation]:
+    """Give bundles with a group of each user's name, and a user of each group's."""
+    for trial in trials:
+        system = trial.request.bundle.os
+        users, groups = {user.name for user in system.users}, {group.name for group in system.groups}
+        bundle = _copy(trial.request.bundle)
+        for name in sorted(users - groups - {"root"}):
+            bundle.os.groups.add(name=name)
+        for name in sorted(groups - users):
+            bundle.os.users.add(name=name)
+        if len(users ^ groups) and _faults(bundle) <= _faults(trial.request.bundle):
+            yield Variation("account with one of its name", bundle)
+
+
+def clashes(trials: Sequence[Trial]) -> Iterator[Variation]:
+    """Give bundles of which a unit has the name of the entry point's service: one of them is to blame."""
+    for trial in trials:
+        service = trial.request.bundle.plan.entrypoint.unit_name
+        if trial.request.bundle.os.systemd_units and service:
+            bundle = _copy(trial.request.bundle)
+            bundle.os.systemd_units[-1].name = service
+            if _faults(bundle) <= _faults(trial.request.bundle):
+                yield Variation("unit of the entry point's name", bundle, trial.request.bundle)
+
+
 def _places(item: Message) -> Iterator[tuple[str, str]]:
     """Give the paths below which an item lets a file lie, with the field that says each; "" where no field does."""
     if isinstance(item, ospb.Directory) or (isinstance(item, ospb.Mount) and item.path.startswith("/")):
@@ -87,9 +117,14 @@ def _joined(
     kind, name = field
     bundle = _copy(other.request.bundle)
     item, source = _item(bundle.os, kind), _item(further.request.bundle.os, kind)
-    if name in {descriptor.name for descriptor, _ in item.ListFields()}:
+    if name not in _ALWAYS and name in {descriptor.name for descriptor, _ in item.ListFields()}:
         return
     _set(item, name, getattr(source, name))
+    if (isinstance(item, ospb.File) and item.HasField("remote") and item.HasField("content")) or (
+        isinstance(item, ospb.Link) and item.hard
+    ):
+        # A download has no content of the bundle's, and a hard link no owner of its own.
+        return
     rest = _copy(further.case.bundle)
     rest.os.ClearField(kind)  # type: ignore[arg-type]  # the stubs want a literal
     requests.place(rest, info)

@@ -77,6 +77,9 @@ _URLS = (
 _SPECIAL = {"registry-host": ("docker.io",)}
 """Names that systems treat unlike others, by the grammar of their fields."""
 
+_MEANINGS = {"Mount.options": ("noauto", "nofail", "_netdev", "x-systemd.automount", "ro", "bind")}
+"""Words that systems do something else for than pass them on; source: fstab(5), systemd.mount(5)."""
+
 _QUOTED = re.compile(r'"([^"]+)"')
 """Words that the description of a grammar gives, where it allows some words only."""
 
@@ -142,7 +145,9 @@ def words(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variati
         tried.add(name)
         rules = plan(message.DESCRIPTOR)
         special = _SPECIAL.get(rules[field.number].rules.format, ()) if field.number in rules else ()
-        for word in (*_words(message, field), *special):
+        for word in (*_words(message, field), *special, *_MEANINGS.get(f"{message.DESCRIPTOR.name}.{field.name}", ())):
+            if field.is_repeated and word in getattr(message, field.name):
+                continue
             other = _with(bundle, path, word)
             if other != bundle and _faults(other) <= known:
                 yield Variation(f"{message.DESCRIPTOR.name}.{field.name}", other, bundle)

@@ -31,6 +31,10 @@ _ROWS = {
     "cloud_init_again": "fifth and sixth, cloud-init in Python again",
     "talos_again": "fifth and sixth, Talos in Python again",
     "windows_again": "fifth and sixth, Windows in Python again",
+    "ignition_again": "seventh, Ignition in Python again",
+    "cloud_init_third": "seventh, cloud-init in Python once more",
+    "bottlerocket_third": "seventh, Bottlerocket in Go once more",
+    "shell_again": "seventh, shell and awk again",
 }
 
 _PROGRAM = """

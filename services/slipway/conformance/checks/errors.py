@@ -126,7 +126,7 @@ async def small_status(session: Session, info: provisionerpb.FormatInfo) -> None
 @CHECKS.check_format("ERR-005")
 async def counts_what_is_cut(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Of five hundred bad fields those that are not shown are counted; of long ones fewer are shown."""
-    for field in ("unheard_of", "a_field_that_is_" + "very_" * LONG + "long"):
+    for field in ("unheard_of", "a_field_that_is_" + "very_" * LONG + "long", "a_field" + "\u00fc" * 5 * LONG):
         request = await session.base(info)
         requests.ask_for_strange(request, MANY, field=field)
         got = await session.subject.render(request)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from slipway.conformance import cases, profiles, requests
 from slipway.conformance.bounds import outside
@@ -53,8 +53,10 @@ async def undeclared(session: Session, info: provisionerpb.FormatInfo) -> None:
 
 @CHECKS.check_format("FEA-003")
 async def unheard_of(session: Session, info: provisionerpb.FormatInfo) -> None:
-    """Features that no contract has yet are refused."""
-    all_hold([f"{id_}: {text}" for id_, text in await _refusals(session, info, FUTURE)])
+    """Features that no contract has yet are refused, also where the list has no path of theirs."""
+    all_hold(
+        [f"{id_}: {text}" for paths in (["os"], []) for id_, text in await _refusals(session, info, FUTURE, paths)]
+    )
 
 
 @CHECKS.check_format("FEA-004")
@@ -206,7 +208,9 @@ def _unknown_values(
     yield "execution", execution
 
 
-async def _refusals(session: Session, info: provisionerpb.FormatInfo, wanted: Iterable[str]) -> list[tuple[str, str]]:
+async def _refusals(
+    session: Session, info: provisionerpb.FormatInfo, wanted: Iterable[str], paths: Sequence[str] = ("os",)
+) -> list[tuple[str, str]]:
     """Ask for each feature by the list alone, and give those that were not refused as they must be."""
     base = await session.base(info)
     gate = asyncio.Semaphore(_AT_ONCE)
@@ -214,7 +218,7 @@ async def _refusals(session: Session, info: provisionerpb.FormatInfo, wanted: It
     async def ask(id_: str) -> tuple[str, str]:
         request = provisionerpb.RenderRequest()
         request.CopyFrom(base)
-        request.bundle.required_features.append(diagnosticpb.FeatureUse(id=id_, paths=["os"], count=1))
+        request.bundle.required_features.append(diagnosticpb.FeatureUse(id=id_, paths=paths, count=1))
         async with gate:
             got = await session.subject.render(request)
         return id_, next(iter(_not_refused(got, {id_}, [])), "")

@@ -12,7 +12,7 @@ from slipway.conformance.compare import compare
 from slipway.conformance.comparison import SYSTEMS_OWN
 from slipway.conformance.decoders import decoded
 from slipway.conformance.outcome import all_hold
-from slipway.conformance.pairs import pairs, places, twins
+from slipway.conformance.pairs import clashes, namesakes, pairs, places, twins
 from slipway.conformance.refusal import REFUSALS, wrong
 from slipway.conformance.session import Session
 from slipway.conformance.subject import Answer
@@ -76,8 +76,9 @@ async def files_in_places(session: Session, info: provisionerpb.FormatInfo) -> N
 
 @CHECKS.check_format("RND-019")
 async def names_in_other_letters(session: Session, info: provisionerpb.FormatInfo) -> None:
-    """Two items whose names differ in nothing but capital letters are two, or are refused."""
-    all_hold(await _tried(session, info, [twins(await rendered(session, info))]))
+    """Two items whose names differ in nothing but capital letters, or are equal, are two, or are refused."""
+    trials = await rendered(session, info)
+    all_hold(await _tried(session, info, [twins(trials), namesakes(trials), clashes(trials)]))
 
 
 @CHECKS.check_format("RND-019")

@@ -207,6 +207,13 @@ def _unit(entry: dict[str, Any], state: statepb.MachineState) -> None:
         _mount(sections, state.os)
 
 
+def _is_effective(option: str, targets: list[str]) -> bool:
+    """Whether a unit does what an option asks for; source: systemd.mount(5), "FSTAB": those of fstab are no unit's."""
+    if option == "_netdev":
+        return "remote-fs.target" in targets
+    return not option.startswith("x-systemd.") and (option != "noauto" or not targets)
+
+
 def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
     said = sections.get("Mount", {})
     what, where = said["What"][0].replace("%%", "%"), said["Where"][0].replace("%%", "%")
@@ -216,7 +223,9 @@ def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
         what = f"{_TAGS[found[1]]}={value}"
     mount = system.mounts.add(source=what, path=where, type=said.get("Type", [""])[0].replace("%%", "%"))
     options = ",".join(said.get("Options", [])).replace("%%", "%")
-    mount.options.extend(one for one in options.split(",") if one)
+    install = sections.get("Install", {})
+    targets = " ".join([*install.get("WantedBy", []), *install.get("RequiredBy", [])]).split()
+    mount.options.extend(option for option in options.split(",") if option and _is_effective(option, targets))
     # A unit is checked by what it requires.
     checked = any(one.startswith("systemd-fsck@") for one in sections.get("Unit", {}).get("Requires", []))
     mount.check = checked

@@ -22,7 +22,7 @@ _CLASSES = {
 }
 """Those of ours in Python: module and class."""
 
-_AGAIN = "_again"
+_LATER = ("_again", "_third")
 """What the name of a later round has behind that of its provisioner."""
 
 _OF_SDK = "sdk/"
@@ -40,13 +40,11 @@ def program(name: str, edit: Edit, folder: Path) -> tuple[tuple[str, ...], tuple
     Raises:
         EngineMissing: it is the example in Go, which was never built here.
     """
-    if name.removesuffix(_AGAIN) in _CLASSES:
-        return python(name.removesuffix(_AGAIN), edit, folder), ()
-    make, example = {
-        "bottlerocket": (go, "provisioner-go"),
-        "bottlerocket_again": (go, "provisioner-go"),
-        "shell": (shell, "provisioner-shell"),
-    }[name]
+    for later in _LATER:
+        name = name.removesuffix(later)
+    if name in _CLASSES:
+        return python(name, edit, folder), ()
+    make, example = {"bottlerocket": (go, "provisioner-go"), "shell": (shell, "provisioner-shell")}[name]
     return make(edit, folder), (sys.executable, str(_EXAMPLES / example / "decode.py"))
 
 
