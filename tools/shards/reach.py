@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 _SOURCE_ROOTS = (("sdk", "python"), ("bootstrapper",), ("provisioners",), ("services",))
 _MODULE = re.compile(r"\b(?:slipway|tools|tests)(?:\.\w+)+")
-_SCRIPT = re.compile(r"\bslipway-[a-z-]+")
+_SCRIPT = re.compile(r"(?<![\w.-])slipway-[a-z-]+(?![\w.-])")
 _LOGGERS = {"get_logger", "getLogger"}
 _LONGEST_COMMAND = 4
 """Words; a longer text that has a program's name in it is a sentence about it."""
