@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from slipway.bootstrapper.callers import EVERYBODY
 from slipway.controller.access_reviews import AccessReviews
@@ -15,6 +15,7 @@ from slipway.node_gateway.web.listener import web_listening
 from slipway.reports.access import ReportAccess
 from slipway.reports.capability import Capabilities
 from slipway.reports.objects import Objects
+from slipway.reports.outcomes import Outcomes, OutcomesCollector
 from slipway.reports.redactor import Redactor
 from slipway.reports.retention import Limits, Retention
 from slipway.reports.service import ReportServicer
@@ -43,12 +44,14 @@ class Reports:
         management: of the gRPC server, where there is one.
         objects: the object store.
         capabilities: the addresses of machines, where they write.
+        outcomes: counts how bootstraps end.
     """
 
     settings: GatewaySettings
     management: ServerSettings | None
     objects: Objects
     capabilities: Capabilities | None
+    outcomes: Outcomes = field(default_factory=Outcomes)
 
     @classmethod
     def of(cls, settings: GatewaySettings) -> "Reports | None":
@@ -68,7 +71,7 @@ class Reports:
     @property
     def store(self) -> ReportStore:
         """The reports."""
-        return ReportStore(self.objects, milliseconds)
+        return ReportStore(self.objects, milliseconds, self.outcomes)
 
     def uploads(self) -> Uploads | None:
         """Give what takes the reports of machines; None where they write none."""
@@ -120,7 +123,10 @@ async def _serve(reports: Reports, access: ReportAccess, end: asyncio.Event, on_
         add_ReportServiceServicer_to_server,
         ReportServicer(reports.store, access),
     )
-    await serve(settings, [service], name=NAME, policy=EVERYBODY, on_start=[on_start] if on_start else [], stop=end)
+    await serve(
+        settings, [service], name=NAME, policy=EVERYBODY, on_start=[on_start] if on_start else [], stop=end,
+        collectors=[OutcomesCollector(reports.outcomes)],
+    )  # fmt: skip
 
 
 @asynccontextmanager
