@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.failures import Invalid
-from slipway.controller.kubernetes.lease_store import LeaseStore
-from slipway.controller.resources import Json, Resource
 from slipway.controller.server import LEASE
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.failures import Invalid
+from slipway.kubernetes_api.resources import Json, Resource
 from slipway.registry.instance import EXPIRED, NOT_READY, READY, Instance
+from slipway.registry.lease_store import LeaseStore
 from slipway.registry.registrations import Registrations, Terms
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.controller import manifests

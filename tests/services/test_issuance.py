@@ -10,9 +10,9 @@ from cryptography.x509.verification import PolicyBuilder, Store, VerificationErr
 from slipway.certificates.authority import Subject
 from slipway.certificates.issuance import CERTIFICATE, KEY, TRUSTED, Data, Issuance, Terms, expiry
 from slipway.certificates.job import AUTHORITY, keep, secret_of, trust
-from slipway.controller.kubernetes.failures import NotFound
-from slipway.controller.resources import SECRETS, WEBHOOKS
-from tests.services.controller.memory_api import MemoryApi
+from slipway.kubernetes_api.failures import NotFound
+from slipway.kubernetes_api.resources import SECRETS, WEBHOOKS
+from tests.services.kubernetes_api.memory_api import MemoryApi
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

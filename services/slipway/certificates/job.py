@@ -20,11 +20,11 @@ import structlog
 from slipway.certificates.authority import Subject
 from slipway.certificates.issuance import Issuance, Terms, expiry
 from slipway.certificates.subjects import read_subject
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.failures import ApiFailure
-from slipway.controller.objects import Objects
-from slipway.controller.resources import SECRETS, WEBHOOKS, Json
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.failures import ApiFailure
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import SECRETS, WEBHOOKS, Json
 from slipway.rpc.logs import configure_logging
 
 AUTHORITY = "slipway-authority"

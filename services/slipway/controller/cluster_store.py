@@ -29,10 +29,10 @@ from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import TYPE
 from slipway.controller.facts import CLUSTER_LABEL, ClusterObject
 from slipway.controller.halt import Halt
-from slipway.controller.kubernetes.failures import Conflict, NotFound
-from slipway.controller.objects import Objects
-from slipway.controller.resources import CLUSTERS, SECRETS, Json
 from slipway.controller.secret_reader import SecretReader, Values
+from slipway.kubernetes_api.failures import Conflict, NotFound
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import CLUSTERS, SECRETS, Json
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from weakref import WeakValueDictionary
 
 from slipway.controller.facts import ClusterObject
-from slipway.controller.kubernetes.failures import NotFound
-from slipway.controller.objects import Objects
-from slipway.controller.resources import Resource
+from slipway.kubernetes_api.failures import NotFound
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import Resource
 
 _KEPT_SECONDS = 30.0
 

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import structlog
 
-from slipway.controller.kubernetes.election import Election
-from slipway.controller.kubernetes.informer import Informer, Key
 from slipway.controller.metrics import Load
 from slipway.controller.reconciler import Next, Reconciler
 from slipway.controller.report_watch import ReportWatch
-from slipway.controller.resources import Json
 from slipway.controller.watches import Watches
 from slipway.controller.work_queue import WorkQueue
+from slipway.kubernetes_api.election import Election
+from slipway.kubernetes_api.informer import Informer, Key
+from slipway.kubernetes_api.resources import Json
 from slipway.rpc.error_mapping import describe_exception
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from slipway.controller.facts import CLUSTER_LABEL, Facts
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.resources import Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 TYPE = "cluster.x-k8s.io/secret"

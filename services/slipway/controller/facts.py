@@ -7,7 +7,7 @@ from slipway.bootstrapper.assembly.membership import membership_secret_name
 from slipway.bootstrapper.importers.cluster_api.families import family_of_control_plane
 from slipway.controller import ownership
 from slipway.controller.machine_report import MachineReport
-from slipway.controller.resources import CLUSTER_API_GROUP, GROUP, KUBEADM_CONFIGS, SLIPWAY_CONFIGS, Json, Resource
+from slipway.kubernetes_api.resources import CLUSTER_API_GROUP, GROUP, KUBEADM_CONFIGS, SLIPWAY_CONFIGS, Json, Resource
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"

@@ -13,7 +13,7 @@ from slipway.contract.errors import (
 )
 from slipway.contract.source_position import SourceError
 from slipway.controller.conditions import MEANINGS, Reason, Type
-from slipway.controller.kubernetes.failures import ApiFailure, Conflict, Forbidden, Invalid
+from slipway.kubernetes_api.failures import ApiFailure, Conflict, Forbidden, Invalid
 
 _MOST_PROBLEMS = 8
 _VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}

@@ -12,9 +12,9 @@ from slipway.controller.cluster_store import cluster_owner
 from slipway.controller.conditions import Reason
 from slipway.controller.facts import CLUSTER_LABEL, ClusterObject
 from slipway.controller.halt import Halt
-from slipway.controller.kubernetes.failures import AlreadyExists, Conflict, NotFound
-from slipway.controller.objects import Lookup, Objects
-from slipway.controller.resources import CONFIG_MAPS, MACHINES, Json
+from slipway.kubernetes_api.failures import AlreadyExists, Conflict, NotFound
+from slipway.kubernetes_api.objects import Lookup, Objects
+from slipway.kubernetes_api.resources import CONFIG_MAPS, MACHINES, Json
 
 KEY = "lock-information"
 STUCK_SECONDS = 20 * 60.0

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from slipway.bootstrapper.callers import ALL, namespaces_by_caller
 from slipway.contract.errors import PermissionDenied
-from slipway.controller.access_reviews import AUDIENCE, Access, AccessReviews
-from slipway.controller.objects import Objects
+from slipway.kubernetes_api.access_reviews import AUDIENCE, Access, AccessReviews
+from slipway.kubernetes_api.objects import Objects
 from slipway.rpc.identity import Identity
 
 

@@ -18,13 +18,13 @@ from slipway.controller.facts import ClusterObject, Facts
 from slipway.controller.halt import Halt, of_api
 from slipway.controller.init_lock import InitLock
 from slipway.controller.join_token import JoinToken
-from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure
 from slipway.controller.metrics import Metrics
-from slipway.controller.objects import Objects
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
-from slipway.controller.resources import SECRETS, Json
 from slipway.controller.workload import Workloads
+from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import SECRETS, Json
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 

@@ -8,9 +8,9 @@ from weakref import WeakValueDictionary
 
 from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
-from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, NotFound
-from slipway.controller.objects import Lookup, Objects
-from slipway.controller.resources import CONFIG_MAPS, SECRETS, Json
+from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure, NotFound
+from slipway.kubernetes_api.objects import Lookup, Objects
+from slipway.kubernetes_api.resources import CONFIG_MAPS, SECRETS, Json
 
 Values = Mapping[str, bytes]
 

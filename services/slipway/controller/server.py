@@ -25,11 +25,6 @@ from slipway.bootstrapper.provisioning_service import provisioning_service
 from slipway.contract.version import VERSION
 from slipway.controller.assembly import Assembled, assemble, connect_to, utc_now
 from slipway.controller.controller import Controller
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.destinations import Destinations
-from slipway.controller.kubernetes.election import Election, LostLeadership
-from slipway.controller.kubernetes.rate_limiter import RateLimiter
 from slipway.controller.machine_data import MachineData
 from slipway.controller.metrics import MetricsCollector
 from slipway.controller.opt_in.webhook import Webhook
@@ -38,6 +33,11 @@ from slipway.controller.service import ManagementServicer
 from slipway.controller.settings import ControllerSettings
 from slipway.embedded.joined import JoinedProvisioners
 from slipway.embedded.provisioners import embedded_provisioners
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.destinations import Destinations
+from slipway.kubernetes_api.election import Election, LostLeadership
+from slipway.kubernetes_api.rate_limiter import RateLimiter
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.error_mapping import describe_exception
 from slipway.rpc.lifecycle import serve

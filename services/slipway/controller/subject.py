@@ -14,8 +14,8 @@ from slipway.controller.conditions import Reason
 from slipway.controller.facts import ClusterObject, Facts, Owner
 from slipway.controller.halt import Halt
 from slipway.controller.ownership import annotation
-from slipway.controller.resources import SLIPWAY_CONFIGS, Json
 from slipway.controller.wrapping import ANNOTATION
+from slipway.kubernetes_api.resources import SLIPWAY_CONFIGS, Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb

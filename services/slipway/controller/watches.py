@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from slipway.controller import ownership
 from slipway.controller.data_secret import controller_of
 from slipway.controller.facts import CLUSTER_LABEL, ClusterObject, Facts, Owner, owner_reference
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.informer import Informer, Key
 from slipway.controller.machine_report import MachineReport
 from slipway.controller.references import Place
-from slipway.controller.resources import (
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.informer import Informer, Key
+from slipway.kubernetes_api.resources import (
     CLUSTERS,
     CONFIG_MAPS,
     GROUP,

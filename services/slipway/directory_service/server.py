@@ -12,9 +12,6 @@ from pathlib import Path
 import structlog
 
 from slipway.controller.assembly import utc_now
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.election import Election, LostLeadership
 from slipway.controller.report import Reporter
 from slipway.directory.failures import ConfigurationInvalid
 from slipway.directory.ldap_directory import connected
@@ -25,6 +22,9 @@ from slipway.directory_service.service import DirectoryService
 from slipway.directory_service.settings import DirectorySettings
 from slipway.directory_service.units import Units
 from slipway.directory_service.watches import Watches
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.election import Election, LostLeadership
 from slipway.rpc.error_mapping import describe_exception
 from slipway.rpc.lifecycle import serve
 from slipway.rpc.server import RpcServer, ServerStartError

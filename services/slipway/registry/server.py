@@ -20,7 +20,7 @@ from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1.registry_service_pb2_grpc import add_RegistryServiceServicer_to_server
 
 if TYPE_CHECKING:
-    from slipway.controller.kubernetes.lease_store import LeaseStore
+    from slipway.registry.lease_store import LeaseStore
 
 NAME = "slipway-registry"
 
@@ -67,9 +67,9 @@ async def _leases(settings: RegistrySettings, clock: Clock) -> "LeaseStore | Non
     """Give the store on Leases when it is asked for; nothing of Kubernetes is loaded otherwise."""
     if settings.lease_namespace is None:
         return None
-    from slipway.controller.kubernetes.api import Api  # noqa: PLC0415  # costs memory
-    from slipway.controller.kubernetes.connection import Connection  # noqa: PLC0415
-    from slipway.controller.kubernetes.lease_store import LeaseStore  # noqa: PLC0415
+    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # costs memory
+    from slipway.kubernetes_api.connection import Connection  # noqa: PLC0415
+    from slipway.registry.lease_store import LeaseStore  # noqa: PLC0415
 
     connection = await Connection.of_process(settings.kubeconfig)
     return LeaseStore(Api(connection), namespace=settings.lease_namespace, ttl=settings.lease_ttl_seconds, clock=clock)

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.controller.report import Reporter
-from slipway.controller.resources import Json
 from slipway.directory.directory import Directory
 from slipway.directory.settings import Settings
 from slipway.directory_service.accounts_maker import AccountsMaker
 from slipway.directory_service.service import DirectoryService
 from slipway.directory_service.units import Units
 from slipway.directory_service.watches import Watches
-from tests.services.controller.memory_api import NOW, MemoryApi
+from slipway.kubernetes_api.resources import Json
 from tests.services.controller.scene import cluster_object, config_object, machine_object
 from tests.services.directory.fake_domain import NODES, FakeDomain
+from tests.services.kubernetes_api.memory_api import NOW, MemoryApi
 
 PASSWORD = "canary-of-the-delegated-account"  # of a domain in memory
 

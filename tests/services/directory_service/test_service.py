@@ -7,18 +7,18 @@ from collections.abc import Callable
 import pytest
 import structlog.testing
 
-from slipway.controller.kubernetes.failures import Forbidden, Unreachable
 from slipway.controller.membership_account import REASON
-from slipway.controller.resources import Json
 from slipway.directory.failures import AdministratorRefused, LoginFailed, ServerUnavailable
 from slipway.directory_service.accounts_maker import LOGIN_PAUSE
 from slipway.directory_service.service import AGAIN_SECONDS, REFUSED_SECONDS
 from slipway.directory_service.units import Units
 from slipway.directory_service.watches import MOVED
-from tests.services.controller.memory_api import Call
+from slipway.kubernetes_api.failures import Forbidden, Unreachable
+from slipway.kubernetes_api.resources import Json
 from tests.services.controller.scene import cluster_object
 from tests.services.directory.fake_domain import NODES
 from tests.services.directory_service.estate import PASSWORD, Estate, member
+from tests.services.kubernetes_api.memory_api import Call
 
 RACK = f"OU=Rack,{NODES}"
 

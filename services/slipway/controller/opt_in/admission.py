@@ -11,7 +11,7 @@ from typing import Any
 
 from slipway.controller import ownership
 from slipway.controller.opt_in.questions import presets_token
-from slipway.controller.resources import KUBEADM_CONFIGS, KUBEADM_GROUP, Json
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, KUBEADM_GROUP, Json
 
 _VERSION = "admission.k8s.io/v1"
 _YES = "true"

@@ -23,9 +23,9 @@ from slipway.controller.facts import ClusterObject, Facts
 from slipway.controller.halt import Halt
 from slipway.controller.question import Depends, Question
 from slipway.controller.references import external_etcd
-from slipway.controller.resources import KUBEADM_CONFIGS, Json
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import cluster_facts, subject_of
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb

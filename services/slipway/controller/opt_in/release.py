@@ -12,9 +12,9 @@ from enum import StrEnum
 
 from slipway.controller import ownership
 from slipway.controller.data_secret import Record, controller_of
-from slipway.controller.kubernetes.failures import Conflict, NotFound
-from slipway.controller.objects import Objects
-from slipway.controller.resources import KUBEADM_CONFIGS, SECRETS, Json
+from slipway.kubernetes_api.failures import Conflict, NotFound
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, SECRETS, Json
 
 _TRIES = 5
 

@@ -14,10 +14,10 @@ from slipway.controller.bootstrap_condition import bootstrap_condition
 from slipway.controller.conditions import LONGEST_MESSAGE, MEANINGS, Condition, Reason, Type, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
-from slipway.controller.kubernetes.failures import Conflict, NotFound
-from slipway.controller.objects import Objects
 from slipway.controller.report import Reporter
-from slipway.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.kubernetes_api.failures import Conflict, NotFound
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
 
 _TRIES = 5
 _READY = {"True": "Ready", "False": "NotReady", "Unknown": "ReadyUnknown"}

@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncIterator, Mapping
 
-from slipway.controller.kubernetes.connection import JSON, Connection
-from slipway.controller.kubernetes.failures import Invalid, Unreachable
-from slipway.controller.resources import Json, Resource
+from slipway.kubernetes_api.connection import JSON, Connection
+from slipway.kubernetes_api.failures import Invalid, Unreachable
+from slipway.kubernetes_api.resources import Json, Resource
 
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"

@@ -1,10 +1,10 @@
-"""The kinds of objects that the controller reads and writes, and how their addresses are made."""
+"""The kinds of objects that the services read and write, and how their addresses are made."""
 
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from slipway.controller.kubernetes.failures import Invalid
+from slipway.kubernetes_api.failures import Invalid
 
 Json = dict[str, Any]
 """An object of the Kubernetes API as a plain tree."""

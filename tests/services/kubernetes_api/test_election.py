@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from slipway.controller.kubernetes.election import Election, LeaseDurations, LostLeadership
-from slipway.controller.kubernetes.failures import Unreachable
-from tests.services.controller.memory_api import Call, MemoryApi
+from slipway.kubernetes_api.election import Election, LeaseDurations, LostLeadership
+from slipway.kubernetes_api.failures import Unreachable
+from tests.services.kubernetes_api.memory_api import Call, MemoryApi
 
 
 class Time:

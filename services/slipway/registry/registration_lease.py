@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import structlog
 from google.protobuf.message import DecodeError
 
-from slipway.controller.resources import LEASES, Json
+from slipway.kubernetes_api.resources import LEASES, Json
 from slipway.registry.instance import Instance
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb

@@ -1,6 +1,6 @@
-"""Which addresses the controller may call because a kubeconfig in some namespace says so.
+"""Which addresses a service may call because a kubeconfig in some namespace says so.
 
-Whoever can write that Secret chooses the server. Without a check they could make the controller call what only it can
+Whoever can write that Secret chooses the server. Without a check they could make the service call what only it can
 reach: programs in its own pod, the metadata service of its machine, services of the management cluster.
 """
 
@@ -12,7 +12,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from slipway.controller.kubernetes.kubeconfig import KubeconfigRefused
+from slipway.kubernetes_api.kubeconfig import KubeconfigRefused
 
 _IN_CLUSTER = (".svc", ".cluster.local", ".localhost", ".local")
 """Endings of names that mean something inside of a cluster, or on one machine, only."""

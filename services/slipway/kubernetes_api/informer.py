@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 import structlog
 
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.failures import ApiFailure, Expired, NotFound
-from slipway.controller.resources import Json, Resource
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.failures import ApiFailure, Expired, NotFound
+from slipway.kubernetes_api.resources import Json, Resource
 
 Key = tuple[str, str]
 """Namespace and name."""

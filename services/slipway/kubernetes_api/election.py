@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 
 import structlog
 
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound
-from slipway.controller.resources import LEASES, Json
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure, Conflict, NotFound
+from slipway.kubernetes_api.resources import LEASES, Json
 
 _log = structlog.get_logger("slipway.controller")
 

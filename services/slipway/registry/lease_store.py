@@ -15,10 +15,13 @@ from dataclasses import replace
 
 import structlog
 
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound, Unreachable
-from slipway.controller.kubernetes.informer import Informer
-from slipway.controller.kubernetes.registration_lease import (
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure, Conflict, NotFound, Unreachable
+from slipway.kubernetes_api.informer import Informer
+from slipway.kubernetes_api.resources import LEASES, Json
+from slipway.registry.clock import Clock
+from slipway.registry.instance import Instance
+from slipway.registry.registration_lease import (
     LABEL,
     MEMORY,
     Key,
@@ -28,9 +31,6 @@ from slipway.controller.kubernetes.registration_lease import (
     renewal,
     written,
 )
-from slipway.controller.resources import LEASES, Json
-from slipway.registry.clock import Clock
-from slipway.registry.instance import Instance
 
 _TRIES = 4
 _log = structlog.get_logger("slipway.registry")

@@ -1,12 +1,12 @@
-"""What the controller needs of a Kubernetes API: a seam, behind which tests put an API of their own."""
+"""What a service needs of a Kubernetes API: a seam, behind which tests put an API of their own."""
 
 from typing import Protocol
 
-from slipway.controller.resources import Json, Resource
+from slipway.kubernetes_api.resources import Json, Resource
 
 
 class Objects(Protocol):
-    """Reads and writes objects. Every verb raises the kinds of ApiFailure; see kubernetes/api.py."""
+    """Reads and writes objects. Every verb raises the kinds of ApiFailure; see api.py."""
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Json: ...
 
@@ -28,6 +28,6 @@ class Objects(Protocol):
 
 
 class Lookup(Protocol):
-    """A local copy of the objects of a kind; see kubernetes/informer.py."""
+    """A local copy of the objects of a kind; see informer.py."""
 
     def get(self, namespace: str, name: str) -> Json | None: ...

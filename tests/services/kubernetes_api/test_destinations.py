@@ -8,10 +8,10 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.destinations import CheckedResolver, Destinations
-from slipway.controller.kubernetes.failures import Unreachable
-from slipway.controller.kubernetes.kubeconfig import ClusterAccess, KubeconfigRefused
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.destinations import CheckedResolver, Destinations
+from slipway.kubernetes_api.failures import Unreachable
+from slipway.kubernetes_api.kubeconfig import ClusterAccess, KubeconfigRefused
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ class Conflict(ApiFailure):
 
 
 class Forbidden(ApiFailure):
-    """The controller's role lacks the verb."""
+    """The role of the service lacks the verb."""
 
     what = "forbidden"
 

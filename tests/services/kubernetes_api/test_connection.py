@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from kubernetes.aio.client.configuration import Configuration
 
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.destinations import Destinations
-from slipway.controller.kubernetes.failures import Invalid, Unreachable
-from slipway.controller.kubernetes.kubeconfig import ClusterAccess
-from slipway.controller.resources import SECRETS, TOKEN_REVIEWS, Json
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.destinations import Destinations
+from slipway.kubernetes_api.failures import Invalid, Unreachable
+from slipway.kubernetes_api.kubeconfig import ClusterAccess
+from slipway.kubernetes_api.resources import SECRETS, TOKEN_REVIEWS, Json
 
 LIMIT = 100_000
 WHOLE = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "1"}}

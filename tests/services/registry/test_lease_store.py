@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from slipway.controller.kubernetes.failures import Invalid, Unreachable
-from slipway.controller.kubernetes.lease_store import LeaseStore
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.failures import Invalid, Unreachable
+from slipway.kubernetes_api.resources import Json
 from slipway.registry.instance import NOT_READY, READY, Instance
-from tests.services.controller.memory_api import Call, MemoryApi
+from slipway.registry.lease_store import LeaseStore
+from tests.services.kubernetes_api.memory_api import Call, MemoryApi
 from tests.services.registry.conftest import FakeClock, info
 
 

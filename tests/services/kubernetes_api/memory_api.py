@@ -9,8 +9,8 @@ import itertools
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from slipway.controller.kubernetes.failures import AlreadyExists, Conflict, Invalid, NotFound
-from slipway.controller.resources import Json, Resource
+from slipway.kubernetes_api.failures import AlreadyExists, Conflict, Invalid, NotFound
+from slipway.kubernetes_api.resources import Json, Resource
 
 NOW = datetime(2026, 11, 1, 12, 0, 0, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import aiohttp
 
-from slipway.controller.kubernetes.failures import ApiFailure, failure
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.failures import ApiFailure, failure
+from slipway.kubernetes_api.resources import Json
 
 
 def without_redirects() -> aiohttp.TraceConfig:

@@ -1,4 +1,4 @@
-"""A rate limit for calls: so many a second with short bursts, so that one controller leaves others their share."""
+"""A rate limit for calls: so many a second with short bursts, so that a service leaves others their share."""
 
 import asyncio
 import time

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slipway.controller.kubernetes.failures import Invalid
-from slipway.controller.resources import LEASES, SECRETS, TOKEN_REVIEWS
+from slipway.kubernetes_api.failures import Invalid
+from slipway.kubernetes_api.resources import LEASES, SECRETS, TOKEN_REVIEWS
 
 
 def test_addresses_are_those_of_the_api() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from slipway.controller.kubernetes.kubeconfig import KubeconfigRefused, read_kubeconfig
+from slipway.kubernetes_api.kubeconfig import KubeconfigRefused, read_kubeconfig
 
 CERTIFICATE = base64.b64encode(b"certificate").decode()
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from slipway.controller.kubernetes.failures import NotFound, Unreachable
-from slipway.controller.kubernetes.informer import Informer
-from slipway.controller.resources import MACHINES, Json
+from slipway.kubernetes_api.failures import NotFound, Unreachable
+from slipway.kubernetes_api.informer import Informer
+from slipway.kubernetes_api.resources import MACHINES, Json
 
 
 def _item(name: str, version: int, **more: Any) -> Json:

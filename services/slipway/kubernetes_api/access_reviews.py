@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from slipway.contract.errors import PermissionDenied, Unauthenticated
-from slipway.controller.kubernetes.failures import ApiFailure
-from slipway.controller.objects import Objects
-from slipway.controller.resources import ACCESS_REVIEWS, TOKEN_REVIEWS, Json
+from slipway.kubernetes_api.failures import ApiFailure
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import ACCESS_REVIEWS, TOKEN_REVIEWS, Json
 
 AUDIENCE = "slipway"
 """For which tokens of callers are issued, unless the operator says otherwise."""

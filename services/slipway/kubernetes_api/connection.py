@@ -18,13 +18,13 @@ from kubernetes.aio.config import ConfigException, load_incluster_config, load_k
 from yaml import YAMLError
 
 from slipway.contract.bounded_json import read_json
-from slipway.controller.kubernetes.answers import Read, drop, event, failure_of, tree, without_redirects
-from slipway.controller.kubernetes.destinations import CheckedResolver, Destinations
-from slipway.controller.kubernetes.environment_proxy import environment_proxy
-from slipway.controller.kubernetes.failures import Unreachable
-from slipway.controller.kubernetes.kubeconfig import ClusterAccess
-from slipway.controller.kubernetes.rate_limiter import RateLimiter
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.answers import Read, drop, event, failure_of, tree, without_redirects
+from slipway.kubernetes_api.destinations import CheckedResolver, Destinations
+from slipway.kubernetes_api.environment_proxy import environment_proxy
+from slipway.kubernetes_api.failures import Unreachable
+from slipway.kubernetes_api.kubeconfig import ClusterAccess
+from slipway.kubernetes_api.rate_limiter import RateLimiter
+from slipway.kubernetes_api.resources import Json
 
 JSON = "application/json"
 _CONNECT_SECONDS = 10.0
