@@ -48,7 +48,7 @@ async def test_a_machine_gets_an_account_and_its_secret() -> None:
     ]
     computer = estate.domain.computer("W")
     assert computer is not None
-    assert computer.description == "slipway-directory owner=mgmt machine=default/w"
+    assert computer.description == "slipway owner=mgmt machine=default/w"
 
 
 async def test_a_blob_is_made_where_the_method_is_one() -> None:
@@ -327,7 +327,7 @@ async def test_a_machine_that_is_made_again_keeps_its_computer() -> None:
 async def test_other_machines_computers_are_not_touched() -> None:
     """A computer with the name that another Machine made is refused, and reported."""
     estate = Estate()
-    estate.domain.put("W", NODES, "slipway-directory owner=mgmt machine=elsewhere/w")
+    estate.domain.put("W", NODES, "slipway owner=mgmt machine=elsewhere/w")
     estate.worker()
     await estate.look()
     assert report(estate) == "ComputerNotOwned"
