@@ -10,7 +10,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, MethodOptions
 
 from slipway.conformance import clauses
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import options_pb2 as optionspb
 from slipway.v1alpha1.reasons import RULES
 from tools.docgen.descriptors import comment, contract_files, short

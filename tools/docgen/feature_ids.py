@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from slipway.contract.walk import FieldPlan, is_item, plan
+from slipway.contract.field_plans import FieldPlan, is_item, plan
 from slipway.contract.yaml_names import enum_names
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import options_pb2 as optionspb

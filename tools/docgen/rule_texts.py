@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from google.protobuf.descriptor import FieldDescriptor
 
+from slipway.contract.field_plans import FieldPlan, plan
 from slipway.contract.validation import DEFAULT_MAX_BYTES, DEFAULT_MAX_ITEMS
-from slipway.contract.walk import FieldPlan, plan
 from tools.docgen.markdown import code, listed
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 
 from slipway.bootstrapper.documents.native import API_VERSION, CLUSTER, CONFIG, TEMPLATE
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.contract.yaml_names import enum_names, fields_by_key
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb

@@ -30,7 +30,7 @@ from slipway.bootstrapper.problems.remedies import remedy_of
 from slipway.bootstrapper.recently_used import RecentlyUsed
 from slipway.contract.errors import SlipwayError, UnsupportedTarget, Violation
 from slipway.contract.features import by_id, compute_features, unsupported
-from slipway.contract.walk import origin_of
+from slipway.contract.items import origin_of
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

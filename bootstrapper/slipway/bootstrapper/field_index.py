@@ -9,13 +9,13 @@ from typing import Generic, TypeVar
 
 from google.protobuf.message import Message
 
-from slipway.contract.walk import Item, items
+from slipway.contract.items import Item, items
 
 T = TypeVar("T")
 
 
 def enclosing(path: str) -> Iterator[str]:
-    """Give the path, then every path that it lies in, the innermost first: those that walk.within() is true of."""
+    """Give the path, then every path that it lies in, the innermost first: those that items.within() is true of."""
     yield path
     for at in range(len(path) - 1, 0, -1):
         if path[at] in ".[":

@@ -19,7 +19,7 @@ from slipway.bootstrapper.problems.places import bundle_path
 from slipway.bootstrapper.problems.problem import OF_MACHINE, Problem, in_order
 from slipway.contract.errors import ProvisionerFailed, SlipwayError, UnsupportedFeature
 from slipway.contract.features import compute_features, unsupported
-from slipway.contract.walk import within
+from slipway.contract.items import within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb

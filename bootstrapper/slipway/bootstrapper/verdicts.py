@@ -19,7 +19,8 @@ from slipway.bootstrapper.problems.problem import Problem
 from slipway.bootstrapper.problems.remedies import remedy_of_error
 from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.contract.errors import SlipwayError
-from slipway.contract.walk import Use, origin_of, within
+from slipway.contract.feature_uses import Use
+from slipway.contract.items import origin_of, within
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 

@@ -18,7 +18,7 @@ from slipway.cli.redacted import readable
 from slipway.cli.remarks import note_error, note_files
 from slipway.cli.rendering import check_provisioner
 from slipway.contract.errors import SlipwayError
-from slipway.contract.walk import items
+from slipway.contract.items import items
 from slipway.contract.yaml_encode import encode
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

@@ -20,7 +20,7 @@ from slipway.cli.options import file_options, files_from, inputs_from, output_op
 from slipway.cli.output import emit, note, say, show, table
 from slipway.cli.remarks import note_error, note_files
 from slipway.contract.errors import SlipwayError
-from slipway.contract.walk import items
+from slipway.contract.items import items
 from slipway.contract.yaml_encode import encode
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

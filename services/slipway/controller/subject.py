@@ -9,7 +9,7 @@ from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastructure_of, set_distribution
 from slipway.bootstrapper.os_profiles.profile_table import DISTRIBUTION
 from slipway.contract.source_position import Position
-from slipway.contract.yaml_source import Document, Shape, Source
+from slipway.contract.yaml_document import Document, Shape, Source
 from slipway.controller.conditions import Reason
 from slipway.controller.facts import ClusterObject, Facts, Owner
 from slipway.controller.halt import Halt

@@ -4,8 +4,8 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 
 from slipway.contract.errors import ForeignStatus, UnsupportedFeature, Violation
+from slipway.contract.feature_uses import uses
 from slipway.contract.status import Failure
-from slipway.contract.walk import uses
 from slipway.fake_provisioner.script import Fault, Step
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb

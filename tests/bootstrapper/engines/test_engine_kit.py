@@ -24,7 +24,7 @@ from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.engines.testing import NAMESPACES, accepted_features, machine, problems, token_problems
 from slipway.bootstrapper.problems.problem import Problem
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb

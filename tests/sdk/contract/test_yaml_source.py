@@ -18,7 +18,8 @@ from slipway.contract.source_position import (
     unknown_field,
     with_remedy,
 )
-from slipway.contract.yaml_source import Allowance, Limits, load_documents
+from slipway.contract.yaml_limits import Allowance, Limits
+from slipway.contract.yaml_source import load_documents
 
 
 def load(text: str) -> object:

@@ -7,7 +7,7 @@ either of them.
 from typing import Any
 
 from slipway.bootstrapper.assembly.overrides import OVERRIDDEN, is_whole, overrides_of
-from slipway.contract.walk import items, within
+from slipway.contract.items import items, within
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import spec_pb2 as specpb

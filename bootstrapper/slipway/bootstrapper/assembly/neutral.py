@@ -14,7 +14,7 @@ from slipway.bootstrapper.assembly.report_items import add_reporting
 from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
-from slipway.contract.walk import ORIGIN, holders_of
+from slipway.contract.field_plans import ORIGIN, holders_of
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb

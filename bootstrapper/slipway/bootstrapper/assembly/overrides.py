@@ -8,7 +8,7 @@ from typing import Any, Final
 from google.protobuf import duration_pb2
 from google.protobuf.message import Message
 
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb

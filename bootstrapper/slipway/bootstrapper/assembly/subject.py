@@ -16,8 +16,8 @@ from slipway.bootstrapper.field_index import FieldIndex, item_index
 from slipway.bootstrapper.kubernetes_documents.verdicts import DocumentMistake, document_mistakes
 from slipway.contract import validation
 from slipway.contract.errors import SpecInvalid, Violation
+from slipway.contract.items import Item
 from slipway.contract.unknown import unknown_fields
-from slipway.contract.walk import Item
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

@@ -12,8 +12,8 @@ from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.delivery.compression import compress
 from slipway.bootstrapper.delivery.infrastructure import Counted, Infrastructure
 from slipway.contract.errors import UserDataTooLarge, Violation
+from slipway.contract.items import items
 from slipway.contract.secret_references import references
-from slipway.contract.walk import items
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 

@@ -8,7 +8,7 @@ told late than one that there is not.
 from collections.abc import Iterable
 
 from slipway.contract.source_position import FieldPath, SourceError, SourceProblem
-from slipway.contract.yaml_source import Source
+from slipway.contract.yaml_document import Source
 
 Found = tuple[FieldPath, str]
 """A field, and what is wrong with it."""

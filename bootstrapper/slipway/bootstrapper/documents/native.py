@@ -17,9 +17,9 @@ from slipway.contract.errors import Violation
 from slipway.contract.grammars import grammars
 from slipway.contract.source_position import FieldPath, SourceError, did_you_mean, path_text, unknown_field
 from slipway.contract.yaml_decode import fill
+from slipway.contract.yaml_document import Document
 from slipway.contract.yaml_encode import encode
 from slipway.contract.yaml_names import person_path
-from slipway.contract.yaml_source import Document
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 

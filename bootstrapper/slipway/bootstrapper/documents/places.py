@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from slipway.bootstrapper.namespaces import namespace_named
 from slipway.contract.source_position import FieldPath, SourceProblem
-from slipway.contract.yaml_source import Document, Source
+from slipway.contract.yaml_document import Document, Source
 
 _PART = re.compile(r"([^.\[\]]+)|\[([^\[\]]*)\]")
 

@@ -12,7 +12,7 @@ from slipway.bootstrapper.engines.remarks import NOT_USED_BY_ROLE, VERSION_SKEW,
 from slipway.bootstrapper.engines.request import VERSION_PATH, PlanRequest
 from slipway.bootstrapper.problems.remedies import remedy_of
 from slipway.contract.errors import KubernetesVersionUnsupported, Violation
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 UNUSED_BY_WORKERS = (

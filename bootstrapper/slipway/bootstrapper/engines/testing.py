@@ -30,9 +30,9 @@ from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.machine_classes import without_identity
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.contract.errors import SlipwayError
+from slipway.contract.feature_uses import uses
 from slipway.contract.features import unsupported
 from slipway.contract.secret_references import references
-from slipway.contract.walk import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb

@@ -21,7 +21,7 @@ from slipway.contract.source_position import (
     did_you_mean,
     unknown_field,
 )
-from slipway.contract.yaml_source import Source, Tree
+from slipway.contract.yaml_document import Source, Tree
 
 
 class Foreign(BaseModel):

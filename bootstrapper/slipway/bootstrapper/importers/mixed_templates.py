@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from google.protobuf.message import Message
 
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 _ONE_FILE_EACH = frozenset({"os", "commands"})

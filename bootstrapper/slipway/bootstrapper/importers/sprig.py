@@ -12,7 +12,7 @@ from typing import Any
 
 import re2
 
-from slipway.bootstrapper.importers.go_template import printed
+from slipway.bootstrapper.importers.go_template_functions import printed
 
 _VERBS = re.compile(r"%(.)", re.DOTALL)
 _PLAIN_PATTERN = re.compile(

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from slipway.bootstrapper.lowering.draft import CannotLower
 from slipway.bootstrapper.lowering.texts import literal_bytes
 from slipway.contract.content import literal
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 

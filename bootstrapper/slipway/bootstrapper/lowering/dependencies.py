@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _TAGGED = re.compile(r"(LABEL|UUID|PARTLABEL|PARTUUID)=|/dev/disk/by-(label|uuid|partlabel|partuuid)/")

@@ -17,7 +17,7 @@ from slipway.bootstrapper.lowering.rounds import lower_round
 from slipway.bootstrapper.lowering.work import Legalised, Work
 from slipway.contract.errors import Violation
 from slipway.contract.features import Unsupported, by_id, unsupported
-from slipway.contract.walk import Item, items
+from slipway.contract.items import Item, items
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 FINISHED = ("plan.steps", "plan.entrypoint")

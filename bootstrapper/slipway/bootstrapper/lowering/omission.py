@@ -13,7 +13,7 @@ from slipway.bootstrapper.field_index import enclosing
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.bootstrapper.problems.remedies import reason_of, remedy_of
 from slipway.contract.features import Supports, Unsupported
-from slipway.contract.walk import origin_of, within
+from slipway.contract.items import origin_of, within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 

@@ -14,8 +14,9 @@ from slipway.bootstrapper.lowering.draft import CannotLower
 from slipway.bootstrapper.lowering.omission import not_taken, take_all_out, take_out
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.errors import Violation
+from slipway.contract.feature_uses import Use, uses
 from slipway.contract.features import Supports, Unsupported
-from slipway.contract.walk import Item, Use, items, origin_of, uses
+from slipway.contract.items import Item, items, origin_of
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
 EXTENSION = "ext."

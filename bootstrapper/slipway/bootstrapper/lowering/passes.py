@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from slipway.bootstrapper.lowering.draft import Draft
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 Lower = Callable[[Sequence[Item], Draft], None]

@@ -16,7 +16,7 @@ from slipway.bootstrapper.problems.problem import Problem
 from slipway.bootstrapper.problems.remedies import reason_of, remedy_of
 from slipway.contract.errors import UnsupportedTarget, Violation
 from slipway.contract.features import Unsupported
-from slipway.contract.walk import Item, items, take_all
+from slipway.contract.items import Item, items, take_all
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from slipway.bootstrapper.lowering.draft import CannotLower
 from slipway.contract.content import literal
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 

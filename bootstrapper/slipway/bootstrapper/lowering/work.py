@@ -8,7 +8,7 @@ from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.errors import Violation
 from slipway.contract.features import Supports
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.contract.yaml_names import person_path
 
 

@@ -12,8 +12,8 @@ from enum import Enum
 from google.protobuf.descriptor import EnumDescriptor
 
 from slipway.contract.errors import SlipwayError
+from slipway.contract.feature_uses import Use
 from slipway.contract.features import Supports, Unsupported
-from slipway.contract.walk import Use
 from slipway.contract.yaml_names import enum_names, person_path
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.reasons import Reason

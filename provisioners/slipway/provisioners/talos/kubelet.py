@@ -3,7 +3,7 @@
 import ipaddress
 from typing import Any
 
-from slipway.contract.yaml_source import SHORT, Limits, limits_together
+from slipway.contract.yaml_limits import SHORT, Limits, limits_together
 from slipway.provisioners.talos.arguments import arguments
 from slipway.provisioners.talos.documents import Kubelet, NodeIP
 from slipway.provisioners.talos.kubelet_fields import PROTECTED, known

@@ -11,8 +11,8 @@ from google.protobuf import duration_pb2
 from google.protobuf.message import Message
 
 from slipway.contract.errors import Violation
+from slipway.contract.field_plans import FieldPlan, plan
 from slipway.contract.grammars import grammars
-from slipway.contract.walk import FieldPlan, plan
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import options_pb2 as optionspb
 

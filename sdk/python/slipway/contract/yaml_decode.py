@@ -12,8 +12,10 @@ from google.protobuf import timestamp_pb2
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+from slipway.contract.field_plans import is_item, plan
 from slipway.contract.go_duration import parse_duration
 from slipway.contract.grammars import grammars
+from slipway.contract.items import origin_of
 from slipway.contract.left_out import REFUSAL, is_left_out
 from slipway.contract.source_position import (
     FieldPath,
@@ -22,9 +24,8 @@ from slipway.contract.source_position import (
     path_text,
     unknown_field,
 )
-from slipway.contract.walk import is_item, origin_of, plan
+from slipway.contract.yaml_document import Source
 from slipway.contract.yaml_names import enum_names, fields_by_key, former_keys
-from slipway.contract.yaml_source import Source
 
 M = TypeVar("M", bound=Message)
 

@@ -15,7 +15,7 @@ from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
 from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import stated
 from slipway.contract.source_position import Position
-from slipway.contract.yaml_source import Shape, Source
+from slipway.contract.yaml_document import Shape, Source
 from slipway.controller import ownership
 from slipway.controller.conditions import Reason
 from slipway.controller.control_planes import ControlPlanes

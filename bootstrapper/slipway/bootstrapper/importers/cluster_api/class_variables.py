@@ -10,7 +10,7 @@ from typing import Any
 from slipway.bootstrapper.importers.cluster_api.class_kinds import ClassVariable
 from slipway.bootstrapper.importers.cluster_api.cluster_kinds import ClusterNetwork, Topology, Variable
 from slipway.bootstrapper.importers.cluster_api.objects import ManifestObject
-from slipway.bootstrapper.importers.go_template import NOBODY_KNOWS, UNKNOWN
+from slipway.bootstrapper.importers.go_template_dialect import NOBODY_KNOWS, UNKNOWN
 from slipway.contract.source_position import FieldPath, SourceError, SourceProblem, did_you_mean
 
 BUILTIN = "builtin"

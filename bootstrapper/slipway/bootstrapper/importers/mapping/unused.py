@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from slipway.contract.source_position import FieldPath
-from slipway.contract.yaml_source import Tree
+from slipway.contract.yaml_document import Tree
 
 _OF_CONTROL_PLANES = ("clusterConfiguration", "initConfiguration")
 

@@ -11,7 +11,7 @@ from slipway.bootstrapper.lowering.emission import each
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.lowering.windows.powershell import script
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 GROUPS, USERS = "windows.groups", "windows.users"

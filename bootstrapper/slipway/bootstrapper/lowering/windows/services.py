@@ -9,7 +9,7 @@ from slipway.bootstrapper.lowering.emission import put_file
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.lowering.windows.powershell import script
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 CONTAINERD, PROXY = "windows.containerd", "windows.proxy"
