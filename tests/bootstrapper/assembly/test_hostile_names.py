@@ -11,7 +11,7 @@ from slipway.contract.errors import SpecInvalid
 from slipway.contract.field_plans import plan
 from slipway.contract.grammars import grammars
 from slipway.v1alpha1 import spec_pb2 as specpb
-from tests.bootstrapper.assembly.test_spec_rules import subject
+from tests.bootstrapper.assembly.subjects import subject
 
 REVIEWED = {
     "User.gecos": "the argument of an option",

@@ -1,5 +1,6 @@
 """A management cluster and a domain in memory, with the service between them."""
 
+import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -106,3 +107,9 @@ class Estate:
         if self.failure is not None:
             raise self.failure
         yield self.domain
+
+
+def values_of(secret: Json | None) -> dict[str, bytes]:
+    """Give the values of a Secret."""
+    assert secret is not None
+    return {key: base64.b64decode(value) for key, value in secret["data"].items()}
