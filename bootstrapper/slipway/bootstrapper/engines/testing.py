@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 
 from slipway.bootstrapper.assembly.secrets import lift_inline
-from slipway.bootstrapper.compilation import ENGINE_NAMESPACES as NAMESPACES
 from slipway.bootstrapper.compilation import Compiler
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, KEYS
@@ -18,6 +17,7 @@ from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.documents.feature_names import feature_names
+from slipway.bootstrapper.engine_plan import ENGINE_NAMESPACES as NAMESPACES
 from slipway.bootstrapper.engines.engine import Engine, supports
 from slipway.bootstrapper.engines.extensions import PREFIX as EXTENSION
 from slipway.bootstrapper.engines.field_samples import every_field
