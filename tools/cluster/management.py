@@ -128,7 +128,7 @@ class ManagementCluster:
         if self._real:
             # In order, so that nothing of the machines is left when this ends; else a keeper cleans up a little later.
             self._ending.callback(running[providers.FAKE_INFRASTRUCTURE].stop)
-        self._start_providers([one for name, one in running.items() if self._only is None or name in self._only])
+        self._start_providers([entry for name, entry in running.items() if self._only is None or name in self._only])
         return RunningCluster(where.directory, where.address, server, running, supervisor, self._ending)
 
     def _providers(self, version: str, server: ApiServer) -> list[providers.Provider]:

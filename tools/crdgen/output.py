@@ -21,12 +21,12 @@ def texts() -> dict[Path, str]:
 
 def write(root: Path) -> list[Path]:
     """Write the files that are stale; give their paths."""
-    found = stale(root)
+    outdated = stale(root)
     made = texts()
-    for path in found:
+    for path in outdated:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(made[path], encoding="utf-8")
-    return found
+    return outdated
 
 
 def stale(root: Path) -> list[Path]:

@@ -14,10 +14,10 @@ def main() -> int:
         for path in write(ROOT):
             print(f"wrote {path}")
         return 0
-    found = stale(ROOT)
-    for path in found:
+    outdated = stale(ROOT)
+    for path in outdated:
         print(f"{path} is stale: run make docs")
-    return 1 if found else 0
+    return 1 if outdated else 0
 
 
 if __name__ == "__main__":

@@ -24,11 +24,11 @@ def enclosing(path: str) -> Iterator[str]:
 
 def by_outer(entries: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
     """Give things, named by their field paths, under every path that they lie in, their own among them."""
-    found: dict[str, list[T]] = {}
+    groups: dict[str, list[T]] = {}
     for path, entry in entries:
         for outer in enclosing(path):
-            found.setdefault(outer, []).append(entry)
-    return found
+            groups.setdefault(outer, []).append(entry)
+    return groups
 
 
 class FieldIndex(Generic[T]):
@@ -42,7 +42,7 @@ class FieldIndex(Generic[T]):
 
     def holder(self, path: str) -> T | None:
         """Give the innermost thing that the field path is, or lies in; None when there is none."""
-        return next((self._by_path[one] for one in enclosing(path) if one in self._by_path), None)
+        return next((self._by_path[entry] for entry in enclosing(path) if entry in self._by_path), None)
 
 
 def item_index(message: Message) -> FieldIndex[Item]:

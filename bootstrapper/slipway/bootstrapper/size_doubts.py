@@ -73,7 +73,7 @@ def _counted(size: bootstrappb.Size, *, squeezed: bool, encoded: bool) -> int:
 
 def _cluster_secrets(bundle: bundlepb.BootstrapBundle) -> int:
     """Give the bytes of the secrets that are no user's: their placeholders are as long."""
-    return sum(len(one.value) for one in bundle.secrets.secrets if not _is_of_user(one.name))
+    return sum(len(secret.value) for secret in bundle.secrets.secrets if not _is_of_user(secret.name))
 
 
 def _is_of_user(name: str) -> bool:

@@ -63,7 +63,7 @@ class Verdicts:
         lowered = compiled.lowered if compiled else []
         self._lowered = _ByField(((each.field_path, each.origin, each) for each in lowered), by_item=True)
         violations = column.error.violations if column.error else []
-        self._violations = {person_field(one.path): one for one in reversed(violations)}
+        self._violations = {person_field(violation.path): violation for violation in reversed(violations)}
 
     @property
     def names_fields(self) -> bool:
@@ -79,8 +79,8 @@ class Verdicts:
         if self._column.compiled is None:
             if error is None:
                 raise AssertionError("a format was neither compiled nor is it said why not")
-            told = next((one.remedy for one in error.violations if one.remedy), "")
-            return _refused_cell(error.message, told or remedy_of_error(error))
+            remedy = next((entry.remedy for entry in error.violations if entry.remedy), "")
+            return _refused_cell(error.message, remedy or remedy_of_error(error))
         omitted = self._omitted.find(use)
         if omitted is not None:
             return bootstrappb.ExplainCell(verdict=bootstrappb.VERDICT_OMITTED, reason=omitted.reason)

@@ -51,7 +51,11 @@ class Issuance:
         self._now, self._terms, self._trust_domain = now, terms, trust_domain
         current = self._usable(kept, CERTIFICATE, KEY)
         following = self._usable(kept, NEXT_CERTIFICATE, NEXT_KEY)
-        previous = [one for one in _certificates(kept.get(PREVIOUS, b"")) if one.not_valid_after_utc > now]
+        previous = [
+            certificate
+            for certificate in _certificates(kept.get(PREVIOUS, b""))
+            if certificate.not_valid_after_utc > now
+        ]
         if following is not None and (current is None or following.begins + terms.spread <= now):
             previous = [] if current is None else _certificates(current.certificate)
             current, following = following, None
@@ -60,15 +64,15 @@ class Issuance:
         if following is None and current.expires - now <= terms.announce:
             following = Authority(trust_domain=trust_domain, now=now, validity=terms.authority)
         self._signing, self._next = current, following
-        self._previous = b"".join(one.public_bytes(Encoding.PEM) for one in previous)
+        self._previous = b"".join(entry.public_bytes(Encoding.PEM) for entry in previous)
 
     @property
     def authority(self) -> dict[str, bytes]:
         """What is to be kept of the authority; its keys are in it."""
-        found = {CERTIFICATE: self._signing.certificate, KEY: self._signing.pair.key, TRUSTED: self.trusted}
+        entries = {CERTIFICATE: self._signing.certificate, KEY: self._signing.pair.key, TRUSTED: self.trusted}
         if self._next is not None:
-            found |= {NEXT_CERTIFICATE: self._next.certificate, NEXT_KEY: self._next.pair.key}
-        return found | ({PREVIOUS: self._previous} if self._previous else {})
+            entries |= {NEXT_CERTIFICATE: self._next.certificate, NEXT_KEY: self._next.pair.key}
+        return entries | ({PREVIOUS: self._previous} if self._previous else {})
 
     @property
     def trusted(self) -> bytes:
@@ -87,7 +91,7 @@ class Issuance:
 
     def _usable(self, kept: Data, certificate: str, key: str) -> Authority | None:
         try:
-            found = Authority(
+            authority = Authority(
                 trust_domain=self._trust_domain,
                 now=self._now,
                 validity=self._terms.authority,
@@ -95,7 +99,7 @@ class Issuance:
             )
         except (KeyError, ValueError, TypeError):
             return None
-        return found if found.begins <= self._now + _AHEAD and self._now < found.expires else None
+        return authority if authority.begins <= self._now + _AHEAD and self._now < authority.expires else None
 
     def _lasts(self, kept: Data, subject: Subject) -> bool:
         """Whether a certificate is the subject's, of an authority that is trusted, and not about to end."""

@@ -57,7 +57,7 @@ def main(
 ) -> None:
     """Issue what is missing or about to end, and leave everything else as it is; end with 1 when an object failed."""
     configure_logging(extra_keys=("secret", "until", "webhook", "failure"))
-    wanted = [read_subject(one) for one in subjects]
+    wanted = [read_subject(subject) for subject in subjects]
     sys.exit(
         asyncio.run(
             _run(kubeconfig, namespace=namespace, subjects=wanted, webhooks=webhooks, trust_domain=trust_domain)
@@ -115,13 +115,13 @@ async def trust(api: Objects, name: str, trusted: bytes) -> None:
     Raises:
         ApiFailure: the configuration is not there, or somebody else has changed it meanwhile.
     """
-    found = await api.get(WEBHOOKS, "", name)
+    configuration = await api.get(WEBHOOKS, "", name)
     bundle = base64.b64encode(trusted).decode()
-    hooks: list[Json] = found.get("webhooks") or []
-    told = [{**one, "clientConfig": {**one["clientConfig"], "caBundle": bundle}} for one in hooks]
-    if told == hooks:
+    hooks: list[Json] = configuration.get("webhooks") or []
+    trusting = [{**hook, "clientConfig": {**hook["clientConfig"], "caBundle": bundle}} for hook in hooks]
+    if trusting == hooks:
         return
-    await api.replace(WEBHOOKS, "", {**found, "webhooks": told})
+    await api.replace(WEBHOOKS, "", {**configuration, "webhooks": trusting})
     _log.info("written", webhook=name)
 
 

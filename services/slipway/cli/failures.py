@@ -36,7 +36,7 @@ def reported(command: F) -> F:
             note(str(error))
             note(_HOW_TO_SET, "note")
         except SourceError as error:
-            note("\n".join(folded(str(one) for one in error.problems)))
+            note("\n".join(folded(str(problem) for problem in error.problems)))
         except ConnectionError as error:
             note(str(error))
         except OSError as error:
@@ -52,7 +52,9 @@ def reported(command: F) -> F:
 def describe(error: SlipwayError) -> str:
     """Give an error for people: reason, sentence, and a line for each field."""
     lines = [f"{error.reason or error.code.name}: {error.message}"]
-    lines += [f"  {one.path}: {with_remedy(one.description, one.remedy)}" for one in error.violations]
+    lines += [
+        f"  {violation.path}: {with_remedy(violation.description, violation.remedy)}" for violation in error.violations
+    ]
     return "\n".join(lines)
 
 

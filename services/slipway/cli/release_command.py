@@ -84,7 +84,7 @@ async def _released(kubeconfig: Path, namespace: str, names: tuple[str, ...]) ->
         if not names:
             selector = f"{ownership.OWNER}={ownership.SLIPWAY}"
             items, _ = await api.list(KUBEADM_CONFIGS, namespace, selector=selector)
-            names = tuple(str(one["metadata"]["name"]) for one in items if ownership.held(one) or _unfinished(one))
+            names = tuple(str(item["metadata"]["name"]) for item in items if ownership.held(item) or _unfinished(item))
         releaser = Releaser(api, lambda: datetime.now(UTC))
         rows = []
         for name in names:

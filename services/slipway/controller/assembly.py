@@ -66,7 +66,7 @@ class Assembled:
     @property
     def every_watches(self) -> list[Watches]:
         """The watches of every kind of configs."""
-        return [one for one in (self.watches, self.opted_in) if one is not None]
+        return [watches for watches in (self.watches, self.opted_in) if watches is not None]
 
 
 def assemble(  # noqa: PLR0913  # keyword-only settings

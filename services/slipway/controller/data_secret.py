@@ -142,7 +142,7 @@ def preconditions(secret: Json | None) -> dict[str, str]:
 def controller_of(secret: Json) -> Json | None:
     """Give the controller of an object, or None."""
     references = secret["metadata"].get("ownerReferences") or ()
-    return next((one for one in references if one.get("controller")), None)
+    return next((reference for reference in references if reference.get("controller")), None)
 
 
 def decoded_value(secret: Json, key: str) -> bytes:

@@ -77,7 +77,7 @@ def of_contract(error: SlipwayError) -> Halt:
 
 def of_source(error: SourceError) -> Halt:
     """Give the halt of a spec that the codec refuses."""
-    shown = [f"{one.path}: {one.message}" for one in error.problems[:_MOST_PROBLEMS]]
+    shown = [f"{problem.path}: {problem.message}" for problem in error.problems[:_MOST_PROBLEMS]]
     return Halt("SpecInvalid", "; ".join(shown) + _more(len(error.problems)))
 
 
@@ -99,8 +99,8 @@ def of_api(error: ApiFailure) -> Halt:
 def described(error: SlipwayError) -> str:
     """Give a refusal as one line: the message, then every field with what is wrong and what to do."""
     shown = [
-        f"{one.path}: {one.description}" + (f" ({one.remedy})" if one.remedy else "")
-        for one in error.violations[:_MOST_PROBLEMS]
+        f"{violation.path}: {violation.description}" + (f" ({violation.remedy})" if violation.remedy else "")
+        for violation in error.violations[:_MOST_PROBLEMS]
     ]
     return "; ".join([error.message, *shown]) + _more(len(error.violations))
 

@@ -119,10 +119,10 @@ def _holder(held: Json | None) -> str:
 
 
 def _busy(holder: str, held: Json, now: datetime) -> Halt:
-    taken = datetime.fromisoformat(held["metadata"]["creationTimestamp"]).astimezone(UTC)
-    age = max((now - taken).total_seconds(), 0.0)
+    created = datetime.fromisoformat(held["metadata"]["creationTimestamp"]).astimezone(UTC)
+    age = max((now - created).total_seconds(), 0.0)
     stuck = age >= STUCK_SECONDS
-    message = f"Machine {holder} initialises the cluster, since {taken:%Y-%m-%dT%H:%M:%SZ}"
+    message = f"Machine {holder} initialises the cluster, since {created:%Y-%m-%dT%H:%M:%SZ}"
     if stuck:
         message += ", which is too long: look at it, and delete it if it will not come up"
     return Halt(Reason.WAITING_FOR_INIT_LOCK, message, refused=stuck, after=None if stuck else STUCK_SECONDS - age)

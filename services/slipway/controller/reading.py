@@ -40,7 +40,7 @@ class Readers:
             PermissionDenied: RBAC does not let it get the Secret.
         """
         if identity is not None and any(
-            {ALL, namespace} & self._allowed.get(one, frozenset()) for one in identity.spiffe_ids
+            {ALL, namespace} & self._allowed.get(identifier, frozenset()) for identifier in identity.spiffe_ids
         ):
             return
         access = Access("get", "", "v1", "secrets", namespace=namespace, name=secret)

@@ -148,9 +148,9 @@ class Renderer:
     def _is_verbatim(self, answer: bootstrappb.GetUserDataResponse) -> bool:
         return any(
             info.verbatim
-            for one in self.bootstrapper.provisioners.instances()
-            for info in one.info.formats
-            if (one.info.name, info.format) == (answer.provisioner.name, answer.format)
+            for instance in self.bootstrapper.provisioners.instances()
+            for info in instance.info.formats
+            if (instance.info.name, info.format) == (answer.provisioner.name, answer.format)
         )
 
     async def _seed(self, cluster: ClusterObject) -> bytes:

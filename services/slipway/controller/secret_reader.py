@@ -118,22 +118,22 @@ class SecretReader:
             Halt: it belongs to a cluster.
         """
         try:
-            found = await self._objects.get(SECRETS, namespace, name)
+            body = await self._objects.get(SECRETS, namespace, name)
         except NotFound:
             return None
-        if found.get("type") in _CLUSTER_TYPES or name in {f"{cluster}-{suffix}" for suffix in _CLUSTER_SUFFIXES}:
+        if body.get("type") in _CLUSTER_TYPES or name in {f"{cluster}-{suffix}" for suffix in _CLUSTER_SUFFIXES}:
             problem = f"the spec refers to the Secret {name}, which belongs to a cluster"
             raise Halt(Reason.CLUSTER_SECRET_REFERENCED, f"{problem}; refer to a Secret of your own")
-        return decoded(found.get("data") or {})
+        return decoded(body.get("data") or {})
 
     async def config_map(self, namespace: str, name: str) -> Values | None:
         """Give the values of a ConfigMap as they are now, or None when it is not there."""
         try:
-            found = await self._objects.get(CONFIG_MAPS, namespace, name)
+            body = await self._objects.get(CONFIG_MAPS, namespace, name)
         except NotFound:
             return None
-        plain = {key: str(value).encode() for key, value in (found.get("data") or {}).items()}
-        return {**plain, **decoded(found.get("binaryData") or {})}
+        plain = {key: str(value).encode() for key, value in (body.get("data") or {}).items()}
+        return {**plain, **decoded(body.get("binaryData") or {})}
 
 
 def decoded(data: Mapping[str, str | None]) -> Values:

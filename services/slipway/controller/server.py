@@ -121,8 +121,8 @@ async def serve_controller(settings: ControllerSettings) -> None:
             await webhook.stop()
         if report_server is not None:
             await report_server.channels.close()
-        for one in (connection, urgent, channels):
-            await one.close()
+        for resource in (connection, urgent, channels):
+            await resource.close()
     work.check()
 
 

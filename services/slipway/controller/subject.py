@@ -92,7 +92,7 @@ def cluster_facts(cluster: ClusterObject, version: str) -> clusterpb.Cluster:
     if cluster.endpoint is None:
         raise AssertionError("decided before")
     host, port = cluster.endpoint
-    found = clusterpb.Cluster(
+    result = clusterpb.Cluster(
         name=cluster.name,
         namespace=cluster.namespace,
         endpoint=clusterpb.Endpoint(host=host, port=port),
@@ -101,10 +101,10 @@ def cluster_facts(cluster: ClusterObject, version: str) -> clusterpb.Cluster:
         service_cidrs=cluster.ranges("services"),
     )
     if cluster.service_domain:
-        found.service_domain = cluster.service_domain
+        result.service_domain = cluster.service_domain
     if cluster.control_plane_family:
-        found.control_plane = cluster.control_plane_family
-    return found
+        result.control_plane = cluster.control_plane_family
+    return result
 
 
 def _check_pool(spec: specpb.MachineBootstrapSpec) -> None:
@@ -119,14 +119,15 @@ def _check_pool(spec: specpb.MachineBootstrapSpec) -> None:
 
 
 def _set_infrastructure(machine: clusterpb.Machine, spec: specpb.MachineBootstrapSpec, owner: Owner) -> None:
-    found = infrastructure_of(owner.infrastructure_kind)
-    if not found:
+    infrastructure = infrastructure_of(owner.infrastructure_kind)
+    if not infrastructure:
         return
-    machine.target.infrastructure = found
-    if spec.target.infrastructure not in {"", found}:
+    machine.target.infrastructure = infrastructure
+    if spec.target.infrastructure not in {"", infrastructure}:
         raise Halt(
             Reason.FACT_CONFLICT,
-            f"spec.target.infrastructure: the infrastructure of {owner.kind} {owner.name} is {found}; remove the field",
+            f"spec.target.infrastructure: the infrastructure of {owner.kind} {owner.name} is {infrastructure}; "
+            "remove the field",
         )
 
 
@@ -143,9 +144,13 @@ def _check_minor(
 ) -> None:
     if engine is None or not (engine.own_minor_only and control_plane_version):
         return
-    stated = engine.program_version(effective_spec(spec, clusterpb.ROLE_WORKER).engine_options)
-    if _minor(stated or owner.version) != _minor(control_plane_version):
-        where = f"spec.engineOptions.{engine.name}.version" if stated else f"the version of {owner.kind} {owner.name}"
+    program_version = engine.program_version(effective_spec(spec, clusterpb.ROLE_WORKER).engine_options)
+    if _minor(program_version or owner.version) != _minor(control_plane_version):
+        where = (
+            f"spec.engineOptions.{engine.name}.version"
+            if program_version
+            else f"the version of {owner.kind} {owner.name}"
+        )
         raise Halt(
             Reason.ENGINE_VERSION_SKEW,
             f"{where} has another minor version than the control plane, and {engine.name} joins only its own",
@@ -156,7 +161,7 @@ def _add_taint(spec: specpb.MachineBootstrapSpec) -> None:
     """Add Cluster API's taint to those that the worker would register with."""
     joined = spec.join.kubernetes.node
     node = joined if joined.HasField("taints") else spec.kubernetes.node
-    if all(one.key != UNINITIALIZED for one in node.taints.items):
+    if all(item.key != UNINITIALIZED for item in node.taints.items):
         node.taints.items.append(kubernetespb.Taint(key=UNINITIALIZED, effect=kubernetespb.TAINT_EFFECT_NO_SCHEDULE))
 
 

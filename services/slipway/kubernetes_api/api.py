@@ -24,10 +24,10 @@ class Api:
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Json:
         """Read an object."""
-        found = await self.connection.call(
+        body = await self.connection.call(
             "GET", resource.path(namespace, name), kind=resource.kind, name=f"{namespace}/{name}"
         )
-        return _whole(resource, "GET", found)
+        return _whole(resource, "GET", body)
 
     async def discover(self, path: str) -> Json:
         """Read what a group, or a version of one, has: `/apis/GROUP` or `/apis/GROUP/VERSION`."""
@@ -54,11 +54,11 @@ class Api:
                 query=query,
                 accept=_METADATA_LIST if metadata_only else JSON,
             )
-            found, metadata = page.get("items") or [], page.get("metadata")
+            page_items, metadata = page.get("items") or [], page.get("metadata")
             version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
-            if not isinstance(metadata, dict) or not isinstance(version, str) or not isinstance(found, list):
+            if not isinstance(metadata, dict) or not isinstance(version, str) or not isinstance(page_items, list):
                 raise Unreachable("GET", resource.kind, "", "no list")
-            items += [_whole(resource, "GET", one) for one in found]
+            items += [_whole(resource, "GET", entry) for entry in page_items]
             token = str(metadata.get("continue") or "")
             if not token:
                 return items, version
@@ -93,10 +93,10 @@ class Api:
     async def create(self, resource: Resource, namespace: str, body: Json) -> Json:
         """Create an object."""
         name = str(body.get("metadata", {}).get("name", ""))
-        found = await self.connection.call(
+        answer = await self.connection.call(
             "POST", resource.path(namespace), kind=resource.kind, name=f"{namespace}/{name}", body=body
         )
-        return _whole(resource, "POST", found)
+        return _whole(resource, "POST", answer)
 
     async def create_dry(self, resource: Resource, namespace: str, body: Json) -> None:
         """Check whether an object could be created; nothing is stored (dryRun=All)."""
@@ -107,15 +107,15 @@ class Api:
     async def replace(self, resource: Resource, namespace: str, body: Json) -> Json:
         """Replace an object; with its resourceVersion only if nobody changed it meanwhile."""
         name = body["metadata"]["name"]
-        found = await self.connection.call(
+        answer = await self.connection.call(
             "PUT", resource.path(namespace, name), kind=resource.kind, name=f"{namespace}/{name}", body=body
         )
-        return _whole(resource, "PUT", found)
+        return _whole(resource, "PUT", answer)
 
     async def apply_status(self, resource: Resource, namespace: str, body: Json, *, manager: str) -> Json:
         """Apply a status as its only author (server-side apply)."""
         name = body["metadata"]["name"]
-        found = await self.connection.call(
+        answer = await self.connection.call(
             "PATCH",
             resource.path(namespace, name, "status"),
             kind=resource.kind,
@@ -124,11 +124,11 @@ class Api:
             body=body,
             content_type=_APPLY,
         )
-        return _whole(resource, "PATCH", found)
+        return _whole(resource, "PATCH", answer)
 
     async def merge(self, resource: Resource, namespace: str, name: str, body: Json, *, subresource: str = "") -> Json:
         """Patch an object, or its subresource, by a merge patch."""
-        found = await self.connection.call(
+        answer = await self.connection.call(
             "PATCH",
             resource.path(namespace, name, subresource),
             kind=resource.kind,
@@ -136,7 +136,7 @@ class Api:
             body=body,
             content_type=_MERGE,
         )
-        return _whole(resource, "PATCH", found)
+        return _whole(resource, "PATCH", answer)
 
     async def delete(
         self, resource: Resource, namespace: str, name: str, *, preconditions: Mapping[str, str] | None = None
@@ -150,11 +150,11 @@ class Api:
         )
 
 
-def _whole(resource: Resource, verb: str, found: object) -> Json:
+def _whole(resource: Resource, verb: str, answer: object) -> Json:
     """Check that an answer is an object that is stored, with what everybody here asks of its metadata."""
-    metadata = found.get("metadata") if isinstance(found, dict) else None
-    if not isinstance(found, dict) or (resource.namespaced and not isinstance(metadata, dict)):
+    metadata = answer.get("metadata") if isinstance(answer, dict) else None
+    if not isinstance(answer, dict) or (resource.namespaced and not isinstance(metadata, dict)):
         raise Unreachable(verb, resource.kind, "", "no object")
     if resource.namespaced and not all(isinstance((metadata or {}).get(key), str) for key in _IDENTITY):
         raise Unreachable(verb, resource.kind, "", "no object")
-    return found
+    return answer

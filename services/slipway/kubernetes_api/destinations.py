@@ -87,7 +87,9 @@ class Destinations:
     def names(self, host: str) -> bool:
         """Tell whether the operator has allowed this name."""
         name = host.lower().rstrip(".")
-        return any(f".{name}".endswith(one) if one.startswith(".") else name == one for one in self._names)
+        return any(
+            f".{name}".endswith(pattern) if pattern.startswith(".") else name == pattern for pattern in self._names
+        )
 
     def allows(self, address: str) -> bool:
         """Tell whether an address may be called."""
@@ -126,10 +128,10 @@ class CheckedResolver(AbstractResolver):
         """
         allowed = self._destinations.names(host)
         # The dot at the end keeps the search domains of a pod away: NAME.NAMESPACE would be a Service.
-        found = await self._system.resolve(host if allowed else f"{host.rstrip('.')}.", port, family)
-        kept = [one for one in found if allowed or self._destinations.allows(one["host"])]
-        for one in kept:
-            one["hostname"] = host
+        addresses = await self._system.resolve(host if allowed else f"{host.rstrip('.')}.", port, family)
+        kept = [entry for entry in addresses if allowed or self._destinations.allows(entry["host"])]
+        for entry in kept:
+            entry["hostname"] = host
         if not kept:
             raise OSError("the name has only addresses that may not be called")
         return kept

@@ -82,10 +82,10 @@ def failure(  # noqa: PLR0913  # the parts of an answer
 ) -> ApiFailure:
     """Give the failure that an HTTP status and the API's own reason mean; `fields` are paths, never values."""
     if status == 409:  # noqa: PLR2004
-        found: type[ApiFailure] = AlreadyExists if reason == "AlreadyExists" else Conflict
+        kind_of_failure: type[ApiFailure] = AlreadyExists if reason == "AlreadyExists" else Conflict
     else:
-        found = _BY_STATUS.get(status, Unreachable if status >= 500 else Invalid)  # noqa: PLR2004
-    return found(verb, kind, name, fields or (f"HTTP {status}" if found is Unreachable else ""))
+        kind_of_failure = _BY_STATUS.get(status, Unreachable if status >= 500 else Invalid)  # noqa: PLR2004
+    return kind_of_failure(verb, kind, name, fields or (f"HTTP {status}" if kind_of_failure is Unreachable else ""))
 
 
 _BY_STATUS: dict[int, type[ApiFailure]] = {

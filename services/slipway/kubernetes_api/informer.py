@@ -120,20 +120,20 @@ class Informer:
             seconds=WATCH_SECONDS,
         )
         async for event in events:
-            found = event["object"]
+            body = event["object"]
             if event["type"] == "ERROR":
                 raise Expired("watch", self.resource.kind)
-            self._versions[namespace] = found["metadata"]["resourceVersion"]
+            self._versions[namespace] = body["metadata"]["resourceVersion"]
             if event["type"] == "DELETED":
-                self._put(_key(found), None)
+                self._put(_key(body), None)
             elif event["type"] != "BOOKMARK":
-                self._put(_key(found), found)
+                self._put(_key(body), body)
 
     def _take_all(self, namespace: str, items: Iterable[Json]) -> None:
-        found = {_key(item): item for item in items}
-        for key in [key for key in self._objects if key not in found and namespace in {"", key[0]}]:
+        objects = {_key(item): item for item in items}
+        for key in [key for key in self._objects if key not in objects and namespace in {"", key[0]}]:
             self._put(key, None)
-        for key, item in found.items():
+        for key, item in objects.items():
             self._put(key, item)
         self._unlisted.discard(namespace)
         if not self._unlisted:

@@ -122,16 +122,16 @@ def _server(cluster: dict[str, Any]) -> str:
 
 def _text(tree: dict[str, Any], key: str) -> str:
     """Give a text that may stand in a header or an address."""
-    found = tree.get(key)
-    if found is None:
+    value = tree.get(key)
+    if value is None:
         return ""
-    if not isinstance(found, str) or not all("!" <= letter <= "~" for letter in found):
+    if not isinstance(value, str) or not all("!" <= letter <= "~" for letter in value):
         raise KubeconfigRefused(f"the kubeconfig's {key} is no text, or has blanks or control characters in it")
-    return found
+    return value
 
 
 def _named(tree: Any, key: str, name: Any) -> Any:
-    return next(one for one in tree[key] if one["name"] == name)
+    return next(item for item in tree[key] if item["name"] == name)
 
 
 def _decoded(tree: Any, key: str) -> bytes:

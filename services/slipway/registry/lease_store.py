@@ -89,14 +89,14 @@ class LeaseStore:
             self._unwritten[key] = None
             self._written.set()
 
-    async def open(self, told: Callable[[], None]) -> None:
+    async def open(self, on_change: Callable[[], None]) -> None:
         """Read what is there and follow it; `told` is called when another replica has changed something.
 
         Raises:
             ApiFailure: the API server does not answer, or forbids.
         """
         self._epoch = await self._memory()
-        self._told = told
+        self._told = on_change
         self._informer.start()
         await self._informer.synced.wait()
         self._writer = asyncio.ensure_future(self._write_behind())
@@ -120,10 +120,10 @@ class LeaseStore:
             "spec": {},
         }
         try:
-            found = await self._api.create(LEASES, self._namespace, body)
+            lease = await self._api.create(LEASES, self._namespace, body)
         except AlreadyExists:
-            found = await self._api.get(LEASES, self._namespace, MEMORY)
-        return str(found["metadata"]["uid"])
+            lease = await self._api.get(LEASES, self._namespace, MEMORY)
+        return str(lease["metadata"]["uid"])
 
     async def _write_behind(self) -> None:
         while True:
@@ -190,15 +190,15 @@ class LeaseStore:
         Whoever renewed knows more than whoever only judged from what was seen before; clocks are not compared.
         """
         try:
-            found = await self._api.get(LEASES, self._namespace, name_of(key))
+            lease = await self._api.get(LEASES, self._namespace, name_of(key))
         except NotFound:
             self._bases.pop(key, None)
             return False
-        self._bases[key] = found
-        if base is None or not renewal(base) == renewal(body) != renewal(found):
+        self._bases[key] = lease
+        if base is None or not renewal(base) == renewal(body) != renewal(lease):
             return False
         self._unwritten.pop(key, None)
-        self._observe(None, found)
+        self._observe(None, lease)
         return True
 
     def _observe(self, old: Json | None, new: Json | None) -> None:
@@ -211,19 +211,19 @@ class LeaseStore:
                 self._instances.pop(key_of(gone), None)
                 self._told()
             return
-        found = self._instance(new)
-        if found is None:
+        instance = self._instance(new)
+        if instance is None:
             return
-        key = key_of(found)
+        key = key_of(instance)
         self._bases[key] = new
         if key in self._unwritten:
             return
         held = self._instances.get(key)
-        if held is not None and replace(found, expires=held.expires) == held:
+        if held is not None and replace(instance, expires=held.expires) == held:
             return
-        if held is not None and held.renew_time == found.renew_time:
-            found = replace(found, expires=held.expires)
-        self._instances[key] = found
+        if held is not None and held.renew_time == instance.renew_time:
+            instance = replace(instance, expires=held.expires)
+        self._instances[key] = instance
         self._told()
 
     def _instance(self, lease: Json) -> Instance | None:

@@ -98,8 +98,8 @@ def _clear_origins(message: Message) -> None:
         if field.name == "origin":
             message.ClearField("origin")
             continue
-        for one in value if field.is_repeated else (value,):
-            _clear_origins(one)
+        for entry in value if field.is_repeated else (value,):
+            _clear_origins(entry)
 
 
 def _bundle_id(bundle: bundlepb.BootstrapBundle, secrets: Iterable[secretpb.Secret]) -> str:
@@ -107,6 +107,6 @@ def _bundle_id(bundle: bundlepb.BootstrapBundle, secrets: Iterable[secretpb.Secr
     digest = hashlib.sha256(bundle.provenance.spec_digest.encode())
     digest.update(bundle.machine.SerializeToString(deterministic=True))
     digest.update(bundle.cluster.SerializeToString(deterministic=True))
-    for secret in sorted(secrets, key=lambda one: (one.name, one.key)):
+    for secret in sorted(secrets, key=lambda entry: (entry.name, entry.key)):
         digest.update(hashlib.sha256(secret.SerializeToString(deterministic=True)).digest())
     return digest.hexdigest()[:ID_LENGTH]

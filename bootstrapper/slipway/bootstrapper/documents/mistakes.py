@@ -36,19 +36,19 @@ class Mistakes:
         """The fields."""
         return [path for path, _ in self._found]
 
-    def add(self, found: Iterable[Found]) -> None:
+    def add(self, mistakes: Iterable[Found]) -> None:
         """Add what a check has found that depends on no other."""
-        self._found |= dict.fromkeys(found)
+        self._found |= dict.fromkeys(mistakes)
 
-    def add_apart(self, found: Iterable[Found]) -> None:
+    def add_apart(self, mistakes: Iterable[Found]) -> None:
         """Add what a check has found, but for what may follow from what was wrong before."""
         earlier = self.paths
-        self.add(one for one in found if not any(self._follows(one[0], path) for path in earlier))
+        self.add(violation for violation in mistakes if not any(self._follows(violation[0], path) for path in earlier))
 
-    def add_outside(self, found: Iterable[Found]) -> None:
+    def add_outside(self, mistakes: Iterable[Found]) -> None:
         """Add what a check of the plain tree has found, but for what stands within what was wrong before."""
         earlier = self.paths
-        self.add(one for one in found if not any(_begins(one[0], path) for path in earlier))
+        self.add(violation for violation in mistakes if not any(_begins(violation[0], path) for path in earlier))
 
     def check(self) -> None:
         """End here if anything is wrong.

@@ -51,8 +51,10 @@ class NativeConfig:
     def written(self) -> dict[str, str]:
         """Where the parts of the spec stand, as "Kind/name: path", by the names that errors have for them."""
         whole = f"{self.origin}: {'spec.template.spec' if self.kind == TEMPLATE else 'spec'}"
-        found = {"spec": whole} | {name: f"{whole}.{name}" for name in _PARTS}
-        return found | {f"target.{one.json_name}": f"{whole}.target.{one.json_name}" for one, _ in _stated(self.spec)}
+        paths = {"spec": whole} | {name: f"{whole}.{name}" for name in _PARTS}
+        return paths | {
+            f"target.{entry.json_name}": f"{whole}.target.{entry.json_name}" for entry, _ in _stated(self.spec)
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,10 @@ def meaningless(read: NativeConfig | NativeCluster) -> list[Found]:
     """
     if isinstance(read, NativeCluster):
         return []
-    found = [one for one in structure.violations(read.spec) if not one.path.endswith(".config_map_ref")]
-    return _found(found, ("spec", "template", "spec") if read.kind == TEMPLATE else ("spec",))
+    violations = [
+        violation for violation in structure.violations(read.spec) if not violation.path.endswith(".config_map_ref")
+    ]
+    return _found(violations, ("spec", "template", "spec") if read.kind == TEMPLATE else ("spec",))
 
 
 def write_config(name: str, spec: specpb.MachineBootstrapSpec, *, namespace: str = "") -> dict[str, Any]:
@@ -172,7 +176,7 @@ def metadata(name: str, namespace: str) -> dict[str, str]:
 
 
 def _found(violations: Iterable[Violation], path: FieldPath) -> list[Found]:
-    return [((*path, *_parts(one)), one.description) for one in violations]
+    return [((*path, *_parts(violation)), violation.description) for violation in violations]
 
 
 def _template(tree: Mapping[str, Any], mistakes: Mistakes) -> tuple[Any, FieldPath]:

@@ -29,8 +29,8 @@ class Places:
         """
         name = re.sub(r" \(through [^()]*\)$", "", field)
         document, separator, path = name.rpartition(": ")
-        found = self._sources.get(document if separator else config, {})
-        source = found.get(namespace) or next(iter(found.values()), None)
+        sources = self._sources.get(document if separator else config, {})
+        source = sources.get(namespace) or next(iter(sources.values()), None)
         parts = parse(path)
         if source is None or not parts or (not separator and parts[0] not in source.root.children):
             return None

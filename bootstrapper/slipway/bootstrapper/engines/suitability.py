@@ -36,8 +36,8 @@ def check_features(
     remedies: Mapping[str, str],
 ) -> None:
     """Refuse what the engine does not take, and report what a worker carries without any effect."""
-    asked = bundlepb.BootstrapBundle(intent=bundle.intent, engine_options=bundle.engine_options)
-    for use in uses(asked):
+    intent = bundlepb.BootstrapBundle(intent=bundle.intent, engine_options=bundle.engine_options)
+    for use in uses(intent):
         if use.id not in features:
             remedy = remedies.get(use.id) or remedy_of(use, {})
             request.remarks.refuse(use.id, use.path, f"is nothing that {engine} can do", remedy=remedy)

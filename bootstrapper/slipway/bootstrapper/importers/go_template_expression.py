@@ -129,9 +129,9 @@ class Expression:
         return self.tokens[self.position] if self.position < len(self.tokens) else ("", "")
 
     def take(self, kind: str, text: str) -> bool:
-        found = self.peek() == (kind, text)
-        self.position += found
-        return found
+        is_next = self.peek() == (kind, text)
+        self.position += is_next
+        return is_next
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:

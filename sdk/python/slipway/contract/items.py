@@ -41,8 +41,8 @@ class Item:
 
     def take(self) -> "Item":
         """Take the item out of its holder and give a copy that stands alone. Paths of later entries change."""
-        (taken,) = take_all([self])
-        return taken
+        (copy,) = take_all([self])
+        return copy
 
 
 def take_all(chosen: Sequence[Item]) -> list[Item]:
@@ -50,27 +50,27 @@ def take_all(chosen: Sequence[Item]) -> list[Item]:
 
     Each list is gone through once, however many are taken out of it. Paths of later entries change.
     """
-    taken: list[Item] = []
+    copies: list[Item] = []
     lists: dict[tuple[int, str], list[Item]] = {}
     for item in chosen:
         copy = type(item.message)()
         copy.CopyFrom(item.message)
-        taken.append(replace(item, message=copy))
+        copies.append(replace(item, message=copy))
         if item.repeated:
             lists.setdefault((id(item.holder), item.field), []).append(item)
         else:
             item.holder.ClearField(item.field)
     for group in lists.values():
         _remove(getattr(group[0].holder, group[0].field), {id(item.message) for item in group})
-    return taken
+    return copies
 
 
 def _remove(entries: Any, gone: set[int]) -> None:
     """Remove messages from a list by their identity; the later ones first: what is before them keeps its place."""
-    found = [index for index, entry in enumerate(entries) if id(entry) in gone]
-    if len(found) != len(gone):
+    indices = [index for index, entry in enumerate(entries) if id(entry) in gone]
+    if len(indices) != len(gone):
         raise AssertionError("the item is not in its list")
-    for index in reversed(found):
+    for index in reversed(indices):
         del entries[index]
 
 

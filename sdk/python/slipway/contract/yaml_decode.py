@@ -243,7 +243,7 @@ def _is_optional(field: FieldDescriptor) -> bool:
 def _in_full(value: Any, message: Message, path: FieldPath) -> str:
     """Say how a value is written for which somebody has left out the mapping around it; "" where it cannot be one."""
     keys = fields_by_key(message.DESCRIPTOR)
-    key = next((one for one in _PLAIN if one in keys), "")
+    key = next((entry for entry in _PLAIN if entry in keys), "")
     required = any(plan(field.containing_type)[field.number].rules.required for field in keys.values())
     if not key or required or isinstance(value, list) or value is None:
         return ""

@@ -44,7 +44,7 @@ def _is_shaped(request: Json) -> bool:
     if not isinstance(metadata, dict):
         return False
     parts = (request.get("kind"), metadata.get("labels"), metadata.get("annotations"))
-    return all(one is None or isinstance(one, dict) for one in parts)
+    return all(part is None or isinstance(part, dict) for part in parts)
 
 
 def _answer(request: Json, namespaces: Collection[str]) -> Json:

@@ -109,7 +109,7 @@ class KubeadmQuestions:
         role: clusterpb.Role.ValueType,
     ) -> secretpb.SecretMaterial:
         material = secretpb.SecretMaterial()
-        every = values | {(one.name, one.key): one.value for one in result.secrets}
+        every = values | {(secret.name, secret.key): secret.value for secret in result.secrets}
         for (name, key), value in sorted(every.items()):
             material.secrets.add(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=value)
         if spec.kubernetes.etcd.HasField("external") and role != clusterpb.ROLE_WORKER:
@@ -119,10 +119,10 @@ class KubeadmQuestions:
 
 def presets_token(tree: Json) -> bool:
     """Whether a KubeadmConfigSpec has a joinConfiguration.discovery.bootstrapToken, be it an empty one."""
-    found: object = tree
+    value: object = tree
     for name in ("joinConfiguration", "discovery", "bootstrapToken"):
-        found = found.get(name) if isinstance(found, dict) else None
-    return found is not None
+        value = value.get(name) if isinstance(value, dict) else None
+    return value is not None
 
 
 def _references(tree: Json) -> Iterator[tuple[str, str]]:

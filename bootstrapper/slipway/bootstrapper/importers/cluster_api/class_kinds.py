@@ -20,8 +20,8 @@ class ClassVariable(Opaque):
     @property
     def open_api(self) -> dict[str, Any]:
         """The schema."""
-        found = self.schema_.get("openAPIV3Schema")
-        return found if isinstance(found, dict) else {}
+        schema = self.schema_.get("openAPIV3Schema")
+        return schema if isinstance(schema, dict) else {}
 
 
 class ClassNames(Foreign):

@@ -93,7 +93,7 @@ def _from_secret(context: Context, place: Place, file: File, source: SecretSourc
             context.findings.refuse(place, _KNOWN_SECRET)
             return contentpb.Content()
         key = _derived_key(context, file, name, key)
-        if all((one.name, one.key) != (name, key) for one in context.derived):
+        if all((entry.name, entry.key) != (name, key) for entry in context.derived):
             context.derived.append(secretpb.Secret(name=name, key=key, value=_changed(context, place, file, value)))
     return contentpb.Content(secret_ref=secretpb.SecretReference(name=name, key=key))
 

@@ -84,13 +84,13 @@ def _impossible_user(item: Item, administrators: str) -> Iterator[CannotLower]:
         )
 
 
-def _refuse(found: Iterable[CannotLower]) -> None:
+def _refuse(refusals: Iterable[CannotLower]) -> None:
     """Refuse an item for all that was found in it.
 
     Raises:
         CannotLower: something was.
     """
-    each_of_it = list(found)
+    each_of_it = list(refusals)
     if each_of_it:
         each_of_it[0].others += each_of_it[1:]
         raise each_of_it[0]

@@ -26,8 +26,8 @@ def lower_containerd(items: Sequence[Item], draft: Draft) -> None:
     content = toml_content(configuration(item, runtime, None))
     mode = PRIVATE if holds_secrets(content) else PUBLIC
     put_file(draft, item, runtime.configuration, content, by=CONTAINERD, mode=mode)
-    for path, one in registry_files(item, runtime, separator="\\", colon="_"):
-        put_file(draft, item, path, one, by=CONTAINERD)
+    for path, file in registry_files(item, runtime, separator="\\", colon="_"):
+        put_file(draft, item, path, file, by=CONTAINERD)
     calls = [["Restart-Runtime", runtime.service]]
     if containerd.HasField("proxy"):
         calls.insert(0, _environment(runtime.service, containerd.proxy))
