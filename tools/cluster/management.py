@@ -110,7 +110,7 @@ class ManagementCluster:
     def _start(self) -> RunningCluster:
         # An API server without watchers of its certificates' files ends, and says nothing of the limit.
         watchers.wait_free("the management cluster", needed=_WATCHERS)
-        where = self._ending.enter_context(place.taken())
+        where = self._ending.enter_context(place.reserve())
         environment = Environment(where.directory, where.address)
         supervisor = self._ending.enter_context(processes.supervisor(where.directory / LOGS))
         shape = Shape(programs.link(where.directory / PROGRAMS), flags=self._flags)

@@ -170,6 +170,6 @@ def _group(name: str) -> Iterator[None]:
         # What was killed is gone a moment later.
         deadline = time.monotonic() + _END_SECONDS
         cgroups.remove(name)
-        while cgroups.left(name) and time.monotonic() < deadline:
+        while cgroups.with_prefix(name) and time.monotonic() < deadline:
             time.sleep(_PAUSE)
             cgroups.remove(name)

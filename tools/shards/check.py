@@ -62,5 +62,5 @@ def _there(path: str, paths: Iterable[str]) -> bool:
 
 
 def _overlap(path: str, claimed: str) -> bool:
-    """Tell whether a file or folder that the tests reach is, holds or lies in what the map leaves out."""
+    """Return whether a file or folder that the tests reach is, holds or lies in what the map leaves out."""
     return within(path, (claimed,)) or within(claimed, (path,))

@@ -18,7 +18,7 @@ import click
 import structlog
 
 from slipway.certificates.authority import Subject
-from slipway.certificates.issuance import Issuance, Terms, expiry
+from slipway.certificates.issuance import Issuance, Lifetimes, expiry
 from slipway.certificates.subjects import read_subject
 from slipway.kubernetes_api.api import Api
 from slipway.kubernetes_api.connection import Connection
@@ -91,7 +91,7 @@ async def keep(  # noqa: PLR0913  # keyword-only
     subjects: Sequence[Subject],
     trust_domain: str,
     now: datetime,
-    terms: Terms | None = None,
+    lifetimes: Lifetimes | None = None,
 ) -> bytes:
     """Bring the Secrets of an installation up to date; give the authorities that are trusted, PEM.
 
@@ -101,7 +101,7 @@ async def keep(  # noqa: PLR0913  # keyword-only
         ApiFailure: a Secret is not there, or somebody else has changed one meanwhile; what was written is good.
     """
     secret = await api.get(SECRETS, namespace, AUTHORITY)
-    issuance = Issuance(_data(secret), trust_domain=trust_domain, now=now, terms=terms or Terms())
+    issuance = Issuance(_data(secret), trust_domain=trust_domain, now=now, lifetimes=lifetimes or Lifetimes())
     await _write(api, secret, issuance.authority)
     for subject in subjects:
         secret = await api.get(SECRETS, namespace, secret_of(subject))

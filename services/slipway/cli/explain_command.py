@@ -123,12 +123,12 @@ async def _explain(
             except SlipwayError as error:
                 note_error(loaded, question, error)
             else:
-                answers[question.name] = _placed(question, answer)
+                answers[question.name] = _name_fields(question, answer)
                 note_answer(loaded, question, answer.diagnostics)
     return answers
 
 
-def _placed(question: MachineQuestion, answer: bootstrappb.ExplainResponse) -> bootstrappb.ExplainResponse:
+def _name_fields(question: MachineQuestion, answer: bootstrappb.ExplainResponse) -> bootstrappb.ExplainResponse:
     """Name the fields that the server knows by their paths in a spec as the user wrote them."""
     for row in answer.rows:
         if not row.origin.document:

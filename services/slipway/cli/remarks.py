@@ -52,7 +52,7 @@ def together_lines(loaded: Loaded) -> Mapping[str, Sequence[str]]:
     lines: dict[str, list[str]] = {}
     for inconsistency in inconsistencies(loaded.questions):
         question = inconsistency.machine
-        known = inconsistency.field and _found(loaded.places, question, question.as_written(inconsistency.field))
+        known = inconsistency.field and _place(loaded.places, question, question.as_written(inconsistency.field))
         line = _sentence(loaded.places, question, inconsistency.field, inconsistency.message) if known else ""
         lines.setdefault(question.name, []).append(line or str(question.standing.problem(inconsistency.message)))
     return lines
@@ -64,7 +64,7 @@ def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
     messages: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         for refusal in entry.refusals:
-            reason = _told(refusal["reason"], refusal["remedy"])
+            reason = _with_advice(refusal["reason"], refusal["remedy"])
             field = refusal["field"] or ("" if entry.provisioner else entry.machine)
             line = _sentence(loaded.places, questions[entry.machine], field, reason)
             messages.setdefault((entry.status, line), []).append(entry.provisioner)
@@ -117,13 +117,13 @@ def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) 
     """Give the lines of an error about a machine."""
     lines = []
     for violation in error.violations:
-        text = _told(violation.description, what_to_do(error, question.subject, violation))
+        text = _with_advice(violation.description, what_to_do(error, question.subject, violation))
         lines.append(_sentence(places, question, violation.path, text))
     whole = with_remedy(error.message, what_to_do(error, question.subject))
     return lines or [_sentence(places, question, question.name, whole)]
 
 
-def _told(reason: str, remedy: str) -> str:
+def _with_advice(reason: str, remedy: str) -> str:
     """Say what is wrong and what to do; a rule that is broken says by itself what to do."""
     return reason if remedy == CORRECT else with_remedy(reason, remedy)
 
@@ -133,14 +133,14 @@ def _sentence(places: Places, question: MachineQuestion, field: str, message: st
     if field in {"", "Slipway"}:
         return message
     field = question.as_written(field)
-    place = _found(places, question, field)
+    place = _place(places, question, field)
     if place is None:
         of = "" if field == question.name else f"{question.name}: "
         return f"{_at(question.standing.file, question.standing.position)}{of}{field}: {message}"
     return f"{_at(place.file, place.position)}{field}: {message}"
 
 
-def _found(places: Places, question: MachineQuestion, field: str) -> SourceProblem | None:
+def _place(places: Places, question: MachineQuestion, field: str) -> SourceProblem | None:
     return places.find(field, config=question.standing.config, namespace=question.standing.namespace)
 
 

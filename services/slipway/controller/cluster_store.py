@@ -151,7 +151,7 @@ class ClusterStore:
         return _secrets(declaration, values)
 
     def _expired(self, declaration: secretpb.SecretDeclaration, values: Values) -> bool:
-        """Tell whether a client's certificate has to be made anew. Authorities are renewed by people only."""
+        """Return whether a client's certificate has to be made anew. Authorities are renewed by people only."""
         if declaration.kind != secretpb.SECRET_KIND_CLIENT_CERTIFICATE:
             return False
         try:

@@ -294,7 +294,7 @@ class Facts:
         return self.status.get("conditions") or ()
 
     @property
-    def told(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether the status says already how far the config has come; a pause is no step."""
         return any(condition["type"] != "Paused" for condition in self.conditions)
 

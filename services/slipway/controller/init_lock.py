@@ -26,7 +26,7 @@ class InitLock:
     """Takes and frees the locks of clusters."""
 
     def __init__(self, objects: Objects, machines: Lookup) -> None:
-        """Use an API, and the local copy of all Machines to tell whether a holder is still there."""
+        """Use an API, and the local copy of all Machines to return whether a holder is still there."""
         self._objects = objects
         self._machines = machines
         self._freed: set[str] = set()
@@ -67,7 +67,7 @@ class InitLock:
             self._freed.add(cluster.uid)
 
     async def _is_there(self, namespace: str, holder: str) -> bool:
-        """Tell whether a Machine is there; the local copy may be late, so only the API says that it is not."""
+        """Return whether a Machine is there; the local copy may be late, so only the API says that it is not."""
         if self._machines.get(namespace, holder) is not None:
             return True
         try:

@@ -226,15 +226,15 @@ class Reconciler:
     async def _halted(self, facts: Facts, halt: Halt, waited: Callable[[str], float]) -> Next:
         self.metrics.halts[halt.reason] = self.metrics.halts.get(halt.reason, 0) + 1
         remaining = self.timeouts.quiet_seconds * _PATIENCE.get(halt.reason, 1) - waited(halt.reason)
-        quiet = not halt.refused and not facts.told and remaining > 0
+        quiet = not halt.refused and not facts.is_reported and remaining > 0
         if not quiet:
-            await self._tell(facts, halt)
+            await self._report_halt(facts, halt)
         if halt.retry:
             return Next(failed=True, reason=halt.reason)
         times = [seconds for seconds in (halt.after, remaining if quiet else None) if seconds is not None]
         return Next(after=min(times) if times else None, reason=halt.reason)
 
-    async def _tell(self, facts: Facts, halt: Halt) -> None:
+    async def _report_halt(self, facts: Facts, halt: Halt) -> None:
         if facts.secret is not None and Record.of_secret(facts.secret) is not None and facts.reported:
             # The machine has its user data; what is in the way is the upkeep of its token, or a new render of a pool.
             updates = [

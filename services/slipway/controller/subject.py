@@ -82,7 +82,7 @@ def subject_of(
 
 
 def uses_own_token(spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.ValueType) -> bool:
-    """Tell whether a joining machine brings its own token, or a kubeconfig in place of one."""
+    """Return whether a joining machine brings its own token, or a kubeconfig in place of one."""
     discovery = effective_spec(spec, role).kubernetes.discovery
     return discovery.HasField("file") or discovery.token.HasField("token")
 

@@ -179,7 +179,7 @@ class Watches:
                 for place in self._depends.pop(key, frozenset()):
                     self._dependents.get((key[0], place), set()).discard(key)
                 self.gone(old)
-        elif old is None or _asked(old) != _asked(new):
+        elif old is None or _desired_state(old) != _desired_state(new):
             self.changed(_key(new))
 
     def _on_latecomer(self, old: Json | None, new: Json | None) -> None:
@@ -272,7 +272,7 @@ def _key(item: Json) -> Key:
     return item["metadata"]["namespace"], item["metadata"]["name"]
 
 
-def _asked(config: Json) -> tuple[object, ...]:
+def _desired_state(config: Json) -> tuple[object, ...]:
     """Give what of a config leads to a look: all but its status."""
     metadata = config["metadata"]
     return (

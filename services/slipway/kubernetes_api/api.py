@@ -105,7 +105,7 @@ class Api:
         await self.connection.call("POST", path, kind=resource.kind, name=name, query=query, body=body)
 
     async def replace(self, resource: Resource, namespace: str, body: Json) -> Json:
-        """Replace an object; with its resourceVersion only if nobody changed it meanwhile."""
+        """Replace an object; with its resourceVersion only if no other client has changed it."""
         name = body["metadata"]["name"]
         answer = await self.connection.call(
             "PUT", resource.path(namespace, name), kind=resource.kind, name=f"{namespace}/{name}", body=body
@@ -151,7 +151,7 @@ class Api:
 
 
 def _whole(resource: Resource, verb: str, answer: object) -> Json:
-    """Check that an answer is an object that is stored, with what everybody here asks of its metadata."""
+    """Check that an answer is an object that is stored, with the metadata that every caller needs."""
     metadata = answer.get("metadata") if isinstance(answer, dict) else None
     if not isinstance(answer, dict) or (resource.namespaced and not isinstance(metadata, dict)):
         raise Unreachable(verb, resource.kind, "", "no object")

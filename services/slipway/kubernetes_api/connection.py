@@ -75,8 +75,8 @@ class Connection:
     ) -> None:
         """Use a configuration of the client; each call has so many `seconds`, and its answer at most so many bytes.
 
-        Redirects are not followed: they would take credentials and bodies to an address that nobody has checked.
-        The longest line of a watch is the client's own limit, 4 MiB. A server that somebody's kubeconfig names is
+        Redirects are not followed: they would take credentials and bodies to an address that is not checked.
+        The longest line of a watch is the client's own limit, 4 MiB. A server that a user's kubeconfig names is
         called at certain `destinations` only; it is asked for answers that are not compressed, and a compressed one is
         not expanded.
         """
@@ -138,7 +138,7 @@ class Connection:
         """Connect to a cluster by what a checked kubeconfig holds.
 
         Raises:
-            KubeconfigRefused: its server is none of the destinations.
+            KubeconfigRefused: its server is not one of the destinations.
         """
         destinations.check(urlsplit(access.server).hostname or "")
         configuration = Configuration(host=access.server)
@@ -255,7 +255,7 @@ class Connection:
                 if len(data) > self._most_bytes:
                     raise ValueError("the answer is too long")
         finally:
-            # Read to its end, the connection is free already; else, as when nobody waits any more, it would stay with
+            # Read to its end, the connection is free already; else, as when the caller has gone, it would stay with
             # half an answer on it.
             response.close()
         return bytes(data)

@@ -1,6 +1,6 @@
 """Which addresses a service may call because a kubeconfig in some namespace says so.
 
-Whoever can write that Secret chooses the server. Without a check they could make the service call what only it can
+The author of that Secret chooses the server. Without a check they could make the service call what only it can
 reach: programs in its own pod, the metadata service of its machine, services of the management cluster.
 """
 
@@ -50,7 +50,7 @@ class Destinations:
                 name that ends so.
 
         Raises:
-            ValueError: an entry is none of these.
+            ValueError: an entry is something else.
         """
         self._networks: list[IPv4Network | IPv6Network] = []
         self._names: set[str] = set()
@@ -85,14 +85,14 @@ class Destinations:
             )
 
     def names(self, host: str) -> bool:
-        """Tell whether the operator has allowed this name."""
+        """Return whether the operator has allowed this name."""
         name = host.lower().rstrip(".")
         return any(
             f".{name}".endswith(pattern) if pattern.startswith(".") else name == pattern for pattern in self._names
         )
 
     def allows(self, address: str) -> bool:
-        """Tell whether an address may be called."""
+        """Return whether an address may be called."""
         mapped = _meant(ip_address(address.partition("%")[0]))
         if any(mapped in network for network in self._networks if network.version == mapped.version):
             return True

@@ -1,8 +1,8 @@
 """Which replica writes: the holder of a Lease.
 
 The client's own election goes on as leader after a failed renewal and compares clocks of two machines. Here a replica
-judges another's lease only by how long it saw it unchanged, and one that could not renew in time is told at once: its
-process must end, since somebody else may write now.
+judges another's lease only by how long it saw it unchanged, and one that could not renew in time fails at once: its
+process must end, since another replica may write now.
 """
 
 import asyncio
@@ -98,7 +98,7 @@ class Election:
         try:
             return await self._acquire()
         except (Conflict, AlreadyExists):
-            # Somebody else was quicker: what is held is not known to be ours any more until it is read again.
+            # Another replica was quicker: what is held is not known to be ours any more until it is read again.
             return False
         except ApiFailure as error:
             _log.warning("leader election lease unreachable", failure=type(error).__name__)

@@ -1,4 +1,4 @@
-"""The objects of a kind, kept up to date by list and watch, with what changed told to whoever listens."""
+"""The objects of a kind, kept up to date by list and watch, and every change is reported to the listeners."""
 
 import asyncio
 import contextlib
@@ -55,11 +55,11 @@ class Informer:
         self._tasks: list[asyncio.Task[None]] = []
 
     def listen(self, listener: Listener) -> None:
-        """Tell every change from now on."""
+        """Report every change from now on."""
         self._listeners.append(listener)
 
     def get(self, namespace: str, name: str) -> Json | None:
-        """Give an object. It is shared: nobody may change it."""
+        """Give an object. It is shared: do not change it."""
         return self._objects.get((namespace, name))
 
     def keys(self) -> Collection[Key]:

@@ -61,7 +61,7 @@ def read_kubeconfig(data: bytes) -> ClusterAccess:
     """Read the current context.
 
     Raises:
-        KubeconfigRefused: it is none, is incomplete, or would make this process run a program or read a file.
+        KubeconfigRefused: it is no kubeconfig, is incomplete, or would make this process run a program or read a file.
     """
     if len(data) > MOST_BYTES:
         raise KubeconfigRefused(f"the kubeconfig is longer than {MOST_BYTES // 1024} KiB")

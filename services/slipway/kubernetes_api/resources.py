@@ -16,7 +16,7 @@ KUBEADM_GROUP = "bootstrap.cluster.x-k8s.io"
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A kind of objects. `namespaced` tells how their addresses look."""
+    """A kind of objects. `namespaced` decides what their addresses look like."""
 
     group: str
     version: str
@@ -33,7 +33,7 @@ class Resource:
         """Give the address of an object, or of the list without a name; all namespaces without a namespace.
 
         Raises:
-            Invalid: a part is none: it would be the address of something else.
+            Invalid: a part is not valid: it would be the address of something else.
         """
         parts = ["/apis", self.group, self.version] if self.group else ["/api", self.version]
         if namespace and self.namespaced:

@@ -4,7 +4,7 @@ Reading never waits: a watch keeps the local copy. Writing is done behind, the n
 long a lease still lasts is judged by this process's own clock since it last saw it renewed, never by the clocks of two
 machines.
 
-The id of a lease stands in the object. Whoever reads it could renew or end that lease where nobody has to prove a name;
+The id of a lease is in the object. A reader of it could renew or end that lease where no caller has to prove a name;
 so the registry takes this store with TLS only, where a caller must own the name as well.
 """
 
@@ -61,7 +61,7 @@ class LeaseStore:
         self._unwritten: dict[Key, Instance | None] = {}
         self._bases: dict[Key, Json] = {}
         self._written = asyncio.Event()
-        self._told: Callable[[], None] = lambda: None
+        self._on_change: Callable[[], None] = lambda: None
         self._informer = Informer(api, LEASES, namespaces=[namespace], selector=f"{LABEL}=instance")
         self._informer.listen(self._observe)
         self._writer: asyncio.Task[None] | None = None
@@ -90,13 +90,13 @@ class LeaseStore:
             self._written.set()
 
     async def open(self, on_change: Callable[[], None]) -> None:
-        """Read what is there and follow it; `told` is called when another replica has changed something.
+        """Read what is there and follow it; `on_change` is called when another replica has changed something.
 
         Raises:
             ApiFailure: the API server does not answer, or forbids.
         """
         self._epoch = await self._memory()
-        self._told = on_change
+        self._on_change = on_change
         self._informer.start()
         await self._informer.synced.wait()
         self._writer = asyncio.ensure_future(self._write_behind())
@@ -185,9 +185,9 @@ class LeaseStore:
         raise Conflict("PUT", LEASES.kind, name_of(key))
 
     async def _is_overtaken(self, key: Key, body: Json, base: Json | None) -> bool:
-        """Look at what another replica wrote; tell whether it renewed the lease where we did not.
+        """Look at what another replica wrote; return whether it renewed the lease where we did not.
 
-        Whoever renewed knows more than whoever only judged from what was seen before; clocks are not compared.
+        A replica that renewed knows more than one that only judged from what was seen before; clocks are not compared.
         """
         try:
             lease = await self._api.get(LEASES, self._namespace, name_of(key))
@@ -209,7 +209,7 @@ class LeaseStore:
                 self._bases.pop(key_of(gone), None)
             if gone is not None and key_of(gone) not in self._unwritten:
                 self._instances.pop(key_of(gone), None)
-                self._told()
+                self._on_change()
             return
         instance = self._instance(new)
         if instance is None:
@@ -224,7 +224,7 @@ class LeaseStore:
         if held is not None and held.renew_time == instance.renew_time:
             instance = replace(instance, expires=held.expires)
         self._instances[key] = instance
-        self._told()
+        self._on_change()
 
     def _instance(self, lease: Json) -> Instance | None:
         return read(lease, expires=self._clock.monotonic() + self._ttl)

@@ -61,7 +61,7 @@ class Prober:
     async def _sweeping(self) -> None:
         while True:
             self._registrations.sweep()
-            await asyncio.sleep(self._registrations.terms.ttl / 30)
+            await asyncio.sleep(self._registrations.lease_duration.ttl / 30)
 
     def _follow_file(self) -> None:
         if self._static is None:

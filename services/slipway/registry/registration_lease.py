@@ -68,7 +68,7 @@ def written(instance: Instance, *, namespace: str, ttl: float) -> Json:
 
 
 def read(lease: Json, *, expires: float) -> Instance | None:
-    """Give the instance of a Lease; None for one that somebody has broken.
+    """Give the instance of a Lease; None for one that was changed by hand and is broken.
 
     Args:
         lease: the object.

@@ -33,8 +33,8 @@ _BESIDE_INFO = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """The terms of a lease, in seconds: how long it lasts, and when to renew it."""
+class LeaseDuration:
+    """Of a lease, in seconds: how long it lasts, and when to renew it."""
 
     ttl: float = 30.0
     renew_after: float = 10.0
@@ -43,13 +43,13 @@ class Terms:
 class Registrations:
     """All instances and their leases."""
 
-    def __init__(self, store: Store, clock: Clock, *, terms: Terms, new_id: Callable[[], str]) -> None:
-        """Keep them in a store; ``new_id`` gives ids of leases that nobody can guess."""
+    def __init__(self, store: Store, clock: Clock, *, lease_duration: LeaseDuration, new_id: Callable[[], str]) -> None:
+        """Keep them in a store; ``new_id`` gives ids of leases that cannot be guessed."""
         self._store = store
         self._clock = clock
         self._new_id = new_id
         self._changed = asyncio.Event()
-        self.terms = terms
+        self.lease_duration = lease_duration
 
     @property
     def epoch(self) -> str:
@@ -106,7 +106,7 @@ class Registrations:
             register_time=now,
             renew_time=now,
             lease_id=self._new_id(),
-            expires=self._clock.monotonic() + self.terms.ttl,
+            expires=self._clock.monotonic() + self.lease_duration.ttl,
         )
         self._put(instance)
         return instance
@@ -128,7 +128,9 @@ class Registrations:
         instance = self.leased(lease_id)
         if instance is None:
             raise LeaseNotFound("the registry does not hold this lease; register again")
-        renewed = replace(instance, renew_time=self._clock.now(), expires=self._clock.monotonic() + self.terms.ttl)
+        renewed = replace(
+            instance, renew_time=self._clock.now(), expires=self._clock.monotonic() + self.lease_duration.ttl
+        )
         if draining:
             renewed = replace(renewed, state=DRAINING, state_reason="it is about to stop")
         if renewed.state == instance.state:
@@ -187,8 +189,8 @@ class Registrations:
             )
         )
 
-    def told(self) -> None:
-        """Tell whoever waits for a change that the store has one, made by another replica."""
+    def notify(self) -> None:
+        """Wake the callers that wait for a change: another replica has made one."""
         self._notify()
 
     def remove(self, instance: Instance) -> None:
@@ -202,7 +204,7 @@ class Registrations:
         for instance in self._store.all():
             if instance.expires is None or now < instance.expires:
                 continue
-            if now >= instance.expires + EXPIRED_KEPT * self.terms.ttl:
+            if now >= instance.expires + EXPIRED_KEPT * self.lease_duration.ttl:
                 self._store.remove(instance)
                 self._notify()
             elif instance.state != EXPIRED:
@@ -237,7 +239,7 @@ class Registrations:
                 raise Overloaded(
                     "the registry's list is full: there are too many instances, of this name or of all",
                     metadata={"limit": str(MAX_INSTANCES)},
-                    retry_after=self.terms.ttl,
+                    retry_after=self.lease_duration.ttl,
                 )
             self._store.remove(min(ended, key=lambda instance: instance.renew_time))
 

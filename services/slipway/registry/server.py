@@ -32,7 +32,7 @@ async def serve_registry(
     on_start: OnStart | None = None,
     stop: asyncio.Event | None = None,
 ) -> None:
-    """Serve the registry until it is told to end, see ``lifecycle.serve``.
+    """Serve the registry until it is stopped, see ``lifecycle.serve``.
 
     Raises:
         StaticEndpointsError: the file of static endpoints cannot be used.
@@ -41,9 +41,11 @@ async def serve_registry(
     static = None if settings.static_endpoints is None else StaticEndpoints(settings.static_endpoints, gate)
     clock = clock or SystemClock()
     leases = await _leases(settings, clock)
-    registrations = Registrations(leases or MemoryStore(epoch=_new_id()), clock, terms=settings.terms, new_id=_new_id)
+    registrations = Registrations(
+        leases or MemoryStore(epoch=_new_id()), clock, lease_duration=settings.lease_duration, new_id=_new_id
+    )
     if leases is not None:
-        await leases.open(registrations.told)
+        await leases.open(registrations.notify)
     channels = ChannelPool.of(settings)
     dialler = DialBack(channels, trust_domain=settings.trust_domain, seconds=settings.dial_seconds)
     prober = asyncio.ensure_future(Prober(registrations, dialler, static, seconds=settings.probe_seconds).run())

@@ -86,7 +86,7 @@ class Bench:
         end = time.monotonic() + _PATIENCE
         quiet = end
         while time.monotonic() < end:
-            calls, position = self.cluster.audit.news(position)
+            calls, position = self.cluster.audit.read_from(position)
             now = time.monotonic()
             if any(call.user == contender.user and call.resource != _LEASES for call in calls):
                 quiet = now + _SETTLED
@@ -144,7 +144,7 @@ class Bench:
         wanted, made, end = set(fleet.names), dict[str, Call](), time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             # Each line is read once: who measures takes from the same two cores.
-            calls, position = self.cluster.audit.news(position)
+            calls, position = self.cluster.audit.read_from(position)
             made.update(
                 {call.name: call for call in calls if _makes_secret(call) and call.namespace == fleet.namespace}
             )

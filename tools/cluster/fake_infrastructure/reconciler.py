@@ -62,7 +62,7 @@ class Reconciler:
         if not body.get("spec", {}).get("controlPlaneEndpoint"):
             host, port = self.machines.endpoint(body["metadata"]["namespace"], body["metadata"]["name"])
             self.client.patch(body, {"spec": {"controlPlaneEndpoint": {"host": host, "port": port}}})
-        self._tell(body, {})
+        self._set_status(body, {})
 
     def _machine(self, body: Object) -> None:
         machine = self._owner(body)
@@ -73,7 +73,7 @@ class Reconciler:
         if not _provisioned(body):
             address = self.machines.switch_on(name, order)
             self.client.patch(body, {"spec": {"providerID": nodes.PROVIDER_ID + name}})
-            self._tell(body, {"addresses": [{"type": "InternalIP", "address": address}]})
+            self._set_status(body, {"addresses": [{"type": "InternalIP", "address": address}]})
         if not machine.get("status", {}).get("nodeRef") and not self.machines.join(name, order):
             self._touch(body)
 
@@ -90,7 +90,7 @@ class Reconciler:
             for name in names:
                 self.machines.switch_on(name, order)
             self.client.patch(body, {"spec": {"providerIDList": identities}})
-            self._tell(body, {"replicas": len(names), "ready": True})
+            self._set_status(body, {"replicas": len(names), "ready": True})
         if len(pool.get("status", {}).get("nodeRefs", [])) < len(names):
             for name in names:
                 self.machines.join(name, order)
@@ -123,7 +123,7 @@ class Reconciler:
         self.client.patch(machine, {"status": {"seen": f"{seen:%Y-%m-%dT%H:%M:%SZ}"}}, subresource="status")
         raise NotYetError("the machine has no node")
 
-    def _tell(self, body: Object, status: Object) -> None:
+    def _set_status(self, body: Object, status: Object) -> None:
         now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         ready = {"type": "Ready", "status": "True", "reason": "Fake", "message": "", "lastTransitionTime": now}
         change = {"status": {"initialization": {"provisioned": True}, "conditions": [ready], **status}}

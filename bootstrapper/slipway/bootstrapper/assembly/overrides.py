@@ -52,7 +52,7 @@ def overrides_of(spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.ValueTy
 
 
 def is_whole(value: object) -> bool:
-    """Tell whether a field's value is replaced as a whole: it is no message, or one that is one value."""
+    """Return whether a field's value is replaced as a whole: it is no message, or one that is one value."""
     return not isinstance(value, Message) or isinstance(value, WHOLE)
 
 

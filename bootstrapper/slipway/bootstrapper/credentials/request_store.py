@@ -28,7 +28,7 @@ class RequestStore:
         self._path = path
 
     def holds_any(self, declarations: Iterable[secretpb.SecretDeclaration]) -> bool:
-        """Tell whether the request holds one of the declared secrets at least."""
+        """Return whether the request holds one of the declared secrets at least."""
         return bool(named(self._material.secrets, declarations))
 
     def ensure(

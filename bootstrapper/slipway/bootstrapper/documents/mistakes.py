@@ -23,7 +23,7 @@ class Mistakes:
         self._found: dict[Found, None] = {}
 
     def __bool__(self) -> bool:
-        """Tell whether anything is wrong."""
+        """Return whether anything is wrong."""
         return bool(self._found)
 
     @property
@@ -60,7 +60,7 @@ class Mistakes:
             raise SourceError(self.problems)
 
     def _follows(self, path: FieldPath, wrong: FieldPath) -> bool:
-        """Tell whether a problem at `path` may follow from one at `wrong`."""
+        """Return whether a problem at `path` may follow from one at `wrong`."""
         holder = wrong[:-1]
         if _begins(path, wrong) or _begins(wrong, path):
             return True
@@ -81,7 +81,7 @@ def _holds_entries(wrong: FieldPath) -> bool:
 
 
 def _of_a_list_with(wrong: FieldPath, path: FieldPath) -> bool:
-    """Tell whether `path` is an entry, as a whole, of a list in which `wrong` stands."""
+    """Return whether `path` is an entry, as a whole, of a list in which `wrong` stands."""
     return bool(path) and isinstance(path[-1], int) and len(wrong) > len(path) and _begins(wrong, path[:-1])
 
 

@@ -96,7 +96,7 @@ class _Token:
 
 
 def has_jinja(text: str) -> bool:
-    """Tell whether cloud-init would find anything of Jinja in the text."""
+    """Return whether cloud-init would find anything of Jinja in the text."""
     return _MARKS.search(text) is not None
 
 

@@ -16,7 +16,7 @@ _ONE_FILE_EACH = frozenset({"os", "commands"})
 
 
 def mixed(spec: specpb.MachineBootstrapSpec) -> bool:
-    """Tell whether a file that will be made of the spec holds both facts and Jinja."""
+    """Return whether a file that will be made of the spec holds both facts and Jinja."""
     together: set[str] = set()
     for part, kinds in _texts(spec, part=""):
         if part in _ONE_FILE_EACH:

@@ -56,7 +56,7 @@ def _position(path: str) -> list[tuple[str, int]]:
 
 
 def take_out(message: Message, path: str) -> bool:
-    """Clear the field, or remove the entry of a list, that a field path names; tell whether it was there."""
+    """Clear the field, or remove the entry of a list, that a field path names; return whether it was there."""
     *above, (name, index) = _PART.findall(path)
     holder = message
     for outer, number in above:

@@ -9,7 +9,7 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 
 
 def has_template(segments: Iterable[contentpb.Segment | contentpb.TextSegment]) -> bool:
-    """Tell whether a part is imported template text."""
+    """Return whether a part is imported template text."""
     return any(segment.WhichOneof("value") == "template" for segment in segments)
 
 

@@ -41,7 +41,7 @@ class Work:
         self.refuse(Problem(name, item.path, reason, remedy, origin, part=part, other_formats=True))
 
     def has_no_pass(self, item: Item) -> bool:
-        """Tell whether nothing can lower an item."""
+        """Return whether nothing can lower an item."""
         return self.table.find(item.feature, self.draft.target.os_family) is None
 
     def leave_out(self, spared: Sequence[Problem], rejected: Mapping[str, Violation]) -> dict[str, Violation]:

@@ -124,7 +124,7 @@ def all_candidates(
 
 
 def reaches(info: provisionerpb.FormatInfo, target: clusterpb.Target) -> bool:
-    """Tell whether a machine of such a target can have a format at all."""
+    """Return whether a machine of such a target can have a format at all."""
     if target.os_family and target.os_family not in info.os_families:
         return False
     if info.verbatim and not infrastructure(target).verbatim:

@@ -116,7 +116,7 @@ def _collect(  # noqa: PLR0913, PLR0917  # positional, since the walk runs on ev
 
 @cache
 def _names_itself(descriptor: Descriptor) -> bool:
-    """Tell whether messages of this type may have a feature id by the value of one of their fields."""
+    """Return whether messages of this type may have a feature id by the value of one of their fields."""
     return any(field.feature_from_value for field in plan(descriptor).values())
 
 

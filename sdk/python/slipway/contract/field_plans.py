@@ -41,7 +41,7 @@ def plan(descriptor: Descriptor) -> dict[int, FieldPlan]:
 
 @cache
 def is_item(descriptor: Descriptor) -> bool:
-    """Tell whether messages of this type are items: units that are taken, lowered or refused as a whole."""
+    """Return whether messages of this type are items: units that are taken, lowered or refused as a whole."""
     origin = descriptor.fields_by_name.get("origin")
     return origin is not None and origin.message_type is not None and origin.message_type.full_name == ORIGIN
 

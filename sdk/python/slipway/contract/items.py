@@ -80,7 +80,7 @@ def items(message: Message) -> Iterator[Item]:
 
 
 def within(path: str, outer: str) -> bool:
-    """Tell whether a field path is `outer` or lies in it."""
+    """Return whether a field path is `outer` or lies in it."""
     return path == outer or path.startswith((outer + ".", outer + "["))
 
 

@@ -235,7 +235,7 @@ class _Decoder:
 
 
 def _is_optional(field: FieldDescriptor) -> bool:
-    """Tell whether the field's oneof is only how proto3 writes `optional`."""
+    """Return whether the field's oneof is only how proto3 writes `optional`."""
     group = field.containing_oneof
     return group is not None and len(group.fields) == 1 and group.name == f"_{field.name}"
 

@@ -73,7 +73,7 @@ _TAB = "a tab: indent with spaces"
 
 
 def _is_tab(text: str, mark: Any) -> bool:
-    """Tell whether a tab stands where the parser stopped."""
+    """Return whether a tab stands where the parser stopped."""
     line = next(itertools.islice(text.splitlines(), mark.line, None), "")
     return line[mark.column : mark.column + 1] == "\t"
 

@@ -30,7 +30,7 @@ class ClassNames(Foreign):
     names: list[str] = []
 
     def match(self, name: str) -> bool:
-        """Tell whether a class is meant."""
+        """Return whether a class is meant."""
         return any(_matches(each, name) for each in self.names)
 
 
