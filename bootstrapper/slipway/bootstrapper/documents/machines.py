@@ -1,6 +1,6 @@
 """One machine, as a question that can be put to the bootstrapper, whatever kind of document it was described in."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.documents.native import CLUSTER, NativeCluster, NativeConfig
@@ -68,12 +68,30 @@ class MachineQuestion:
         return name if outer is None else self.written[outer] + name[len(outer) :]
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which machines count.
+
+    Attributes:
+        names: their names, empty where all count.
+        notes: what is wrong with others.
+    """
+
+    names: Collection[str]
+    notes: list[SourceProblem]
+
+    def counts(self, name: str) -> bool:
+        """Tell whether a machine counts."""
+        return not self.names or name in self.names
+
+
 def native_questions(
     configs: Sequence[NativeConfig],
     clusters: Sequence[NativeCluster],
     *,
     elsewhere: Iterable[clusterpb.Cluster] = (),
     named: Iterable[NativeConfig] = (),
+    only: Choice | None = None,
 ) -> Iterator[MachineQuestion]:
     """Give the machines of our own documents.
 
@@ -85,6 +103,7 @@ def native_questions(
         clusters: the clusters that are described by hand.
         elsewhere: clusters known from Cluster API's own documents.
         named: configs that Cluster API's own documents name: their machines are known already.
+        only: the machines that count, all where it is not given.
 
     Raises:
         SourceError: the config of a machine is not there, or the cluster of a config cannot be told.
@@ -100,7 +119,8 @@ def native_questions(
                 meant = did_you_mean(entry.config, by_name)
                 hint = f"; did you mean {meant}?" if meant else ""
                 problem = f"no such SlipwayConfig in the files{hint}"
-                problems.append(cluster.document.source.problem((*path, "config"), problem))
+                into = problems if only is None or only.counts(entry.name) else only.notes
+                into.append(cluster.document.source.problem((*path, "config"), problem))
                 continue
             used.add(id(config))
             place = cluster.document.source.problem(path, "")
