@@ -115,7 +115,7 @@ def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) 
     """Give the lines of an error about a machine."""
     lines = []
     for one in error.violations:
-        text = _told(one.description, what_to_do(error, question.subject, one))
+        text = _told(one.description, what_to_do(error, question.subject, one, written=question.written))
         lines.append(_sentence(places, question, one.path, text))
     whole = with_remedy(error.message, what_to_do(error, question.subject))
     return lines or [_sentence(places, question, question.name, whole)]

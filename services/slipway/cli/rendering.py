@@ -209,7 +209,7 @@ def _refused(entry: Entry, question: MachineQuestion, error: SlipwayError) -> No
             "field": question.as_written(person_field(one.path)),
             "feature": one.feature or error.reason,
             "reason": one.description,
-            "remedy": what_to_do(error, subject, one),
+            "remedy": what_to_do(error, subject, one, written=question.written),
         }
         for one in error.violations
     ] or [{"field": "", "feature": error.reason, "reason": error.message, "remedy": what_to_do(error, subject)}]

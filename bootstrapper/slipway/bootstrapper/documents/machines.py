@@ -62,10 +62,15 @@ class MachineQuestion:
 
     def as_written(self, name: str) -> str:
         """Give the name that a field has in the user's documents; its own where that is not known, or is it already."""
-        if ": " in name:
-            return name
-        outer = next((one for one in enclosing(name) if one in self.written), None)
-        return name if outer is None else self.written[outer] + name[len(outer) :]
+        return as_written(name, self.written)
+
+
+def as_written(name: str, written: Mapping[str, str]) -> str:
+    """Give the name that a field has in the user's documents, by those of the fields around it; see MachineQuestion."""
+    if ": " in name:
+        return name
+    outer = next((one for one in enclosing(name) if one in written), None)
+    return name if outer is None else written[outer] + name[len(outer) :]
 
 
 @dataclass(frozen=True, slots=True)
