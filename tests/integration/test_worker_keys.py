@@ -50,8 +50,8 @@ class Store(EphemeralStore):
     def ensure(self, *arguments: Any) -> Any:
         """Give the secrets, and note the keys by a line of each."""
         credentials = super().ensure(*arguments)
-        keys = [one for one in credentials.secrets if one.kind in AUTHORITIES and one.key == "tls.key"]
-        self.keys |= {max(one.value.decode().splitlines(), key=len) for one in keys}
+        keys = [each for each in credentials.secrets if each.kind in AUTHORITIES and each.key == "tls.key"]
+        self.keys |= {max(each.value.decode().splitlines(), key=len) for each in keys}
         return credentials
 
 
@@ -78,12 +78,12 @@ def machines() -> list[MachineQuestion]:
     """Give a machine of each config of the examples."""
     read = [read_document_set({str(path): path.read_text()}, variables={}, set_missing=True) for path in EXAMPLES]
     questions = [question for document_set in read for question in document_set.questions]
-    return list({(one.standing.file, one.standing.config): one for one in questions}.values())
+    return list({(each.standing.file, each.standing.config): each for each in questions}.values())
 
 
 def has_key(bundle: bundlepb.BootstrapBundle, keys: set[str]) -> bool:
-    """Tell whether the key of an authority is among the secrets, or its text is anywhere else."""
-    listed = any(one.kind in AUTHORITIES and one.key == "tls.key" for one in bundle.secrets.secrets)
+    """Return whether the key of an authority is among the secrets, or its text is anywhere else."""
+    listed = any(each.kind in AUTHORITIES and each.key == "tls.key" for each in bundle.secrets.secrets)
     return listed or any(found(key, bundle.SerializeToString()) for key in keys)
 
 
@@ -108,7 +108,7 @@ async def test_no_worker_gets_the_key_of_an_authority(bootstrapped_by: str, prov
             request.subject.spec.kubernetes.ClearField("engine")
             with contextlib.suppress(SlipwayError):
                 await bootstrapper.user_data(request)
-        assert any(one.secrets.secrets for one in listener.bundles) or (provisioner, role) == (
+        assert any(each.secrets.secrets for each in listener.bundles) or (provisioner, role) == (
             "windows",
             clusterpb.ROLE_INIT,
         )
@@ -118,7 +118,7 @@ async def test_no_worker_gets_the_key_of_an_authority(bootstrapped_by: str, prov
 
 def found_in(example: str) -> list[MachineQuestion]:
     """Give the machines of one example."""
-    return [one for one in machines() if one.standing.file.endswith(example)]
+    return [each for each in machines() if each.standing.file.endswith(example)]
 
 
 @pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
@@ -135,5 +135,5 @@ async def test_a_foreign_plan_gets_no_key_of_a_cluster(provisioner: str) -> None
     spec["os"] = {"files": [{"path": "/etc/ca.key", "content": reference}]}
     with pytest.raises(SpecInvalid) as caught:
         await provision(bootstrapper, test_provision.request(spec))
-    assert [one.path for one in caught.value.violations] == ["spec.os.files[0].content.secretRef.name"]
+    assert [each.path for each in caught.value.violations] == ["spec.os.files[0].content.secretRef.name"]
     assert not listener.bundles

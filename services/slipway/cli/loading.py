@@ -70,8 +70,8 @@ def load(inputs: Inputs) -> Loaded:
     if unread and not known.issuperset(inputs.machines):
         raise SourceError(unread)
     questions = _chosen(document_set.questions, inputs.machines)
-    left_aside = [f"{one}; it is left alone: its machines are not selected" for one in unread]
-    notes, doubts = [*left_aside, *(str(one) for one in document_set.notes)], [str(one) for one in document_set.doubts]
+    left_aside = [f"{problem}; it is left alone: its machines are not selected" for problem in unread]
+    notes, doubts = [*left_aside, *map(str, document_set.notes)], [*map(str, document_set.doubts)]
     return Loaded(
         questions, notes, document_set.places, document_set.lone, doubts, _unused(inputs, document_set.variables)
     )

@@ -108,17 +108,17 @@ def read(texts: dict[str, str], name: str = "good-1") -> DocumentSet:
     ids=[f"{reason}-{'apart' if apart else ''}" for *_, reason, apart in CASES],
 )
 def test_the_selected_machine_is_read(good: str, other: str, reason: str, *, apart: bool) -> None:
-    """As it is without the other documents; a note tells of each, and without a selection all is refused."""
+    """As it is without the other documents; a note names each, and without a selection all is refused."""
     texts = {"good.yaml": good, "other.yaml": other} if apart else {"all.yaml": good + other}
     with pytest.raises(SourceError):
         read_document_set(texts, variables={})
-    found = read(texts)
+    document_set = read(texts)
     alone = NATIVE if "SlipwayCluster" in good else CLUSTER_API + ("" if "${" in other else PLANE % ("v1.34.2", "1"))
-    (expected,) = [one for one in read({"alone.yaml": alone}).questions if one.name == "good-1"]
-    (question,) = [one for one in found.questions if one.name == "good-1"]
+    (expected,) = [each for each in read({"alone.yaml": alone}).questions if each.name == "good-1"]
+    (question,) = [each for each in document_set.questions if each.name == "good-1"]
     assert question.subject.spec == expected.subject.spec, reason
     assert question.subject.machine == expected.subject.machine
-    assert any("left alone" in note.message for note in found.notes), reason
+    assert any("left alone" in note.message for note in document_set.notes), reason
 
 
 NEEDED = [

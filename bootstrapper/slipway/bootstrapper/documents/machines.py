@@ -69,7 +69,7 @@ def as_written(name: str, written: Mapping[str, str]) -> str:
     """Give the name that a field has in the user's documents, by those of the fields around it; see MachineQuestion."""
     if ": " in name:
         return name
-    outer = next((one for one in enclosing(name) if one in written), None)
+    outer = next((field for field in enclosing(name) if field in written), None)
     return name if outer is None else written[outer] + name[len(outer) :]
 
 
@@ -86,7 +86,7 @@ class Choice:
     notes: list[SourceProblem]
 
     def counts(self, name: str) -> bool:
-        """Tell whether a machine counts."""
+        """Return whether a machine counts."""
         return not self.names or name in self.names
 
 

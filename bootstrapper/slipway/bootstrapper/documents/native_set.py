@@ -39,12 +39,12 @@ class NativeSet:
 
     @property
     def has_mistakes(self) -> bool:
-        """Tell whether anything is wrong with a field of them."""
+        """Return whether anything is wrong with a field of them."""
         return any(mistakes for _, mistakes in self.read)
 
     def left_aside(self) -> Iterator[SourceProblem]:
         """Give a note on each mistake, where it is no error: all are in machines that are not selected."""
-        for problem in [*self.notes, *(one for _, mistakes in self.read for one in mistakes.problems)]:
+        for problem in [*self.notes, *(mistake for _, mistakes in self.read for mistake in mistakes.problems)]:
             yield replace(problem, message="is wrong, and is left alone: the machine is not selected", code="")
 
     @contextmanager

@@ -82,7 +82,7 @@ class Selected:
             try:
                 return read(documents), self._notes
             except SourceError as error:
-                wrong = [next((one for one in error.problems if self._may_leave(documents, one)), error.problems[0])]
+                wrong = [next((each for each in error.problems if self._may_leave(documents, each)), error.problems[0])]
 
     def _expanded(self, file: str, text: str, variables: Mapping[str, str]) -> Expansion:
         try:
@@ -121,7 +121,7 @@ class Selected:
         return [each for each in documents if _key(each) != known]
 
     def _may_leave(self, documents: list[Document], problem: SourceProblem) -> bool:
-        """Tell whether the selected machines may be read without what has a problem."""
+        """Return whether the selected machines may be read without what has a problem."""
         wrong = _holder(documents, problem)
         kind, name, _ = _key(wrong) if wrong else ("", "", "")
         if wrong is None or not name:
@@ -175,7 +175,7 @@ def _key(document: Document) -> tuple[str, str, str]:
 
 
 def _is_of_own_machines(plane: Document, problem: SourceProblem) -> bool:
-    """Tell whether a problem stands in that part of a control plane on which no machines of others depend."""
+    """Return whether a problem stands in that part of a control plane on which no machines of others depend."""
     spec, shape = plane.value.get("spec"), plane.source.shape(("spec",))
     starts = shape.keys.items() if shape else ()
     before = [key for key, start in starts if problem.position and start <= problem.position]

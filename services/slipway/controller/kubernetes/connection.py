@@ -48,7 +48,7 @@ class KubeconfigUnusable(Exception):  # noqa: N818  # reads as what it is
 class _Checked(RESTClientObject):  # type: ignore[misc]  # the client has no types
     """A client that looks at each address before it is called.
 
-    A proxy would find the addresses of a name by itself, where nobody checks them. So it is given an address; only of a
+    A proxy would resolve a name by itself, without a check. So it is given an address; only of a
     name that the operator allows it is given the name.
     """
 

@@ -146,24 +146,24 @@ async def proxy(tmp_path: Path) -> AsyncIterator[tuple[str, list[tuple[str, str 
     folder = authority.fill(tmp_path, hosts=["api.example.com", "tenant.hosted.svc"])
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(folder / "tls.crt", folder / "tls.key")
-    asked: list[tuple[str, str | None]] = []
-    context.sni_callback = lambda _socket, name, _context: asked.append(("TLS", name))
+    heard: list[tuple[str, str | None]] = []
+    context.sni_callback = lambda _socket, name, _context: heard.append(("TLS", name))
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        asked.append(("CONNECT", head.split()[1]))
+        heard.append(("CONNECT", head.split()[1]))
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         await writer.drain()
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             await writer.start_tls(context)
             head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-            asked.append(("HTTP", head.partition("\nhost: ")[2].split()[0]))
+            heard.append(("HTTP", head.partition("\nhost: ")[2].split()[0]))
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
             await writer.drain()
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
+    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
     server.close()
 
 
