@@ -205,6 +205,8 @@ def test_the_keys_are_those_of_the_file(tmp_path: Path) -> None:
         {"report_url_base": "gateway:443", "report_key_file": "/key"},
         {"report_url_base": f"{BASE}?a=b", "report_key_file": "/key"},
         {"report_url_base": "https://user@gateway", "report_key_file": "/key"},
+        {"report_url_base": f'{BASE}/"', "report_key_file": "/key"},
+        {"report_url_base": f"{BASE}\\a", "report_key_file": "/key"},
         {"report_url_base": BASE, "report_key_file": "/key", "report_url_hours": 0},
     ],
 )
