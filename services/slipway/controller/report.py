@@ -13,6 +13,7 @@ from slipway.controller.facts import Facts
 from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound
 from slipway.controller.membership_account import account_conditions
 from slipway.controller.objects import Objects
+from slipway.controller.report_address_condition import address_conditions
 from slipway.controller.resources import EVENTS, MACHINES, SLIPWAY_CONFIGS, Json
 from slipway.rpc.spans import span
 
@@ -53,6 +54,7 @@ class Reporter:
         if self.reports:
             conditions = await self._with_bootstrap(facts, conditions, record, before)
         conditions = [*conditions, *account_conditions(facts, conditions)]
+        conditions += address_conditions(facts, record, conditions)
         status: Json = {
             "observedGeneration": facts.generation,
             "conditions": written(
