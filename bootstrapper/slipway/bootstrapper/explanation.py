@@ -25,8 +25,9 @@ from slipway.bootstrapper.size_doubts import size_doubts
 from slipway.bootstrapper.trials import Takers, Trials, stand_ins
 from slipway.bootstrapper.verdicts import Column, Verdicts
 from slipway.contract.errors import SlipwayError, SpecInvalid, Violation
+from slipway.contract.feature_uses import Use, uses
+from slipway.contract.items import origin_of
 from slipway.contract.source_position import with_remedy
-from slipway.contract.walk import Use, origin_of, uses
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

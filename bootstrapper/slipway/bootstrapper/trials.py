@@ -49,7 +49,7 @@ class Trials:
                 bundle, available, _ = await self._preparer.neutral_in(
                     self._subject, setting, await self._secrets(), store=PlaceholderStore()
                 )
-                self._neutral[key] = bundle, [hidden(one) for one in available]
+                self._neutral[key] = bundle, [hidden(entry) for entry in available]
         return self._neutral[key]
 
     async def prepared(self, candidate: Candidate) -> Prepared:

@@ -14,7 +14,7 @@ from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.documents.places import Places
 from slipway.cli.options import Inputs
 from slipway.contract.source_position import SourceError, SourceProblem, did_you_mean
-from slipway.contract.yaml_source import Limits
+from slipway.contract.yaml_limits import Limits
 
 STDIN = Path("-")
 _MOST_BYTES = 4 * Limits().max_characters

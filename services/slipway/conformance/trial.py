@@ -9,7 +9,7 @@ from slipway.conformance.engine_cases import engine_cases
 from slipway.conformance.session import Session
 from slipway.conformance.subject import Answer
 from slipway.conformance.v1alpha1 import case_pb2 as casepb
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 _AT_ONCE = 4

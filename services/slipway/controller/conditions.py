@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.resources import Json
 
 LONGEST_MESSAGE = 4096
 

@@ -1,7 +1,7 @@
 """What a provisioner says of itself: whether it is well formed, and whether two instances say the same.
 
 The contract: name, version, formats and features are facts of a version, not of a process, so a difference between two
-instances means that somebody changed an implementation without a new version.
+instances means that an implementation was changed without a new version.
 """
 
 import re

@@ -8,8 +8,8 @@ from slipway.bootstrapper.documents.machines import MachineQuestion, native_ques
 from slipway.bootstrapper.documents.mistakes import Mistakes
 from slipway.bootstrapper.documents.native import NativeCluster, NativeConfig, is_native, meaningless, read_partly
 from slipway.contract.source_position import FieldPath, SourceError, SourceProblem
+from slipway.contract.yaml_document import Document
 from slipway.contract.yaml_names import fields_by_key
-from slipway.contract.yaml_source import Document
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 _MACHINES: FieldPath = ("spec", "machines")

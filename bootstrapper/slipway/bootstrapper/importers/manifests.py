@@ -26,7 +26,9 @@ from slipway.bootstrapper.importers.manifest_set import ManifestMachine, Manifes
 from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
 from slipway.bootstrapper.importers.substitution import Expansion, expand_all
 from slipway.contract.source_position import Position, SourceError, SourceProblem
-from slipway.contract.yaml_source import Document, limits_together, load_documents
+from slipway.contract.yaml_document import Document
+from slipway.contract.yaml_limits import limits_together
+from slipway.contract.yaml_source import load_documents
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 

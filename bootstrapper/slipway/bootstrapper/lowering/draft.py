@@ -13,7 +13,7 @@ from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.content import literal
 from slipway.contract.errors import UnsupportedTarget
 from slipway.contract.grammars import is_windows_path
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

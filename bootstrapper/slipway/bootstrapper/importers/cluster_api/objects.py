@@ -11,7 +11,7 @@ from slipway.bootstrapper.importers.cluster_api.kinds import Header, Reference
 from slipway.bootstrapper.importers.foreign import read
 from slipway.bootstrapper.namespaces import namespace_named
 from slipway.contract.source_position import FieldPath, SourceError, SourceProblem
-from slipway.contract.yaml_source import Document, Source, Tree
+from slipway.contract.yaml_document import Document, Source, Tree
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -9,7 +9,7 @@ from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import refuse_read_only
 from slipway.bootstrapper.lowering.texts import has_template, refuse_control_characters
 from slipway.contract.grammars import is_windows_path
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 
 FILES, DIRECTORIES, LINKS = "linux.files", "linux.directories", "linux.links"
 

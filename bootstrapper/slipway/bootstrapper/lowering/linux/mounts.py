@@ -11,7 +11,7 @@ from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import refuse_read_only
 from slipway.bootstrapper.lowering.runners.linux_file import ROOT as STATE
 from slipway.contract.grammars import absolute_path
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 ID = "linux.mounts"
