@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.bootstrapper.compiled import Compiled
+from slipway.bootstrapper.compilation.compiled import Compiled
 from slipway.bootstrapper.delivery.fitting import fit
 from slipway.bootstrapper.delivery.infrastructure import infrastructure
 from slipway.bootstrapper.provisioning.selection import Candidate
