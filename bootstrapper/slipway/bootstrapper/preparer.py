@@ -10,7 +10,7 @@ from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.report_addresses import AddressesOf, address_secrets, operators_reporting
-from slipway.bootstrapper.assembly.report_items import check_reporting
+from slipway.bootstrapper.assembly.report_items import check_addresses, check_reporting
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
@@ -234,6 +234,7 @@ class Preparer:
                 available += address_secrets(addresses(bundle.id))
             collect(bundle, available)
             check_membership_secret(bundle)
+            check_addresses(subject.spec.reporting, bundle.secrets.secrets)
             return bundle, available
 
         with span("assemble bundle"):

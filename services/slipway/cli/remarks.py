@@ -117,7 +117,8 @@ def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) 
     """Give the lines of an error about a machine."""
     lines = []
     for violation in error.violations:
-        text = _with_advice(violation.description, what_to_do(error, question.subject, violation))
+        advice = what_to_do(error, question.subject, violation, written=question.written)
+        text = _with_advice(violation.description, advice)
         lines.append(_sentence(places, question, violation.path, text))
     whole = with_remedy(error.message, what_to_do(error, question.subject))
     return lines or [_sentence(places, question, question.name, whole)]

@@ -219,7 +219,7 @@ def _refused(entry: Entry, question: MachineQuestion, error: SlipwayError) -> No
             "field": question.as_written(person_field(violation.path)),
             "feature": violation.feature or error.reason,
             "reason": violation.description,
-            "remedy": what_to_do(error, subject, violation),
+            "remedy": what_to_do(error, subject, violation, written=question.written),
         }
         for violation in error.violations
     ] or [{"field": "", "feature": error.reason, "reason": error.message, "remedy": what_to_do(error, subject)}]

@@ -32,6 +32,7 @@ class Record:
         token: the machine joins by a token that is to be kept alive.
         engine: what the machine is bootstrapped by: the engine that made its plan, or what its format has in itself;
             "" where it is not known.
+        no_room: the machine was to get addresses to report to, and its user data had no room for them.
     """
 
     generation: int
@@ -44,11 +45,12 @@ class Record:
     size: int
     token: bool
     engine: str
+    no_room: bool = False
 
     @classmethod
     def of_answer(  # noqa: PLR0913  # keyword-only facts of a render
         cls, answer: bootstrappb.GetUserDataResponse, *, generation: int, rotation: int, role: str, token: bool,
-        engine: str,
+        engine: str, no_room: bool,
     ) -> Self:  # fmt: skip
         """Describe a render."""
         return cls(
@@ -62,6 +64,7 @@ class Record:
             size=len(answer.user_data),
             token=token,
             engine=engine,
+            no_room=no_room,
         )
 
     @classmethod
@@ -81,6 +84,7 @@ class Record:
                 size=int(own["user-data-bytes"]),
                 token=own["token"] == _YES,
                 engine=own.get("engine", ""),
+                no_room=own.get("no-room-for-address") == _YES,
             )
         except (KeyError, ValueError):
             return None
@@ -98,6 +102,7 @@ class Record:
             f"{_PREFIX}user-data-bytes": str(self.size),
             f"{_PREFIX}token": _YES if self.token else "false",
             f"{_PREFIX}engine": self.engine,
+            **({f"{_PREFIX}no-room-for-address": _YES} if self.no_room else {}),
         }
 
 

@@ -21,6 +21,7 @@ from slipway.controller.join_token import JoinToken
 from slipway.controller.metrics import Metrics
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
+from slipway.controller.report_address_condition import NO_ROOM
 from slipway.controller.workload import Workloads
 from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure
 from slipway.kubernetes_api.objects import Objects
@@ -132,6 +133,7 @@ class Reconciler:
             role=clusterpb.Role.Name(decision.role).removeprefix("ROLE_"),
             token=rendered.token is not None,
             engine=rendered.engine,
+            no_room=rendered.no_room,
         )
         body = secret_object(
             facts,
@@ -144,6 +146,8 @@ class Reconciler:
             await self._store(facts, body, replaces=decision.replaces is not None)
         self.metrics.renders += 1
         await self.reporter.write(facts, conditions.ready(), record=record)
+        if record.no_room:
+            await self.reporter.warn(facts, Reason.NO_ROOM_FOR_ADDRESS, NO_ROOM)
         _log.info(
             "user data stored",
             config=f"{facts.namespace}/{facts.name}",

@@ -40,12 +40,13 @@ class Rendered:
     """User data, and the token that the cluster has to accept before a machine gets them.
 
     `token` is None where the controller has none to make. `engine` is what the machine is bootstrapped by, "" where it
-    is not known.
+    is not known. `no_room`: the user data are without the addresses of reports, because they would be too large.
     """
 
     answer: bootstrappb.GetUserDataResponse
     token: JoinToken | None
     engine: str
+    no_room: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +107,9 @@ class Renderer:
             token_secret=token.secret,
         )
         request = bootstrappb.GetUserDataRequest(subject=question.subject, credentials=question.material)
-        answer = await self._answer(facts, owner, replace(self.bootstrapper, store=store), request)
+        answer, no_room = await self._answer(facts, owner, replace(self.bootstrapper, store=store), request)
         self._check(facts, owner, answer)
-        return Rendered(answer, token if needed and token.is_made_here else None, engine)
+        return Rendered(answer, token if needed and token.is_made_here else None, engine, no_room)
 
     async def _text(self, cluster: ClusterObject, token: JoinToken) -> str:
         """Give the token of a machine that joins, as its user data have it.
@@ -125,17 +126,17 @@ class Renderer:
 
     async def _answer(
         self, facts: Facts, owner: Owner, bootstrapper: Bootstrapper, request: bootstrappb.GetUserDataRequest
-    ) -> bootstrappb.GetUserDataResponse:
-        """Ask for the user data. A machine that would be too large with its addresses boots without reporting."""
+    ) -> tuple[bootstrappb.GetUserDataResponse, bool]:
+        """Ask for the user data, and whether they lack the addresses of reports because these had no room."""
         addresses = None if self.reports is None else self.reports.of(facts.namespace, owner)
         if addresses is not None:
             try:
-                return await replace(bootstrapper, addresses=addresses).user_data(request)
+                return await replace(bootstrapper, addresses=addresses).user_data(request), False
             except UserDataTooLarge:
                 answer = await bootstrapper.user_data(request)
                 _log.warning("no room for addresses of reports", config=f"{facts.namespace}/{facts.name}")
-                return answer
-        return await bootstrapper.user_data(request)
+                return answer, True
+        return await bootstrapper.user_data(request), False
 
     def _check(self, facts: Facts, owner: Owner, answer: bootstrappb.GetUserDataResponse) -> None:
         size = len(answer.user_data) + len(answer.secret_format)

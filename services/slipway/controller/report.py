@@ -11,6 +11,7 @@ from slipway.controller.conditions import Condition, Type, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
 from slipway.controller.membership_account import account_conditions
+from slipway.controller.report_address_condition import address_conditions
 from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure, Conflict, NotFound
 from slipway.kubernetes_api.objects import Objects
 from slipway.kubernetes_api.resources import EVENTS, MACHINES, SLIPWAY_CONFIGS, Json
@@ -53,6 +54,7 @@ class Reporter:
         if self.reports:
             conditions = await self._with_bootstrap(facts, conditions, record, before)
         conditions = [*conditions, *account_conditions(facts, conditions)]
+        conditions += address_conditions(facts, record, conditions)
         status: Json = {
             "observedGeneration": facts.generation,
             "conditions": written(

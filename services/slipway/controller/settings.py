@@ -42,7 +42,9 @@ class ControllerSettings(BootstrapperSettings):
     token_audiences: Annotated[frozenset[str], NoDecode] = Field(default=frozenset({AUDIENCE}), min_length=1)
     workload_servers: Annotated[frozenset[str], NoDecode] = frozenset()
     embedded_provisioners: Annotated[frozenset[str], NoDecode] = frozenset()
-    report_url_base: str | None = Field(default=None, max_length=2048, pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$")
+    report_url_base: str | None = Field(
+        default=None, max_length=2048, pattern=r'^https?://[^/?#@\s"\\]+(/[^?#\s"\\]*)?$'
+    )
     report_key_file: Path | None = None
     report_url_hours: float = Field(default=48.0, ge=1, le=24 * 365)
     reports_address: str | None = None

@@ -46,18 +46,35 @@ class KubeconfigUnusable(Exception):  # noqa: N818  # reads as what it is
 
 
 class _Checked(RESTClientObject):  # type: ignore[misc]  # the client has no types
-    """A client that looks at each address before it is called."""
+    """A client that looks at each address before it is called.
+
+    A proxy would resolve a name by itself, without a check. So it is given an address; only of a
+    name that the operator allows it is given the name.
+    """
 
     def __init__(self, configuration: Any, destinations: Destinations) -> None:
+        host = urlsplit(configuration.host).hostname or ""
+        self._by_address = bool(configuration.proxy) and not destinations.names(host)
+        if self._by_address:
+            configuration.tls_server_name = configuration.tls_server_name or host
+        self._resolver = CheckedResolver(destinations)
         super().__init__(configuration)
-        self._destinations = destinations
+
+    async def request(self, method: str, url: str, headers: Mapping[str, str], **rest: Any) -> Any:
+        if self._by_address:
+            parts = urlsplit(url)
+            address = await self._resolver.address(parts.hostname or "")
+            authority = f"[{address}]" if ":" in address else address
+            authority += f":{parts.port}" if parts.port else ""
+            url, headers = parts._replace(netloc=authority).geturl(), {**headers, "Host": parts.netloc}
+        return await super().request(method, url, headers=headers, **rest)
 
     def _create_connector(self) -> aiohttp.TCPConnector:
-        if self.proxy:  # it is the operator's, and finds the server by itself
+        if self.proxy:  # it is the operator's
             connector: aiohttp.TCPConnector = super()._create_connector()
             return connector
         return aiohttp.TCPConnector(
-            limit=self.maxsize, ssl=self.ssl_context, resolver=CheckedResolver(self._destinations), use_dns_cache=False
+            limit=self.maxsize, ssl=self.ssl_context, resolver=self._resolver, use_dns_cache=False
         )
 
 

@@ -136,6 +136,16 @@ class CheckedResolver(AbstractResolver):
             raise OSError("the name has only addresses that may not be called")
         return kept
 
+    async def address(self, host: str) -> str:
+        """Give an address of a name that may be called; an address is its own.
+
+        Raises:
+            OSError: there is none.
+        """
+        if _is_address(host):
+            return host
+        return (await self.resolve(host))[0]["host"]
+
     async def close(self) -> None:
         """End."""
         await self._system.close()

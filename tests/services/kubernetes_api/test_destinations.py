@@ -1,7 +1,11 @@
 """A kubeconfig in somebody's namespace makes the controller call no address that only the controller can reach."""
 
+import asyncio
+import contextlib
 import socket
+import ssl
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -12,6 +16,7 @@ from slipway.kubernetes_api.connection import Connection
 from slipway.kubernetes_api.destinations import CheckedResolver, Destinations
 from slipway.kubernetes_api.failures import Unreachable
 from slipway.kubernetes_api.kubeconfig import ClusterAccess, KubeconfigRefused
+from tests.services.certificates import Authority
 
 
 @pytest.mark.parametrize(
@@ -132,3 +137,75 @@ async def test_a_real_connection_asks_the_check(called: tuple[str, list[str]], m
     await allowed.call("GET", "/version", kind="Version")
     await allowed.close()
     assert calls == ["/version"]
+
+
+@pytest.fixture
+async def proxy(tmp_path: Path) -> AsyncIterator[tuple[str, list[tuple[str, str | None]]]]:
+    """A proxy that notes what it is asked to connect to, and answers itself as an API server named api.example.com."""
+    authority = Authority()
+    folder = authority.fill(tmp_path, hosts=["api.example.com", "tenant.hosted.svc"])
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder / "tls.crt", folder / "tls.key")
+    heard: list[tuple[str, str | None]] = []
+    context.sni_callback = lambda _socket, name, _context: heard.append(("TLS", name))
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        heard.append(("CONNECT", head.split()[1]))
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        await writer.drain()
+        with contextlib.suppress(ConnectionError, ssl.SSLError):
+            await writer.start_tls(context)
+            head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+            heard.append(("HTTP", head.partition("\nhost: ")[2].split()[0]))
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
+    server.close()
+
+
+MEANT = {"api.example.com.": "203.0.113.7", "rebound.example.com.": "169.254.169.254", "tenant.hosted.svc": "10.9.9.9"}
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed", "target", "reason"),
+    [
+        ("api.example.com", [], "203.0.113.7:6443", "its address is checked, and the proxy is given that"),
+        ("rebound.example.com", [], "", "a name that means a metadata service"),
+        ("tenant.hosted.svc", [".svc"], "tenant.hosted.svc:6443", "the operator allows the name, whatever it means"),
+        ("127.0.0.1", ["127.0.0.0/8"], "127.0.0.1:6443", "an address that the operator allows"),
+    ],
+)
+async def test_a_proxy_is_given_an_address_that_was_checked(  # noqa: PLR0913, PLR0917  # a table and three fixtures
+    host: str,
+    allowed: list[str],
+    target: str,
+    reason: str,
+    proxy: tuple[str, list[tuple[str, str | None]]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It would find the addresses of a name by itself; the certificate is checked for the name all the same."""
+
+    async def meant(_self: object, name: str, port: int = 0, family: Any = socket.AF_INET) -> Any:
+        return [{"hostname": name, "host": MEANT[name], "port": port, "family": family, "proto": 0, "flags": 0}]
+
+    monkeypatch.setattr(aiohttp.ThreadedResolver, "resolve", meant)
+    monkeypatch.setenv("https_proxy", proxy[0])
+    monkeypatch.setenv("no_proxy", "")
+    access = ClusterAccess(server=f"https://{host}:6443", authority=(tmp_path / "ca.crt").read_text())
+    connection = Connection.to(access, Destinations(allowed))
+    try:
+        if target:
+            assert await connection.call("GET", "/version", kind="Version") == {}
+        else:
+            with pytest.raises(Unreachable):
+                await connection.call("GET", "/version", kind="Version")
+    finally:
+        await connection.close()
+    name = None if host[0].isdigit() else host
+    expected = [("CONNECT", target), ("TLS", name), ("HTTP", f"{host}:6443")] if target else []
+    assert proxy[1] == expected, reason

@@ -77,10 +77,8 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
     for name, part in (("spec", spec), ("cluster", cluster)):
         violations += unknown_fields(part, path=name)
     if not (machine.kubernetes_version or cluster.kubernetes_version):
-        where = "machine.kubernetes_version"
-        violations.append(
-            Violation(where, "is required here or in cluster.kubernetes_version", remedy="set one of them")
-        )
+        remedy = "set it here, or in cluster.kubernetes_version"
+        violations.append(Violation("machine.kubernetes_version", "is required", remedy=remedy))
     if not cluster.HasField("endpoint"):
         violations.append(Violation("cluster.endpoint", "is required", remedy="set its host"))
     named = with_origins(spec)

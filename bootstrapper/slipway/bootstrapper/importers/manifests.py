@@ -86,8 +86,8 @@ def manifests_of(
     Raises:
         SourceError: see read_manifests.
     """
-    objects = manifest_objects(documents)
-    return _Reader(objects, set_missing=set_missing, infrastructure=infrastructure, only=only).read([*notes])
+    objects = manifest_objects(documents, only=only)
+    return _Reader(objects, set_missing=set_missing, infrastructure=infrastructure).read([*notes])
 
 
 def read_documents(
@@ -117,11 +117,8 @@ def read_documents(
 
 
 class _Reader:
-    def __init__(
-        self, objects: ManifestObjects, *, set_missing: bool, infrastructure: str, only: Collection[str]
-    ) -> None:
+    def __init__(self, objects: ManifestObjects, *, set_missing: bool, infrastructure: str) -> None:
         self.objects = objects
-        self.only = only
         self.set_missing = set_missing
         self.infrastructure = infrastructure
         self.imported: dict[tuple[int, int, str, int], ImportResult] = {}
@@ -157,7 +154,7 @@ class _Reader:
             try:
                 set_distribution(where, text)
             except ValueError as error:
-                self.objects.problems.append(each.config.problem(path, str(error)))
+                self.objects.blame(each.config, [each.config.problem(path, str(error))], each.name)
         return where
 
     def _native(self, each: MachineSet) -> NativeMachine:
@@ -182,10 +179,7 @@ class _Reader:
         try:
             result = self._imported(each, where)
         except SourceError as error:
-            if self.only and each.name not in self.only:
-                self.objects.note(each.config, "has mistakes, and is left alone: its machines are not selected")
-            else:
-                self.objects.problems.extend(error.problems)
+            self.objects.blame(each.config, error.problems, each.name)
             return None
         machine = clusterpb.Machine(name=each.name, role=each.role, target=where)
         if result.spec.target.os_family:
