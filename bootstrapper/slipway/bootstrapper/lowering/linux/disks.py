@@ -119,5 +119,5 @@ def _filesystem(item: Item, draft: Draft) -> list[str]:
 
 def _check_device(item: Item) -> None:
     if not item.message.device.startswith("/dev/"):
-        why = "the device is a name that only cloud-init knows"
+        why = "the device is no path in /dev"
         raise CannotLower(item, why, remedy="name the device by its path in /dev")

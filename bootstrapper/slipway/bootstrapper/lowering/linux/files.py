@@ -47,7 +47,8 @@ def _stage_file(draft: Draft, item: Item) -> None:
         raise CannotLower(
             item,
             "the content holds template text that only the program it was written for can render",
-            remedy="use machine facts in its place, or render the spec for cloud-init",
+            remedy="use machine facts in its place",
+            other_formats=True,
         )
     _stage(item, draft, FILES)
 
