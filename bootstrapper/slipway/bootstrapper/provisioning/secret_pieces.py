@@ -38,12 +38,12 @@ class SecretPieces:
     @cached_property
     def _places(self) -> dict[str, list[int]]:
         """Where each gram stands; only texts that share a gram with a secret, which are few, need it."""
-        found: dict[str, list[int]] = {}
+        index: dict[str, list[int]] = {}
         for place in range(0, len(self._long) - _GRAM + 1, _STRIDE):
-            places = found.setdefault(self._long[place : place + _GRAM], [])
+            places = index.setdefault(self._long[place : place + _GRAM], [])
             if len(places) < _MOST_PLACES:
                 places.append(place)
-        return found
+        return index
 
     def covered(self, text: str) -> bytearray:
         """Give for each character of a text whether a piece of a secret goes over it."""
