@@ -9,7 +9,7 @@ from slipway.contract.errors import ProvisionerNotAllowed, SpecInvalid
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
-from tests.bootstrapper.assembly.test_spec_rules import subject
+from tests.bootstrapper.assembly.subjects import subject
 
 
 def declares(name: str, secret: str, issuer: str = "") -> None:

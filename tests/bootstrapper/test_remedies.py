@@ -12,7 +12,7 @@ from slipway.bootstrapper.explanation import explain
 from slipway.bootstrapper.problems.problem import Problem, Severity
 from slipway.bootstrapper.problems.remedies import remedy_of, remedy_of_error
 from slipway.contract.errors import SlipwayError, error_class
-from slipway.contract.walk import Use
+from slipway.contract.feature_uses import Use
 from slipway.embedded.bootstrapper import served
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import os_pb2 as ospb

@@ -10,7 +10,7 @@ from slipway.bootstrapper.bundles import give_bundle
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.explanation import explain
 from slipway.contract.errors import UnsupportedFeature
-from slipway.contract.walk import items
+from slipway.contract.items import items
 from slipway.embedded.bootstrapper import compiler
 from slipway.embedded.provisioners import EmbeddedProvisioners
 from slipway.sdk import RenderContext, UserData

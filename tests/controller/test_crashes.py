@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.resources import Json, Resource
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.resources import Json, Resource
 from tests.controller.site import OURS, Site, condition, has_data
 from tools.cluster.topology import CORE
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from slipway.contract.errors import PermissionDenied, Unauthenticated
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
 from slipway.controller.reading import Readers
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
 from tests.controller import manifests
 from tests.controller.machines import machine_by_hand
 from tests.controller.site import OURS, Site, condition, has_data, joining

@@ -14,7 +14,8 @@ from google.protobuf.message import Message
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from slipway.contract.walk import ORIGIN, items, plan
+from slipway.contract.field_plans import ORIGIN, plan
+from slipway.contract.items import items
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb

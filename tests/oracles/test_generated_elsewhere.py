@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.engines.kubeadm.features import V1BETA3_LACKS, V1BETA3_LACKS_ON_NODES
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.contract.yaml_names import person_path
 from slipway.provisioners.ignition.features import SPECS
 from slipway.v1alpha1 import spec_pb2 as specpb

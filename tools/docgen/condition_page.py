@@ -53,7 +53,7 @@ pauses as well."""
 
 def condition_page() -> str:
     """Give the page."""
-    types = [[code(one.value), prose(text)] for one, text in _TYPES.items()]
+    types = [[code(entry.value), prose(text)] for entry, text in _TYPES.items()]
     reasons = [
         [
             code(reason.value),

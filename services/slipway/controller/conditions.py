@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.resources import Json
 
 LONGEST_MESSAGE = 4096
 
@@ -239,7 +239,7 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.CONTROL_PLANE_NEEDS_KUBEADM: Meaning(
         "KubeadmControlPlane manages kubeadm's ConfigMap, static pods and etcd, and the selected provisioner makes "
         "machines without kubeadm, or for Windows.",
-        "Choose a provisioner for Linux that takes a plan (cloud-init, ignition) by the annotation "
+        "Choose a provisioner for Linux that takes a plan by the annotation "
         "bootstrap.slipway.dev/provisioner, or another control-plane provider.",
     ),
     Reason.BOOTSTRAP_TOKEN_PRESET: Meaning(

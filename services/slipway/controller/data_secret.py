@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from slipway.controller.facts import CLUSTER_LABEL, Facts
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.resources import Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 TYPE = "cluster.x-k8s.io/secret"
@@ -147,7 +147,7 @@ def preconditions(secret: Json | None) -> dict[str, str]:
 def controller_of(secret: Json) -> Json | None:
     """Give the controller of an object, or None."""
     references = secret["metadata"].get("ownerReferences") or ()
-    return next((one for one in references if one.get("controller")), None)
+    return next((reference for reference in references if reference.get("controller")), None)
 
 
 def decoded_value(secret: Json, key: str) -> bytes:

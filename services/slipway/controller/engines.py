@@ -20,8 +20,8 @@ from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import ClusterObject, Facts, Owner
 from slipway.controller.halt import Halt, of_contract
-from slipway.controller.objects import Lookup
-from slipway.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.kubernetes_api.objects import Lookup
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb

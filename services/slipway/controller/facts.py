@@ -7,7 +7,7 @@ from slipway.bootstrapper.assembly.membership import membership_secret_name
 from slipway.bootstrapper.importers.cluster_api.families import family_of_control_plane
 from slipway.controller import ownership
 from slipway.controller.machine_report import MachineReport
-from slipway.controller.resources import CLUSTER_API_GROUP, GROUP, KUBEADM_CONFIGS, SLIPWAY_CONFIGS, Json, Resource
+from slipway.kubernetes_api.resources import CLUSTER_API_GROUP, GROUP, KUBEADM_CONFIGS, SLIPWAY_CONFIGS, Json, Resource
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
@@ -69,8 +69,8 @@ class Owner:
     def config_name_in(self, group: str) -> str:
         """Give the name of the config that it refers to, or "" when that is a kind of another group."""
         reference = (self._machine_spec.get("bootstrap") or {}).get("configRef") or {}
-        found = reference.get("apiGroup") or str(reference.get("apiVersion") or "").partition("/")[0]
-        return str(reference.get("name") or "") if found == group else ""
+        reference_group = reference.get("apiGroup") or str(reference.get("apiVersion") or "").partition("/")[0]
+        return str(reference.get("name") or "") if reference_group == group else ""
 
     @property
     def config_kind(self) -> str:
@@ -148,8 +148,8 @@ class ClusterObject:
         if (status.get("initialization") or {}).get("controlPlaneInitialized"):
             return True
         return any(
-            one.get("type") == "ControlPlaneInitialized" and one.get("status") == "True"
-            for one in status.get("conditions") or ()
+            condition.get("type") == "ControlPlaneInitialized" and condition.get("status") == "True"
+            for condition in status.get("conditions") or ()
         )
 
     @property
@@ -177,7 +177,7 @@ class ClusterObject:
     def ranges(self, what: str) -> list[str]:
         """Give the networks of "pods" or "services"."""
         network = self.tree["spec"].get("clusterNetwork") or {}
-        return [str(one) for one in (network.get(what) or {}).get("cidrBlocks") or ()]
+        return [str(block) for block in (network.get(what) or {}).get("cidrBlocks") or ()]
 
     @property
     def service_domain(self) -> str:
@@ -260,7 +260,7 @@ class Facts:
         if self.owner is None or not self.owner.refers_to(self.resource, self.name):
             return False
         references = self.config["metadata"].get("ownerReferences") or ()
-        return any(one.get("uid") == self.owner.uid for one in references)
+        return any(reference.get("uid") == self.owner.uid for reference in references)
 
     @property
     def namespace(self) -> str:
@@ -285,8 +285,8 @@ class Facts:
     @property
     def status(self) -> Json:
         """Status of the config."""
-        found: Json = self.config.get("status") or {}
-        return found
+        status: Json = self.config.get("status") or {}
+        return status
 
     @property
     def conditions(self) -> Sequence[Json]:
@@ -294,9 +294,9 @@ class Facts:
         return self.status.get("conditions") or ()
 
     @property
-    def told(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether the status says already how far the config has come; a pause is no step."""
-        return any(one["type"] != "Paused" for one in self.conditions)
+        return any(condition["type"] != "Paused" for condition in self.conditions)
 
     @property
     def reported(self) -> bool:

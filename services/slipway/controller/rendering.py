@@ -19,7 +19,6 @@ from slipway.controller.engines import Engines
 from slipway.controller.facts import ClusterObject, Facts, Owner
 from slipway.controller.halt import Halt, of_contract, of_source
 from slipway.controller.join_token import JoinToken
-from slipway.controller.objects import Objects
 from slipway.controller.question import Questions
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.secret_reader import SecretReader
@@ -27,6 +26,7 @@ from slipway.controller.subject import uses_own_token
 from slipway.controller.tokens import SEED_BYTES, derived_token
 from slipway.controller.workload import Workloads
 from slipway.controller.wrapping import wraps
+from slipway.kubernetes_api.objects import Objects
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -149,9 +149,9 @@ class Renderer:
     def _is_verbatim(self, answer: bootstrappb.GetUserDataResponse) -> bool:
         return any(
             info.verbatim
-            for one in self.bootstrapper.provisioners.instances()
-            for info in one.info.formats
-            if (one.info.name, info.format) == (answer.provisioner.name, answer.format)
+            for instance in self.bootstrapper.provisioners.instances()
+            for info in instance.info.formats
+            if (instance.info.name, info.format) == (answer.provisioner.name, answer.format)
         )
 
     async def _seed(self, cluster: ClusterObject) -> bytes:

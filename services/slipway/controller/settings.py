@@ -14,12 +14,12 @@ from slipway.bootstrapper.callers import namespaces_by_caller
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.contract.grammars import grammars
-from slipway.controller.access_reviews import AUDIENCE
-from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.reconciler import Timeouts
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.report_watch import ReportServer
 from slipway.embedded.provisioners import NAMES as EMBEDDED
+from slipway.kubernetes_api.access_reviews import AUDIENCE
+from slipway.kubernetes_api.destinations import Destinations
 from slipway.reports.capability import Capabilities, KeyFileInvalid
 from slipway.rpc.addresses import is_endpoint, is_loopback
 from slipway.rpc.channel import ChannelPool

@@ -10,7 +10,7 @@ from slipway.bootstrapper.assembly.canonical_path import canonical
 from slipway.bootstrapper.assembly.subject import check
 from slipway.contract.errors import SpecInvalid
 from slipway.v1alpha1 import os_pb2 as ospb
-from tests.bootstrapper.assembly.test_spec_rules import subject
+from tests.bootstrapper.assembly.subjects import subject
 
 FILE: dict[str, Any] = {"content": {"text": "x"}}
 

@@ -7,7 +7,7 @@ import pytest
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.passes import Pass, PassTable
 from slipway.contract.errors import Violation
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from tests.bootstrapper.lowering.legalising import LINUX, Format, text, work
 
 DECLARED = {"os.files", "os.groups", "os.users", "plan.entrypoint"}

@@ -10,7 +10,7 @@ from slipway.bootstrapper.lowering.passes import Pass, PassTable
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.problems.problem import Problem
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.bootstrapper.lowering.legalising import LINUX, Format, text, work, written

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from slipway.bootstrapper.lowering.finish import finish
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.contract.features import unsupported
-from slipway.contract.walk import items, plan
+from slipway.contract.field_plans import plan
+from slipway.contract.items import items
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb

@@ -9,7 +9,7 @@ from typing import Any
 
 from slipway.controller import ownership
 from slipway.controller.opt_in.webhook import Webhook
-from slipway.controller.resources import KUBEADM_CONFIGS
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS
 from tests.controller import manifests
 from tests.controller.site import CLUSTER, Object, Site
 from tools.cluster.fake_infrastructure.relaying import relay

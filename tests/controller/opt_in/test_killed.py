@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.controller.kubernetes.api import Api
+from slipway.kubernetes_api.api import Api
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND, PROVIDER, is_done
 from tests.controller.site import Site, has_data

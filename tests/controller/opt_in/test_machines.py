@@ -8,7 +8,7 @@ import pytest
 
 from slipway.controller import ownership
 from slipway.controller.reconciler import Timeouts
-from slipway.controller.resources import KUBEADM_CONFIGS
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS
 from tests.controller.namespaces import MakeSite
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND, PROVIDER, USER, condition_status, is_done

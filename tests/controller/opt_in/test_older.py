@@ -6,11 +6,11 @@ import pytest
 
 from slipway.controller import ownership
 from slipway.controller.assembly import WorkloadApi
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.destinations import Destinations
-from slipway.controller.kubernetes.failures import AlreadyExists, Conflict
-from slipway.controller.kubernetes.kubeconfig import ClusterAccess
-from slipway.controller.resources import Json, Resource
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.destinations import Destinations
+from slipway.kubernetes_api.failures import AlreadyExists, Conflict
+from slipway.kubernetes_api.kubeconfig import ClusterAccess
+from slipway.kubernetes_api.resources import Json, Resource
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import is_done
 from tests.controller.site import CLUSTER, Site, condition, runs

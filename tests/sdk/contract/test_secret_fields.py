@@ -9,7 +9,7 @@ import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 import slipway.v1alpha1
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 SOUNDS_SECRET = re.compile("token|password|secret|key|credential|content|user_data|certificate|hash|username")

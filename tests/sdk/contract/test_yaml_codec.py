@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from slipway.contract.control_characters import has_controls
+from slipway.contract.field_plans import is_item
+from slipway.contract.items import items
 from slipway.contract.source_position import SourceError
-from slipway.contract.walk import is_item, items
 from slipway.contract.yaml_decode import decode
 from slipway.contract.yaml_encode import dump, encode
 from slipway.contract.yaml_names import enum_names, fields_by_key, person_path

@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from slipway.cli.command_line import cli
 from slipway.cli.status_command import age
-from slipway.controller.access_reviews import AccessReviews
+from slipway.kubernetes_api.access_reviews import AccessReviews
 from slipway.reports.access import ReportAccess
 from slipway.reports.names import BundleKey
 from slipway.reports.service import ReportServicer

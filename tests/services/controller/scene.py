@@ -20,11 +20,11 @@ from slipway.controller.references import Place
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_addresses import ReportAddresses
-from slipway.controller.resources import Json
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.workload import Workloads
 from slipway.embedded.bootstrapper import embedded_bootstrapper
-from tests.services.controller.memory_api import NOW, MemoryApi
+from slipway.kubernetes_api.resources import Json
+from tests.services.kubernetes_api.memory_api import NOW, MemoryApi
 
 CLUSTER = "one"
 KUBECONFIG = yaml.safe_dump(

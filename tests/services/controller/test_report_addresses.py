@@ -19,8 +19,8 @@ from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.settings import ControllerSettings
 from slipway.reports.capability import Capabilities, Kind, Refused, Target
 from slipway.reports.names import BundleKey
-from tests.services.controller.memory_api import NOW
 from tests.services.controller.scene import CLUSTER, Scene
+from tests.services.kubernetes_api.memory_api import NOW
 
 BASE = "https://gateway.example.com:8443"
 KEY = b"k" * 32

@@ -9,7 +9,7 @@ from slipway.registry.advertisement import violations
 from slipway.registry.announcement import Gate
 from slipway.registry.dialback import Finding
 from slipway.registry.instance import EXPIRED, NOT_READY, READY
-from slipway.registry.registrations import MAX_INSTANCES, Registrations, Terms
+from slipway.registry.registrations import MAX_INSTANCES, LeaseDuration, Registrations
 from slipway.registry.store import MemoryStore
 from slipway.rpc.server import MAX_MESSAGE_BYTES
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -124,7 +124,7 @@ def test_os_profiles_are_few_and_of_different_distributions() -> None:
 def registrations(clock: FakeClock) -> Registrations:
     """An empty registry."""
     ids = iter(str(number) for number in range(10_000))
-    return Registrations(MemoryStore(epoch="e"), clock, terms=Terms(), new_id=lambda: next(ids))
+    return Registrations(MemoryStore(epoch="e"), clock, lease_duration=LeaseDuration(), new_id=lambda: next(ids))
 
 
 def register(

@@ -5,7 +5,7 @@ import pytest
 from slipway.contract.errors import EndpointUnreachable, Overloaded
 from slipway.registry.dialback import Finding
 from slipway.registry.instance import DRAINING, EXPIRED, NOT_READY, READY, Instance
-from slipway.registry.registrations import MAX_LIST, MAX_NAME_LIST, Registrations, Terms
+from slipway.registry.registrations import MAX_LIST, MAX_NAME_LIST, LeaseDuration, Registrations
 from slipway.registry.store import MemoryStore
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tests.services.registry.conftest import FakeClock, info
@@ -22,7 +22,7 @@ def clock() -> FakeClock:
 @pytest.fixture
 def registrations(clock: FakeClock) -> Registrations:
     ids = iter(str(number) for number in range(100))
-    return Registrations(MemoryStore(epoch="e"), clock, terms=Terms(), new_id=lambda: next(ids))
+    return Registrations(MemoryStore(epoch="e"), clock, lease_duration=LeaseDuration(), new_id=lambda: next(ids))
 
 
 def _register(registrations: Registrations, *, instance_id: str = "i1", endpoint: str = "localhost:1") -> Instance:

@@ -56,13 +56,13 @@ def test_news_are_told_once(tmp_path: Path) -> None:
     log = Log(tmp_path / "audit.log")
     line = event("list", "secrets")
     log.path.write_text(event("get", "secrets") + line[:20])
-    calls, position = log.news(0)
+    calls, position = log.read_from(0)
     assert [one.verb for one in calls] == ["get"]
     with log.path.open("a") as more:
         more.write(line[20:])
-    calls, position = log.news(position)
+    calls, position = log.read_from(position)
     assert [one.verb for one in calls] == ["list"]
-    assert (log.news(position), position) == (([], position), log.position)
+    assert (log.read_from(position), position) == (([], position), log.position)
 
 
 def test_waiting_ends(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_boot_has_a_time_limit(engine):
         )
         with pytest.raises(EngineTimeout):
             systemd_boot.boot(box, timeout=4)
-    assert cgroups.left(f"engine-{os.getpid()}-") == []
+    assert cgroups.with_prefix(f"engine-{os.getpid()}-") == []
 
 
 @pytest.mark.skipif(not cgroups.available(), reason="this machine has no control groups of the first version")
@@ -132,10 +132,10 @@ def test_empty_groups_of_others_are_left_alone(engine, tmp_path):
     name = f"slipway-other-{tmp_path.name}"
     cgroups.make(name)
     try:
-        before = cgroups.left(name)
+        before = cgroups.with_prefix(name)
         with sandbox.opened(roots.ROOTS["trixie"].require()) as box:
             systemd_boot.boot(box)
-        assert cgroups.left(name) == before
-        assert cgroups.left(f"engine-{os.getpid()}-") == []
+        assert cgroups.with_prefix(name) == before
+        assert cgroups.with_prefix(f"engine-{os.getpid()}-") == []
     finally:
         cgroups.remove(name)

@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 
 from slipway.bootstrapper.assembly.canonical_path import canonical, target_of
 from slipway.contract.errors import Violation
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import os_pb2 as ospb
 

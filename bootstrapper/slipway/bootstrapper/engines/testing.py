@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 
 from slipway.bootstrapper.assembly.secrets import lift_inline
-from slipway.bootstrapper.compilation import ENGINE_NAMESPACES as NAMESPACES
 from slipway.bootstrapper.compilation import Compiler
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, KEYS
@@ -18,6 +17,7 @@ from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.documents.feature_names import feature_names
+from slipway.bootstrapper.engine_plan import ENGINE_NAMESPACES as NAMESPACES
 from slipway.bootstrapper.engines.engine import Engine, supports
 from slipway.bootstrapper.engines.extensions import PREFIX as EXTENSION
 from slipway.bootstrapper.engines.field_samples import every_field
@@ -30,9 +30,9 @@ from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.machine_classes import without_identity
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.contract.errors import SlipwayError
+from slipway.contract.feature_uses import uses
 from slipway.contract.features import unsupported
 from slipway.contract.secret_references import references
-from slipway.contract.walk import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb

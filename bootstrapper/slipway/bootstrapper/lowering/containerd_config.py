@@ -143,7 +143,7 @@ def toml_content(file: ConfigFile) -> contentpb.Content:
 
 
 def holds_secrets(content: contentpb.Content) -> bool:
-    """Tell whether a content refers to a secret."""
+    """Return whether a content refers to a secret."""
     return any(segment.WhichOneof("value") == "secret_ref" for segment in content.segments)
 
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from slipway.bootstrapper.lowering.draft import PUBLIC, CannotLower, Draft, derived
 from slipway.bootstrapper.lowering.order import Rank
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 

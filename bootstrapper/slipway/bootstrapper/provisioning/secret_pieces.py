@@ -38,12 +38,12 @@ class SecretPieces:
     @cached_property
     def _places(self) -> dict[str, list[int]]:
         """Where each gram stands; only texts that share a gram with a secret, which are few, need it."""
-        index: dict[str, list[int]] = {}
+        by_gram: dict[str, list[int]] = {}
         for place in range(0, len(self._long) - _GRAM + 1, _STRIDE):
-            places = index.setdefault(self._long[place : place + _GRAM], [])
+            places = by_gram.setdefault(self._long[place : place + _GRAM], [])
             if len(places) < _MOST_PLACES:
                 places.append(place)
-        return index
+        return by_gram
 
     def covered(self, text: str) -> bytearray:
         """Give for each character of a text whether a piece of a secret goes over it."""

@@ -46,5 +46,5 @@ class RenewedContext:
         return context
 
     def _stat(self) -> tuple[tuple[int, int], ...]:
-        found = [(self._directory / name).stat() for name in _FILES]
-        return tuple((one.st_mtime_ns, one.st_ino) for one in found)
+        statuses = [(self._directory / name).stat() for name in _FILES]
+        return tuple((entry.st_mtime_ns, entry.st_ino) for entry in statuses)

@@ -5,7 +5,8 @@ import binascii
 import re
 import zlib
 
-from slipway.bootstrapper.importers import go_template
+from slipway.bootstrapper.importers.go_template import render
+from slipway.bootstrapper.importers.go_template_dialect import GoTemplateError
 from slipway.bootstrapper.importers.jinja import CLOUD_CONFIG_INDENT, has_jinja
 from slipway.bootstrapper.importers.kubeadm_config.os_items import File, SecretSource
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
@@ -92,7 +93,7 @@ def _from_secret(context: Context, place: Place, file: File, source: SecretSourc
             context.findings.refuse(place, _KNOWN_SECRET)
             return contentpb.Content()
         key = _derived_key(context, file, name, key)
-        if all((one.name, one.key) != (name, key) for one in context.derived):
+        if all((entry.name, entry.key) != (name, key) for entry in context.derived):
             context.derived.append(secretpb.Secret(name=name, key=key, value=_changed(context, place, file, value)))
     return contentpb.Content(secret_ref=secretpb.SecretReference(name=name, key=key))
 
@@ -120,8 +121,8 @@ def _changed(context: Context, place: Place, file: File, value: bytes) -> bytes:
 
 def _rendered(context: Context, place: Place, text: str) -> str:
     try:
-        return go_template.render(text, context.control_plane_version)
-    except go_template.GoTemplateError as error:
+        return render(text, context.control_plane_version)
+    except GoTemplateError as error:
         context.findings.refuse(place, f"contentFormat Template: {error}")
         return ""
 

@@ -18,7 +18,7 @@ from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.linux.unit_text import environment_drop_in
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 ID = "linux.containerd"
@@ -40,8 +40,8 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
         path = f"{path}.slipway"
         calls.append(["adopt", path, runtime.configuration, *sandbox_place(runtime.configuration_version)])
     put_file(draft, item, path, content, by=ID, mode=mode)
-    for file, one in registry_files(item, runtime, separator="/"):
-        put_file(draft, item, file, one, by=ID)
+    for file_path, file in registry_files(item, runtime, separator="/"):
+        put_file(draft, item, file_path, file, by=ID)
     drop_ins = f"{systemd}/{runtime.service}.d"
     if runtime.environment:
         put_file(draft, item, f"{drop_ins}/10-slipway-config.conf", environment_drop_in(runtime.environment), by=ID)
