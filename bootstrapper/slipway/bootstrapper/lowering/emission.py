@@ -20,7 +20,7 @@ def put_file(  # noqa: PLR0913  # a file has that many properties
     Raises:
         CannotLower: the spec has a file of that path, too.
     """
-    _claim(draft, item, path)
+    claim(draft, item, path)
     return draft.file(path, content, source=item.message, by=by, mode=mode)
 
 
@@ -32,7 +32,7 @@ def stage_text(  # noqa: PLR0913  # a file has that many properties
     Raises:
         CannotLower: the spec has a file of that path, too.
     """
-    _claim(draft, item, path)
+    claim(draft, item, path)
     file = ospb.File(path=path, content=content, owner="root", group="root", mode=PUBLIC)
     file.origin.CopyFrom(derived(item.message, by))
     draft.stage(file, rank=rank)
@@ -70,7 +70,12 @@ def each(draft: Draft, items: Iterable[Item], lower: Callable[[Item], T]) -> lis
     return made
 
 
-def _claim(draft: Draft, item: Item, path: str) -> None:
+def claim(draft: Draft, item: Item, path: str) -> None:
+    """Insist that nothing else writes a file.
+
+    Raises:
+        CannotLower: the spec has a file of that path, too.
+    """
     if draft.has_path(path):
         raise CannotLower(
             item,
