@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.callers import EVERYBODY
-from slipway.controller.access_reviews import AccessReviews
+from slipway.kubernetes_api.access_reviews import AccessReviews
 from slipway.node_gateway.rates import Rates
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.node_gateway.uploads import Uploads
@@ -142,8 +142,8 @@ async def _reviews(settings: GatewaySettings) -> AsyncIterator[AccessReviews | N
     if not settings.review_tokens:
         yield None
         return
-    from slipway.controller.kubernetes.api import Api  # noqa: PLC0415  # costs memory
-    from slipway.controller.kubernetes.connection import Connection  # noqa: PLC0415
+    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # costs memory
+    from slipway.kubernetes_api.connection import Connection  # noqa: PLC0415
 
     connection = await Connection.of_process(settings.kubeconfig)
     try:

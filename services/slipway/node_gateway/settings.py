@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from slipway.bootstrapper.callers import namespaces_by_caller
-from slipway.controller.access_reviews import AUDIENCE
+from slipway.kubernetes_api.access_reviews import AUDIENCE
 from slipway.rpc.addresses import can_be_listened_on, is_loopback
 from slipway.rpc.settings import ServerSettings
 

@@ -6,8 +6,8 @@ from enum import Enum
 
 from slipway.bootstrapper.callers import ALL, namespaces_by_caller
 from slipway.contract.errors import PermissionDenied, Unauthenticated
-from slipway.controller.access_reviews import Access, AccessReviews
-from slipway.controller.resources import MACHINES
+from slipway.kubernetes_api.access_reviews import Access, AccessReviews
+from slipway.kubernetes_api.resources import MACHINES
 from slipway.rpc.identity import Identity
 
 _AUTHENTICATED = "system:authenticated"

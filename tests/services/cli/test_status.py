@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from structlog.testing import capture_logs
 
 from slipway.cli.command_line import cli
-from slipway.controller.access_reviews import AccessReviews
+from slipway.kubernetes_api.access_reviews import AccessReviews
 from slipway.reports.access import ReportAccess
 from slipway.reports.names import BundleKey
 from slipway.reports.presentation import age

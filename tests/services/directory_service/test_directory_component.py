@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from slipway.controller.resources import CONFIG_MAPS, EVENTS, SECRETS, Resource
 from slipway.directory.failures import ServerUnavailable
 from slipway.directory_service.server import NAME
+from slipway.kubernetes_api.resources import CONFIG_MAPS, EVENTS, SECRETS, Resource
 from tests.services.directory_service.estate import Estate
 
 FOLDER = Path(__file__).resolve().parents[3] / "deploy/kubernetes"

@@ -52,5 +52,5 @@ class RenewedContext:
 
     def _stat(self) -> tuple[tuple[int, int], ...]:
         names = (*_FILES, _AUTHORITY) if self._verifies_clients else _FILES
-        stats = [(self._directory / name).stat() for name in names]
-        return tuple((stat.st_mtime_ns, stat.st_ino) for stat in stats)
+        statuses = [(self._directory / name).stat() for name in names]
+        return tuple((entry.st_mtime_ns, entry.st_ino) for entry in statuses)

@@ -10,8 +10,8 @@ from typing import Any
 
 import aiohttp
 
-from slipway.controller.access_reviews import AccessReviews
-from slipway.controller.objects import Objects as Api
+from slipway.kubernetes_api.access_reviews import AccessReviews
+from slipway.kubernetes_api.objects import Objects as Api
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.node_gateway.web.listener import web_listening
 from slipway.reports.access import ReportAccess

@@ -8,7 +8,7 @@ import aiohttp
 import click
 import pytest
 
-from slipway.controller.resources import Json, Resource
+from slipway.kubernetes_api.resources import Json, Resource
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.node_gateway.web.application import STYLE
 from tests.services.certificates import Authority
