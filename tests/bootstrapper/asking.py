@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.compilation.machine_classes import MAX_BYTES, CheckedSubjects, CompiledClass
+from slipway.bootstrapper.compilation.recently_used import RecentlyUsed
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.documents.document_set import read_document_set
 from slipway.bootstrapper.documents.machines import MachineQuestion
-from slipway.bootstrapper.machine_classes import MAX_BYTES, CheckedSubjects, CompiledClass
-from slipway.bootstrapper.recently_used import RecentlyUsed
 from slipway.cli.remedies import what_to_do
 from slipway.contract.errors import SlipwayError
 from slipway.embedded.bootstrapper import embedded_bootstrapper

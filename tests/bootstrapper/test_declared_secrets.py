@@ -79,7 +79,7 @@ def test_a_spec_can_not_ask_for_the_keys_of_a_cluster(text: str, role: clusterpb
     """A person's secret has no slash in its name; the others are for engines and provisioners."""
     with pytest.raises(SpecInvalid) as caught:
         check(subject(text, role))
-    assert [one.path.endswith("secretRef.name") for one in caught.value.violations] == [True]
+    assert [violation.path.endswith("secretRef.name") for violation in caught.value.violations] == [True]
 
 
 def test_a_spec_can_refer_to_the_certificate_of_its_cluster() -> None:

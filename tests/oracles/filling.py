@@ -131,4 +131,4 @@ def _finished(question: MachineQuestion) -> MachineQuestion:
 
 def _is_named(place: Place, error: SlipwayError) -> bool:
     own = place.path.removeprefix("spec.")
-    return any(within(own, one.path.removeprefix("spec.")) for one in error.violations)
+    return any(within(own, violation.path.removeprefix("spec.")) for violation in error.violations)

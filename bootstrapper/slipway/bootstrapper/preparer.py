@@ -14,13 +14,13 @@ from slipway.bootstrapper.assembly.report_items import check_addresses, check_re
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
-from slipway.bootstrapper.compilation import Compiler
-from slipway.bootstrapper.compiled import Compiled
+from slipway.bootstrapper.compilation.compiled import Compiled
+from slipway.bootstrapper.compilation.compiler import Compiler
+from slipway.bootstrapper.compilation.machine_classes import CheckedSubjects
 from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
 from slipway.bootstrapper.key_settings import key_settings
-from slipway.bootstrapper.machine_classes import CheckedSubjects
 from slipway.bootstrapper.needs import needed, user_secrets
 from slipway.bootstrapper.policy import Policy, check_declarations
 from slipway.bootstrapper.problems.conversion import diagnostic, omission

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from slipway.bootstrapper.assembly.paths import describe
-from slipway.bootstrapper.compiled import Compiled
+from slipway.bootstrapper.compilation.compiled import Compiled
+from slipway.bootstrapper.compilation.engine_plan import ENGINE_NAMESPACES
 from slipway.bootstrapper.delivery.fitting import Fitted
-from slipway.bootstrapper.engine_plan import ENGINE_NAMESPACES
 from slipway.bootstrapper.field_index import enclosing
 from slipway.bootstrapper.judgement import Trial
 from slipway.bootstrapper.problems.places import person_field, spec_path

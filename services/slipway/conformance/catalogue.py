@@ -4,7 +4,9 @@ from functools import cache
 
 from slipway.conformance.check import Check
 from slipway.conformance.checks import (
+    blame,
     booted,
+    edges,
     errors,
     features,
     information,
@@ -35,7 +37,8 @@ def all_checks() -> tuple[Check, ...]:
     """Give all checks, sorted by clause; those of one clause in the order in which they are written."""
     modules = (
         transport, tls, process, information, features, render, remembrance, refusals, splicing, insertion, meaning,
-        booted, quantity, variety, places, starting, errors, limits, load, secrecy, registration, outage, versions,
+        booted, quantity, variety, edges, places, starting, errors, blame, limits, load, secrecy, registration, outage,
+        versions,
     )  # fmt: skip
     order = ("TRN", "INF", "FEA", "RND", "ERR", "LIM", "SEC", "REG", "EXE", "VER")
     found = [check for module in modules for check in module.CHECKS]

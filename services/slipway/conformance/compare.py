@@ -125,6 +125,9 @@ class _Programs:
             self._started(list(entry.argv), "plan.entrypoint.argv", "plan.entrypoint")
         services = (one for one in self._to.state.programs if entry.argv and starts(list(one.argv), list(entry.argv)))
         service = next(services, statepb.Program())
+        if entry.unit_name and service.unit_name:
+            holds = entry.unit_name == service.unit_name
+            self._to.fact("plan.entrypoint", "plan.entrypoint.unit_name", holds)
         if entry.after_units:
             holds = set(entry.after_units) <= set(service.after_units)
             self._to.fact("plan.entrypoint.after_units", "plan.entrypoint.after_units", holds)

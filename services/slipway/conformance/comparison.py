@@ -40,6 +40,13 @@ _HARMS = {
 _LEFT_ALONE = {("SystemdUnit", "enabled")}
 """What is neither true nor false when nothing is said of it."""
 
+SYSTEMS_OWN = {
+    ("Containerd", "cgroup_driver"), ("Disk", "table_type"), ("Mount", "check"), ("Mount", "options"),
+    ("Mount", "type"), ("Ntp", "enabled"), ("Packages", "update"), ("Partition", "percentage"),
+    ("User", "lock_password"), ("User", "no_create_home"), ("User", "primary_group"),
+}  # fmt: skip
+"""What the contract gives a field of which nothing is said, or a decoder shows as the system has it then."""
+
 _TRUE_UNLESS_SAID = {("Ntp", "enabled")}
 """What is true when nothing is said of it."""
 
@@ -114,9 +121,10 @@ class Comparer:
         said = {descriptor.name for descriptor, _ in expected.ListFields()}
         for descriptor, value in actual.ListFields():
             name = (expected.DESCRIPTOR.name, descriptor.name)
-            if descriptor.name not in said and (
-                (value and name in _HARMS) or (not value and name in _TRUE_UNLESS_SAID)
-            ):
+            if descriptor.name in said:
+                continue
+            chosen = value and name not in SYSTEMS_OWN and path.startswith("os.") and descriptor.message_type is None
+            if chosen or (value and name in _HARMS) or (not value and name in _TRUE_UNLESS_SAID):
                 self.more(f"{path}.{descriptor.name}", above)
 
     def _field(self, one: FieldPlan, value: Any, actual: Message, where: str, feature: str) -> None:
@@ -170,7 +178,12 @@ class Comparer:
         set_here = {descriptor.name for descriptor, _ in entry.ListFields()}
         for descriptor, value in there.ListFields():
             name = descriptor.name
-            if name not in set_here and any(_says(other, name, value) for other in others if other is not entry):
+            if (
+                value
+                and name not in set_here
+                and (there.DESCRIPTOR.name, name) not in SYSTEMS_OWN
+                and any(_says(other, name, value) for other in others if other is not entry)
+            ):
                 self.more(f"{where}.{name}", feature)
 
     def _certificates(self, wanted: Sequence[Any], there: Sequence[Any], where: str, feature: str) -> None:
@@ -219,6 +232,9 @@ class Comparer:
 
     def _same(self, one: FieldPlan, value: Any, actual: Message) -> bool:
         there = getattr(actual, one.name)
+        if (actual.DESCRIPTOR.name, one.name) == ("Mount", "check") and not _is_device(actual):
+            # Nothing but a device can be checked.
+            return True
         if (actual.DESCRIPTOR.name, one.name) in _LEFT_ALONE and not actual.HasField(one.name):
             return False
         if type(value) is int and not value and one.enum is None and not _says_so(actual, one.name):
@@ -281,6 +297,10 @@ def _says_so(message: Message, name: str) -> bool:
 
 def _says(message: Message, name: str, value: Any) -> bool:
     return any(descriptor.name == name and other == value for descriptor, other in message.ListFields())
+
+
+def _is_device(mount: Any) -> bool:
+    return mount.source.startswith("/dev/") or "=" in mount.source.partition("/")[0]
 
 
 def _drive(path: str) -> str:

@@ -96,10 +96,14 @@ class Variation:
     Attributes:
         field: the field, "Message.field", for people.
         bundle: the whole of it.
+        before: the bundle as the case has it, where one field of it differs; None where more does.
+        unset: the field is there no longer.
     """
 
     field: str
     bundle: bundlepb.BootstrapBundle
+    before: bundlepb.BootstrapBundle | None = None
+    unset: bool = False
 
 
 Steps = tuple[tuple[str, int | None], ...]
@@ -124,7 +128,7 @@ def values(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variat
             other = next((candidate for candidate in made if _faults(candidate) <= known), None)
             if other is not None and other not in seen:
                 seen.append(other)
-                yield Variation(name, other)
+                yield Variation(name, other, bundle, unset=candidates == (None,))
 
 
 def words(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variation]:
@@ -141,7 +145,7 @@ def words(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variati
         for word in (*_words(message, field), *special):
             other = _with(bundle, path, word)
             if other != bundle and _faults(other) <= known:
-                yield Variation(f"{message.DESCRIPTOR.name}.{field.name}", other)
+                yield Variation(f"{message.DESCRIPTOR.name}.{field.name}", other, bundle)
 
 
 def lists(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variation]:

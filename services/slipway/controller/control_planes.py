@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from weakref import WeakValueDictionary
 
-from slipway.controller.facts import ClusterObject
+from slipway.controller.cluster_object import ClusterObject
 from slipway.kubernetes_api.failures import NotFound
 from slipway.kubernetes_api.objects import Objects
 from slipway.kubernetes_api.resources import Resource

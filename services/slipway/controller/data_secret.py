@@ -8,7 +8,8 @@ import base64
 from dataclasses import dataclass
 from typing import Self
 
-from slipway.controller.facts import CLUSTER_LABEL, Facts
+from slipway.controller.cluster_object import CLUSTER_LABEL
+from slipway.controller.facts import Facts
 from slipway.kubernetes_api.resources import Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 

@@ -8,9 +8,9 @@ import json
 import re
 from datetime import UTC, datetime
 
+from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.cluster_store import cluster_owner
 from slipway.controller.conditions import Reason
-from slipway.controller.facts import CLUSTER_LABEL, ClusterObject
 from slipway.controller.halt import Halt
 from slipway.kubernetes_api.failures import AlreadyExists, Conflict, NotFound
 from slipway.kubernetes_api.objects import Lookup, Objects

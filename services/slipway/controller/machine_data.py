@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from slipway.contract.errors import MachineNotFound, UserDataNotReady
 from slipway.controller.data_secret import Record, controller_of, decoded_value
-from slipway.controller.facts import Owner
+from slipway.controller.owner import Owner
 from slipway.kubernetes_api.failures import ApiFailure, NotFound
 from slipway.kubernetes_api.objects import Lookup, Objects
 from slipway.kubernetes_api.resources import GROUP, SECRETS, Json

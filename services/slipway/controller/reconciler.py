@@ -11,10 +11,11 @@ from datetime import datetime, timedelta
 import structlog
 
 from slipway.controller import conditions
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.conditions import Condition, Reason, Type
 from slipway.controller.data_secret import Record, controller_reference, preconditions, secret_object
 from slipway.controller.decision import Decision, Idle, Paused, Refresh, Release, Render, decide
-from slipway.controller.facts import ClusterObject, Facts
+from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt, of_api
 from slipway.controller.init_lock import InitLock
 from slipway.controller.join_token import JoinToken

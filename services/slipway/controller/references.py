@@ -6,9 +6,9 @@ from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fi
 from slipway.bootstrapper.assembly.membership import membership_secrets
 from slipway.bootstrapper.credentials.cluster_secrets import ETCD_CA, ETCD_CLIENT
 from slipway.contract.secret_references import references
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.cluster_store import secret_name
 from slipway.controller.conditions import Reason
-from slipway.controller.facts import ClusterObject
 from slipway.controller.halt import Halt
 from slipway.controller.secret_reader import SecretReader
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

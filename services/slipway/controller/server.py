@@ -9,7 +9,7 @@ import structlog
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.callers import Callers
-from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable

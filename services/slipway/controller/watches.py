@@ -8,9 +8,11 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from slipway.controller import ownership
+from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.data_secret import controller_of
-from slipway.controller.facts import CLUSTER_LABEL, ClusterObject, Facts, Owner, owner_reference
+from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
+from slipway.controller.owner import Owner, owner_reference
 from slipway.controller.references import Place
 from slipway.kubernetes_api.api import Api
 from slipway.kubernetes_api.informer import Informer, Key

@@ -8,7 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
-from slipway.controller.facts import MACHINE, ClusterObject, Facts, Owner, owner_reference
+from slipway.controller.cluster_object import ClusterObject
+from slipway.controller.facts import Facts
+from slipway.controller.owner import MACHINE, Owner, owner_reference
 from slipway.kubernetes_api.api import Api
 from slipway.kubernetes_api.informer import Informer, Key
 from slipway.kubernetes_api.resources import CLUSTERS, MACHINES, SLIPWAY_CONFIGS, Json

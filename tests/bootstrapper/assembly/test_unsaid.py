@@ -21,7 +21,7 @@ def refused(given: bootstrappb.Subject) -> set[str]:
     """Give the paths that are refused."""
     with pytest.raises(SpecInvalid) as caught:
         check(given)
-    return {one.path.removeprefix("SlipwayConfig/x: ") for one in caught.value.violations}
+    return {violation.path.removeprefix("SlipwayConfig/x: ") for violation in caught.value.violations}
 
 
 @pytest.mark.parametrize("place", ["spec", "spec.os", "spec.os.users[0]", "cluster", "machine.target"])

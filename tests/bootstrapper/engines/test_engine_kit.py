@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from google.protobuf import json_format
 
-from slipway.bootstrapper import engine_plan
+from slipway.bootstrapper.compilation import engine_plan
 from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.engines.bootstrap_tokens import BootstrapTokens
 from slipway.bootstrapper.engines.engine import Engine, supports

@@ -133,7 +133,7 @@ def _messages(descriptor: Any) -> st.SearchStrategy[Any]:
             continue
         rules = plan(descriptor)[field.number].rules
         (required if rules.required else others).append(_set(cls, field))
-    parts = [*required, *(st.one_of(st.just(cls()), one) for one in others)]
+    parts = [*required, *(st.one_of(st.just(cls()), other) for other in others)]
     return st.tuples(*parts).map(lambda found: _join(cls, found))
 
 

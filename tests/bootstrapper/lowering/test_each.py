@@ -53,7 +53,7 @@ def test_a_pass_runs_twice_at_most(feature: str, family: clusterpb.OsFamily.Valu
         passes.append(replace(one, lower=lower))
     draft = Draft(bundle, ProfileTable.shipped().find(target), target)
     result = legalise(draft, [], table=PassTable(passes))
-    refused = [one for one in result.refusals if one.feature == feature]
+    refused = [refusal for refusal in result.refusals if refusal.feature == feature]
     assert len(refused) == 9
     assert runs.count(feature) == (2 if right else 1)
 

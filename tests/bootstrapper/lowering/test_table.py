@@ -91,7 +91,7 @@ def _settled(lower: LowerSystem, distribution: str, system: ospb.OperatingSystem
     wanted = [item.feature for item in items(before) if item.feature != "os.files"]
     done = lower(system, distribution=distribution)
     assert not list(unsupported(done.draft.bundle, SUPPORTS)), distribution
-    settled = [one.feature for one in done.draft.lowered] + [one.feature for one in done.result.refusals]
+    settled = [one.feature for one in done.draft.lowered] + [refusal.feature for refusal in done.result.refusals]
     for feature in set(wanted):
         assert settled.count(feature) >= wanted.count(feature), (distribution, feature)
     for made in [*done.draft.bundle.os.files, *(one.entry for one in done.draft.staged)]:

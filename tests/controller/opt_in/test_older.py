@@ -63,7 +63,7 @@ async def test_a_control_plane_of_three(older: Site, provisioner: str) -> None:
             CLUSTER,
             lambda one: condition(one, "Available").get("status") == "True",
         )
-    secrets = [await older.get("v1", "Secret", one["metadata"]["name"]) for one in machines]
-    roles = sorted(ownership.annotation(one, "bootstrap.slipway.dev/role") for one in secrets)
+    secrets = [await older.get("v1", "Secret", machine["metadata"]["name"]) for machine in machines]
+    roles = sorted(ownership.annotation(secret, "bootstrap.slipway.dev/role") for secret in secrets)
     assert roles == ["CONTROL_PLANE", "CONTROL_PLANE", "INIT", "WORKER"]
-    assert {ownership.annotation(one, "bootstrap.slipway.dev/provisioner") for one in secrets} == {provisioner}
+    assert {ownership.annotation(secret, "bootstrap.slipway.dev/provisioner") for secret in secrets} == {provisioner}

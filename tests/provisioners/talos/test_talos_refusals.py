@@ -41,6 +41,11 @@ REGISTRY = 'os { containerd { registries { host: "a.example.com" %s } } }'
         (REGISTRY % 'server: "https://b"', "os.containerd.registries[0].server", "the fallback is the registry itself"),
         (REGISTRY % "only_endpoints: true", "os.containerd.registries[0].only_endpoints", "no endpoint, no mirror"),
         (
+            REGISTRY % 'endpoints { url: "https://m[" }',
+            "os.containerd.registries[0].endpoints[0].url",
+            "its host has no end",
+        ),
+        (
             REGISTRY % 'endpoints { url: "https://m" skip_verify: true } endpoints { url: "https://m/x" }',
             "os.containerd.registries[0].endpoints[1]",
             "Talos keeps TLS settings by host",

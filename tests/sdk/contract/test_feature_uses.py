@@ -114,7 +114,11 @@ def test_every_option_in_the_bundle_can_be_reached() -> None:
         above = next((one.feature_from_value for one in plan(descriptor).values() if one.feature_from_value), above)
         for field in plan(descriptor).values():
             here = f"{path}.{field.name}"
-            suffixes = [one for one in (field.feature, *field.value_features.values()) if one.startswith(".")]
+            suffixes = [
+                value_feature
+                for value_feature in (field.feature, *field.value_features.values())
+                if value_feature.startswith(".")
+            ]
             own = field.own_id(above)
             if suffixes and not (own or above):
                 loose.append(here)

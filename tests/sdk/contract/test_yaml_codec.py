@@ -159,7 +159,7 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
     text = "os:\n  sysctl: []\n  files:\n  - mode: 7\n    append: 1\n  users: {}\nwhat: 1\n"
     with pytest.raises(SourceError) as caught:
         read(text, specpb.MachineBootstrapSpec())
-    assert [(one.position.line, one.path) for one in caught.value.problems if one.position] == [
+    assert [(problem.position.line, problem.path) for problem in caught.value.problems if problem.position] == [
         (2, "os.sysctl"),
         (4, "os.files[0].mode"),
         (5, "os.files[0].append"),

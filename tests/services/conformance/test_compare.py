@@ -28,6 +28,7 @@ def _state(*features: str, **of: object) -> statepb.MachineState:
     [
         ({"users": [{"name": "a"}]}, {"users": [{"name": "a"}]}, "", "as it was asked for"),
         ({"users": [{"name": "a"}]}, {"users": []}, "os.users[0]", "somebody is missing"),
+        ({"users": [{"name": "a"}]}, {"users": [{"name": "a", "shell": "/bin/sh"}]}, "shell", "a shell unasked"),
         ({"users": [{"name": "a"}]}, {"users": [{"name": "a"}, {"name": "b"}]}, "a user is", "somebody besides"),
         ({"users": [{"name": "a"}]}, {"users": [{"name": "a", "sudo": ["ALL"]}]}, "`sudo`", "more than was asked for"),
         (

@@ -46,6 +46,8 @@ def test_shell_words(line: str, want: list[str] | None, reason: str) -> None:
         ('/bin/a "b c"', ["/bin/a", "b c"], "quotes"),
         ('/bin/a "100%%" "$$HOME"', ["/bin/a", "100%", "$HOME"], "what is doubled"),
         ('/bin/a "\\"b\\\\"', ["/bin/a", '"b\\'], "escapes"),
+        ("/bin/a b\\xc2\\xa0 \\x41", ["/bin/a", "b\u00a0", "A"], "bytes of one character"),
+        ("/bin/a \\xc2", None, "bytes of no character"),
         ("/bin/a $HOME", None, "a variable"),
         ("/bin/a %h", None, "a specifier"),
         ('/bin/a "b', None, "a quote that does not end"),

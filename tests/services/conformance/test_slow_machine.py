@@ -5,8 +5,8 @@ import pytest
 from slipway.conformance import yardstick
 from slipway.conformance.outcome import Broken, Unverified
 from slipway.conformance.runner import Ending, result
-from slipway.conformance.yardstick import judge
-from tests.services.conformance.mutants import limits
+from slipway.conformance.yardstick import judge, judge_as_usual
+from tests.services.conformance.mutants import lease, limits
 from tests.services.conformance.runs import CHECKS, session
 
 
@@ -45,4 +45,34 @@ async def test_a_slow_render(factor: float, ending: Ending) -> None:
     async with session(mutant.bent) as opened:
         opened.heartbeat.slowness = lambda: factor
         ended = await result(opened, CHECKS["LIM-006.in-time"])
+    assert ended.ending is ending, ended.found
+
+
+@pytest.mark.parametrize(
+    ("problems", "factor", "end", "reason"),
+    [
+        ([], 9.0, None, "nothing is wrong"),
+        (["it was dropped"], 1.1, Broken, "a machine as usual"),
+        (["it was dropped"], 4.0, Unverified, "a slow machine may have let it in too late"),
+    ],
+)
+def test_what_has_no_limit_is_judged_on_a_usual_machine(
+    problems: list[str], factor: float, end: type[Exception] | None, reason: str
+) -> None:
+    """What is wrong is said in both cases, and counts where the machine cannot be the cause."""
+    if end is None:
+        judge_as_usual(problems, slow=lambda: factor)
+        return
+    with pytest.raises(end, match="it was dropped") as caught:
+        judge_as_usual(problems, slow=lambda: factor)
+    assert type(caught.value) is end, reason
+
+
+@pytest.mark.parametrize(("factor", "ending"), [(1.0, Ending.FAILED), (4.0, Ending.UNVERIFIED)])
+async def test_calls_in_flight(factor: float, ending: Ending) -> None:
+    """The mutant that drops calls at SIGTERM fails on a machine as usual, and is not judged on one that is slow."""
+    mutant = next(mutant for mutant in lease.mutants() if mutant.name == "calls that are dropped")
+    async with session(mutant.bent) as opened:
+        opened.heartbeat.slowness = lambda: factor
+        ended = await result(opened, CHECKS["REG-011.in-flight"])
     assert ended.ending is ending, ended.found

@@ -22,8 +22,8 @@ from slipway.conformance.run import in_profile
 from slipway.conformance.runner import Ending, Result, result, run
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from slipway.contract.control_characters import has_controls
+from slipway.contract.feature_uses import uses
 from slipway.contract.validation import violations
-from slipway.contract.walk import uses
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.services.conformance.bent import Bent
 from tests.services.conformance.mutants.control_plane import NewestTalos

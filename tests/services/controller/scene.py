@@ -8,12 +8,14 @@ from datetime import datetime, timedelta
 import yaml
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.data_secret import Record
 from slipway.controller.engines import Engines
-from slipway.controller.facts import ClusterObject, Facts, Owner, owner_reference
+from slipway.controller.facts import Facts
 from slipway.controller.init_lock import InitLock
 from slipway.controller.metrics import Metrics
+from slipway.controller.owner import Owner, owner_reference
 from slipway.controller.question import NativeQuestions
 from slipway.controller.reconciler import Next, Reconciler, Timeouts
 from slipway.controller.references import Place

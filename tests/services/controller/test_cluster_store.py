@@ -7,8 +7,8 @@ import pytest
 
 from slipway.bootstrapper.policy import check_declarations
 from slipway.contract.errors import ProvisionerNotAllowed
+from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.cluster_store import NAME_ANNOTATION, SUFFIXES, ClusterStore, secret_name
-from slipway.controller.facts import CLUSTER_LABEL, ClusterObject
 from slipway.controller.halt import Halt
 from slipway.controller.secret_reader import SecretReader
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from slipway.controller.facts import ClusterObject
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.halt import Halt
 from slipway.controller.init_lock import KEY, InitLock
 from slipway.kubernetes_api.failures import Unreachable

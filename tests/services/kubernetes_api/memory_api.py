@@ -43,7 +43,7 @@ class MemoryApi:
     @property
     def writes(self) -> list[Call]:
         """The calls that write."""
-        return [one for one in self.calls if one[0] in WRITES]
+        return [call for call in self.calls if call[0] in WRITES]
 
     def put(self, item: Json) -> Json:
         """Put an object in, as if somebody had made it before."""

@@ -81,8 +81,8 @@ class _System(aiohttp.ThreadedResolver):
     async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET) -> Any:
         self.asked.append(host)
         return [
-            {"hostname": host, "host": one, "port": port, "family": family, "proto": 0, "flags": 0}
-            for one in self.addresses
+            {"hostname": host, "host": address, "port": port, "family": family, "proto": 0, "flags": 0}
+            for address in self.addresses
         ]
 
 

@@ -185,7 +185,7 @@ async def test_a_broken_object_harms_nobody(api: WatchedApi) -> None:
     store.put(_instance())
     store.put(_instance(instance_id="i2", endpoint="localhost:2"))
     await store.close()
-    broken = next(one for one in api.all("Lease") if one["spec"].get("holderIdentity") == "i2")
+    broken = next(lease for lease in api.all("Lease") if lease["spec"].get("holderIdentity") == "i2")
     broken["metadata"]["annotations"]["bootstrap.slipway.dev/advertisement"] = "%"
     api.put(broken)
     again, _ = await _opened(api, FakeClock())

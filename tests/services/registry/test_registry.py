@@ -56,7 +56,7 @@ async def test_registering_again_is_harmless(provisioning: Provisioning, registe
     async with provisioning() as endpoint, registering() as registry:
         for instance_id in ("i1", "i1", "i2"):
             await registry.register(endpoint.address, instance_id=instance_id)
-        assert [one.instance_id for one in await registry.listing()] == ["i2"]
+        assert [instance.instance_id for instance in await registry.listing()] == ["i2"]
 
 
 async def test_the_slower_of_two_announcements_tries_again(
@@ -69,8 +69,8 @@ async def test_the_slower_of_two_announcements_tries_again(
         await eventually(lambda: endpoint.asked == 2)
         endpoint.answer.set()
         answers = await asyncio.gather(*calls, return_exceptions=True)
-        (granted,) = [one for one in answers if isinstance(one, registrypb.RegisterResponse)]
-        (refused,) = [one for one in answers if isinstance(one, ConcurrentUpdate)]
+        (granted,) = [answer for answer in answers if isinstance(answer, registrypb.RegisterResponse)]
+        (refused,) = [answer for answer in answers if isinstance(answer, ConcurrentUpdate)]
         assert refused.retryable
         await registry.renew(granted.lease_id)
 
@@ -122,10 +122,10 @@ async def test_instances_of_one_version_must_agree(provisioning: Provisioning, r
         with pytest.raises(CapabilitiesDisagree) as caught:
             await registry.register(second.address, instance_id="i2")
         assert caught.value.metadata["differs"] == "formats[0].features"
-        assert [one.instance_id for one in await registry.listing()] == ["i1"]
+        assert [instance.instance_id for instance in await registry.listing()] == ["i1"]
         second.advertised.implementation_version = "1.0.1"
         await registry.register(second.address, instance_id="i2")
-        assert [one.info.implementation_version for one in await registry.listing()] == ["1.0.0", "1.0.1"]
+        assert [instance.info.implementation_version for instance in await registry.listing()] == ["1.0.0", "1.0.1"]
 
 
 async def test_an_instance_that_changes_its_mind_is_not_ready(
@@ -204,11 +204,11 @@ async def test_a_watcher_gets_the_list_and_every_change(provisioning: Provisioni
         assert len((await anext(lists)).instances) == 0
         answer = await registry.register(endpoint.address)
         first = await anext(lists)
-        assert [one.state for one in first.instances] == [registrypb.INSTANCE_STATE_READY]
+        assert [instance.state for instance in first.instances] == [registrypb.INSTANCE_STATE_READY]
         assert first.registry_epoch == answer.registry_epoch
         await registry.renew(answer.lease_id)
         await registry.renew(answer.lease_id, draining=True)
-        assert [one.state for one in (await anext(lists)).instances] == [registrypb.INSTANCE_STATE_DRAINING]
+        assert [instance.state for instance in (await anext(lists)).instances] == [registrypb.INSTANCE_STATE_DRAINING]
         await registry.deregister(answer.lease_id)
         assert len((await anext(lists)).instances) == 0
         await lists.aclose()

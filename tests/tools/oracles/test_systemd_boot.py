@@ -79,7 +79,7 @@ def test_unit_that_does_not_run(engine, unit, status, calls, reason):
     files = fakes.command("kubeadm", statuses=[status])
     state = ignition.run(ignition_config(unit), extra_files=files, systemd=True)
     assert len(state.calls) == calls, reason
-    failed = [one for one in finding.errors(state.findings) if one.message == "val.service failed"]
+    failed = [error for error in finding.errors(state.findings) if error.message == "val.service failed"]
     assert len(failed) == status, reason
     assert "/run/cluster-api/bootstrap-success.complete" not in state.run
 

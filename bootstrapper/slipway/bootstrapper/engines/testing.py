@@ -10,14 +10,15 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 
 from slipway.bootstrapper.assembly.secrets import lift_inline
-from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compilation.compiler import Compiler
+from slipway.bootstrapper.compilation.engine_plan import ENGINE_NAMESPACES as NAMESPACES
+from slipway.bootstrapper.compilation.machine_classes import without_identity
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, KEYS
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.documents.feature_names import feature_names
-from slipway.bootstrapper.engine_plan import ENGINE_NAMESPACES as NAMESPACES
 from slipway.bootstrapper.engines.engine import Engine, supports
 from slipway.bootstrapper.engines.extensions import PREFIX as EXTENSION
 from slipway.bootstrapper.engines.field_samples import every_field
@@ -27,7 +28,6 @@ from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.lowering.omission import take_out
 from slipway.bootstrapper.lowering.table import all_passes
-from slipway.bootstrapper.machine_classes import without_identity
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.contract.errors import SlipwayError
 from slipway.contract.feature_uses import uses

@@ -56,7 +56,7 @@ def first_boot_systems() -> Mapping[str, FirstBootSystem]:
 def runs_first_boot(unit: str) -> bool:
     """Whether a unit is one of those in which a first-boot system runs."""
     names = (name for system in first_boot_systems().values() for name in system.units)
-    return any(_REST_OF_NAME.fullmatch(unit, len(name)) for name in names if unit.startswith(name))
+    return any(_REST_OF_NAME.fullmatch(unit.removeprefix(name)) for name in names if unit.startswith(name))
 
 
 def time_client_programs() -> Iterator[str]:

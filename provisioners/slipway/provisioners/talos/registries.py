@@ -34,7 +34,10 @@ def tls_by_host(registries: list[ospb.Registry], ctx: RenderContext) -> dict[str
             if endpoint.HasField("ca"):
                 ca = certificates(ctx.content(endpoint.ca, f"{path}.ca"), f"{path}.ca")
             tls = (ca, endpoint.skip_verify if endpoint.HasField("skip_verify") else None)
-            if mirrors.setdefault(urlsplit(endpoint.url).netloc, tls) != tls:
+            host = _host(endpoint.url)
+            if host is None:
+                ctx.refuse(f"{path}.url", _FEATURE, "has a malformed host")
+            elif mirrors.setdefault(host, tls) != tls:
                 ctx.refuse(
                     path,
                     _FEATURE,
@@ -42,6 +45,14 @@ def tls_by_host(registries: list[ospb.Registry], ctx: RenderContext) -> dict[str
                     remedy="give all endpoints of one host the same ca and skipVerify",
                 )
     return {host: tls for host, tls in mirrors.items() if tls != (None, None)}
+
+
+def _host(url: str) -> str | None:
+    """Give host and port of a URL; None where brackets of an address are not closed."""
+    try:
+        return urlsplit(url).netloc
+    except ValueError:
+        return None
 
 
 def auth_by_host(registries: list[ospb.Registry], ctx: RenderContext) -> dict[str, Auth]:

@@ -2,14 +2,20 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from slipway.conformance import requests
 from slipway.conformance.bounds import outside
 from slipway.conformance.check import Checks
 from slipway.conformance.checks.meaning import read
+from slipway.conformance.compare import compare
+from slipway.conformance.comparison import SYSTEMS_OWN
+from slipway.conformance.decoders import decoded
 from slipway.conformance.outcome import all_hold
 from slipway.conformance.pairs import pairs, places, twins
+from slipway.conformance.refusal import REFUSALS, wrong
 from slipway.conformance.session import Session
+from slipway.conformance.subject import Answer
 from slipway.conformance.trial import Trial, feature_trials
 from slipway.conformance.variations import Variation, lists, values, words
 from slipway.contract.features import compute_features
@@ -17,9 +23,14 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 CHECKS = Checks()
+Work = TypeVar("Work")
 _AT_ONCE = 4
-_REFUSALS = {"FAILED_PRECONDITION", "INVALID_ARGUMENT"}
-"""How a value may be refused that the contract allows and the system does not."""
+_DEFAULTS = frozenset({
+    "Cluster.control_plane", "Cluster.service_domain", "Command.interpreter", "Directory.mode",
+    "Endpoint.port", "EntryPoint.execution", "EntryPoint.unit_name", "File.mode", "Images.repository",
+    "NodeRegistration.cri_socket", "NodeRegistration.image_pull_policy", "OperatingSystem.default_user",
+})  # fmt: skip
+"""Fields of which a case says what is the case without a word, too, or that only name something."""
 
 
 @CHECKS.check_format("RND-019")
@@ -28,7 +39,7 @@ async def other_values(session: Session, info: provisionerpb.FormatInfo) -> None
 
     It has so in the case that says least, and in the one that says most beside it.
     """
-    trials = await _rendered(session, info)
+    trials = await rendered(session, info)
     least, most = set[str](), set[str]()
     made = [values(trial.request.bundle, least) for trial in trials]
     made += [values(trial.request.bundle, most) for trial in reversed(trials)]
@@ -41,32 +52,32 @@ async def other_values(session: Session, info: provisionerpb.FormatInfo) -> None
 async def other_lists(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Each list has three entries, of which one says less than the others."""
     tried: set[str] = set()
-    rich = reversed(await _rendered(session, info))
+    rich = reversed(await rendered(session, info))
     all_hold(await _tried(session, info, (lists(trial.request.bundle, tried) for trial in rich)))
 
 
 @CHECKS.check_format("RND-019")
 async def alone(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Each item is there when there is nothing else, not even a file."""
-    all_hold(await _tried(session, info, (_alone(trial) for trial in await _rendered(session, info))))
+    all_hold(await _tried(session, info, (_alone(trial) for trial in await rendered(session, info))))
 
 
 @CHECKS.check_format("RND-019")
 async def two_at_once(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Each item says two things of which the cases say one each."""
-    all_hold(await _tried(session, info, [pairs(await _rendered(session, info), info)]))
+    all_hold(await _tried(session, info, [pairs(await rendered(session, info), info)]))
 
 
 @CHECKS.check_format("RND-019", features=("os.files",))
 async def files_in_places(session: Session, info: provisionerpb.FormatInfo) -> None:
     """A file lies in each place that an item makes, however its path is written."""
-    all_hold(await _tried(session, info, [places(await _rendered(session, info))]))
+    all_hold(await _tried(session, info, [places(await rendered(session, info))]))
 
 
 @CHECKS.check_format("RND-019")
 async def names_in_other_letters(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Two items whose names differ in nothing but capital letters are two, or are refused."""
-    all_hold(await _tried(session, info, [twins(await _rendered(session, info))]))
+    all_hold(await _tried(session, info, [twins(await rendered(session, info))]))
 
 
 @CHECKS.check_format("RND-019")
@@ -74,7 +85,7 @@ async def together(session: Session, info: provisionerpb.FormatInfo) -> None:
     """One item of each kind is there when all others are."""
     request = await session.base(info)
     kinds: set[str] = set()
-    for trial in await _rendered(session, info):
+    for trial in await rendered(session, info):
         kind = {field.name for field, _ in trial.case.bundle.os.ListFields()}
         if not kind or kind & kinds:
             continue
@@ -85,7 +96,24 @@ async def together(session: Session, info: provisionerpb.FormatInfo) -> None:
     all_hold([*comparison.problems, *comparison.surplus])
 
 
-async def _rendered(session: Session, info: provisionerpb.FormatInfo) -> list[Trial]:
+def share(session: Session, info: provisionerpb.FormatInfo, work: list[Work]) -> list[Work]:
+    """Give what is to be tried of a format: those of one provisioner have most in common.
+
+    The first one gets all, each other one its share.
+    """
+    number = next(number for number, other in enumerate(session.info.formats) if other.format == info.format)
+    return work[number :: len(session.info.formats)] if number else work
+
+
+async def _stays(session: Session, info: provisionerpb.FormatInfo, variation: Variation, got: Answer) -> bool:
+    """Whether user data still have what is unset; not where it is what the contract gives a field that is unset."""
+    if variation.before is None or variation.field in _DEFAULTS | {".".join(field) for field in SYSTEMS_OWN}:
+        return False
+    state = await decoded(session.options, info, got.response)
+    return not compare(variation.before, state, windows=requests.is_windows(info)).problems
+
+
+async def rendered(session: Session, info: provisionerpb.FormatInfo) -> list[Trial]:
     """Give the cases that the format renders, those with little in them first."""
     comparison = [trial for trial in await feature_trials(session, info) if trial.answer.ok and not trial.outside]
     return sorted(comparison, key=lambda trial: trial.request.ByteSize())
@@ -115,12 +143,15 @@ async def _tried(session: Session, info: provisionerpb.FormatInfo, made: Iterabl
             return ""
         async with gate:
             got = await session.subject.render(request)
-            if got.code in _REFUSALS:
-                return ""
+            if got.code in REFUSALS:
+                problem = "" if variation.before is None else wrong(request, variation.before, got)
+                return f"with another {variation.field} {problem}" if problem else ""
             if not got.ok:
                 return f"with another {variation.field} it ended with {got.described()}"
             comparison = await read(session, info, request, got.response)
-        problem = next(iter([*comparison.problems, *comparison.surplus]), "")
+            problem = next(iter([*comparison.problems, *comparison.surplus]), "")
+            if variation.unset and not problem and await _stays(session, info, variation, got):
+                problem = "is unset, and the user data have it as before"
         return f"with another {variation.field} {problem}" if problem else ""
 
     distinct = {
@@ -128,9 +159,5 @@ async def _tried(session: Session, info: provisionerpb.FormatInfo, made: Iterabl
         for variations in made
         for variation in variations
     }
-    every = list(distinct.values())
-    number = next(number for number, other in enumerate(session.info.formats) if other.format == info.format)
-    if number:
-        # Formats of one provisioner have most in common: the first one gets all, each other one its share.
-        every = every[number :: len(session.info.formats)]
+    every = share(session, info, list(distinct.values()))
     return list(dict.fromkeys(filter(None, await asyncio.gather(*map(check, every)))))

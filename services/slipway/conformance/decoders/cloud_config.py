@@ -139,6 +139,7 @@ def _groups(entries: Any) -> Iterator[ospb.Group]:
 def _users(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
     entries = document.get("users")
     if entries is None:
+        system.default_user = ospb.DEFAULT_USER_KEEP
         return
     system.default_user = ospb.DEFAULT_USER_KEEP if "default" in entries else ospb.DEFAULT_USER_OMIT
     words = {"gecos": "gecos", "homedir": "home", "shell": "shell", "primary_group": "primary_group"}

@@ -10,6 +10,9 @@ from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 Sections = dict[str, dict[str, list[str]]]
 _UNIT_NAME, _SLASH = frozenset((string.ascii_letters + string.digits + ":_.").encode()), ord("/")
 
+_BLANKS = " \t\r\n"
+"""What systemd takes for blanks; source: WHITESPACE in its string-util.h."""
+
 
 def programs(said: Sections) -> Iterator[statepb.Program]:
     """Give the programs that a unit starts on every boot, when it is enabled, or at the first one only."""
@@ -30,14 +33,14 @@ def sections(text: str) -> Sections:
     found: Sections = {}
     section = ""
     for line in re.sub(r"\\\n", " ", text).split("\n"):
-        stripped = line.strip()
+        stripped = line.strip(_BLANKS)
         if not stripped or stripped[0] in "#;":
             continue
         if stripped.startswith("[") and stripped.endswith("]"):
             section = stripped[1:-1]
             continue
         key, _, value = stripped.partition("=")
-        found.setdefault(section, {}).setdefault(key.strip(), []).append(value.strip())
+        found.setdefault(section, {}).setdefault(key.strip(_BLANKS), []).append(value.strip(_BLANKS))
     return found
 
 

@@ -3,9 +3,11 @@
 Where a shell or systemd would put something else in a word's place, the line is no list of words, and None is given.
 """
 
+import re
 from collections.abc import Iterator
 
 _SHELL_SPECIAL = set("|&;<>()$`*?[]{}~#!\n")
+_BYTES = re.compile(r"(?:\\x[0-9A-Fa-f]{2})+")
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "s": " "}
 
 
@@ -135,9 +137,18 @@ def _escape(line: str, at: int) -> tuple[str, int] | None:
         return char, at + 1
     if char in _ESCAPES:
         return _ESCAPES[char], at + 1
-    if char == "x" and at + 2 < len(line):
-        return chr(int(line[at + 1 : at + 3], 16)), at + 3
-    return None
+    return _bytes(line, at - 1)
+
+
+def _bytes(line: str, at: int) -> tuple[str, int] | None:
+    """Give the text of escapes that follow each other: each is one byte, and a character may have several."""
+    escapes = _BYTES.match(line, at)
+    if escapes is None:
+        return None
+    try:
+        return bytes.fromhex(escapes[0].replace("\\x", "")).decode(), escapes.end()
+    except UnicodeDecodeError:
+        return None
 
 
 def _expanded(word: str) -> str | None:

@@ -243,7 +243,7 @@ def test_real_daemons_take_the_file(lower: LowerSystem, engine: Callable[..., No
     files = {path: File(content_bytes(file.content, SECRETS), file.mode) for path, file in done.files.items()}
     daemon = containerd.start(files.pop(CONFIG).content, version=version, extra_files=files)
     assert daemon.up
-    assert [one for one in daemon.findings if one.severity == "error"] == []
+    assert [finding for finding in daemon.findings if finding.severity == "error"] == []
     effective = str(daemon.effective)
     assert "registry.example.com/pause:3.10" in effective
     assert "'SystemdCgroup': False" in effective
@@ -277,7 +277,7 @@ def test_a_profile_may_ask_for_version_3(lower: LowerSystem, engine: Callable[..
     assert config(done)["version"] == 3
     files = {path: File(content_bytes(file.content, SECRETS), file.mode) for path, file in done.files.items()}
     daemon = containerd.start(files.pop(CONFIG).content, version="2.2", extra_files=files)
-    assert [one for one in daemon.findings if one.severity == "error"] == []
+    assert [finding for finding in daemon.findings if finding.severity == "error"] == []
     plugins = daemon.effective["plugins"]
     assert plugins["io.containerd.cri.v1.images"]["pinned_images"]["sandbox"] == "registry.example.com/pause:3.10"
     runc = plugins["io.containerd.cri.v1.runtime"]["containerd"]["runtimes"]["runc"]

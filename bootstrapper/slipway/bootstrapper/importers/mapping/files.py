@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import posixpath
 import re
 import zlib
 
@@ -43,17 +44,18 @@ def file_item(context: Context, place: Place, file: File) -> ospb.File:
 
 
 def _path(context: Context, place: Place, text: str) -> str:
-    """Give the path without repeated and trailing slashes, which mean nothing to the engines of today."""
+    """Give the path as the systems of today read it."""
     path = context.plain(place, text)
     plain = normal_path(path)
     if plain != path:
-        context.findings.inform(place, "PATH_SIMPLIFIED", "repeated and trailing slashes are left out of the path")
+        message = "repeated and trailing slashes, and parts that are . or .., are left out of the path"
+        context.findings.inform(place, "PATH_SIMPLIFIED", message)
     return plain
 
 
 def normal_path(path: str) -> str:
-    """Give a path of Linux without repeated and trailing slashes."""
-    return (re.sub(r"/{2,}", "/", path).rstrip("/") or "/") if path.startswith("/") else path
+    """Give a path of Linux in its shortest form, by its text: so cloud-init (os.path.abspath) and Ignition (Go) do."""
+    return posixpath.normpath(f"/{path.lstrip('/')}") if path.startswith("/") else path
 
 
 def set_owner(item: ospb.File | ospb.Directory | ospb.Link, text: str) -> None:

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
-from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compilation.compiler import Compiler
+from slipway.bootstrapper.compilation.machine_classes import CheckedSubjects, CompiledClass
+from slipway.bootstrapper.compilation.recently_used import RecentlyUsed
 from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
 from slipway.bootstrapper.credentials.generation import SecretFactory
@@ -19,9 +21,7 @@ from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.engines.table import EngineTable
-from slipway.bootstrapper.machine_classes import CheckedSubjects, CompiledClass
 from slipway.bootstrapper.preparer import utc_now
-from slipway.bootstrapper.recently_used import RecentlyUsed
 from slipway.contract.content import literal
 from slipway.contract.errors import SlipwayError
 from slipway.embedded.bootstrapper import compiler, embedded_bootstrapper

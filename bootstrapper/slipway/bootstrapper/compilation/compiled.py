@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from slipway.bootstrapper.compilation.machine_classes import CompiledClass
 from slipway.bootstrapper.lowering.draft import Draft
-from slipway.bootstrapper.machine_classes import CompiledClass
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

@@ -16,9 +16,9 @@ from google.protobuf.message import Message
 from slipway.bootstrapper.assembly.membership import joins_domain
 from slipway.bootstrapper.assembly.secrets import has_inline
 from slipway.bootstrapper.assembly.subject import CheckedSubject, check, check_class, machine_violations
+from slipway.bootstrapper.compilation.recently_used import RecentlyUsed
 from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.problems.problem import Problem
-from slipway.bootstrapper.recently_used import RecentlyUsed
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Sequence
 
-from slipway.bootstrapper.compiled import Compiled
+from slipway.bootstrapper.compilation.compiled import Compiled
+from slipway.bootstrapper.compilation.file_precedence import settle_files
+from slipway.bootstrapper.compilation.own_steps import surround
 from slipway.bootstrapper.engines.extensions import take_extensions
 from slipway.bootstrapper.engines.table import EngineTable, check_system
-from slipway.bootstrapper.file_precedence import settle_files
 from slipway.bootstrapper.lowering.omission import omit, take_out
-from slipway.bootstrapper.own_steps import surround
 from slipway.bootstrapper.problems.conversion import diagnostic, locate, problems_of_error
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.bootstrapper.problems.remedies import remedy_of

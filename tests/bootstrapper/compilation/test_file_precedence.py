@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.bootstrapper.file_precedence import settle_files
+from slipway.bootstrapper.compilation.file_precedence import settle_files
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.bootstrapper.asking import asked, question, refused

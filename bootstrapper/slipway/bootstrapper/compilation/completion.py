@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from slipway.bootstrapper.assembly import paths
-from slipway.bootstrapper.compiled import Compiled
+from slipway.bootstrapper.compilation.compiled import Compiled
 from slipway.bootstrapper.lowering.finish import RUNNER, finish
 from slipway.bootstrapper.lowering.omission import not_taken
 from slipway.bootstrapper.lowering.provenance import provenance_file

@@ -8,21 +8,27 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from slipway.bootstrapper.compiled import Compiled, class_of, of_class
-from slipway.bootstrapper.completion import complete
-from slipway.bootstrapper.engine_plan import make_plan
+from slipway.bootstrapper.compilation.compiled import Compiled, class_of, of_class
+from slipway.bootstrapper.compilation.completion import complete
+from slipway.bootstrapper.compilation.engine_plan import make_plan
+from slipway.bootstrapper.compilation.machine_classes import (
+    MAX_BYTES,
+    CompiledClass,
+    class_key,
+    identify,
+    without_identity,
+)
+from slipway.bootstrapper.compilation.own_steps import surround
+from slipway.bootstrapper.compilation.recently_used import RecentlyUsed
 from slipway.bootstrapper.engines.extensions import take_extensions
 from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.lowering.legalise import legalise
 from slipway.bootstrapper.lowering.passes import PassTable
-from slipway.bootstrapper.machine_classes import MAX_BYTES, CompiledClass, class_key, identify, without_identity
 from slipway.bootstrapper.os_profiles import OsProfile, ProfileTable
 from slipway.bootstrapper.os_profiles.declared import find_profile
-from slipway.bootstrapper.own_steps import surround
 from slipway.bootstrapper.problems.places import at_their_causes
 from slipway.bootstrapper.problems.problem import Problem
-from slipway.bootstrapper.recently_used import RecentlyUsed
 from slipway.contract.errors import SlipwayError, UnsupportedTarget, Violation
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

@@ -1,0 +1,63 @@
+"""Judges a refusal of what was changed in a bundle that is rendered as it was: it is by name, and of the right item."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+
+from google.protobuf.message import Message
+
+from slipway.conformance.changes import item_path, value_at
+from slipway.conformance.field_paths import names_item
+from slipway.conformance.subject import Answer
+from slipway.contract.feature_uses import uses
+from slipway.contract.items import within
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+REFUSALS = frozenset({"FAILED_PRECONDITION", "INVALID_ARGUMENT"})
+_LONG = 8
+"""A shorter text stands in a sentence by chance."""
+
+
+def wrong(request: provisionerpb.RenderRequest, before: bundlepb.BootstrapBundle, got: Answer) -> str:
+    """Give what is wrong with the refusal of a request; nothing when it is right.
+
+    Args:
+        request: what was refused.
+        before: its bundle as the provisioner has rendered it, without the change.
+        got: the answer.
+    """
+    named = [path for path in got.fields if not names_item(request, path)]
+    if not got.fields or named:
+        return "the refusal does not name an item by its path"
+    if not _is_to_blame(before, request.bundle, got.fields):
+        return "the refusal names an item, and not the one that was changed"
+    if got.info.reason == "UNSUPPORTED_FEATURE":
+        features = set(got.info.metadata.get("features", "").split(","))
+        if not features & {use.id for use in uses(request.bundle)}:
+            return "the metadata key `features` names no feature that is in use"
+    return ""
+
+
+def blamed(paths: Collection[str], bundle: bundlepb.BootstrapBundle, got: Answer) -> set[str]:
+    """Give those of some paths that an answer names, or of which it names the item."""
+    items = {item_path(bundle, field) for field in got.fields} | set(got.fields)
+    return {path for path in paths if any(within(path, item) or within(item, path) for item in items)}
+
+
+def _is_to_blame(before: bundlepb.BootstrapBundle, after: bundlepb.BootstrapBundle, paths: Collection[str]) -> bool:
+    """Whether one of some items has changed, or says something that an item that has changed says, or has said."""
+    items = [item_path(after, path.removeprefix("bundle.")) for path in paths]
+    if any(value_at(before, item) != value_at(after, item) for item in items):
+        return True
+    old, new = Counter(_texts(before)), Counter(_texts(after))
+    different = (old - new) + (new - old)
+    return any(different.keys() & set(_texts(value_at(after, item))) for item in items)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, Message):
+        for field, held in value.ListFields():
+            for entry in held if field.is_repeated else [held]:
+                yield from _texts(entry)
+    elif isinstance(value, str):
+        yield value
