@@ -277,7 +277,7 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.NO_ROOM_FOR_ADDRESS: Meaning(
         "With an address to report to the user data is larger than the infrastructure takes. The machine has none: it "
         "boots, and its events are on its console only.",
-        "None, if that is enough. Else make the user data smaller by about 1.3 kB, for example by remote files, and "
+        "None, if that is enough. Else make the user data smaller by about 1.5 kB, for example by remote files, and "
         "replace the Machine.",
         Type.REPORT_ADDRESS,
     ),
