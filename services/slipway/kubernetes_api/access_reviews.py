@@ -54,7 +54,7 @@ class AccessReviews:
                 f"{' or '.join(self._audiences)}: authorization: Bearer TOKEN"
             )
         user = await self._user(authorization[len(_BEARER) :].strip())
-        return await self._may(user, access)
+        return await self.is_allowed_to(user, access)
 
     async def _user(self, token: str) -> Json:
         body = {
@@ -71,7 +71,12 @@ class AccessReviews:
         user: Json = status.get("user") or {}
         return user
 
-    async def _may(self, user: Json, access: Access) -> bool:
+    async def is_allowed_to(self, user: Json, access: Access) -> bool:
+        """Whether a user may do so; `user` is as the status of a TokenReview has it.
+
+        Raises:
+            PermissionDenied: the cluster could not be asked.
+        """
         attributes = {
             "namespace": access.namespace,
             "verb": access.verb,
