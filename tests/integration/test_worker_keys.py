@@ -20,7 +20,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1 import secret_pb2 as secretpb
-from tests.bootstrapper import test_provision
+from tests.bootstrapper import provision_requests
 from tests.bootstrapper.asking import EXAMPLES, asked
 from tests.integration.canaries import found
 from tests.integration.test_canaries_in_bundles import Listener
@@ -126,14 +126,14 @@ async def test_a_foreign_plan_gets_no_key_of_a_cluster(provisioner: str) -> None
     """Neither by its own words, since a name of the cluster's is refused, nor as the provisioner asks for one."""
     store, listener = Store(), Greedy(embedded_provisioners())
     bootstrapper = embedded(store, listener)
-    spec = test_provision.changed(provisioner={"name": provisioner})
-    await provision(bootstrapper, test_provision.request(spec))
+    spec = provision_requests.changed(provisioner={"name": provisioner})
+    await provision(bootstrapper, provision_requests.request(spec))
     assert listener.bundles
     assert not any(has_key(bundle, store.keys) for bundle in listener.bundles)
     listener.bundles.clear()
     reference = {"secretRef": {"name": "slipway.dev/cluster-ca", "key": "tls.key"}}
     spec["os"] = {"files": [{"path": "/etc/ca.key", "content": reference}]}
     with pytest.raises(SpecInvalid) as caught:
-        await provision(bootstrapper, test_provision.request(spec))
+        await provision(bootstrapper, provision_requests.request(spec))
     assert [each.path for each in caught.value.violations] == ["spec.os.files[0].content.secretRef.name"]
     assert not listener.bundles
