@@ -32,6 +32,8 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Let no run begin in which groups are not kept together: their machines would be booted on both sides at once."""
     if session.config.getoption("loadgroup", default=False):
-        loose = [one.nodeid for one in session.items if one.get_closest_marker("xdist_group") and "@" not in one.nodeid]
+        loose = [
+            item.nodeid for item in session.items if item.get_closest_marker("xdist_group") and "@" not in item.nodeid
+        ]
         if loose:
             raise pytest.UsageError(f"pytest-xdist does not keep groups together with this pytest: {loose[0]}")

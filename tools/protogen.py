@@ -76,8 +76,8 @@ def _root_of(module: str) -> Path:
 
 
 def _plugin(name: str, folder: Path) -> str:
-    found = folder / name
-    return str(found) if found.exists() else (shutil.which(name) or name)
+    program = folder / name
+    return str(program) if program.exists() else (shutil.which(name) or name)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"
 
 def node(cluster):
     endpoint = urlsplit(cluster["api-server"])
-    taints = [(key, *one.split(":")) for key, values in cluster.get("node-taints", {}).items() for one in values]
+    taints = [(key, *value.split(":")) for key, values in cluster.get("node-taints", {}).items() for value in values]
     return {
         "role": "ROLE_WORKER",  # Bottlerocket runs no control plane
         "name": cluster.get("hostname-override", ""),
@@ -64,14 +64,14 @@ def system(settings):
     modules = kernel.get("modules", {}).items()
     return {
         "sysctls": [{"name": name, "value": value} for name, value in kernel.get("sysctl", {}).items()],
-        "kernelModules": [{"name": name} for name, one in modules if one["allowed"] and one["autoload"]],
+        "kernelModules": [{"name": name} for name, entry in modules if entry["allowed"] and entry["autoload"]],
         "hostname": {"name": {"value": network.get("hostname", "")}},
         "ntp": {"enabled": True, "servers": settings.get("ntp", {}).get("time-servers", [])},
         "proxy": {"httpsProxy": network.get("https-proxy", ""), "noProxy": network.get("no-proxy", [])},
         "trustedCertificates": [
-            {"name": name, "certificate": {"data": base64.b64encode(base64.b64decode(one["data"])).decode()}}
-            for name, one in settings.get("pki", {}).items()
-            if one["trusted"]
+            {"name": name, "certificate": {"data": base64.b64encode(base64.b64decode(entry["data"])).decode()}}
+            for name, entry in settings.get("pki", {}).items()
+            if entry["trusted"]
         ],
         "containerd": {
             "registries": registries(settings.get("container-registry", {})),

@@ -1,9 +1,13 @@
 """Machines that are asked for in this process, and what they are refused for."""
 
 import re
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.compilation.machine_classes import MAX_BYTES, CheckedSubjects, CompiledClass
+from slipway.bootstrapper.compilation.recently_used import RecentlyUsed
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.documents.document_set import read_document_set
 from slipway.bootstrapper.documents.machines import MachineQuestion
@@ -38,9 +42,14 @@ spec: %s
 """
 
 
+_EMBEDDED = cache(lambda: embedded_bootstrapper(store=PlaceholderStore()))
+
+
 def bootstrapper() -> Bootstrapper:
-    """Give the one of the command line, with placeholders for secrets."""
-    return embedded_bootstrapper(store=PlaceholderStore())
+    """Give the one of the command line, with placeholders for secrets; it remembers no earlier machine."""
+    made = _EMBEDDED()
+    compiler = replace(made.compiler, classes=RecentlyUsed[CompiledClass](MAX_BYTES))
+    return replace(made, compiler=compiler, subjects=CheckedSubjects())
 
 
 def asked(question: MachineQuestion, provisioner: str, format_id: str = "") -> bootstrappb.GetUserDataRequest:

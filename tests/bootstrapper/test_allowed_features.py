@@ -19,8 +19,9 @@ from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.contract.errors import FeatureDenied
+from slipway.contract.feature_uses import uses
 from slipway.contract.features import feature_uses
-from slipway.contract.walk import plan, uses
+from slipway.contract.field_plans import plan
 from slipway.embedded.bootstrapper import embedded_bootstrapper, served
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

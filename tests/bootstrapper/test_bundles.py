@@ -21,7 +21,7 @@ IMAGE = "sandboxImage: a.example/p:1"
 
 TEXTS = [
     ("written as one", contentpb.MachineText(value="".join(CANARIES))),
-    ("joined of literal parts", contentpb.MachineText(segments=[{"text": one} for one in CANARIES])),
+    ("joined of literal parts", contentpb.MachineText(segments=[{"text": canary} for canary in CANARIES])),
     ("with a fact between", contentpb.MachineText(segments=[{"text": CANARIES[0]}, {"fact": {"kind": 3}}])),
 ]
 
@@ -55,7 +55,7 @@ async def test_no_text_of_a_machine_is_shown(
     """A template may have put anything into a literal, and that is no less a secret when it was joined to one value."""
     bundle = await shown(request_for(place, text, lowered=lowered))
     told = str(bundle) + repr(bundle.SerializeToString())
-    assert [one for one in CANARIES if one in told] == [], reason
+    assert [canary for canary in CANARIES if canary in told] == [], reason
     assert "bytes>" in told
 
 
@@ -87,7 +87,8 @@ async def test_what_was_left_out_is_told_where_it_was_written(
         bootstrapper, bootstrappb.GetBundleRequest(subject=request.subject, lowered=True), identity=""
     )
     told, shown = (
-        [one for one in each.diagnostics if one.code == "OPTIONAL_FEATURE_OMITTED"] for each in (made, given)
+        [diagnostic for diagnostic in each.diagnostics if diagnostic.code == "OPTIONAL_FEATURE_OMITTED"]
+        for each in (made, given)
     )
     assert shown == told
     assert [one.origin.path for one in shown] == places

@@ -260,7 +260,7 @@ async def test_a_cluster_of_another_namespace_is_refused_before_its_secrets_are_
     ):
         with pytest.raises(PermissionDenied) as caught:
             await invoke(method, request, timeout=30)
-        assert [one.path for one in caught.value.violations] == ["cluster.namespace"]
+        assert [violation.path for violation in caught.value.violations] == ["cluster.namespace"]
     assert not watched.asked
 
 

@@ -9,7 +9,7 @@ from slipway.contract.errors import ProvisionerNotAllowed, SpecInvalid
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
-from tests.bootstrapper.assembly.test_spec_rules import subject
+from tests.bootstrapper.assembly.subjects import subject
 
 
 def declares(name: str, secret: str, issuer: str = "") -> None:
@@ -79,7 +79,7 @@ def test_a_spec_can_not_ask_for_the_keys_of_a_cluster(text: str, role: clusterpb
     """A person's secret has no slash in its name; the others are for engines and provisioners."""
     with pytest.raises(SpecInvalid) as caught:
         check(subject(text, role))
-    assert [one.path.endswith("secretRef.name") for one in caught.value.violations] == [True]
+    assert [violation.path.endswith("secretRef.name") for violation in caught.value.violations] == [True]
 
 
 def test_a_spec_can_refer_to_the_certificate_of_its_cluster() -> None:

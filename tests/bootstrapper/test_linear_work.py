@@ -15,7 +15,7 @@ import pytest
 from google.protobuf import text_format
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
-from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.bootstrapper.engines.result import EngineResult

@@ -12,7 +12,7 @@ from slipway.bootstrapper.explanation import explain
 from slipway.bootstrapper.problems.problem import Problem, Severity
 from slipway.bootstrapper.problems.remedies import remedy_of, remedy_of_error
 from slipway.contract.errors import SlipwayError, error_class
-from slipway.contract.walk import Use
+from slipway.contract.feature_uses import Use
 from slipway.embedded.bootstrapper import served
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -133,7 +133,7 @@ async def test_a_remedy_is_to_the_point(provisioner: str, spec: str, expected: s
     error = await refused(asked(question(spec), provisioner))
     assert error is not None, reason
     check(error)
-    assert any(expected in one.remedy for one in error.violations), (reason, error.violations)
+    assert any(expected in violation.remedy for violation in error.violations), (reason, error.violations)
 
 
 @pytest.mark.parametrize("instead", ["{etcd: {local: {}}}", "{}"], ids=["local in its place", "no etcd"])
@@ -143,7 +143,7 @@ async def test_who_follows_the_remedy_for_external_etcd_has_a_valid_spec(instead
     external = f"{{etcd: {{external: {{endpoints: ['https://10.0.0.1:2379'], {files}}}}}}}"
     error = await refused(asked(question(f"{{kubernetes: {external}}}", role="Init"), "talos"))
     assert error is not None
-    told = [one.remedy for one in error.violations if one.feature.startswith("kubernetes.etcd")]
+    told = [violation.remedy for violation in error.violations if violation.feature.startswith("kubernetes.etcd")]
     assert len(told) == 1
     assert told[0].startswith("put local in its place, or leave out etcd as a whole"), told
     assert await refused(asked(question(f"{{kubernetes: {instead}}}", role="Init"), "talos")) is None

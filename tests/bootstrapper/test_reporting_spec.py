@@ -8,7 +8,7 @@ import yaml
 
 from slipway.bootstrapper.assembly.report_addresses import Addresses
 from slipway.bootstrapper.policy import Policy
-from slipway.contract.errors import FeatureDenied, SlipwayError
+from slipway.contract.errors import FeatureDenied, SlipwayError, SpecInvalid
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.bootstrapper.artifacts.test_agent_spec import texts_of
 from tests.bootstrapper.asking import asked, bootstrapper, check, question
@@ -59,6 +59,48 @@ async def test_the_manifest_has_it_first() -> None:
 async def test_the_console_alone_costs_nothing(reporting: str) -> None:
     """Without an address the user data holds nothing of it."""
     assert b"slipway-report" not in await rendered(reporting)
+
+
+UNSOUND = [
+    (b'https://a.example/1"', "a quote ends it in curl's configuration"),
+    (b'https://a.example/1"\noutput = "/etc/cron.d/a', "so does this, and an option follows"),
+    (b"https://a.example/1\\n", "curl has escapes"),
+    (b"https://a.example/1\nhttps://b.example/1", "wget would take two"),
+    (b"https://a.example/1\r\n", "a line break of Windows"),
+    (b"https://a.example/1\n\n", "one line break may follow"),
+    (b" https://a.example/1", "a blank"),
+    (b"https://a.example/\x00", "a NUL"),
+    ("https://a.example/ä".encode(), "not in ASCII"),
+    (b"ftp://a.example/1", "another scheme"),
+    (b"file:///etc/shadow", "a file"),
+    (b"https://", "no host"),
+    (b"-o/etc/passwd", "an option"),
+    (b"", "nothing"),
+]
+
+
+@pytest.mark.parametrize(("value", "reason"), UNSOUND)
+@pytest.mark.parametrize(("key", "field"), [("url", "url"), ("logs", "logsUrl")])
+async def test_an_address_that_is_none_is_refused(key: str, field: str, value: bytes, reason: str) -> None:
+    """By its field, before a machine is made; the value is in no text of the refusal."""
+    made = request(f"{{sinks: [{{console: {{}}}}, {{{PUT}}}]}}")
+    for secret in made.credentials.secrets:
+        secret.value = value if (secret.name, secret.key) == ("report", key) else secret.value
+    with pytest.raises(SpecInvalid) as caught:
+        await bootstrapper().user_data(made)
+    check(caught.value)
+    (violation,) = caught.value.violations
+    assert violation.path == f"spec.reporting.sinks[1].put.{field}", reason
+    assert violation.description == f"key {key} of secret report is not an absolute URL of http or https", reason
+    assert not value or value.decode(errors="replace").strip() not in str(caught.value) + repr(violation), reason
+
+
+async def test_an_address_may_end_with_a_line() -> None:
+    """As what was read from a file does."""
+    made = request(f"{{sinks: [{{{PUT}}}]}}")
+    for secret in made.credentials.secrets:
+        secret.value += b"\n"
+    assert (await bootstrapper().user_data(made)).user_data
 
 
 async def test_the_machine_is_the_same_bundle_whatever_its_address_is() -> None:

@@ -10,7 +10,7 @@ from slipway.bootstrapper.bundles import give_bundle
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.explanation import explain
 from slipway.contract.errors import UnsupportedFeature
-from slipway.contract.walk import items
+from slipway.contract.items import items
 from slipway.embedded.bootstrapper import compiler
 from slipway.embedded.provisioners import EmbeddedProvisioners
 from slipway.sdk import RenderContext, UserData
@@ -145,7 +145,7 @@ async def test_it_is_not_asked_a_third_time() -> None:
     with pytest.raises(UnsupportedFeature) as caught:
         await bootstrapper.user_data(bootstrappb.GetUserDataRequest(subject=subject()))
     assert len(fussy.asked) == 2
-    assert [one.path for one in caught.value.violations] == ["SlipwayConfig/x: spec.os.files[1]"]
+    assert [violation.path for violation in caught.value.violations] == ["SlipwayConfig/x: spec.os.files[1]"]
 
 
 async def test_optional_items_that_it_refuses_are_left_out() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.bootstrapper.compiled import Compiled
+from slipway.bootstrapper.compilation.compiled import Compiled
 from slipway.bootstrapper.delivery.fitting import fit
 from slipway.bootstrapper.delivery.infrastructure import infrastructure
 from slipway.bootstrapper.provisioning.selection import Candidate
@@ -50,7 +50,7 @@ def column(size: int, *, target: str, referred: int = 0, key: int = 0, gzip: boo
 )
 def test_secrets_of_the_users_are_warned_of_where_they_can_matter(doubted: Column, near: bool, reason: str) -> None:
     """A bound for each of them is what makes the user data too large; who warns of all is not heard."""
-    told = [one.message for one in size_doubts([doubted])]
+    told = [size_doubt.message for size_doubt in size_doubts([doubted])]
     assert len(told) == near, reason
     assert all(f" in cloud-config with {SECRET_BOUND} bytes in each place" in one for one in told), reason
 
@@ -67,7 +67,7 @@ def test_secrets_of_a_cluster_are_warned_of_where_compression_hides_them(
     size: int, key: int, *, doubted: bool, reason: str
 ) -> None:
     """Their placeholders are as long, and compress to nothing."""
-    told = [one.message for one in size_doubts([column(size, target="aws", key=key)])]
+    told = [size_doubt.message for size_doubt in size_doubts([column(size, target="aws", key=key)])]
     assert len(told) == doubted, reason
     assert all("in cloud-config: slipway size shows" in one for one in told), reason
 

@@ -43,10 +43,10 @@ PROMISES = {
 
 def promises(error: SlipwayError) -> Iterator[tuple[Violation, str]]:
     """Give each refused field with everyone who is said to take it."""
-    for one in error.violations:
-        said = NAMED.search(one.remedy)
+    for violation in error.violations:
+        said = NAMED.search(violation.remedy)
         for name in re.split(r", | or ", said[1]) if said else ():
-            yield one, name
+            yield violation, name
 
 
 async def broken(one: MachineQuestion, error: SlipwayError, provisioner: str) -> AsyncIterator[str]:

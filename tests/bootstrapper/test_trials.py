@@ -9,7 +9,7 @@ import pytest
 from slipway.bootstrapper import judgement
 from slipway.bootstrapper.assembly.subject import check
 from slipway.bootstrapper.bootstrapper import Bootstrapper
-from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.bootstrapper.engines.result import EngineResult
@@ -122,8 +122,8 @@ async def test_who_was_not_chosen_gets_no_secret_of_the_spec() -> None:
         await bootstrapper.user_data(asked(question(REFUSED % REGISTRY), "cloud-init"))
     others = [one for one in provisioners.got if one.format != "cloud-config"]
     assert others
-    assert not [one.format for one in others if b"canary-inline-7" in one.SerializeToString()]
-    assert any(len(each.value) == len("canary-inline-7") for one in others for each in one.bundle.secrets.secrets)
+    assert not [other.format for other in others if b"canary-inline-7" in other.SerializeToString()]
+    assert any(len(each.value) == len("canary-inline-7") for other in others for each in other.bundle.secrets.secrets)
 
 
 async def test_a_fault_of_another_does_not_spoil_the_answer() -> None:
@@ -137,7 +137,7 @@ async def test_a_fault_of_another_does_not_spoil_the_answer() -> None:
     provisioners.fault = broken
     with pytest.raises(UnsupportedFeature) as caught:
         await bootstrapper.user_data(asked(question(REFUSED % "{}"), "cloud-init"))
-    assert [one.path for one in caught.value.violations] == ["SlipwayConfig/k: spec.os.kernelArguments[0]"]
+    assert [violation.path for violation in caught.value.violations] == ["SlipwayConfig/k: spec.os.kernelArguments[0]"]
     assert len(provisioners.asked) > 1
 
 

@@ -29,7 +29,7 @@ def cluster_part() -> list[Object]:
 
 def opt_in_part() -> list[Object]:
     """Give roles and policies of the opt-in; each test has a webhook of its own."""
-    return [one for one in documents("opt-in") if one["kind"] not in {WEBHOOK, "NetworkPolicy"}]
+    return [document for document in documents("opt-in") if document["kind"] not in {WEBHOOK, "NetworkPolicy"}]
 
 
 def webhook_name(namespace: str) -> Object:
@@ -40,7 +40,7 @@ def webhook_name(namespace: str) -> Object:
 
 def webhook(namespace: str, url: str, authority: bytes) -> Object:
     """Give the configuration of the webhook for one namespace only, served at a URL of this machine."""
-    given = [one for one in documents("opt-in") if one["kind"] == WEBHOOK]
+    given = [document for document in documents("opt-in") if document["kind"] == WEBHOOK]
     (found,) = localized(given, webhooks=url, authority=authority)
     found["metadata"]["name"] = webhook_name(namespace)["metadata"]["name"]
     for one in found["webhooks"]:
@@ -51,4 +51,4 @@ def webhook(namespace: str, url: str, authority: bytes) -> Object:
 def _of(folder: Path) -> Iterator[Object]:
     for path in sorted(folder.glob("*.yaml")):
         if path.name != "kustomization.yaml":
-            yield from (one for one in yaml.safe_load_all(path.read_text(encoding="utf-8")) if one)
+            yield from (document for document in yaml.safe_load_all(path.read_text(encoding="utf-8")) if document)

@@ -17,13 +17,13 @@ import yaml
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.controller.assembly import Assembled, assemble, connect_to
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.destinations import Destinations
-from slipway.controller.objects import Objects
 from slipway.controller.reconciler import Timeouts
 from slipway.controller.workload import Connect
 from slipway.embedded.bootstrapper import embedded_bootstrapper
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.destinations import Destinations
+from slipway.kubernetes_api.objects import Objects
 from tools.cluster.administration import Administration
 from tools.cluster.environment import Environment
 from tools.cluster.failures import Refused

@@ -128,7 +128,7 @@ def token_of(control_plane: Machine, config: str) -> str:
     """The Secret with the bootstrap token that Slipway has made in the workload cluster for a config."""
     description = base64.b64encode(f"Slipway, for default/{config}".encode()).decode()
     said = kubectl(control_plane, "get", "secrets", "--namespace=kube-system", "--output=json")
-    (found,) = [one for one in json.loads(said)["items"] if one.get("data", {}).get("description") == description]
+    (found,) = [item for item in json.loads(said)["items"] if item.get("data", {}).get("description") == description]
     return str(found["metadata"]["name"])
 
 

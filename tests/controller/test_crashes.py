@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.resources import Json, Resource
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.resources import Json, Resource
 from tests.controller.site import OURS, Site, condition, has_data
 from tools.cluster.topology import CORE
 
@@ -70,9 +70,9 @@ async def test_the_next_one_comes_to_the_same(site: Site, point: int, *, after: 
     assert config["status"]["dataSecretName"] == name
     calls = site.environment.audit.calls(since=start)
     written = [
-        one
-        for one in calls
-        if one.is_write and one.resource == "secrets" and one.namespace == site.namespace and one.name == name
+        call
+        for call in calls
+        if call.is_write and call.resource == "secrets" and call.namespace == site.namespace and call.name == name
     ]
     # One creation that succeeded; a second one at most was refused since the first had done it.
     assert [one.status for one in written if one.status < 400] == [201]

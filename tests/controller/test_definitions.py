@@ -18,8 +18,12 @@ CONFIG = {"apiVersion": OURS, "kind": "SlipwayConfig", "metadata": {"name": "a"}
 
 def _examples() -> list[dict[str, Any]]:
     paths = [*sorted((ROOT / "examples").glob("*.yaml")), ROOT / "tests/integration/full_machine.yaml"]
-    documents = [one for path in paths for one in yaml.safe_load_all(path.read_text(encoding="utf-8"))]
-    return [one for one in documents if one and one.get("kind") in {"SlipwayConfig", "SlipwayConfigTemplate"}]
+    documents = [document for path in paths for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))]
+    return [
+        document
+        for document in documents
+        if document and document.get("kind") in {"SlipwayConfig", "SlipwayConfigTemplate"}
+    ]
 
 
 async def test_every_example_is_taken_as_it_is(site: Site) -> None:

@@ -42,9 +42,9 @@ async def _denied(site: Site, resource: str, verb: str) -> None:
 def _role(site: Site, *, without: tuple[str, str] = ("", "")) -> list[dict[str, Any]]:
     """Give the controller's role without a verb, under a name of the test's own, and bound to an account of its own."""
     (role,) = [
-        copy.deepcopy(one)
-        for one in manifests.documents("rbac")
-        if one["kind"] == "ClusterRole" and one["metadata"]["name"] == "slipway-controller"
+        copy.deepcopy(document)
+        for document in manifests.documents("rbac")
+        if document["kind"] == "ClusterRole" and document["metadata"]["name"] == "slipway-controller"
     ]
     name = f"{ACCOUNT}-{site.namespace}"
     role["metadata"] = {"name": name}

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.failures import Invalid
-from slipway.controller.kubernetes.lease_store import LeaseStore
-from slipway.controller.resources import Json, Resource
 from slipway.controller.server import LEASE
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.failures import Invalid
+from slipway.kubernetes_api.resources import Json, Resource
 from slipway.registry.instance import EXPIRED, NOT_READY, READY, Instance
-from slipway.registry.registrations import Registrations, Terms
+from slipway.registry.lease_store import LeaseStore
+from slipway.registry.registrations import LeaseDuration, Registrations
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.controller import manifests
 from tools.cluster.client import Client
@@ -111,7 +111,7 @@ async def test_a_renewed_lease_lasts_in_the_other_replica_and_over_a_restart(clu
         instance = _instance(clock, "renewed")
         one.put(instance)
         await _until(lambda: _of(two, "renewed"))
-        judge = Registrations(two, clock, terms=Terms(), new_id=lambda: "new")
+        judge = Registrations(two, clock, lease_duration=LeaseDuration(), new_id=lambda: "new")
         for _ in range(5):
             clock.seconds += 10
             instance = replace(instance, renew_time=clock.now(), expires=clock.monotonic() + TTL)

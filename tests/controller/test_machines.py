@@ -115,7 +115,7 @@ async def test_a_worker_costs_two_writes(site: Site) -> None:
         await site.machines("pool", 3, has_data)
         await site.configs(3, lambda one: condition(one).get("status") == "True")
     calls = site.environment.audit.calls(since=start, user=USER)
-    writes = [one for one in calls if one.namespace == site.namespace and one.is_write and one.status < 400]
+    writes = [call for call in calls if call.namespace == site.namespace and call.is_write and call.status < 400]
     assert Counter((one.verb, one.resource, one.subresource) for one in writes) == {
         ("create", "secrets", ""): 3 + 1,
         ("patch", "slipwayconfigs", "status"): 3,
@@ -142,7 +142,7 @@ async def test_a_refusal_is_seen_where_people_look(site: Site) -> None:
         )
         assert condition(mirrored, "BootstrapConfigReady")["status"] == "False"
         events = await site.all("v1", "Event")
-        assert any(one["reason"] == "UnsupportedFeature" and one["type"] == "Warning" for one in events)
+        assert any(event["reason"] == "UnsupportedFeature" and event["type"] == "Warning" for event in events)
         change = {"spec": {"os": None}}
         await site.patch(OURS, "SlipwayConfig", config["metadata"]["name"], change)
         await site.machines("pool", 1, has_data)
@@ -214,7 +214,7 @@ async def test_what_the_spec_refers_to_is_waited_for(site: Site) -> None:
         await site.apply({**config_map, "data": {"k": "canary-two"}})
         (machine,) = await site.machines("pool", 1, has_data)
         document = json.loads(await site.secret(machine["spec"]["bootstrap"]["dataSecretName"]))
-        files = {one["path"]: one for one in document["storage"]["files"]}
+        files = {file["path"]: file for file in document["storage"]["files"]}
         assert unquote_to_bytes(files["/etc/one"]["contents"]["source"].partition(",")[2]) == b"canary-one"
 
 
@@ -285,11 +285,11 @@ async def _kubectl(site: Site, *arguments: str) -> str:
 def _join_documents(data: bytes, provisioner: str) -> bytes:
     """Take kubeadm's documents out of user data, as the machine would find them."""
     if provisioner == "ignition":
-        files = {one["path"]: one["contents"] for one in json.loads(data)["storage"]["files"]}
+        files = {file["path"]: file["contents"] for file in json.loads(data)["storage"]["files"]}
         found = {path: _fetched(contents) for path, contents in files.items()}
     else:
-        files = {one["path"]: one for one in yaml.safe_load(data)["write_files"]}
-        found = {path: _written(one) for path, one in files.items()}
+        files = {write_file["path"]: write_file for write_file in yaml.safe_load(data)["write_files"]}
+        found = {path: _written(file) for path, file in files.items()}
     (document,) = [content for content in found.values() if b"kind: JoinConfiguration" in content]
     return document
 

@@ -71,7 +71,7 @@ async def _keeps_its_data(site: Site, elsewhere: RunningCluster, machine: Object
         assert await there.secret(SEED) == seed
         await there.patch(CORE, "MachineDeployment", "pool", {"spec": {"replicas": 2}})
         await there.machines("pool", 2, runs)
-    writes = [one for one in elsewhere.audit.calls(user=USER) if one.is_write and one.resource == "secrets"]
+    writes = [call for call in elsewhere.audit.calls(user=USER) if call.is_write and call.resource == "secrets"]
     assert [one.verb for one in writes if one.status < 400] == ["create"], "of the second machine alone"
 
 

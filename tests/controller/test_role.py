@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from slipway.contract.errors import PermissionDenied, Unauthenticated
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
 from slipway.controller.reading import Readers
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
 from tests.controller import manifests
 from tests.controller.machines import machine_by_hand
 from tests.controller.site import OURS, Site, condition, has_data, joining
@@ -40,11 +40,11 @@ async def test_every_verb_of_the_role_is_needed(site: Site) -> None:
     async with site.controller():
         await site.until("v1", "Secret", name, lambda one: one["metadata"].get("ownerReferences"))
     calls = [
-        one
-        for one in site.environment.audit.calls(since=start, user=USER)
-        if one.namespace in {site.namespace, ""} and (one.status < 400 or one.status == _ABSENT)
+        call
+        for call in site.environment.audit.calls(since=start, user=USER)
+        if call.namespace in {site.namespace, ""} and (call.status < 400 or call.status == _ABSENT)
     ]
-    used = {(one.resource + (f"/{one.subresource}" if one.subresource else ""), one.verb) for one in calls}
+    used = {(call.resource + (f"/{call.subresource}" if call.subresource else ""), call.verb) for call in calls}
     used = {("*" if resource.endswith("controlplanes") else resource, verb) for resource, verb in used}
     assert used - _DISCOVERY == _role() | {("*", "get")}
 
@@ -115,9 +115,9 @@ def _bearer(site: Site, account: str) -> str:
 
 def _role() -> set[tuple[str, str]]:
     roles: list[dict[str, Any]] = [
-        one
-        for one in manifests.documents("rbac")
-        if one["kind"] == "ClusterRole" and one["metadata"]["name"] == "slipway-controller"
+        document
+        for document in manifests.documents("rbac")
+        if document["kind"] == "ClusterRole" and document["metadata"]["name"] == "slipway-controller"
     ]
     return {
         (resource, verb)

@@ -34,7 +34,7 @@ async def _machine(site: Site, zone: bytes) -> str:
 
     async def with_zone() -> list[str]:
         machines = await site.all(CORE, "Machine", selector=POOL)
-        named = [one["metadata"]["name"] for one in machines if has_data(one)]
+        named = [machine["metadata"]["name"] for machine in machines if has_data(machine)]
         return [name for name in named if zone in await site.secret(name)]
 
     found: list[str] = await site.eventually(with_zone, bool)
@@ -44,9 +44,9 @@ async def _machine(site: Site, zone: bytes) -> str:
 def _is_reconciled(cluster: Object) -> bool:
     conditions = (cluster.get("status") or {}).get("conditions") or ()
     return any(
-        (one["type"], one["status"], one["observedGeneration"])
+        (condition["type"], condition["status"], condition["observedGeneration"])
         == ("TopologyReconciled", "True", cluster["metadata"]["generation"])
-        for one in conditions
+        for condition in conditions
     )
 
 
@@ -62,7 +62,7 @@ def _class(site: Site) -> list[Object]:
         _template(site, CONTROL_PLANE, "KubeadmControlPlaneTemplate", kubeadm),
         _template(site, OURS, "SlipwayConfigTemplate", ours),
     ]
-    cluster, machine, control_plane, bootstrap = ({"templateRef": _reference(one)} for one in templates)
+    cluster, machine, control_plane, bootstrap = ({"templateRef": _reference(template)} for template in templates)
     worker = {"class": "worker", "bootstrap": bootstrap, "infrastructure": machine}
     selector = {
         "apiVersion": OURS,

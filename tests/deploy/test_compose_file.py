@@ -24,7 +24,7 @@ def test_it_holds_six_services_and_who_serves_them(services: dict[str, Any]) -> 
     """Six run on; one makes certificates; one is the command line, which does not start by itself."""
     assert set(services) == {*SERVICES, *_BY_PERSONS}
     assert services["cli"]["profiles"] == ["cli"]
-    assert {one["image"] for one in services.values()} == {"slipway:latest"}
+    assert {service["image"] for service in services.values()} == {"slipway:latest"}
 
 
 @pytest.mark.parametrize("name", [*SERVICES, *_BY_PERSONS])
@@ -77,7 +77,7 @@ def test_everybody_gets_a_certificate_where_they_look_for_it(services: dict[str,
 
 def test_only_two_doors_open_and_to_this_machine_only(services: dict[str, Any]) -> None:
     """Registry and bootstrapper are published on loopback; everybody else has no way out or in."""
-    published = {name: one["ports"] for name, one in services.items() if "ports" in one}
+    published = {name: service["ports"] for name, service in services.items() if "ports" in service}
     assert set(published) == {"registry", "bootstrapper"}
     assert {port["host_ip"] for ports in published.values() for port in ports} == {"127.0.0.1"}
     for name in PROVISIONERS:

@@ -83,7 +83,7 @@ async def test_user_data_crosses_all_of_it(installation: Loopback, provisioner: 
 async def test_the_list_tells_who_proved_to_be_whom(installation: Loopback) -> None:
     """The registry notes the identity that each provisioner's own endpoint has shown."""
     async with installation.doors.caller() as caller:
-        listed = {one.info.name: one.identity for one in await caller.provisioners()}
+        listed = {provisioner.info.name: provisioner.identity for provisioner in await caller.provisioners()}
     assert listed == {name: f"spiffe://slipway/provisioner/{name}" for name in PROVISIONERS}
 
 

@@ -102,7 +102,8 @@ def scenes(markdown: str, *, by_section: bool) -> list[Scene]:
     """Give the scenes of a page that have a command: one, or one for each section."""
     made = [Scene("page")]
     heads = {
-        markdown.count("\n", 0, one.start()) + 1: one[1] for one in re.finditer(r"^## (.+)$", markdown, re.MULTILINE)
+        markdown.count("\n", 0, match.start()) + 1: match[1]
+        for match in re.finditer(r"^## (.+)$", markdown, re.MULTILINE)
     }
     for block in blocks(markdown):
         title = next((name for line, name in sorted(heads.items(), reverse=True) if line < block.line), "page")

@@ -73,13 +73,13 @@ def test_ports_are_moved(tmp_path: Path) -> None:
 def test_sections_are_scenes_of_their_own() -> None:
     """By section, a page is as many shells as it has sections with commands."""
     page = "## one\n```console\n$ a\n```\n## two\ntext\n## three\n```console\n$ b\n```\n```console\n$ c\n```"
-    assert [(one.name, one.text) for one in scenes(page, by_section=True)] == [("one", "a"), ("three", "b\nc")]
+    assert [(scene.name, scene.text) for scene in scenes(page, by_section=True)] == [("one", "a"), ("three", "b\nc")]
 
 
 def test_notes_belong_to_the_block_behind_them() -> None:
     """A comment in front of a block says what the block is."""
     page = "<!-- not run: it is this test -->\n```sh\nmake test\n```\n\n```text\nx\n```"
-    assert [(one.info, one.key, one.value) for one in blocks(page)] == [
+    assert [(block.info, block.key, block.value) for block in blocks(page)] == [
         ("sh", "not run", "it is this test"),
         ("text", "", ""),
     ]

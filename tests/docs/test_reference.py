@@ -93,7 +93,7 @@ def test_every_key_of_a_spec_has_a_row() -> None:
 
 def test_feature_ids_are_those_of_the_walker() -> None:
     """An id that the walker finds in a message is among those that the page finds in the descriptors."""
-    known = {one.id for one in places()}
+    known = {place.id for place in places()}
     bundle = bundlepb.BootstrapBundle(
         os=ospb.OperatingSystem(
             files=[ospb.File(path="/a", append=True, remote=ospb.RemoteContent(sha512="0"))],

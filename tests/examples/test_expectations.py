@@ -59,4 +59,4 @@ def test_the_own_format_of_a_template_is_always_rendered(
 def test_a_spec_that_names_no_provisioner_is_not_guessed_at(outcomes: dict[str, Outcome]) -> None:
     """Several could serve the native example, so that the choice is left to the person."""
     for machine in EXPECTED["native.yaml"]:
-        assert [one["feature"] for one in outcomes[machine].own.entry.refusals] == ["AMBIGUOUS_PROVISIONER"]
+        assert [refusal["feature"] for refusal in outcomes[machine].own.entry.refusals] == ["AMBIGUOUS_PROVISIONER"]

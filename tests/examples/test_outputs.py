@@ -25,4 +25,4 @@ def test_the_programs_of_the_machines_take_what_is_rendered(
     assert answer.exit_code == 0, answer.output
     readings = outputs.read(tmp_path)
     assert readings
-    assert [str(one) for one in readings if one.unread or one.errors] == []
+    assert [str(reading) for reading in readings if reading.unread or reading.errors] == []

@@ -141,7 +141,7 @@ def test_a_machine_of_ours_becomes_a_bottlerocket_worker(installation: Installat
     }
     assert (answer.format, answer.media_type, answer.file_extension) == ("bottlerocket/v1", "application/toml", "toml")
     assert not answer.lowered
-    assert "KUBERNETES_VERSION_IN_IMAGE" in {one.code for one in answer.diagnostics}
+    assert "KUBERNETES_VERSION_IN_IMAGE" in {diagnostic.code for diagnostic in answer.diagnostics}
 
 
 def test_the_same_question_has_the_same_answer(installation: Installation) -> None:
@@ -168,7 +168,7 @@ def test_what_it_can_not_honour_is_refused(
     with pytest.raises(SlipwayError) as caught:
         render(installation, "provisioner-go/worker.yaml", "reef-worker", "", change)
     assert caught.value.reason == "UNSUPPORTED_FEATURE"
-    found = {(one.path, one.feature) for one in caught.value.violations}
+    found = {(violation.path, violation.feature) for violation in caught.value.violations}
     assert any(path.endswith(field) and id_ == feature for path, id_ in found), found
 
 
@@ -187,7 +187,7 @@ def test_it_ends_decently(installation: Installation) -> None:
 
     async def listed() -> set[str]:
         async with installation.doors.caller() as caller:
-            return {one.info.name for one in await caller.provisioners()}
+            return {provisioner.info.name for provisioner in await caller.provisioners()}
 
     until(lambda: _NAME in asyncio.run(listed()))
     assert installation.end(_NAME) == 0
@@ -244,7 +244,7 @@ def test_a_controller_shows_refusals(installation: Installation, engine: Callabl
     assert subprocess.run(client(installation, tmp_path, asked), check=False).returncode == 1
     status = read(tmp_path, "status.json")
     assert status["reason"] == "UNSUPPORTED_FEATURE"
-    assert [one["feature"] for one in status["fields"]] == ["os.users"]
+    assert [field["feature"] for field in status["fields"]] == ["os.users"]
     assert status["fields"][0]["path"].endswith("os.users[0]")
     assert not (tmp_path / "secret.json").exists()
 

@@ -9,7 +9,7 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from slipway.contract.walk import ORIGIN
+from slipway.contract.field_plans import ORIGIN
 
 Place = tuple[tuple[str, int | None], ...]
 """Fields and indices from the root of a message to one of its values."""

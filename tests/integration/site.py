@@ -64,7 +64,11 @@ class Site:
     async def ready(self) -> dict[str, str]:
         """Give the instance ids of those that are ready, by address; none while the registry is away."""
         try:
-            return {one.endpoint: one.instance_id for one in await self.backend.provisioners() if one.state == READY}
+            return {
+                provisioner.endpoint: provisioner.instance_id
+                for provisioner in await self.backend.provisioners()
+                if provisioner.state == READY
+            }
         except (SlipwayError, ConnectionError):
             return {}
 

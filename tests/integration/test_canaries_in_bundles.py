@@ -55,13 +55,13 @@ async def test_in_a_lowered_bundle_secrets_are_in_one_place(role: str) -> None:
     for provisioner in ("cloud-init", "ignition"):
         request = full_request(role)
         request.subject.spec.provisioner.name = provisioner
-        for number, one in enumerate(request.credentials.secrets):
-            one.value = fitting(number).encode()
+        for number, secret in enumerate(request.credentials.secrets):
+            secret.value = fitting(number).encode()
         await bootstrapper.user_data(request)
     for bundle in listener.bundles:
-        values = [one.value for one in bundle.secrets.secrets]
+        values = [secret.value for secret in bundle.secrets.secrets]
         assert len(values) >= 3
-        assert {one.name for one in bundle.secrets.secrets} >= {"team-secrets"}
+        assert {secret.name for secret in bundle.secrets.secrets} >= {"team-secrets"}
         # A whole PEM block is found by a line of it.
         needles = {max(value.splitlines(), key=len).decode() for value in values}
         assert all(found(needle, bundle.SerializeToString()) for needle in needles)
@@ -83,8 +83,8 @@ async def test_a_defect_quotes_nothing(capsys: pytest.CaptureFixture[str]) -> No
     """An exception's own text reaches neither the caller nor the log; an id leads from one to the other."""
     configure_logging(log_format="json", level="debug")
     request, canary = full_request(), fitting(0)
-    for one in request.credentials.secrets:
-        one.value = canary.encode()
+    for secret in request.credentials.secrets:
+        secret.value = canary.encode()
     bootstrapper = embedded(provisioners=EmbeddedProvisioners([Careless()]))
     async with served(bootstrapper, CollectorRegistry()) as stub:
         with pytest.raises(SlipwayError) as caught:

@@ -63,7 +63,7 @@ async def test_what_the_registry_answers_to_announcements(site: Site) -> None:
 
     def missing() -> list[tuple[dict[str, Any], str]]:
         # On a busy machine the call itself may end before its answer; the keeper asks again.
-        said = [{line.get("reason") for line in site.log(one)} for one in processes]
+        said = [{line.get("reason") for line in site.log(process)} for process in processes]
         return [row for row, reasons in zip(ANNOUNCEMENTS, said, strict=True) if row[1] not in reasons]
 
     async def all_answered() -> bool:
@@ -71,13 +71,15 @@ async def test_what_the_registry_answers_to_announcements(site: Site) -> None:
 
     try:
         await until(all_answered, START_SECONDS)
-        assert not [one for one in processes if any(line["event"] == "registered" for line in site.log(one))]
+        assert not [
+            process for process in processes if any(line["event"] == "registered" for line in site.log(process))
+        ]
         ready = await site.ready()
         assert sound.address in ready
-        assert not {one.address for one in processes} & set(ready)
+        assert not {process.address for process in processes} & set(ready)
     finally:
-        for one in [*processes, sound]:
-            await one.stop()
+        for process in [*processes, sound]:
+            await process.stop()
 
 
 async def test_states_that_an_instance_may_have(site: Site) -> None:
@@ -92,7 +94,7 @@ async def test_states_that_an_instance_may_have(site: Site) -> None:
 
     async def state(process: Process) -> str:
         try:
-            found = {one.endpoint: one.state for one in await backend.provisioners()}
+            found = {provisioner.endpoint: provisioner.state for provisioner in await backend.provisioners()}
         except (SlipwayError, ConnectionError):
             return ""
         return registrypb.InstanceState.Name(found[process.address]) if process.address in found else ""

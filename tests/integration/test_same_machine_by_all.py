@@ -81,7 +81,7 @@ def test_every_first_boot_system_ends_well(states: States, role: str) -> None:
 
 def test_the_list_of_differences_does_not_grow_unseen() -> None:
     """A new entry needs a second look, and none is there twice."""
-    found = [(one.part, one.name, one.engines, one.only) for one in differences()]
+    found = [(difference.part, difference.name, difference.engines, difference.only) for difference in differences()]
     assert len(found) == len(set(found)) == 47
 
 

@@ -22,7 +22,7 @@ def preflight(*flags: str, environment: Mapping[str, str] | None = None) -> tupl
         env=dict(environment or {}), check=False, capture_output=True, text=True,
     )  # fmt: skip
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
-    return done.returncode, {one["check"]: one for one in outcomes}, done.stdout + done.stderr
+    return done.returncode, {outcome["check"]: outcome for outcome in outcomes}, done.stdout + done.stderr
 
 
 def test_every_reason_is_a_rule_of_the_diagnosis() -> None:

@@ -16,9 +16,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from slipway.cli.processes import LOOPBACK
 from slipway.controller.metrics import Load, Metrics, MetricsCollector
+from slipway.reports.outcomes import Outcomes, OutcomesCollector
 from slipway.rpc.addresses import free_port
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import report_service_pb2 as reportspb
 from slipway.v1alpha1.bootstrap_service_pb2_grpc import BootstrapServiceStub
 from slipway.v1alpha1.provisioner_service_pb2_grpc import ProvisionerServiceStub
 
@@ -36,7 +38,7 @@ Families = dict[str, set[str]]
 
 
 def exposition(folder: Path) -> Families:
-    """Return what a controller and a provisioner report after a call to each; no cluster is needed for it."""
+    """Return what a controller, a provisioner and a node gateway report; no cluster is needed for it."""
     kubeconfig = folder / "kubeconfig"
     kubeconfig.write_text(_NO_CLUSTER, encoding="utf-8")
     controller = ["slipway.controller", f"--kubeconfig={kubeconfig}", "--no-leader-elect"]
@@ -50,16 +52,25 @@ def exposition(folder: Path) -> Families:
             ProvisionerServiceStub(channel).GetProvisionerInfo(provisionerpb.GetProvisionerInfoRequest(), timeout=10)
         for name, labels in samples(scraped(metrics)).items():
             families.setdefault(name, set()).update(labels)
+        (folder / "files").mkdir()
+        gateway = ["slipway.node_gateway", "--listen-address=127.0.0.1:0", f"--store=file://{folder}/files"]
+        gateway.append(f"--report-store=file://{folder}/reports")
+        metrics, _ = stack.enter_context(running(gateway, listen="--management-address"))
+        for name, labels in samples(scraped(metrics)).items():
+            families.setdefault(name, set()).update(labels)
     return families
 
 
 def labelled() -> Families:
-    """Return the controller's own metrics with a sample of each: its labels depend on no cluster."""
+    """Return the services' own metrics with a sample of each: their labels depend on no cluster and no machine."""
     metrics, registry = Metrics(), CollectorRegistry()
     metrics.halts["WaitingForOwner"] = 1
     load = Load("SlipwayConfig", waiting=1, delayed=1, working=1, halted={"WaitingForOwner": 1})
     calls = {("GET", "Secret", 200): 1}
     registry.register(MetricsCollector(metrics, loads=lambda: [load], calls=lambda: calls))
+    outcomes = Outcomes()
+    outcomes.count(reportspb.REPORT_STATE_COMPLETE, "", before=(), phases=lambda: {"bootstrap": 1.0})
+    registry.register(OutcomesCollector(outcomes))
     return samples(generate_latest(registry).decode())
 
 
@@ -77,10 +88,10 @@ def samples(text: str) -> Families:
 
 
 @contextmanager
-def running(command: list[str]) -> Iterator[tuple[str, str]]:
-    """Run a server; give the addresses of its metrics and of itself, once it answers."""
+def running(command: list[str], *, listen: str = "--listen-address") -> Iterator[tuple[str, str]]:
+    """Run a server whose gRPC listens by a flag; give the addresses of its metrics and of itself, once it answers."""
     metrics, address = (f"{LOOPBACK}:{free_port()}" for _ in range(2))
-    flags = ["--insecure", f"--listen-address={address}", f"--metrics-address={metrics}"]
+    flags = ["--insecure", f"{listen}={address}", f"--metrics-address={metrics}"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SLIPWAY_")}
     argv = [sys.executable, "-m", command[0], *command[1:], *flags]
     with subprocess.Popen(argv, env=environment, stderr=subprocess.DEVNULL) as process:

@@ -62,7 +62,7 @@ def test_every_metric_and_label_exists(engine: Callable[..., None], tmp_path: Pa
     engine("promql")
     read, known = parsed(), exposition(tmp_path)
     for name, labels in labelled().items():
-        assert name in known, f"{name} is not reported by a controller that runs"
+        assert name in known, f"{name} is not reported by a service that runs"
         known[name] |= labels
     for place, expression in expressions():
         answer = read[expression]
@@ -121,7 +121,8 @@ def test_the_component_goes_with_an_overlay(engine: Callable[..., None], tmp_pat
     shutil.copytree(DEPLOY, tmp_path / "deploy")
     own = tmp_path / "deploy" / "own"
     own.mkdir()
-    tree = {"resources": ["../kubernetes/overlays/separate/own-certificates"], "components": ["../monitoring"]}
+    components = ["../kubernetes/node-gateway", "../kubernetes/reports", "../kubernetes/reports-web", "../monitoring"]
+    tree = {"resources": ["../kubernetes/overlays/separate/own-certificates"], "components": components}
     (own / "kustomization.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
     kubectl = programs.link(tmp_path / "bin") / "kubectl"
     done = subprocess.run([kubectl, "kustomize", own], check=False, capture_output=True, text=True)

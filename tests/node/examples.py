@@ -58,7 +58,7 @@ def variables(flavour: Flavour) -> dict[str, str]:
 def named_again(flavour: Flavour) -> str:
     """The command that gives the images of the store the names of vSphere's example, too."""
     programs = [f"kube-{one}" for one in ("apiserver", "controller-manager", "scheduler", "proxy")]
-    same = [*(f"{one}:{flavour.version}" for one in programs), f"etcd:{flavour.etcd}", f"pause:{flavour.pause}"]
+    same = [*(f"{program}:{flavour.version}" for program in programs), f"etcd:{flavour.etcd}", f"pause:{flavour.pause}"]
     named = [
         *((one, f"kubernetes/{one}") for one in same),
         (f"coredns/coredns:{flavour.coredns}", "kubernetes/coredns:v1.11.3"),
@@ -114,7 +114,7 @@ def files(held: list[dict[str, Any]], config: str) -> list[dict[str, Any]]:
     """The files of one config in our own words; ``config`` is what is behind the cluster's in its name."""
     (spec,) = (spec for name, spec in configs(held).items() if name.rpartition("}")[2] == config)
     texts = {key: value for one in held if one["kind"] == "Secret" for key, value in one["stringData"].items()}
-    return [_file(one, texts) for one in spec.get("files", [])]
+    return [_file(file, texts) for file in spec.get("files", [])]
 
 
 def _file(one: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class Harbour:
     ) -> Machine:
         with self._at_the_desk:
             rendering = self.rendering.again(text, variables)
-            (full,) = (one for one in rendering.names if one.endswith(described))
+            (full,) = (name for name in rendering.names if name.endswith(described))
             user_data = rendering.user_data(full, by)
         made.boot(user_data, by=by)
         return made

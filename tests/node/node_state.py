@@ -22,7 +22,7 @@ _CONFIG_MAPS = {"kubeadm-config": "ClusterConfiguration", "kubelet-config": "kub
 
 def lasting_taints(node: dict[str, Any]) -> list[dict[str, Any]]:
     """The taints that somebody has asked for: those of its own the control plane takes away a while after Ready."""
-    return [one for one in node["spec"].get("taints", []) if not one["key"].startswith("node.kubernetes.io/")]
+    return [taint for taint in node["spec"].get("taints", []) if not taint["key"].startswith("node.kubernetes.io/")]
 
 
 def _annotations(node: dict[str, Any]) -> list[str]:
@@ -106,7 +106,7 @@ def _images(control_plane: Machine, nodes: list[str]) -> list[str]:
 
     def listed() -> bool:
         pods = _kubectl(control_plane, "-n", "kube-system", "get", "pods")["items"]
-        there = [(one, pod["spec"].get("nodeName")) for pod in pods for one in pod["spec"]["containers"]]
+        there = [(container, pod["spec"].get("nodeName")) for pod in pods for container in pod["spec"]["containers"]]
         images.clear()
         images.update(one["image"] for one, _ in there)
         lacking.clear()

@@ -211,7 +211,9 @@ def test_labels_are_on_the_node(rich, node, label):
 def test_taints_are_on_the_node_and_no_others(rich):
     """The list of the spec replaces kubeadm's own taint; a worker has none."""
     taints = lasting_taints(rich.kubectl("get", "node", "lighthouse"))
-    assert [(one["key"], one["value"], one["effect"]) for one in taints] == [("example.com/lamp", "hot", "NoSchedule")]
+    assert [(taint["key"], taint["value"], taint["effect"]) for taint in taints] == [
+        ("example.com/lamp", "hot", "NoSchedule")
+    ]
     assert lasting_taints(rich.kubectl("get", "node", "w-first")) == []
 
 

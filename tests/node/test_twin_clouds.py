@@ -56,7 +56,7 @@ def test_machines_of_an_example_are_the_same_nodes_as_their_native_twins(engine:
     for name, machine in twin.machines.items():
         said = {f"--{one['name']}={one['value']}" for one in machine.native["kubernetes"]["node"]["kubeletArguments"]}
         assert said <= set(theirs[name]["kubelet"])
-        runs = [one for one in node_state.COMPONENTS if theirs[name][one]]
+        runs = [component for component in node_state.COMPONENTS if theirs[name][component]]
         assert runs == ([] if machine.role == "Worker" else list(node_state.COMPONENTS))
         assert theirs[name] == ours[name]
     assert theirs["cluster"] == ours["cluster"]

@@ -136,9 +136,9 @@ def test_an_imported_example_makes_the_same_nodes_as_its_native_twin(place: site
         theirs, ours = side_by_side.map(booted, (place, other), renderings, (twin, twin))
     programs = ("kubelet", *node_state.COMPONENTS)
     leader, *workers = twin.machines
-    assert [one for one in programs if not theirs[leader][one]] == []
+    assert [program for program in programs if not theirs[leader][program]] == []
     for worker in workers:
-        assert [one for one in programs if theirs[worker][one]] == ["kubelet"]
+        assert [program for program in programs if theirs[worker][program]] == ["kubelet"]
         assert any(path.endswith("/etc/kubernetes/kubelet.conf") for path in theirs[worker]["files"])
     assert any(word.startswith("--etcd-servers=") for word in theirs[leader]["kube-apiserver"])
     for machine in twin.machines:

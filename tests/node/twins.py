@@ -79,13 +79,13 @@ class Twin:
     def native(self, example: str) -> str:
         """The documents."""
         held = examples.read(example, self.flavour)
-        machines = {name: (one.role, name) for name, one in self.machines.items()}
+        machines = {name: (machine.role, name) for name, machine in self.machines.items()}
         cluster = documents.cluster(machines, name=examples.CLUSTER, version=self.flavour.version)
         cluster["spec"]["cluster"].update(self.cluster)
         configs = []
-        for name, one in self.machines.items():
-            system = {**one.native.get("os", {}), "files": examples.files(held, one.config)}
-            configs.append(documents.config(name, **{**one.native, "os": system}))
+        for name, machine in self.machines.items():
+            system = {**machine.native.get("os", {}), "files": examples.files(held, machine.config)}
+            configs.append(documents.config(name, **{**machine.native, "os": system}))
             configs[-1]["spec"]["target"]["infrastructure"] = self.infrastructure
         return documents.text(cluster, *configs)
 
@@ -224,7 +224,7 @@ _GENERAL = {"name": "node-labels", "value": "example.com/pool=general"}
 
 def _machines(*machines: Described) -> dict[str, Described]:
     ends = {"Init": "-init", "ControlPlane": "-join", "Worker": ""}
-    return {f"{examples.CLUSTER}{one.config}{ends[one.role]}": one for one in machines}
+    return {f"{examples.CLUSTER}{machine.config}{ends[machine.role]}": machine for machine in machines}
 
 
 TWINS = {

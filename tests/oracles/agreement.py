@@ -22,7 +22,7 @@ def render_by_all(
         try:
             return {name: ours.render(question, name) for name in provisioners}, refused
         except SlipwayError as error:
-            paths = {one.path.removeprefix("spec.") for one in error.violations}
+            paths = {violation.path.removeprefix("spec.") for violation in error.violations}
             if not paths:
                 raise
             # From the end, so that an index still says what it said.

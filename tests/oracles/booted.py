@@ -23,9 +23,9 @@ from tools.oracles.machine_state import MachineState
 
 TEMPLATES = os.environ.get("SLIPWAY_TEMPLATES", "")
 GIVEN = {
-    f"given-{file.parent.name}-{file.stem}-{one}": one
+    f"given-{file.parent.name}-{file.stem}-{of_manifest}": of_manifest
     for file in (sorted(Path(TEMPLATES).rglob("*.yaml")) if TEMPLATES else ())
-    for one in configs.of_manifests({str(file): file.read_text(encoding="utf-8")})
+    for of_manifest in configs.of_manifests({str(file): file.read_text(encoding="utf-8")})
 }
 IMPORTED = {
     **{
@@ -41,8 +41,8 @@ _DOCUMENTS = [
 NATIVE = {
     one.name: one
     for one in native_questions(
-        [one for one in _DOCUMENTS if isinstance(one, NativeConfig)],
-        [one for one in _DOCUMENTS if isinstance(one, NativeCluster)],
+        [document for document in _DOCUMENTS if isinstance(document, NativeConfig)],
+        [document for document in _DOCUMENTS if isinstance(document, NativeCluster)],
     )
 }
 

@@ -43,7 +43,7 @@ def secrets() -> tuple[secretpb.Secret, ...]:
 
 def pki() -> dict[str, str]:
     """The same authorities and keys, by file name below /etc/kubernetes/pki."""
-    held = {(one.name.rpartition("/")[2], one.key): one.value.decode() for one in secrets()}
+    held = {(secret.name.rpartition("/")[2], secret.key): secret.value.decode() for secret in secrets()}
     return {
         file: held[name, key]
         for name, files in _PEM_FILES.items()
@@ -53,7 +53,7 @@ def pki() -> dict[str, str]:
 
 def token() -> str:
     """The cluster's bootstrap token."""
-    return next(one.value.decode() for one in secrets() if one.key == "token")
+    return next(secret.value.decode() for secret in secrets() if secret.key == "token")
 
 
 def ca_hashes() -> list[str]:

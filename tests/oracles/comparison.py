@@ -91,7 +91,7 @@ def unexplained(config: str, found: list[Found], file: Path = LIST) -> list[Foun
 
 def idle(config: str, found: list[Found], file: Path = LIST) -> list[Entry]:
     """The entries that this config is to show, and does not."""
-    shown = [one for one in entries(file) if one.shown_by == config]
+    shown = [entry for entry in entries(file) if entry.shown_by == config]
     return [one for one in shown if not any(one.covers(config, each) for each in found)]
 
 
@@ -107,7 +107,7 @@ def _found(one: Difference, theirs: MachineState, ours: MachineState) -> Found:
 
 
 def _of_user(left: Any, right: Any) -> list[str]:
-    return [one.name for one in dataclasses.fields(left) if getattr(left, one.name) != getattr(right, one.name)]
+    return [field.name for field in dataclasses.fields(left) if getattr(left, field.name) != getattr(right, field.name)]
 
 
 def _content(state: MachineState, path: str) -> bytes | None:
@@ -140,7 +140,7 @@ def _kubeadm(data: bytes) -> Any:
     documents = list(yaml.safe_load_all(data))
     for document in documents:
         tokens = (document or {}).get("bootstrapTokens")
-        kept = [one for one in tokens or () if one.get("description") != _OWN_TOKEN]
+        kept = [token for token in tokens or () if token.get("description") != _OWN_TOKEN]
         if tokens is not None and not kept:
             del document["bootstrapTokens"]
         elif tokens is not None:

@@ -81,7 +81,7 @@ def corpus() -> Iterator[Config]:
 def documents() -> dict[str, dict[str, Any]]:
     """The documents of `corpus/` by name; one that notes `spec-of` has the spec of another one."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob("*.yaml"))]
-    found = {one["metadata"]["name"]: one for text in texts for one in yaml.safe_load_all(text)}
+    found = {document["metadata"]["name"]: document for text in texts for document in yaml.safe_load_all(text)}
     for one in found.values():
         one.setdefault("spec", found.get(one["metadata"]["annotations"].get("spec-of"), {}).get("spec"))
     return found
@@ -141,8 +141,8 @@ def example(name: str) -> list[Config]:
 def of_manifests(texts: Mapping[str, str]) -> Iterator[Config]:
     """The Linux machines of Cluster API manifests, moved to bare metal, and all of them in the same cluster."""
     expanded = expand_all(texts, variables={}, set_missing=True)
-    documents = [one for each in expanded.values() for one in yaml.safe_load_all(each.text) if one]
-    by_name = {f"{one['kind']}/{one['metadata']['name']}": one for one in documents}
+    documents = [document for each in expanded.values() for document in yaml.safe_load_all(each.text) if document]
+    by_name = {f"{document['kind']}/{document['metadata']['name']}": document for document in documents}
     found = read_manifests(texts, set_missing=True)
     for machine in found.machines:
         if machine.machine.target.os_family != clusterpb.OS_FAMILY_WINDOWS:
@@ -171,4 +171,4 @@ def _of_machine(found: ManifestMachine, document: Mapping[str, Any], secrets: se
 
 def codes(diagnostics: Sequence[diagnosticpb.Diagnostic]) -> set[str]:
     """The codes of diagnostics, for messages of tests."""
-    return {one.code for one in diagnostics}
+    return {diagnostic.code for diagnostic in diagnostics}

@@ -36,11 +36,11 @@ def of_cloud_config(document: Mapping[str, Any]) -> Words:
 def of_ignition(config: Mapping[str, Any]) -> Words:
     """The same of an Ignition config."""
     storage = config["storage"]
-    swaps = (one for one in config["systemd"]["units"] if one["name"].endswith(".swap"))
+    swaps = (unit for unit in config["systemd"]["units"] if unit["name"].endswith(".swap"))
     return {
-        "disks": {one["device"]: _disk(one) for one in storage["disks"]},
-        "filesystems": {one["device"]: _filesystem(one) for one in storage.get("filesystems", ())},
-        "swaps": {_keys(one["contents"])["What"] for one in swaps if one["enabled"]},
+        "disks": {disk["device"]: _disk(disk) for disk in storage["disks"]},
+        "filesystems": {filesystem["device"]: _filesystem(filesystem) for filesystem in storage.get("filesystems", ())},
+        "swaps": {_keys(swap["contents"])["What"] for swap in swaps if swap["enabled"]},
     }
 
 

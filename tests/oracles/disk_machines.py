@@ -59,13 +59,13 @@ def picture(note: dict[str, Any]) -> dict[str, Any]:
     block = {one["name"]: _device(one) for one in note["block"] if one["name"] not in hidden and one["type"] != "rom"}
     devices = {f"/dev/{name}": name for name in (*block, _ROOT)}
     mounts = {
-        one["target"]: {
-            "device": devices.get(one["source"], one["source"]),
-            "filesystem": one["fstype"],
-            "options": sorted(word for word in one["options"].split(",") if word.startswith(_OPTIONS)),
+        mount["target"]: {
+            "device": devices.get(mount["source"], mount["source"]),
+            "filesystem": mount["fstype"],
+            "options": sorted(word for word in mount["options"].split(",") if word.startswith(_OPTIONS)),
         }
-        for one in note["mounts"]
-        if one["source"] in devices or one["target"].startswith("/var/cache")
+        for mount in note["mounts"]
+        if mount["source"] in devices or mount["target"].startswith("/var/cache")
     }
     mounts.pop("/")
     return {

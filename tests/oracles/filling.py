@@ -8,7 +8,7 @@ import pytest
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.documents.native import NativeConfig, read_native
 from slipway.contract.errors import SlipwayError
-from slipway.contract.walk import items, within
+from slipway.contract.items import items, within
 from slipway.contract.yaml_source import load_documents
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -131,4 +131,4 @@ def _finished(question: MachineQuestion) -> MachineQuestion:
 
 def _is_named(place: Place, error: SlipwayError) -> bool:
     own = place.path.removeprefix("spec.")
-    return any(within(own, one.path.removeprefix("spec.")) for one in error.violations)
+    return any(within(own, violation.path.removeprefix("spec.")) for violation in error.violations)

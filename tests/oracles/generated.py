@@ -14,7 +14,8 @@ from google.protobuf.message import Message
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from slipway.contract.walk import ORIGIN, items, plan
+from slipway.contract.field_plans import ORIGIN, plan
+from slipway.contract.items import items
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
@@ -43,12 +44,12 @@ _OF_JOINING = ("node", "discovery", "static_pods", "timeouts")
 def systems(count: int) -> tuple[specpb.MachineBootstrapSpec, ...]:
     """So many systems with commands; the first one says everything, the others leave things unsaid."""
     # Whatever hypothesis begins with is small: the largest ones say the most, and then what says anything new.
-    complete = max(examples(4 * count, _system(complete=True)), key=lambda one: one.ByteSize())
-    others = sorted(examples(8 * count, _system(complete=False)), key=lambda one: one.ByteSize(), reverse=True)
+    complete = max(examples(4 * count, _system(complete=True)), key=lambda example: example.ByteSize())
+    others = sorted(examples(8 * count, _system(complete=False)), key=lambda example: example.ByteSize(), reverse=True)
     chosen = [complete]
     while len(chosen) < count:
         known = _pairs(chosen)
-        chosen.append(max(others, key=lambda one: len(_pairs([one]) - known)))
+        chosen.append(max(others, key=lambda other: len(_pairs([other]) - known)))
     return tuple(chosen)
 
 
@@ -78,9 +79,9 @@ def used(spec: specpb.MachineBootstrapSpec, *, makes_cluster: bool) -> specpb.Ma
     """What a machine makes anything of: whoever joins needs nothing of a cluster, whoever makes one finds none."""
     kept = specpb.MachineBootstrapSpec()
     kept.CopyFrom(spec)
-    for one in kept.kubernetes.DESCRIPTOR.fields:
-        if (one.name == "discovery") if makes_cluster else (one.name not in _OF_JOINING):
-            kept.kubernetes.ClearField(one.name)
+    for field in kept.kubernetes.DESCRIPTOR.fields:
+        if (field.name == "discovery") if makes_cluster else (field.name not in _OF_JOINING):
+            kept.kubernetes.ClearField(field.name)
     return kept
 
 
@@ -90,7 +91,7 @@ def _pairs(specs: Sequence[specpb.MachineBootstrapSpec]) -> set[tuple[str, str]]
     for spec in specs:
         for item in items(spec):
             names = sorted(said(item.message))
-            found |= {(one, other) for one in names for other in names}
+            found |= {(name, other) for name in names for other in names}
     return found
 
 
@@ -124,10 +125,10 @@ def fields() -> set[str]:
         if descriptor.full_name in seen:
             continue
         seen.add(descriptor.full_name)
-        for one in _fields(descriptor):
-            found.add(f"{descriptor.name}.{one.name}")
-            if one.message_type is not None:
-                waiting.append(one.message_type)
+        for field in _fields(descriptor):
+            found.add(f"{descriptor.name}.{field.name}")
+            if field.message_type is not None:
+                waiting.append(field.message_type)
     return found
 
 
@@ -176,21 +177,21 @@ def _kubernetes(draw: st.DrawFn, *, complete: bool) -> specpb.MachineBootstrapSp
 
 def _fields(descriptor: Any) -> list[FieldDescriptor]:
     return [
-        one
-        for one in descriptor.fields
-        if f"{descriptor.name}.{one.name}" not in LEFT_OUT
-        and not plan(descriptor)[one.number].rules.internal
-        and not (one.message_type is not None and one.message_type.full_name == ORIGIN)
+        field
+        for field in descriptor.fields
+        if f"{descriptor.name}.{field.name}" not in LEFT_OUT
+        and not plan(descriptor)[field.number].rules.internal
+        and not (field.message_type is not None and field.message_type.full_name == ORIGIN)
     ]
 
 
 def _fill(message: Any, draw: st.DrawFn, *, complete: bool) -> None:
     """Say something in a message, or everything that can be said at once."""
     descriptor = message.DESCRIPTOR
-    chosen = {one.name: one for one in _fields(descriptor)}
+    chosen = {field.name: field for field in _fields(descriptor)}
     exclusive = [[name for name in _ONE_OF.get(descriptor.name, ()) if name in chosen]]
     exclusive += [
-        [one.name for one in group.fields if one.name in chosen]
+        [field.name for field in group.fields if field.name in chosen]
         for group in descriptor.oneofs
         if len(group.fields) > 1 and descriptor.name not in _ONE_OF
     ]

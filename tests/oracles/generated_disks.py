@@ -26,7 +26,7 @@ _OPTIONS = (["noatime", "nofail"], ["ro"], ["defaults", "_netdev"], ["umask=0027
 @cache
 def layouts(count: int) -> tuple[ospb.OperatingSystem, ...]:
     """So many layouts, as cloud-init is told of them. Those of nearly the same size resemble each other."""
-    found = sorted(examples(16 * count, _layout()), key=lambda one: one.ByteSize(), reverse=True)
+    found = sorted(examples(16 * count, _layout()), key=lambda example: example.ByteSize(), reverse=True)
     return tuple(found[: 8 * count : 8])
 
 

@@ -30,6 +30,8 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 UNIT = "slipway-bootstrap.service"
 _CLUSTER = "tern"
 _TARGET = ("--distribution=debian", "--os-version=13", "--infrastructure=openstack")
+_INSTANCE_ID = "0b7a1c7e-3c5f-4a52-9f0e-5b1d0a8f1c11"
+"""In the form that OpenStack gives."""
 _OWNER = {"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Machine", "uid": "m-1", "controller": True}
 
 
@@ -130,7 +132,7 @@ def today(name: str, *, curl: int = 0) -> MachineState:
 
 def boot_cloud_init(user_data: bytes, *, curl: int = 0) -> MachineState:
     """Have the real cloud-init boot a machine on which the install script of k3s records how it was called."""
-    facts = MachineFacts(local_hostname="node0", meta_data={"hostname": "node0"})
+    facts = MachineFacts(_INSTANCE_ID, local_hostname="node0", meta_data={"hostname": "node0"})
     return cloud_init.run(user_data, root="trixie", machine=facts, extra_files=_files(curl))
 
 

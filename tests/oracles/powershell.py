@@ -64,7 +64,7 @@ def _inside(text: str) -> Iterator[str]:
         except (binascii.Error, UnicodeDecodeError):
             return
     elif text.startswith("{"):
-        yield from (each for one in documents_in(text) for each in _inside(one))
+        yield from (each for document in documents_in(text) for each in _inside(document))
     elif "\n" in text:
         yield from documents_in(text)
         yield from texts(text)

@@ -15,7 +15,7 @@ _ASKED = {"record", "kubeadm", "sysctl", "modprobe"}
 def problems(left: MachineState, right: MachineState, *, allowed: Iterable[Allowed]) -> list[str]:
     """Everything that is wrong with either machine, or not the same and not allowed."""
     found = [each for state in (left, right) for each in own_problems(state)]
-    found += [str(one) for one in tree_diff.compare(left, right, allowed=allowed)]
+    found += [str(difference) for difference in tree_diff.compare(left, right, allowed=allowed)]
     ids = [dict(state.group_ids) for state in (left, right)]
     found += [
         f"group {name}: number {ids[0][name]} and {ids[1][name]}"
@@ -40,7 +40,7 @@ def _time_zone(state: MachineState) -> str:
 
 def own_problems(state: MachineState) -> list[str]:
     """What is wrong with a machine whatever another one is like."""
-    found = [f"{state.engine}: {one}" for one in state.findings]
+    found = [f"{state.engine}: {finding}" for finding in state.findings]
     if state.status != "done":
         found.append(f"{state.engine}: {state.status}")
     if SENTINEL not in state.run:

@@ -43,7 +43,7 @@ def secrets() -> Mapping[tuple[str, str], bytes]:
     store = EphemeralStore(SecretFactory(entropy=SystemEntropy(), clock=utc_now))
     declared = (*cluster_declarations(), *declarations())
     made = store.ensure(ClusterKey("pier", "default"), declared, KeySettings())
-    return {(one.name, one.key): one.value for one in made.secrets}
+    return {(secret.name, secret.key): secret.value for secret in made.secrets}
 
 
 @cache

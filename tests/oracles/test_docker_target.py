@@ -11,10 +11,10 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(120)]
 
 NAMES = ("bare", "files", "kubeadm-v1beta2-old")
 CONFIGS = {
-    str(one): one
+    str(config): config
     for name in NAMES
-    for one in configs.configs_of(configs.documents()[name], infrastructure="docker")
-    if not (name.startswith("kubeadm") and one.role == "control-plane")
+    for config in configs.configs_of(configs.documents()[name], infrastructure="docker")
+    if not (name.startswith("kubeadm") and config.role == "control-plane")
 }
 
 

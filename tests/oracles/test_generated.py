@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from slipway.bootstrapper.documents.machines import MachineQuestion
-from slipway.contract.walk import items
+from slipway.contract.items import items
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb

@@ -57,8 +57,8 @@ def ignition_config(number: int) -> dict[str, Any]:
 
 def mounts_of_ignition(config: dict[str, Any]) -> dict[str, Words]:
     """The mounts of a config, by mount point."""
-    units = [one for one in config["systemd"]["units"] if one["name"].endswith(".mount")]
-    found = [disk_documents.mount(one["contents"]) for one in units if one["enabled"]]
+    units = [unit for unit in config["systemd"]["units"] if unit["name"].endswith(".mount")]
+    found = [disk_documents.mount(unit["contents"]) for unit in units if unit["enabled"]]
     return {one["where"]: one for one in found}
 
 
@@ -149,10 +149,12 @@ def test_their_own_parsers_take_them(engine: Callable[..., None]) -> None:
 
 def test_every_field_of_disks_is_said() -> None:
     """A field that is added is in a layout, or left out with a reason."""
-    said = {name for one in generated_disks.layouts(COUNT) for name in generated.said(generated_disks.in_sizes(one))}
-    said |= {name for one in generated_disks.layouts(COUNT) for name in generated.said(one)}
+    said = {
+        name for layout in generated_disks.layouts(COUNT) for name in generated.said(generated_disks.in_sizes(layout))
+    }
+    said |= {name for layout in generated_disks.layouts(COUNT) for name in generated.said(layout)}
     messages = (ospb.Disk, ospb.Partition, ospb.Filesystem, ospb.Mount)
-    known = {f"{one.DESCRIPTOR.name}.{field.name}" for one in messages for field in one.DESCRIPTOR.fields}
+    known = {f"{message.DESCRIPTOR.name}.{field.name}" for message in messages for field in message.DESCRIPTOR.fields}
     known = {name for name in known if not name.endswith(".origin")}
     assert generated_disks.LEFT_OUT.keys() <= known
     assert known - said == generated_disks.LEFT_OUT.keys()

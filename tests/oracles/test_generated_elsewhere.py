@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.engines.kubeadm.features import V1BETA3_LACKS, V1BETA3_LACKS_ON_NODES
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.contract.yaml_names import person_path
 from slipway.provisioners.ignition.features import SPECS
 from slipway.v1alpha1 import spec_pb2 as specpb
@@ -61,7 +61,7 @@ def test_differences_by_role_make_the_same_machine(number: int) -> None:
     overrides = asked.subject.spec.init if MAKES_CLUSTER[number] else asked.subject.spec.join
     moved = _move_half(asked.subject.spec, overrides)
     assert moved > 0
-    assert set(OVERRIDDEN) == {one.name for one in specpb.RoleOverrides.DESCRIPTOR.fields}
+    assert set(OVERRIDDEN) == {field.name for field in specpb.RoleOverrides.DESCRIPTOR.fields}
     found = ours.render(asked, "cloud-init").user_data
     assert _without_id(found) == _without_id(answers["cloud-init"].user_data)
 
@@ -84,7 +84,7 @@ def test_every_parser_takes_the_documents(number: int, engine: Callable[..., Non
 
 def _fit(spec: specpb.MachineBootstrapSpec, version: str) -> None:
     """Take out what an API has no place for."""
-    paths = [one.path for one in uses(spec) if one.id in _LACKS[version]]
+    paths = [use.path for use in uses(spec) if use.id in _LACKS[version]]
     for path in reversed(paths):
         agreement.take_out(spec, person_path(path), whole=False)
     if spec.engine_options.kubeadm.HasField("version"):
@@ -152,7 +152,7 @@ def _without_id(user_data: bytes) -> bytes:
 
 def _document(user_data: bytes) -> bytes:
     """What kubeadm would read, with files that only the machine has replaced by one that is here."""
-    (file,) = [one for one in yaml.safe_load(user_data)["write_files"] if one["path"] == _CONFIG]
+    (file,) = [write_file for write_file in yaml.safe_load(user_data)["write_files"] if write_file["path"] == _CONFIG]
     content: str = file["content"]
     text = base64.b64decode(content) if file.get("encoding") == "b64" else content.encode()
     return _FILE_THERE.sub(rb"\1" + __file__.encode(), text)

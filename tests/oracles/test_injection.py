@@ -85,7 +85,7 @@ def test_a_hostile_value_is_a_value(family: str, provisioner: str, engine: Calla
     asked += [f"/etc/sudoers.d/90-slipway-{user.name}" for user in linux().subject.spec.os.users]
     asked += [f"/etc/systemd/system/{unit.name}" for unit in linux().subject.spec.os.systemd_units]
     asked += [f"/home/{user.name}" for user in linux().subject.spec.os.users]  # For keys.
-    asked += [f"/etc/containerd/certs.d/{one.host}" for one in linux().subject.spec.os.containerd.registries]
+    asked += [f"/etc/containerd/certs.d/{registry.host}" for registry in linux().subject.spec.os.containerd.registries]
     unasked = {path for path in more if not any(value in path or within_path(value, path) for value in asked)}
     assert {path for path in unasked if not path.startswith(OUR_STATE)} == set()
 
@@ -101,7 +101,7 @@ def test_a_rule_that_sudo_can_not_read_is_no_command(provisioner: str, engine: C
     state = boot(provisioner, ours.render(question, provisioner).user_data)
     assert canaries(state) == []
     if SENTINEL in state.run:
-        assert [rule for rule in rules if not any(rule in one for one in state.sudo_rules)] == []
+        assert [rule for rule in rules if not any(rule in sudo_rule for sudo_rule in state.sudo_rules)] == []
     else:
         assert [call for call in state.calls if call.argv[0] == "kubeadm"] == []
 

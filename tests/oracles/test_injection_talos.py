@@ -52,4 +52,4 @@ def test_talos_reads_a_hostile_value_as_it_was(
 
 def documents(config: bytes) -> list[tuple[str, str]]:
     """Kind of every document of a configuration, and of which section it has anything."""
-    return [(str(one.get("kind", "")), " ".join(one)) for one in yaml.safe_load_all(config)]
+    return [(str(document.get("kind", "")), " ".join(document)) for document in yaml.safe_load_all(config)]

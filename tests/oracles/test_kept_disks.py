@@ -66,12 +66,12 @@ def user_data(provisioner: str, name: str, nvme: str = "") -> bytes:
     system: ospb.OperatingSystem = asked.subject.spec.os
     for extension in asked.subject.spec.extensions:
         extension.content.text = _named(extension.content.text, name, nvme)
-    for one in (*system.disks, *system.filesystems):
-        one.device = _named(one.device, name, nvme)
-    for one in system.filesystems:
-        if one.HasField("partition"):
-            one.ClearField("device")
-            one.partition.disk = _named(one.partition.disk, name, nvme)
+    for disk in (*system.disks, *system.filesystems):
+        disk.device = _named(disk.device, name, nvme)
+    for filesystem in system.filesystems:
+        if filesystem.HasField("partition"):
+            filesystem.ClearField("device")
+            filesystem.partition.disk = _named(filesystem.partition.disk, name, nvme)
     return ours.render(asked, provisioner).user_data
 
 

@@ -57,7 +57,10 @@ def test_kubeadm_understands_what_was_meant(name: str, engine: Callable[..., Non
 def understood(documents: bytes, expected: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """What kubeadm's own dump says at the paths of which something is expected."""
     action = Action.JOIN if "JoinConfiguration" in expected else Action.INIT
-    dump = {one["kind"]: one for one in kubeadm.effective(documents, action=action, version=expected["version"])}
+    dump = {
+        document["kind"]: document
+        for document in kubeadm.effective(documents, action=action, version=expected["version"])
+    }
     kinds = expected.keys() - {"version"}
     return {kind: {path: at(dump[kind], path) for path in expected[kind]} for kind in kinds}
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from slipway.bootstrapper.provisioning_service import provision
-from tests.bootstrapper.test_provision import TOKEN, request, service
+from tests.bootstrapper.provision_requests import TOKEN, request, service
 from tests.oracles import sameness
 from tests.oracles.test_generated import ROOT, boot_both, differences
 

@@ -27,7 +27,7 @@ def test_the_machine_is_that_of_today(name: str, engine: Callable[..., None]) ->
     assert [one.shown for one in comparison.unexplained(name, found)] == []
     assert comparison.idle(name, found) == []
     assert len(finding.errors(mine.findings)) <= len(finding.errors(theirs.findings))
-    assert len([one for one in mine.calls if one.argv[0] == "kubeadm" and one.argv[1] in {"init", "join"}]) == 1
+    assert len([call for call in mine.calls if call.argv[0] == "kubeadm" and call.argv[1] in {"init", "join"}]) == 1
     assert mine.content(SENTINEL) == b"success\n"
 
 

@@ -61,7 +61,11 @@ def test_talos_own_generator_makes_the_same(form: str, name: str, engine: Callab
     engine("talos")
     mine, theirs = machines.understood(PLAIN, name, form), machines.generated(name, form)
     found = {place for place in mine.keys() | theirs.keys() if mine.get(place, ...) != theirs.get(place, ...)}
-    listed = [one for one in DIFFERENCES if name in one["machines"] and int(form.rpartition(".")[2]) in one["versions"]]
+    listed = [
+        difference
+        for difference in DIFFERENCES
+        if name in difference["machines"] and int(form.rpartition(".")[2]) in difference["versions"]
+    ]
     unexplained = {
         place: (mine.get(place, "not there"), theirs.get(place, "not there"))
         for place in found
@@ -73,7 +77,7 @@ def test_talos_own_generator_makes_the_same(form: str, name: str, engine: Callab
 
 def test_the_list_of_differences_does_not_grow_unseen() -> None:
     """A new entry needs a second look here, and each says why."""
-    assert all(one["cause"] for one in DIFFERENCES)
+    assert all(difference["cause"] for difference in DIFFERENCES)
     assert len(DIFFERENCES) == 20
 
 
@@ -115,7 +119,7 @@ def _without_material(tree: Any) -> Any:
 
 def _certificate(name: str) -> str:
     system = native_files.machines(SPEC)["first"].subject.spec.os
-    (found,) = [one for one in system.trusted_certificates if one.name == name]
+    (found,) = [certificate for certificate in system.trusted_certificates if certificate.name == name]
     return found.certificate.segments[0].text if found.certificate.segments else found.certificate.text
 
 

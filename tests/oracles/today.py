@@ -46,7 +46,7 @@ def executed_in_order(config: bytes) -> bytes:
     tree = json.loads(config)
     files = tree.get("storage", {}).get("files", [])
     if files:
-        tree["storage"]["files"] = list({one["path"]: one for one in files}.values())
+        tree["storage"]["files"] = list({file["path"]: file for file in files}.values())
     units: dict[str, dict[str, Any]] = {}
     for unit in tree.get("systemd", {}).get("units", []):
         earlier = units.setdefault(unit["name"], {})
@@ -59,7 +59,7 @@ def executed_in_order(config: bytes) -> bytes:
 def reconciled(config: Config) -> dict[str, Any]:
     """The spec as the controller hands it to the renderer."""
     spec = copy.deepcopy(dict(config.spec))
-    held = {(one.name, one.key): one.value.decode() for one in config.question.secrets.secrets}
+    held = {(secret.name, secret.key): secret.value.decode() for secret in config.question.secrets.secrets}
     for file in spec.get("files", ()):
         _resolve(file, "contentFrom", "content", held)
         if file.pop("contentFormat", "Raw") == "Template":

@@ -8,11 +8,11 @@ from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
 from slipway.certificates.authority import Subject
-from slipway.certificates.issuance import CERTIFICATE, KEY, TRUSTED, Data, Issuance, Terms, expiry
+from slipway.certificates.issuance import CERTIFICATE, KEY, TRUSTED, Data, Issuance, Lifetimes, expiry
 from slipway.certificates.job import AUTHORITY, keep, secret_of, trust
-from slipway.controller.kubernetes.failures import NotFound
-from slipway.controller.resources import SECRETS, WEBHOOKS
-from tests.services.controller.memory_api import MemoryApi
+from slipway.kubernetes_api.failures import NotFound
+from slipway.kubernetes_api.resources import SECRETS, WEBHOOKS
+from tests.services.kubernetes_api.memory_api import MemoryApi
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -21,7 +21,7 @@ TALOS = Subject("provisioner", "talos")
 
 
 def _issuance(kept: Data, now: datetime) -> Issuance:
-    return Issuance(kept, trust_domain="slipway", now=now, terms=Terms())
+    return Issuance(kept, trust_domain="slipway", now=now, lifetimes=Lifetimes())
 
 
 def _accepts(holder: Data, other: Data, now: datetime) -> bool:
@@ -119,7 +119,7 @@ def test_nobody_meets_an_authority_that_it_does_not_know() -> None:
 def test_terms_that_leave_a_gap_are_refused() -> None:
     """An authority that ends before what it has signed is nobody's wish."""
     with pytest.raises(ValueError, match="outlast"):
-        Terms(announce=20 * DAY)
+        Lifetimes(announce=20 * DAY)
 
 
 async def test_secrets_are_kept_and_nothing_else_is_touched(capsys: pytest.CaptureFixture[str]) -> None:

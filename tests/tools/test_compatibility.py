@@ -17,7 +17,7 @@ def test_a_folder_of_templates_becomes_tables(tmp_path: Path) -> None:
     shutil.copy(EXAMPLES / "cluster-metal.yaml", whole)
     refused.write_text(OLD)
     outcomes = [render(tmp_path, refused), render(tmp_path, whole)]
-    assert [(one.repository, one.path, bool(one.refusals), one.crashed) for one in outcomes] == [
+    assert [(outcome.repository, outcome.path, bool(outcome.refusals), outcome.crashed) for outcome in outcomes] == [
         ("owner/name", "old.yaml", True, False),
         ("owner/name", "templates/metal.yaml", False, False),
     ]

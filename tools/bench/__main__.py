@@ -84,13 +84,13 @@ async def _largest(services: LocalServices) -> list[dict[str, Any]]:
         for call, name in (("GetUserData", "cloud-init"), ("GetUserData", "ignition"), ("Explain", "")):
             subject = largest()
             subject.spec.provisioner.name = name
-            asked = (
+            question = (
                 backend.user_data(bootstrappb.GetUserDataRequest(subject=subject, accept_attachments=True))
                 if name
                 else backend.explain(bootstrappb.ExplainRequest(subject=subject))
             )
             seconds, answer, worst = await watched(
-                asked, partial(invoke, health.Check, HealthCheckRequest(), timeout=60.0)
+                question, partial(invoke, health.Check, HealthCheckRequest(), timeout=60.0)
             )
             rows.append(
                 {"call": call, "provisioner": name or "all", "spec_bytes": subject.spec.ByteSize(),
@@ -112,13 +112,13 @@ async def _nothing(services: LocalServices) -> dict[str, float]:
     stub = ProvisionerServiceStub(channels.get(process.address, retries=False))
     call = partial(invoke, stub.GetProvisionerInfo, provisionerpb.GetProvisionerInfoRequest(), timeout=10.0)
     try:
-        one, many = [
+        single, many = [
             await steady(call, calls=CALLS, in_flight=in_flight, server_pid=process.handle.pid)
             for in_flight in (1, BUSY)
         ]
     finally:
         await channels.close()
-    return {"p50": one.p50, "server_cpu_ms": round(1000 / many.per_server_cpu_second, 2)}
+    return {"p50": single.p50, "server_cpu_ms": round(1000 / many.per_server_cpu_second, 2)}
 
 
 async def _renders(services: LocalServices, questions: list[MachineQuestion]) -> list[dict[str, Any]]:

@@ -59,7 +59,7 @@ async def measure(call: Call, *, calls: int, in_flight: int, server_pid: int) ->
 async def steady(call: Call, *, calls: int, in_flight: int, server_pid: int) -> Figures:
     """Measure three times, and give the one between by the server's CPU time: a machine is not always as fast."""
     runs = [await measure(call, calls=calls, in_flight=in_flight, server_pid=server_pid) for _ in range(3)]
-    return sorted(runs, key=lambda one: one.per_server_cpu_second)[1]
+    return sorted(runs, key=lambda run: run.per_server_cpu_second)[1]
 
 
 async def watched(asked: Awaitable[Message], health: Call) -> tuple[float, int, float]:

@@ -77,7 +77,7 @@ def page(result: dict[str, Any]) -> str:
 
 
 def _aims(result: dict[str, Any]) -> list[tuple[str, ...]]:
-    one = _worker(result, 1)
+    worker = _worker(result, 1)
     many = _worker(result, BUSY)
     init = next(row for row in result["size"] if (row["provisioner"], row["machine"]) == ("cloud-init", "bare-init"))
     provisioners = [row for name, row in result["rss_mib"].items() if name not in {"registry", "bootstrapper"}]
@@ -86,7 +86,7 @@ def _aims(result: dict[str, Any]) -> list[tuple[str, ...]]:
     rate = many["per_server_cpu_second"]
     text = f"{rate:.0f} (client CPU {many['client_cpu_ms_per_call']} ms a call)"
     return [
-        ("p50 of a cloud-init worker, one call in flight", "< 2 ms", f"{one['p50']} ms", _verdict(one["p50"], 2)),
+        ("p50 of a cloud-init worker, one call in flight", "< 2 ms", f"{worker['p50']} ms", _verdict(worker["p50"], 2)),
         ("cloud-init workers per CPU second of the server", ">= 800", text, _verdict(-rate, -800)),
         ("memory of a provisioner", "< 80 MiB", held, _verdict(memory, 80)),
         ("control-plane init, RSA, raw", "<= 13.5 kB", f"{init['raw'] / KB:.1f} kB", _verdict(init["raw"], 13.5 * KB)),

@@ -15,17 +15,17 @@ REPORTS = "## Reports"
 def with_section(page: str, text: str) -> str:
     """The page with a section, whose first line is its heading: in place of an older one, or at the end."""
     parts, heading = _parts(page), _heading(text)
-    known = [_heading(one) for one in parts]
+    known = [_heading(part) for part in parts]
     if heading in known:
         parts[known.index(heading)] = text
     else:
         parts.append(text)
-    return "\n\n".join(one.strip("\n") for one in parts) + "\n"
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 def kept(page: str, before: str, headings: Iterable[str] = (CLUSTER, BOOT, REPORTS)) -> str:
     """A page that was made anew, with those sections that the page before had."""
-    parts = {_heading(one): one for one in _parts(before)}
+    parts = {_heading(part): part for part in _parts(before)}
     for heading in headings:
         if heading in parts:
             page = with_section(page, parts[heading])

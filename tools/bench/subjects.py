@@ -36,7 +36,7 @@ def native() -> list[MachineQuestion]:
 def windows() -> list[MachineQuestion]:
     """Give the Windows machine of the imported example."""
     loaded = load(Inputs((EXAMPLES / "cluster-aws.yaml",), {}, set_missing=True, machines=(), target=""))
-    return [one for one in loaded.questions if one.name.endswith("windows")]
+    return [question for question in loaded.questions if question.name.endswith("windows")]
 
 
 def bare(folder: Path) -> list[MachineQuestion]:
@@ -48,10 +48,10 @@ def bare(folder: Path) -> list[MachineQuestion]:
 
 def largest() -> bootstrappb.Subject:
     """Give a machine with as many commands as the contract allows: what one request can ask of a server at most."""
-    one = native()[-1].subject
+    subject = native()[-1].subject
     for phase in ("boot", "pre", "post"):
-        commands = getattr(one.spec.commands, phase)
+        commands = getattr(subject.spec.commands, phase)
         del commands[:]
         for number in range(1000):
             commands.add().script.text = f"echo {number}"
-    return one
+    return subject

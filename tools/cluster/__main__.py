@@ -38,41 +38,41 @@ def main() -> int:
         command.add_argument("--slipway", action="store_true", help="run Slipway in it, from these sources")
         command.add_argument("--real-machines", action="store_true", help="boot a real node for each Machine")
     keep.add_argument("--while-used", action="store_true", help="end when no process holds it in use")
-    told = parser.parse_args()
+    options = parser.parse_args()
     try:
-        if told.command == "up":
-            return _up(told)
-        if told.command == "down":
-            print("ended" if keeper.stop(told.folder) else "nothing is running")
-            _unlink(told.folder)
+        if options.command == "up":
+            return _up(options)
+        if options.command == "down":
+            print("ended" if keeper.stop(options.folder) else "nothing is running")
+            _unlink(options.folder)
             return 0
-        keeper.keep(told.folder, while_used=told.while_used, **_wishes(told))
+        keeper.keep(options.folder, while_used=options.while_used, **_wishes(options))
     except EngineError as failure:
         print(failure, file=sys.stderr)
         return 2
     return 0
 
 
-def _wishes(told: argparse.Namespace) -> dict[str, Any]:
+def _wishes(options: argparse.Namespace) -> dict[str, Any]:
     """What is to be kept; with real machines nobody needs an API server without any."""
     return {
-        "cluster_api": told.cluster_api,
-        "workload": "" if told.real_machines else told.workload,
-        "real_machines": told.real_machines,
-        "slipway": told.slipway,
+        "cluster_api": options.cluster_api,
+        "workload": "" if options.real_machines else options.workload,
+        "real_machines": options.real_machines,
+        "slipway": options.slipway,
     }
 
 
-def _up(told: argparse.Namespace) -> int:
-    if build.main([_ENGINES, *(_NODES if told.real_machines else [])]):
+def _up(options: argparse.Namespace) -> int:
+    if build.main([_ENGINES, *(_NODES if options.real_machines else [])]):
         return 2
-    kept = keeper.read(told.folder)
+    kept = keeper.read(options.folder)
     if kept is None:
         started = time.monotonic()
-        kept = keeper.start(told.folder, **_wishes(told))
+        kept = keeper.start(options.folder, **_wishes(options))
         print(f"up after {time.monotonic() - started:.0f} s")
-    _link(told.folder, kept)
-    print(_usage(told.folder, kept))
+    _link(options.folder, kept)
+    print(_usage(options.folder, kept))
     return 0
 
 

@@ -123,7 +123,7 @@ class Administration:
 
     def apply_yaml(self, text: str) -> None:
         """``apply`` for YAML documents."""
-        self.apply([one for one in yaml.safe_load_all(text) if one])
+        self.apply([document for document in yaml.safe_load_all(text) if document])
 
 
 def _cluster_secret(name: str, cluster: str, *, namespace: str, data: Mapping[str, bytes]) -> Object:

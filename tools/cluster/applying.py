@@ -27,12 +27,12 @@ def apply(client: Client, documents: Sequence[Object]) -> None:
     """
     defined = manifests.definitions(documents)
     with ThreadPoolExecutor(_AT_ONCE) as several:
-        list(several.map(lambda one: _create(client, one), defined))
-    for one in defined:
-        client.until(one["apiVersion"], one["kind"], one["metadata"]["name"], _established)
-    for one in documents:
-        if one["kind"] != "CustomResourceDefinition":
-            _patiently(client, one)
+        list(several.map(lambda entry: _create(client, entry), defined))
+    for entry in defined:
+        client.until(entry["apiVersion"], entry["kind"], entry["metadata"]["name"], _established)
+    for document in documents:
+        if document["kind"] != "CustomResourceDefinition":
+            _patiently(client, document)
 
 
 def _create(client: Client, document: Object) -> None:
@@ -64,11 +64,13 @@ def wait_aggregated(client: Client, documents: Sequence[Object]) -> None:
     Raises:
         EngineTimeout: one got none; is kube-controller-manager running?
     """
-    for one in documents:
-        if one["kind"] == "ClusterRole" and "aggregationRule" in one:
-            client.until(one["apiVersion"], one["kind"], one["metadata"]["name"], lambda role: role.get("rules"))
+    for document in documents:
+        if document["kind"] == "ClusterRole" and "aggregationRule" in document:
+            client.until(
+                document["apiVersion"], document["kind"], document["metadata"]["name"], lambda role: role.get("rules")
+            )
 
 
 def _established(definition: Object) -> bool:
     conditions = definition.get("status", {}).get("conditions") or []
-    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
+    return any(condition["type"] == "Established" and condition["status"] == "True" for condition in conditions)

@@ -53,11 +53,11 @@ class Log:
         """The calls of a user, of an agent (a part of its name) and for a resource, where these are told."""
         return [
             call
-            for call in self.news(since)[0]
+            for call in self.read_from(since)[0]
             if user in {"", call.user} and agent in call.agent and resource in {"", call.resource}
         ]
 
-    def news(self, since: int) -> tuple[list[Call], int]:
+    def read_from(self, since: int) -> tuple[list[Call], int]:
         """All calls since then, and where the next ones begin: for who asks often, and reads no line twice."""
         calls = []
         with self.path.open("rb") as log:
@@ -77,7 +77,7 @@ class Log:
         """
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            calls, since = self.news(since)
+            calls, since = self.read_from(since)
             for call in calls:
                 if true(call):
                     return call

@@ -130,7 +130,7 @@ def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicK
 def _subject(name: str, organisations: Sequence[str] = ()) -> x509.Name:
     return x509.Name(
         [
-            *(x509.NameAttribute(x509.NameOID.ORGANIZATION_NAME, one) for one in organisations),
+            *(x509.NameAttribute(x509.NameOID.ORGANIZATION_NAME, organisation) for organisation in organisations),
             x509.NameAttribute(x509.NameOID.COMMON_NAME, name),
         ]
     )

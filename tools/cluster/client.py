@@ -81,10 +81,10 @@ class Client:
         """
         if (api_version, name) not in self._kinds:
             root = "/apis/" if "/" in api_version else "/api/"
-            for one in self.request("GET", root + api_version)["resources"]:
-                if "/" not in one["name"]:
-                    found = Kind(api_version, one["kind"], one["name"], one["namespaced"])
-                    self._kinds[api_version, one["kind"]] = found
+            for resource in self.request("GET", root + api_version)["resources"]:
+                if "/" not in resource["name"]:
+                    kind = Kind(api_version, resource["kind"], resource["name"], resource["namespaced"])
+                    self._kinds[api_version, resource["kind"]] = kind
         if (api_version, name) not in self._kinds:
             raise Refused(404, "NotFound", f"the server has no kind {name} in {api_version}")
         return self._kinds[api_version, name]
@@ -158,9 +158,9 @@ class Client:
             EngineTimeout: it did not become true; the message ends with the object as it was last.
         """
         end, last = time.monotonic() + seconds, None
-        while (left := end - time.monotonic()) > 0:
+        while (remaining := end - time.monotonic()) > 0:
             try:
-                for event, seen in self.watch(api_version, kind, namespace=namespace, name=name, seconds=left):
+                for event, seen in self.watch(api_version, kind, namespace=namespace, name=name, seconds=remaining):
                     last = seen
                     if event != "DELETED" and true(seen):
                         return seen
@@ -178,9 +178,9 @@ class Client:
             EngineTimeout: there still is; the message ends with it.
         """
         end = time.monotonic() + seconds
-        while (left := self.find(api_version, kind, name, namespace=namespace)) is not None:
+        while (body := self.find(api_version, kind, name, namespace=namespace)) is not None:
             if time.monotonic() > end:
-                raise EngineTimeout(f"{kind} {name} is still there after {seconds:.0f} s: {json.dumps(left)}")
+                raise EngineTimeout(f"{kind} {name} is still there after {seconds:.0f} s: {json.dumps(body)}")
             time.sleep(_INTERVAL)
 
     def request(
@@ -193,15 +193,15 @@ class Client:
             Refused: the server's answer is an error.
             OSError: there is no server.
         """
-        asked = _Request(method, path, body, query or {}, content_type)
+        request = _Request(method, path, body, query or {}, content_type)
         reused = self._kept().sock is not None
         try:
-            answer = self._send(self._kept(), asked).read()
+            answer = self._send(self._kept(), request).read()
         except (OSError, http.client.HTTPException) as failure:
             self._kept().close()
             if not reused or not isinstance(failure, _CLOSED):
                 raise
-            answer = self._send(self._kept(), asked).read()
+            answer = self._send(self._kept(), request).read()
         parsed: Object = json.loads(answer) if answer[:1] == b"{" else {"text": answer.decode()}
         return parsed
 
@@ -220,13 +220,13 @@ class Client:
     def _connection(self, timeout: float) -> _Connection:
         return _Connection(self._host, timeout=timeout, context=self._tls)
 
-    def _send(self, connection: _Connection, asked: _Request) -> http.client.HTTPResponse:
-        headers = {"Accept": _JSON, "Content-Type": asked.content_type, "User-Agent": OWNER}
+    def _send(self, connection: _Connection, request: _Request) -> http.client.HTTPResponse:
+        headers = {"Accept": _JSON, "Content-Type": request.content_type, "User-Agent": OWNER}
         if self.access.token:
             headers["Authorization"] = f"Bearer {self.access.token}"
-        target = f"{asked.path}?{urlencode(asked.query)}" if asked.query else asked.path
-        body = None if asked.body is None else json.dumps(asked.body).encode()
-        connection.request(asked.method, target, body=body, headers=headers)
+        target = f"{request.path}?{urlencode(request.query)}" if request.query else request.path
+        body = None if request.body is None else json.dumps(request.body).encode()
+        connection.request(request.method, target, body=body, headers=headers)
         response = connection.getresponse()
         if response.status >= http.HTTPStatus.BAD_REQUEST:
             raise _refused(response.status, response.read())

@@ -92,8 +92,8 @@ def start(  # noqa: PLR0913 keyword-only, as of keep
     (folder / _STATE).unlink(missing_ok=True)
     log = folder / _LOG
     command = [sys.executable, "-m", "tools.cluster", "keep", str(folder), "--cluster-api", cluster_api]
-    asked = {"--while-used": while_used, "--real-machines": real_machines, "--slipway": slipway}
-    command += ["--workload", workload, *(flag for flag, wanted in asked.items() if wanted)]
+    flags = {"--while-used": while_used, "--real-machines": real_machines, "--slipway": slipway}
+    command += ["--workload", workload, *(flag for flag, wanted in flags.items() if wanted)]
     with log.open("wb") as output:
         keeper = subprocess.Popen(
             command,

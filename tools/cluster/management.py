@@ -110,7 +110,7 @@ class ManagementCluster:
     def _start(self) -> RunningCluster:
         # An API server without watchers of its certificates' files ends, and says nothing of the limit.
         watchers.wait_free("the management cluster", needed=_WATCHERS)
-        where = self._ending.enter_context(place.taken())
+        where = self._ending.enter_context(place.reserve())
         environment = Environment(where.directory, where.address)
         supervisor = self._ending.enter_context(processes.supervisor(where.directory / LOGS))
         shape = Shape(programs.link(where.directory / PROGRAMS), flags=self._flags)
@@ -128,7 +128,7 @@ class ManagementCluster:
         if self._real:
             # In order, so that nothing of the machines is left when this ends; else a keeper cleans up a little later.
             self._ending.callback(running[providers.FAKE_INFRASTRUCTURE].stop)
-        self._start_providers([one for name, one in running.items() if self._only is None or name in self._only])
+        self._start_providers([entry for name, entry in running.items() if self._only is None or name in self._only])
         return RunningCluster(where.directory, where.address, server, running, supervisor, self._ending)
 
     def _providers(self, version: str, server: ApiServer) -> list[providers.Provider]:

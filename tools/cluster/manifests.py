@@ -27,13 +27,13 @@ def localized(documents: Iterable[Object], *, webhooks: str, authority: bytes) -
         webhooks: URL without a path at which its webhooks are served.
         authority: certificate of who signed for that URL, PEM.
     """
-    kept = [_localized(one, webhooks, authority) for one in documents if one["kind"] not in _NEEDS_PODS]
-    return sorted(kept, key=lambda one: 4 if one["kind"] in _WEBHOOKS else _ORDER.get(one["kind"], 3))
+    kept = [_localized(document, webhooks, authority) for document in documents if document["kind"] not in _NEEDS_PODS]
+    return sorted(kept, key=lambda entry: 4 if entry["kind"] in _WEBHOOKS else _ORDER.get(entry["kind"], 3))
 
 
 def definitions(documents: Sequence[Object]) -> list[Object]:
     """Those documents that define a kind."""
-    return [one for one in documents if one["kind"] == "CustomResourceDefinition"]
+    return [document for document in documents if document["kind"] == "CustomResourceDefinition"]
 
 
 def _localized(document: Object, webhooks: str, authority: bytes) -> Object:

@@ -34,7 +34,7 @@ class Place:
 
 
 @contextlib.contextmanager
-def taken() -> Iterator[Place]:
+def reserve() -> Iterator[Place]:
     """Give a fresh place; at the end its files are removed, and those that a killed owner left behind, too.
 
     Raises:
@@ -96,7 +96,7 @@ def _sweep() -> None:
 
 @contextlib.contextmanager
 def address() -> Iterator[str]:
-    """Give a loopback address that nobody else has, for the time of the block; errors as of ``taken``."""
+    """Give a loopback address that nobody else has, for the time of the block; errors as of ``reserve``."""
     for _ in range(_ATTEMPTS):
         # Not 127.0.0.0/16, where everybody else's servers are.
         numbers = (127, random.randint(1, 254), random.randint(0, 255), random.randint(1, 254))  # noqa: S311

@@ -60,9 +60,9 @@ def documents(version: str, name: str, administration: Administration) -> list[O
 
 def service_account(documents: Iterable[Object]) -> tuple[str, str]:
     """Namespace and name of the account that a provider runs as, by its manifests."""
-    for one in documents:
-        if one["kind"] == "ServiceAccount":
-            return one["metadata"]["namespace"], one["metadata"]["name"]
+    for document in documents:
+        if document["kind"] == "ServiceAccount":
+            return document["metadata"]["namespace"], document["metadata"]["name"]
     return definitions.SERVICE_ACCOUNT
 
 

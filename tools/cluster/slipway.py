@@ -52,9 +52,9 @@ def start(
         EngineError: it did not come up.
     """
     address = f"{environment.address}:{_PORT}"
-    webhooks = [one for one in _documents() if one["kind"] == "MutatingWebhookConfiguration"]
+    webhooks = [document for document in _documents() if document["kind"] == "MutatingWebhookConfiguration"]
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
-    environment.apply([namespace, *(one for one in _documents() if one not in webhooks)])
+    environment.apply([namespace, *(document for document in _documents() if document not in webhooks)])
     kubeconfig = environment.kubeconfig_of_account(NAMESPACE, ACCOUNT)
     certificates = environment.directory / "slipway"
     environment.serving_certificate().write(certificates)
@@ -81,5 +81,5 @@ def _documents() -> Iterator[Object]:
         if not (DEPLOY / part).is_dir():
             raise FileNotFoundError(f"{DEPLOY / part} is not there: only Slipway's sources have it")
         for path in sorted((DEPLOY / part).glob("*.yaml")):
-            found = (one for one in yaml.safe_load_all(path.read_text(encoding="utf-8")) if one)
-            yield from (one for one in found if one["kind"] not in _LEFT_OUT)
+            documents = (document for document in yaml.safe_load_all(path.read_text(encoding="utf-8")) if document)
+            yield from (document for document in documents if document["kind"] not in _LEFT_OUT)

@@ -104,14 +104,14 @@ async def run(name: str, *, renders: int = 300) -> reportpb.Report:
 def readme(reports: Mapping[str, reportpb.Report]) -> str:
     """Give the page that lists the reports."""
     rows = []
-    for name, one in sorted(reports.items()):
-        told = one.summary
-        numbers = (told.passed, told.failed, told.warned, told.unverified, told.not_run)
+    for name, entry in sorted(reports.items()):
+        summary = entry.summary
+        numbers = (summary.passed, summary.failed, summary.warned, summary.unverified, summary.not_run)
         cells = [
             name,
-            one.implementation.version,
-            ", ".join(one.profiles),
-            reportpb.Verdict.Name(one.verdict).removeprefix("VERDICT_").replace("_", " ").lower(),
+            entry.implementation.version,
+            ", ".join(entry.profiles),
+            reportpb.Verdict.Name(entry.verdict).removeprefix("VERDICT_").replace("_", " ").lower(),
             *map(str, numbers),
             f"[{name}]({name}.yaml)",
         ]
@@ -125,13 +125,13 @@ def write(root: Path) -> list[Path]:
     folder = root / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.yaml" for name in reports]
-    for path, one in zip(paths, reports.values(), strict=True):
-        path.write_text(as_yaml(one), encoding="utf-8")
+    for path, entry in zip(paths, reports.values(), strict=True):
+        path.write_text(as_yaml(entry), encoding="utf-8")
     (folder / "README.md").write_text(readme(kept(root)), encoding="utf-8")
     return [*paths, folder / "README.md"]
 
 
 def kept(root: Path) -> dict[str, reportpb.Report]:
     """Give all reports that are kept, those of others too, by the names of their files."""
-    found = sorted((root / FOLDER).glob("*.yaml"))
-    return {path.stem: ParseDict(yaml.safe_load(path.read_text(encoding="utf-8")), reportpb.Report()) for path in found}
+    paths = sorted((root / FOLDER).glob("*.yaml"))
+    return {path.stem: ParseDict(yaml.safe_load(path.read_text(encoding="utf-8")), reportpb.Report()) for path in paths}

@@ -5,6 +5,7 @@ from pathlib import Path
 import yaml
 
 from tools.crdgen.definitions import config_definition, template_definition
+from tools.docgen import generated_files
 
 FOLDER = Path("deploy/kubernetes/crd")
 _HEAD = "# Made by tools/crdgen from proto/slipway/v1alpha1; do not edit.\n"
@@ -21,18 +22,9 @@ def texts() -> dict[Path, str]:
 
 def write(root: Path) -> list[Path]:
     """Write the files that are stale; give their paths."""
-    found = stale(root)
-    made = texts()
-    for path in found:
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(made[path], encoding="utf-8")
-    return found
+    return generated_files.write(root, texts())
 
 
 def stale(root: Path) -> list[Path]:
     """Give the files that are missing, or differ from what the contract says now."""
-    return [
-        path
-        for path, text in texts().items()
-        if not (root / path).is_file() or (root / path).read_text(encoding="utf-8") != text
-    ]
+    return generated_files.stale(root, texts())

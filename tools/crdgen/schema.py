@@ -9,9 +9,9 @@ from typing import Any
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
+from slipway.contract.field_plans import plan
 from slipway.contract.grammars import grammars
 from slipway.contract.validation import DEFAULT_MAX_BYTES, DEFAULT_MAX_ITEMS
-from slipway.contract.walk import plan
 from slipway.contract.yaml_names import enum_names, fields_by_key
 from slipway.v1alpha1 import options_pb2 as optionspb
 from slipway.v1alpha1 import spec_pb2 as specpb

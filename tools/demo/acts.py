@@ -49,8 +49,8 @@ async def refusal_act(backend: RemoteBackend, screen: Console, findings: Finding
         screen.print("A user account is added to the worker, and Talos is asked for it:\n")
         for line in error_lines(loaded.places, question, error):
             screen.print(Text.assemble(("refused: ", "red"), _without_folder(line)))
-        findings.note("refusal", {"reason": error.reason, "fields": [one.path for one in error.violations]})
-        named = any("spec.os.users[0]" in one.path for one in error.violations)
+        findings.note("refusal", {"reason": error.reason, "fields": [violation.path for violation in error.violations]})
+        named = any("spec.os.users[0]" in violation.path for violation in error.violations)
         findings.expect(named, "the refusal does not name the field")
         return
     findings.expect(False, "Talos took a user account")  # reaching this line is the failure

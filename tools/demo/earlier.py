@@ -21,7 +21,7 @@ def take_away(out: Path) -> None:
 def _machines(account: Path) -> set[str]:
     try:
         entries = json.loads(account.read_text(encoding="utf-8"))["entries"]
-        names = {str(one["machine"]) for one in entries}
+        names = {str(entry["machine"]) for entry in entries}
     except (OSError, ValueError, TypeError, KeyError):
         return set()
     return {name for name in names if _FOLDER_NAME.fullmatch(name)}

@@ -84,7 +84,9 @@ async def failover_act(services: LocalServices, backend: RemoteBackend, screen: 
 
 async def _kill(services: LocalServices, backend: RemoteBackend, instance_id: str) -> None:
     """Kill the process of an instance, found by its address."""
-    endpoint = next(one.endpoint for one in await backend.provisioners() if one.instance_id == instance_id)
+    endpoint = next(
+        provisioner.endpoint for provisioner in await backend.provisioners() if provisioner.instance_id == instance_id
+    )
     name = next(name for name, process in services.processes.items() if process.address == endpoint)
     await services.processes.pop(name).kill()
 
@@ -103,9 +105,9 @@ async def _instances(backend: RemoteBackend, wanted: int, *, without: str = "") 
     deadline = loop.time() + _WAIT_SECONDS
     while loop.time() < deadline:
         ready = {
-            one.instance_id
-            for one in await backend.provisioners()
-            if one.info.name == NAME and one.state == registrypb.INSTANCE_STATE_READY
+            provisioner.instance_id
+            for provisioner in await backend.provisioners()
+            if provisioner.info.name == NAME and provisioner.state == registrypb.INSTANCE_STATE_READY
         }
         if len(ready - {without}) >= wanted:
             return

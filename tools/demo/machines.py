@@ -37,7 +37,7 @@ async def machines_act(backend: RemoteBackend, screen: Console, findings: Findin
                     status.update(f"{question.name} by {provisioner} ...")
                     results.append(await ask(backend, question, provisioner, format_id, instances=instances))
     OutputFolder(out).write(results)
-    entries = [one.entry for one in results]
+    entries = [result.entry for result in results]
     screen.print(entry_table(entries, screen, most_fields=1))
     done = sum(entry.status == "rendered" for entry in entries)
     machines = {entry.machine for entry in entries}
@@ -53,8 +53,8 @@ def _judge(entries: list[Entry], findings: Findings) -> None:
     failed = [f"{entry.machine} by {entry.provisioner}" for entry in entries if entry.status == "failed"]
     findings.expect(not failed, f"failed in place of rendered or refused: {', '.join(failed)}")
     for entry in entries:
-        unnamed = [one for one in entry.refusals if not one["field"] or not one["reason"]]
+        unnamed = [refusal for refusal in entry.refusals if not refusal["field"] or not refusal["reason"]]
         findings.expect(not unnamed, f"{entry.machine} by {entry.provisioner}: a refusal names no field")
         own = next(name for start, name in OWN_FORMATS.items() if entry.machine.startswith(start))
-        taken = entry.provisioner != own or entry.status == "rendered"
-        findings.expect(taken, f"{entry.machine} was not rendered by {own}")
+        accepted = entry.provisioner != own or entry.status == "rendered"
+        findings.expect(accepted, f"{entry.machine} was not rendered by {own}")

@@ -21,12 +21,12 @@ async def reading_act(screen: Console, findings: Findings, out: Path) -> None:
             findings.note("read", {})
             return
     counted: dict[str, dict[str, int]] = {}
-    for reader in dict.fromkeys(one.reader for one in readings):
-        own = [one for one in readings if one.reader == reader]
-        taken = sum(not one.unread and not one.errors for one in own)
-        counted[reader] = {"given": len(own), "taken": taken}
-        said = f"takes {taken} of {len(own)}" if taken else own[0].unread or "takes none"
-        screen.print(Text(f"  {reader:<17}{said}"))
+    for reader in dict.fromkeys(reading.reader for reading in readings):
+        own = [reading for reading in readings if reading.reader == reader]
+        accepted = sum(not entry.unread and not entry.errors for entry in own)
+        counted[reader] = {"given": len(own), "taken": accepted}
+        outcome = f"takes {accepted} of {len(own)}" if accepted else own[0].unread or "takes none"
+        screen.print(Text(f"  {reader:<17}{outcome}"))
     findings.note("read", counted)
-    for one in readings:
-        findings.expect(not one.errors, str(one))
+    for reading in readings:
+        findings.expect(not reading.errors, str(reading))

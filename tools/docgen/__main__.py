@@ -1,24 +1,10 @@
-"""Write docs/reference, or tell with --check which pages are stale."""
+"""Write docs/reference, or name with --check the pages that are stale."""
 
 import sys
-from pathlib import Path
 
-from tools.docgen.pages import stale, write
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def main() -> int:
-    """Do it; 1 when --check finds a stale page."""
-    if "--check" not in sys.argv[1:]:
-        for path in write(ROOT):
-            print(f"wrote {path}")
-        return 0
-    found = stale(ROOT)
-    for path in found:
-        print(f"{path} is stale: run make docs")
-    return 1 if found else 0
-
+from tools.docgen.generated_files import main
+from tools.docgen.pages import texts
+from tools.repository import ROOT
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(ROOT, texts))

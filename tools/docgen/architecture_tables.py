@@ -37,7 +37,7 @@ def _numbers() -> str:
     shared = [path for path in (_ROOT / _ENGINES).rglob("*.py") if not any(map(path.is_relative_to, engines))]
     bootstraps = [[f"engine `{folder.name}`", _programs(folder)] for folder in engines]
     bootstraps.append([f"[{foreign}](../../examples/{foreign}): {_EXAMPLES[foreign]}", examples[foreign]])
-    systems = [[f"provisioner `{one.name}`", _programs(one)] for one in _folders(_ROOT / _PROVISIONERS)]
+    systems = [[f"provisioner `{folder.name}`", _programs(folder)] for folder in _folders(_ROOT / _PROVISIONERS)]
     systems.append([f"[{stranger}](../../examples/{stranger}): {_EXAMPLES[stranger]}", examples[stranger]])
     ways, forms = len(bootstraps), len(systems)
     pairs = f"{ways} x {forms} = {ways * forms}"
@@ -52,7 +52,7 @@ def _numbers() -> str:
 
 
 def _folders(parent: Path) -> list[Path]:
-    return sorted(one for one in parent.iterdir() if (one / "__init__.py").is_file())
+    return sorted(path for path in parent.iterdir() if (path / "__init__.py").is_file())
 
 
 def _programs(folder: Path) -> str:
@@ -61,5 +61,5 @@ def _programs(folder: Path) -> str:
 
 def _rounded(files: Iterable[Path]) -> str:
     """Count lines without those of tests, to the next hundred: a line more or less makes no page stale."""
-    lines = sum(len(one.read_text(encoding="utf-8").splitlines()) for one in files if "_test" not in one.stem)
+    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files if "_test" not in file.stem)
     return str(-(-lines // _HUNDRED) * _HUNDRED)

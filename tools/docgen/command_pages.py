@@ -13,13 +13,13 @@ from slipway.controller.__main__ import main as controller_command
 from slipway.controller.settings import ControllerSettings
 from slipway.directory_service.__main__ import main as directory_command
 from slipway.directory_service.settings import DirectorySettings
+from slipway.embedded.provisioners import own_provisioners
 from slipway.node_gateway.__main__ import main as gateway_command
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.registry.__main__ import main as registry_command
 from slipway.registry.settings import RegistrySettings
 from slipway.rpc.settings import ServerSettings
 from slipway.sdk.command import command as provisioner_command
-from tools.docgen.feature_page import provisioners
 from tools.docgen.markdown import anchor, code, page, prose, table
 
 
@@ -44,7 +44,7 @@ wins. Yes and no are `true` and `false` there, an empty variable is as one that 
 times are in seconds. The files below `--tls-cert-dir` are read again when they change. A server without it wants
 `--insecure`, and then listens on a loopback address only."""
     shared = set(ServerSettings.model_fields)
-    example = provisioner_command(provisioners()[0])
+    example = provisioner_command(own_provisioners()[0])
     return page(
         "Settings of the servers",
         "the settings themselves",

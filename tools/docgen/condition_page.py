@@ -28,6 +28,8 @@ _TYPES = {
     "that it reports: [reasons](../how-to/make-computer-accounts.md#reasons).",
     Type.PAUSED: "The controller leaves the config alone.",
     Type.BOOTSTRAP: "The machine's Node joined, or the machine reported that its bootstrap is complete.",
+    Type.REPORT_ADDRESS: "Never: only a config whose machine had to go without an address to report to has this "
+    "condition, and it is False. `Ready` does not depend on it.",
 }
 
 _BOOTSTRAP = """\
@@ -51,7 +53,7 @@ pauses as well."""
 
 def condition_page() -> str:
     """Give the page."""
-    types = [[code(one.value), prose(text)] for one, text in _TYPES.items()]
+    types = [[code(entry.value), prose(text)] for entry, text in _TYPES.items()]
     reasons = [
         [
             code(reason.value),
@@ -82,4 +84,11 @@ def condition_page() -> str:
     )
 
 
-_GOOD = {Reason.AVAILABLE, Reason.NOT_PAUSED, Reason.NOT_KNOWN, Reason.NODE_JOINED, Reason.BOOTSTRAP_FAILED}
+_GOOD = {
+    Reason.AVAILABLE,
+    Reason.NOT_PAUSED,
+    Reason.NOT_KNOWN,
+    Reason.NODE_JOINED,
+    Reason.BOOTSTRAP_FAILED,
+    Reason.NO_ROOM_FOR_ADDRESS,
+}

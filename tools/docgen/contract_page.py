@@ -10,7 +10,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, MethodOptions
 
 from slipway.conformance import clauses
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import options_pb2 as optionspb
 from slipway.v1alpha1.reasons import RULES
 from tools.docgen.descriptors import comment, contract_files, short
@@ -69,8 +69,8 @@ def _chapter(chapter: clauses.Chapter) -> str:
 
 def _groups_of(chapter: clauses.Chapter) -> list[clauses.Group]:
     """Give the groups that have clauses in a chapter, those first that are in it as a whole."""
-    found = [group for group in clauses.groups() if _of_chapter(group, chapter)]
-    return sorted(found, key=lambda group: group.chapter != chapter.id)
+    groups = [group for group in clauses.groups() if _of_chapter(group, chapter)]
+    return sorted(groups, key=lambda group: group.chapter != chapter.id)
 
 
 def _of_chapter(group: clauses.Group, chapter: clauses.Chapter) -> list[clauses.Clause]:
@@ -97,8 +97,8 @@ def _clause(clause: clauses.Clause) -> str:
 
 def _situations() -> str:
     rows = [
-        [one.when, one.answer, listed(f"[{id_}](#{id_.lower()})" for id_ in one.clauses)]
-        for one in clauses.situations()
+        [situation.when, situation.answer, listed(f"[{id_}](#{id_.lower()})" for id_ in situation.clauses)]
+        for situation in clauses.situations()
     ]
     return "## What must I answer when ...\n\n" + table(["When", "Then", "Clauses"], rows)
 
@@ -118,11 +118,11 @@ def _reasons() -> str:
 
 def _file(file: FileDescriptor) -> str:
     parts = [f"### {file.name}", paragraphs(comment(file.name))]
-    parts += [_service(one) for one in file.services_by_name.values()]
+    parts += [_service(service) for service in file.services_by_name.values()]
     types: list[Descriptor | EnumDescriptor] = [*file.message_types_by_name.values(), *file.enum_types_by_name.values()]
     order = list(_reading_order(file))
-    types.sort(key=lambda one: order.index(one.full_name))
-    parts += [_message(one) if isinstance(one, Descriptor) else _enum(one) for one in types]
+    types.sort(key=lambda entry: order.index(entry.full_name))
+    parts += [_message(type_) if isinstance(type_, Descriptor) else _enum(type_) for type_ in types]
     parts += [_extensions(file)]
     return "\n\n".join(part for part in parts if part)
 
@@ -133,10 +133,10 @@ def _reading_order(file: FileDescriptor) -> Iterator[str]:
     for message in file.message_types_by_name.values():
         yield message.full_name
         for field in message.fields:
-            found = enums.pop(field.enum_type.name, None) if field.enum_type is not None else None
-            if found is not None:
-                yield found.full_name
-    yield from (one.full_name for one in enums.values())
+            known_enum = enums.pop(field.enum_type.name, None) if field.enum_type is not None else None
+            if known_enum is not None:
+                yield known_enum.full_name
+    yield from (enum.full_name for enum in enums.values())
 
 
 def _service(service: ServiceDescriptor) -> str:
@@ -186,8 +186,8 @@ def _enum(enum: EnumDescriptor) -> str:
 
 def _extensions(file: FileDescriptor) -> str:
     rows = [
-        [str(one.number), code(one.name), _type(one), prose(comment(one.full_name))]
-        for one in file.extensions_by_name.values()
+        [str(extension.number), code(extension.name), _type(extension), prose(comment(extension.full_name))]
+        for extension in file.extensions_by_name.values()
     ]
     return "#### Options\n\n" + table(["No.", "Option", "Type", "Meaning"], rows) if rows else ""
 
@@ -213,18 +213,18 @@ def _link(type_: Descriptor | EnumDescriptor) -> str:
 
 def _options(field: FieldDescriptor) -> str:
     compiled = plan(field.containing_type)[field.number]
-    found = []
+    texts = []
     if compiled.feature:
-        found.append(f"feature {code(compiled.feature)}")
+        texts.append(f"feature {code(compiled.feature)}")
     if compiled.feature_from_value:
-        found.append(f"feature {code(compiled.feature_from_value + 'VALUE')}")
+        texts.append(f"feature {code(compiled.feature_from_value + 'VALUE')}")
     if compiled.rules.internal:
-        found.append("filled in by Slipway")
+        texts.append("filled in by Slipway")
     if compiled.redact:
-        found.append("secret")
+        texts.append("secret")
     if field.GetOptions().HasExtension(optionspb.rules) and not compiled.rules.internal:
-        found.append(rules(field))
-    return listed(one for one in found if one)
+        texts.append(rules(field))
+    return listed(entry for entry in texts if entry)
 
 
 def _value_feature(value: object) -> str:

@@ -35,7 +35,7 @@ _FIELD_OF_MESSAGE, _ONEOF_OF_MESSAGE, _VALUE_OF_ENUM, _METHOD_OF_SERVICE = 2, 8,
 def contract_files() -> list[FileDescriptor]:
     """Give the files of the contract, by name."""
     pool = descriptor_pool.Default()
-    return [pool.FindFileByName(proto.name) for proto in sorted(_protos(), key=lambda one: one.name)]
+    return [pool.FindFileByName(proto.name) for proto in sorted(_protos(), key=lambda file: file.name)]
 
 
 def short(full_name: str) -> str:
@@ -54,17 +54,17 @@ def comment(full_name: str) -> str:
 
 def below(root: Descriptor) -> Iterator[Descriptor | EnumDescriptor]:
     """Give the contract's types that `root` leads to, itself first, breadth first."""
-    found: dict[str, Descriptor | EnumDescriptor] = {root.full_name: root}
+    types: dict[str, Descriptor | EnumDescriptor] = {root.full_name: root}
     queue: list[Descriptor | EnumDescriptor] = [root]
     while queue:
-        one = queue.pop(0)
-        yield one
-        if isinstance(one, EnumDescriptor):
+        descriptor = queue.pop(0)
+        yield descriptor
+        if isinstance(descriptor, EnumDescriptor):
             continue
-        for field in one.fields:
+        for field in descriptor.fields:
             type_ = field.message_type or field.enum_type
-            if type_ is not None and type_.file.package == PACKAGE and type_.full_name not in found:
-                found[type_.full_name] = type_
+            if type_ is not None and type_.file.package == PACKAGE and type_.full_name not in types:
+                types[type_.full_name] = type_
                 queue.append(type_)
 
 
@@ -78,17 +78,17 @@ def _protos() -> tuple[descriptor_pb2.FileDescriptorProto, ...]:
 
 @cache
 def _comments() -> dict[str, str]:
-    found: dict[str, str] = {}
+    comments_by_name: dict[str, str] = {}
     for proto in _protos():
         for location in proto.source_code_info.location:
             path = tuple(location.path)
             text = location.leading_comments
             if path == (_SYNTAX,) and text:
-                found[proto.name] = _clean(text)
+                comments_by_name[proto.name] = _clean(text)
             name = _name(proto, path)
             if name and text:
-                found[f"{PACKAGE}.{name}"] = _clean(text)
-    return found
+                comments_by_name[f"{PACKAGE}.{name}"] = _clean(text)
+    return comments_by_name
 
 
 def _name(proto: descriptor_pb2.FileDescriptorProto, path: tuple[int, ...]) -> str:

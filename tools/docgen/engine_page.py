@@ -12,7 +12,7 @@ from tools.docgen.markdown import code, listed, page, table
 
 INTRODUCTION = """\
 A *bootstrap engine* turns the Kubernetes part of a machine into files and steps. `kubernetes.engine` chooses it; unset,
-it is that of the cluster's control plane, else kubeadm. In a management cluster, where the engine of the control plane
+it is that of the cluster's control plane, else {first}. In a management cluster, where the engine of the control plane
 may not be known, a machine that joins has to name it. A worker of another engine than its control plane is refused.
 Which features each of them takes is in the columns "else on Linux" and "else on Windows" of [features](features.md);
 what only one of them knows stands in [engineOptions](spec.md).
@@ -34,7 +34,7 @@ def engine_page() -> str:
     return page(
         "Bootstrap engines",
         "the engines in bootstrapper/slipway/bootstrapper/engines",
-        INTRODUCTION,
+        INTRODUCTION.format(first=engines[0].name),
         "## In general\n\n"
         + table(
             ["Engine", "Kubernetes", "Machines", "Joins another minor version", "Features"],

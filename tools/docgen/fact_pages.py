@@ -3,8 +3,8 @@
 from slipway.bootstrapper.delivery.infrastructure import Counted, infrastructures
 from slipway.bootstrapper.lowering import fact_table
 from slipway.bootstrapper.lowering.runners.pieces import FACT_NAMES
+from slipway.contract.field_plans import plan
 from slipway.contract.grammars import grammars
-from slipway.contract.walk import plan
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from tools.docgen.descriptors import comment, contract_files, short

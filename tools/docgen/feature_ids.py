@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from slipway.contract.walk import FieldPlan, is_item, plan
+from slipway.contract.field_plans import FieldPlan, is_item, plan
 from slipway.contract.yaml_names import enum_names
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import options_pb2 as optionspb
@@ -38,12 +38,12 @@ def places() -> Iterator[FeaturePlace]:
 
 def ids_by_field() -> dict[str, list[str]]:
     """Give the feature ids of each field that has one of its own, by the field's full name."""
-    found: dict[str, list[str]] = {}
-    for one in places():
-        ids = found.setdefault(one.field, [])
-        if one.id not in ids:
-            ids.append(one.id)
-    return found
+    ids_of: dict[str, list[str]] = {}
+    for place in places():
+        ids = ids_of.setdefault(place.field, [])
+        if place.id not in ids:
+            ids.append(place.id)
+    return ids_of
 
 
 def _places(message: Descriptor, *, above: str, path: str, item: str, seen: tuple[str, ...]) -> Iterator[FeaturePlace]:

@@ -6,11 +6,7 @@ from itertools import groupby
 from slipway.bootstrapper.engines.table import built_in_engines
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.contract.yaml_names import person_path
-from slipway.provisioners.cloud_init.render import CloudInit
-from slipway.provisioners.ignition.render import IgnitionProvisioner
-from slipway.provisioners.talos.provisioner import TalosProvisioner
-from slipway.provisioners.windows.provisioner import WindowsProvisioner
-from slipway.sdk import Provisioner
+from slipway.embedded.provisioners import own_provisioners
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tools.docgen.feature_ids import FeaturePlace, places
@@ -36,11 +32,6 @@ lowering exists. A pass can still refuse a single item for which the machine's [
 `slipway explain` gives the verdict for your own spec."""
 
 
-def provisioners() -> list[Provisioner]:
-    """Give our provisioners, in the order of the pages."""
-    return [CloudInit(), IgnitionProvisioner(), TalosProvisioner(), WindowsProvisioner()]
-
-
 def feature_page() -> str:
     """Give the page."""
     columns = list(_columns())
@@ -63,7 +54,7 @@ Column = tuple[str, Mapping[str, provisionerpb.FeatureSupport]]
 
 def _columns() -> Iterator[Column]:
     """Give a column for all formats of a provisioner that take the same, with its head."""
-    for provisioner in provisioners():
+    for provisioner in own_provisioners():
         kinds: dict[bytes, list[provisionerpb.FormatInfo]] = {}
         for info in provisioner.formats():
             kinds.setdefault(_signature(info.features), []).append(info)

@@ -18,9 +18,9 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def code(text: object) -> str:
     """Give text as code."""
-    found = str(text)
-    fence = "``" if "`" in found else "`"
-    return f"{fence}{found}{fence}" if found else ""
+    content = str(text)
+    fence = "``" if "`" in content else "`"
+    return f"{fence}{content}{fence}" if content else ""
 
 
 def prose(text: str) -> str:
@@ -33,7 +33,7 @@ def prose(text: str) -> str:
 
 def paragraphs(comment: str) -> str:
     """Give a comment of several paragraphs as prose."""
-    return "\n\n".join(prose(" ".join(one.split())) for one in comment.split("\n\n"))
+    return "\n\n".join(prose(" ".join(part.split())) for part in comment.split("\n\n"))
 
 
 def anchor(heading: str) -> str:

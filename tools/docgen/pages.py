@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tools import errorgen
-from tools.docgen import architecture_tables
+from tools.docgen import architecture_tables, generated_files
 from tools.docgen.command_pages import cli_page, settings_page
 from tools.docgen.condition_page import condition_page
 from tools.docgen.contract_page import contract_page
@@ -49,18 +49,9 @@ def texts(root: Path) -> dict[Path, str]:
 
 def write(root: Path) -> list[Path]:
     """Write the pages that are stale; give their paths."""
-    found = stale(root)
-    made = texts(root)
-    for path in found:
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(made[path], encoding="utf-8")
-    return found
+    return generated_files.write(root, texts(root))
 
 
 def stale(root: Path) -> list[Path]:
     """Give the pages that are missing, or differ from what their sources say now."""
-    return [
-        path
-        for path, text in texts(root).items()
-        if not (root / path).is_file() or (root / path).read_text(encoding="utf-8") != text
-    ]
+    return generated_files.stale(root, texts(root))

@@ -19,14 +19,14 @@ def profile_page() -> str:
     profiles = list(ProfileTable.shipped())
     plain = [name for name in OsProfile.model_fields if name not in _KEYS and not _is_part(name, profiles)]
     parts = [name for name in OsProfile.model_fields if name not in _KEYS and name not in plain]
-    general = [({name: getattr(one, name) for name in plain}, one) for one in profiles]
+    general = [({name: getattr(profile, name) for name in plain}, profile) for profile in profiles]
     sections = ["## In general\n\n" + _rows(general)]
     sections += [f"## {code(name)}\n\n" + _rows(list(_entries(name, profiles))) for name in parts]
     return page("OS profiles", "bootstrapper/slipway/bootstrapper/os_profiles/distributions", INTRODUCTION, *sections)
 
 
 def _is_part(name: str, profiles: list[OsProfile]) -> bool:
-    values = [getattr(one, name) for one in profiles]
+    values = [getattr(profile, name) for profile in profiles]
     return any(
         isinstance(part, BaseModel) for value in values for part in (value if isinstance(value, tuple) else [value])
     )
@@ -50,7 +50,7 @@ def _rows(entries: list[tuple[dict[str, object], OsProfile]]) -> str:
         versions.append(profile.version)
     return table(
         ["Distribution", *map(code, heads)],
-        [[listed(_owner(*owner) for owner in found.items()), *cells] for cells, found in owners.items()],
+        [[listed(_owner(*owner) for owner in owners_of.items()), *cells] for cells, owners_of in owners.items()],
     )
 
 

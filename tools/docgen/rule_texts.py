@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from google.protobuf.descriptor import FieldDescriptor
 
+from slipway.contract.field_plans import FieldPlan, plan
 from slipway.contract.validation import DEFAULT_MAX_BYTES, DEFAULT_MAX_ITEMS
-from slipway.contract.walk import FieldPlan, plan
 from tools.docgen.markdown import code, listed
 
 
@@ -15,21 +15,21 @@ def rules(field: FieldDescriptor, *, grammar_page: str = "grammars.md") -> str:
 
 
 def _rules(compiled: FieldPlan, field: FieldDescriptor, grammar_page: str) -> Iterator[str]:
-    found = compiled.rules
-    if found.required:
+    rules = compiled.rules
+    if rules.required:
         yield "required"
-    if found.format:
-        yield f"[{found.format}]({grammar_page}#{found.format})"
-    if found.HasField("minimum"):
-        yield f"at least {found.minimum}"
-    if found.HasField("maximum") and found.format != "file-mode":
-        yield f"at most {found.maximum}"
+    if rules.format:
+        yield f"[{rules.format}]({grammar_page}#{rules.format})"
+    if rules.HasField("minimum"):
+        yield f"at least {rules.minimum}"
+    if rules.HasField("maximum") and rules.format != "file-mode":
+        yield f"at most {rules.maximum}"
     if field.is_repeated:
-        yield f"≤ {found.max_items or DEFAULT_MAX_ITEMS} entries"
+        yield f"≤ {rules.max_items or DEFAULT_MAX_ITEMS} entries"
     if field.type in {FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES}:
-        yield f"≤ {_size(found.max_bytes or DEFAULT_MAX_BYTES)}" + (" each" if field.is_repeated else "")
-    if found.unique_by:
-        yield f"no two with the same {' and '.join(code(name) for name in found.unique_by)}"
+        yield f"≤ {_size(rules.max_bytes or DEFAULT_MAX_BYTES)}" + (" each" if field.is_repeated else "")
+    if rules.unique_by:
+        yield f"no two with the same {' and '.join(code(name) for name in rules.unique_by)}"
 
 
 def _size(count: int) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 
 from slipway.bootstrapper.documents.native import API_VERSION, CLUSTER, CONFIG, TEMPLATE
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.contract.yaml_names import enum_names, fields_by_key
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb
@@ -48,45 +48,45 @@ def spec_page() -> str:
     """Give the page."""
     roots = (specpb.MachineBootstrapSpec.DESCRIPTOR, clusterpb.SlipwayClusterSpec.DESCRIPTOR)
     ids = ids_by_field()
-    sections = [_section(one, ids) for one in dict.fromkeys(one for root in roots for one in _written(root))]
+    sections = [_section(entry, ids) for entry in dict.fromkeys(entry for root in roots for entry in _written(root))]
     return page("The spec", "proto/slipway/v1alpha1", INTRODUCTION, *sections)
 
 
 def _written(root: Descriptor) -> Iterator[Descriptor | EnumDescriptor]:
     """Give the types that a person can write, `root` first, breadth first."""
-    found: dict[str, Descriptor | EnumDescriptor] = {root.full_name: root}
+    types: dict[str, Descriptor | EnumDescriptor] = {root.full_name: root}
     queue: list[Descriptor | EnumDescriptor] = [root]
     while queue:
-        one = queue.pop(0)
-        yield one
-        for field in fields_by_key(one).values() if isinstance(one, Descriptor) else ():
+        descriptor = queue.pop(0)
+        yield descriptor
+        for field in fields_by_key(descriptor).values() if isinstance(descriptor, Descriptor) else ():
             type_ = field.message_type or field.enum_type
-            if type_ is not None and type_.file.package == PACKAGE and type_.full_name not in found:
-                found[type_.full_name] = type_
+            if type_ is not None and type_.file.package == PACKAGE and type_.full_name not in types:
+                types[type_.full_name] = type_
                 queue.append(type_)
 
 
-def _section(one: Descriptor | EnumDescriptor, ids: dict[str, list[str]]) -> str:
-    heading = f"## {short(one.full_name)}"
-    if isinstance(one, EnumDescriptor):
+def _section(type_: Descriptor | EnumDescriptor, ids: dict[str, list[str]]) -> str:
+    heading = f"## {short(type_.full_name)}"
+    if isinstance(type_, EnumDescriptor):
         rows = [
-            [code(name), prose(comment(f"{PACKAGE}.{one.values_by_number[number].name}"))]
-            for number, name in enum_names(one).items()
+            [code(name), prose(comment(f"{PACKAGE}.{type_.values_by_number[number].name}"))]
+            for number, name in enum_names(type_).items()
         ]
-        return "\n\n".join([heading, paragraphs(comment(one.full_name)), table(["Value", "Meaning"], rows)])
+        return "\n\n".join([heading, paragraphs(comment(type_.full_name)), table(["Value", "Meaning"], rows)])
     rows = [
         [code(key), _type(field), prose(comment(field.full_name)), _rules(field), _features(field, ids)]
-        for key, field in fields_by_key(one).items()
+        for key, field in fields_by_key(type_).items()
     ]
     body = table(["Key", "Type", "Meaning", "Rules", "Feature"], rows)
-    return "\n\n".join([heading, paragraphs(comment(one.full_name)), body])
+    return "\n\n".join([heading, paragraphs(comment(type_.full_name)), body])
 
 
 def _type(field: FieldDescriptor) -> str:
     name = _single(field)
     group = field.containing_oneof
     if group is not None and len(group.fields) > 1:
-        return f"{name}; one of {listed(code(one.json_name) for one in group.fields)}"
+        return f"{name}; one of {listed(code(entry.json_name) for entry in group.fields)}"
     return f"list of {name}" if field.is_repeated else name
 
 
@@ -107,12 +107,12 @@ def _single(field: FieldDescriptor) -> str:
 
 def _rules(field: FieldDescriptor) -> str:
     secret = ["secret"] if plan(field.containing_type)[field.number].redact else []
-    return listed(one for one in (rules(field), *secret) if one)
+    return listed(entry for entry in (rules(field), *secret) if entry)
 
 
 def _features(field: FieldDescriptor, ids: dict[str, list[str]]) -> str:
-    found = ids.get(field.full_name, [])
+    names = ids.get(field.full_name, [])
     own = plan(field.containing_type)[field.number]
     if own.feature_from_value:
         return code(f"{own.feature_from_value}ID")
-    return listed(map(code, found)) if len(found) <= _MOST_FEATURES else code(f"…{own.feature}")
+    return listed(map(code, names)) if len(names) <= _MOST_FEATURES else code(f"…{own.feature}")

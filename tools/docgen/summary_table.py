@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.bootstrapper.lowering.table import all_passes
+from slipway.embedded.provisioners import own_provisioners
 from slipway.sdk import Provisioner
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
-from tools.docgen.feature_page import provisioners
 from tools.docgen.markdown import table
 
 _BEGIN, _END = "<!-- made by `make docs`: begin -->\n", "\n<!-- made by `make docs`: end -->"
@@ -57,7 +57,7 @@ def filled(readme: str) -> str:
 
 def summary_table() -> str:
     """Give the table."""
-    found = provisioners()
+    found = own_provisioners()
     rows = [[name, *(_verdict(id_, one) for one in found)] for name, id_ in _ROWS.items()]
     return table(["", *(one.name for one in found)], rows)
 

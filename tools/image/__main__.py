@@ -21,33 +21,33 @@ def main() -> int:
     parser.add_argument("--base", help="base image, NAME@sha256:DIGEST; without it one is made from Debian's packages")
     parser.add_argument("--suite", choices=SUITES, default=SUITES[0], help="Debian release of that base")
     parser.add_argument("--name", default=IMAGE, help="name of the image")
-    told = parser.parse_args()
+    options = parser.parse_args()
     try:
-        return _do(told)
+        return _do(options)
     except EngineError as failure:
         print(failure, file=sys.stderr)
         return 2
 
 
-def _do(told: argparse.Namespace) -> int:
-    if told.command == "build":
+def _do(options: argparse.Namespace) -> int:
+    if options.command == "build":
         podman.install()
         go_programs.build(PROGRAM)
-        foundation = told.base or by_digest(base(told.suite))
+        foundation = options.base or by_digest(base(options.suite))
         started = time.monotonic()
-        build(foundation, name=told.name)
-        seconds, own = time.monotonic() - started, megabytes(told.name) - megabytes(foundation)
-        print(f"{told.name}: {megabytes(told.name):.0f} MB, {own:.0f} MB over its base; built in {seconds:.0f} s")
+        build(foundation, name=options.name)
+        seconds, own = time.monotonic() - started, megabytes(options.name) - megabytes(foundation)
+        print(f"{options.name}: {megabytes(options.name):.0f} MB, {own:.0f} MB over its base; built in {seconds:.0f} s")
         return 0
-    if told.command == "lock":
-        packages.write_lock(told.base or base(told.suite))
+    if options.command == "lock":
+        packages.write_lock(options.base or base(options.suite))
         print(f"{packages.LOCK}: review what changed, and commit it")
         return 0
-    if told.command == "check":
-        return 1 if check(told.name).wrong else 0
+    if options.command == "check":
+        return 1 if check(options.name).wrong else 0
     with podman.api() as address:
-        project = Project(_PROJECT, address=address, environment={"SLIPWAY_IMAGE": told.name})
-        if told.command == "down":
+        project = Project(_PROJECT, address=address, environment={"SLIPWAY_IMAGE": options.name})
+        if options.command == "down":
             project.down()
         else:
             project.up()

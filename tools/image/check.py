@@ -88,9 +88,9 @@ def check(image: str) -> Findings:
         asyncio.run(_restart(project, doors, findings))
         _stop(project, findings)
         _stop_early(project.container("talos"), findings)
-    left = podman.containers(f"com.docker.compose.project={name}", ended=True)
-    left = [*left, *podman.podman("volume", "ls", "-q", "--filter", f"name={name}").split()]
-    findings.note("nothing is left of it", well=not left, detail=", ".join(left))
+    remaining = podman.containers(f"com.docker.compose.project={name}", ended=True)
+    remaining = [*remaining, *podman.podman("volume", "ls", "-q", "--filter", f"name={name}").split()]
+    findings.note("nothing is left of it", well=not remaining, detail=", ".join(remaining))
     return findings
 
 
@@ -110,7 +110,7 @@ def _use(project: Project, findings: Findings, *, after: str = "") -> None:
 
 def _states(project: Project) -> dict[str, str]:
     listed, _ = _patiently(project, "provisioners", "-o", "json")
-    return {one["name"]: one["state"] for one in json.loads(listed)}
+    return {instance["name"]: instance["state"] for instance in json.loads(listed)}
 
 
 def _patiently(project: Project, *arguments: str) -> tuple[str, int]:
@@ -125,8 +125,8 @@ def _patiently(project: Project, *arguments: str) -> tuple[str, int]:
 
 async def _trust(doors: Doors, findings: Findings) -> None:
     endpoints = {name: f"{name}:9443" for name in PROVISIONERS}
-    for one in await trials(doors, endpoints, foreign=doors.certificates / "stranger"):
-        findings.note(f"who asks {one.what}", well=one.passed, detail=one.observed)
+    for trial in await trials(doors, endpoints, foreign=doors.certificates / "stranger"):
+        findings.note(f"who asks {trial.what}", well=trial.passed, detail=trial.observed)
 
 
 def _look(project: Project, findings: Findings) -> None:
@@ -194,10 +194,10 @@ async def _ready(caller: Caller, since: Mapping[str, datetime]) -> bool:
     except SlipwayError:
         return False
     ready = {
-        one.info.name
-        for one in listed
-        if one.state == registrypb.INSTANCE_STATE_READY
-        and one.register_time.ToDatetime(tzinfo=UTC) >= since.get(one.info.name, _LONG_AGO)
+        instance.info.name
+        for instance in listed
+        if instance.state == registrypb.INSTANCE_STATE_READY
+        and instance.register_time.ToDatetime(tzinfo=UTC) >= since.get(instance.info.name, _LONG_AGO)
     }
     return ready == set(PROVISIONERS)
 

@@ -74,8 +74,8 @@ class Project:
             code = podman.podman("inspect", "--format", "{{.State.ExitCode}}", name).strip()
             printed = podman.podman("logs", name)
             if code != "0":
-                said = podman.podman("logs", name, with_errors=True)
-                raise EngineBroken(f"slipway {arguments[0]} ended with {code}: {said[-2000:]}")
+                log = podman.podman("logs", name, with_errors=True)
+                raise EngineBroken(f"slipway {arguments[0]} ended with {code}: {log[-2000:]}")
         finally:
             podman.podman("rm", "--force", name)
         return printed

@@ -93,7 +93,7 @@ class Caller:
             instances = await self.provisioners()
         except SlipwayError:
             return set()
-        return {one.info.name for one in instances if one.state == registrypb.INSTANCE_STATE_READY}
+        return {instance.info.name for instance in instances if instance.state == registrypb.INSTANCE_STATE_READY}
 
     def _registry(self) -> "RegistryServiceAsyncStub":
         return RegistryServiceStub(self.channels.get(self.doors.registry, role=REGISTRY, retries=False))

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     match list(arguments):
         case ["list"]:
-            for machine in sorted(place.machines.values(), key=lambda one: one.number):
+            for machine in sorted(place.machines.values(), key=lambda entry: entry.number):
                 print(f"{machine.name}\t{machine.address}\t{'on' if machine.on else 'off'}")
         case ["enter", name, *command] if name in place.machines:
             words = [*place.machines[name].words_to_enter(), *(command or ["bash", "-l"])]

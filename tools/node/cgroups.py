@@ -92,7 +92,7 @@ def remove(prefix: str) -> None:
                     Path(folder).rmdir()
 
 
-def left(prefix: str) -> list[Path]:
+def with_prefix(prefix: str) -> list[Path]:
     """The groups whose name begins so."""
     return [group for hierarchy in _hierarchies() for group in hierarchy.glob(f"{prefix}*")]
 

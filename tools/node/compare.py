@@ -98,7 +98,7 @@ def user_data() -> dict[str, bytes]:
         "Slipway, its own spec": _ours(_NATIVE, made),
         "Slipway, the imported KubeadmControlPlane": _ours(_MANIFESTS, made),
     }
-    held = {(one.name.rpartition("/")[2], one.key): one.value.decode() for one in made}
+    held = {(entry.name.rpartition("/")[2], entry.key): entry.value.decode() for entry in made}
     pki = {
         file: held[name, key]
         for name, files in _PEM_FILES.items()
@@ -110,7 +110,7 @@ def user_data() -> dict[str, bytes]:
 
 def _ours(documents: str, secrets: Sequence[secretpb.Secret]) -> bytes:
     questions = read_document_set({"pace.yaml": documents}, variables={}, substitute=False).questions
-    question = next(one for one in questions if one.name.endswith("init"))
+    question = next(entry for entry in questions if entry.name.endswith("init"))
     question.subject.spec.provisioner.name = "cloud-init"
     question.secrets.secrets.extend(secrets)
     request = bootstrappb.GetUserDataRequest(

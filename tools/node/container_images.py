@@ -62,7 +62,7 @@ def _write_image(
         "schemaVersion": 2,
         "mediaType": f"{_MEDIA}.manifest.v1+json",
         "config": {"mediaType": f"{_MEDIA}.config.v1+json", "digest": digest, "size": size},
-        "layers": [{"mediaType": f"{_MEDIA}.layer.v1.tar", "digest": one, "size": length} for one, length in blobs],
+        "layers": [{"mediaType": f"{_MEDIA}.layer.v1.tar", "digest": blob, "size": length} for blob, length in blobs],
     }
     digest, size = _blob(archive, json.dumps(manifest).encode(), written)
     return {

@@ -97,8 +97,8 @@ class FirstDisk:
         machine = ignition.Machine(box, extra_files={})
         for outcome in machine.boot(config):
             if outcome.status:
-                said = outcome.output.decode(errors="replace")[-2000:]
-                raise EngineBroken(f"{' '.join(outcome.argv[:2])} ended with {outcome.status}: {said}")
+                output = outcome.output.decode(errors="replace")[-2000:]
+                raise EngineBroken(f"{' '.join(outcome.argv[:2])} ended with {outcome.status}: {output}")
 
     def _given_files(self, user_data: bytes, by: FirstBoot) -> dict[str, bytes]:
         hosts = {"127.0.0.1": "localhost", self.address: self.name}

@@ -74,10 +74,10 @@ def _wait(site: subprocess.Popen[str], wake: int) -> None:
         selector.register(0, selectors.EVENT_READ)
         while site.poll() is None:
             for key, _ in selector.select():
-                said = os.read(key.fd, 4096)
-                if key.fd == 0 and said == STAY:
+                data = os.read(key.fd, 4096)
+                if key.fd == 0 and data == STAY:
                     selector.unregister(0)
-                elif key.fd == 0 or set(said) & {signal.SIGINT, signal.SIGTERM}:
+                elif key.fd == 0 or set(data) & {signal.SIGINT, signal.SIGTERM}:
                     return
 
 

@@ -77,10 +77,10 @@ class Machine:
         order = self.folder / "order.json"
         self.powered_at = time.time()
         self._asked, self._kills_before = "", ending.kills()
-        with order.open("rb") as told, (self.folder / ending.LOG).open("ab") as log:
+        with order.open("rb") as order_file, (self.folder / ending.LOG).open("ab") as log:
             inside = ("nsenter", f"--target={self._init}", "--mount", "--net", "--pid", "--")
             self._launcher = subprocess.Popen(
-                [*inside, sys.executable, "-m", machine_init.__name__], stdin=told, start_new_session=True,
+                [*inside, sys.executable, "-m", machine_init.__name__], stdin=order_file, start_new_session=True,
                 stdout=subprocess.DEVNULL, stderr=log,
             )  # fmt: skip
         launcher = dataclasses.asdict(Process.of(self._launcher.pid))
@@ -245,8 +245,8 @@ class Machine:
             if not self.on:
                 raise EngineBroken(f"{self.name}: {what}: it is off: {self._cause()}")
             if time.monotonic() > deadline:
-                said = ending.circumstances(self.folder, kills_before=self._kills_before)
-                raise EngineTimeout(f"{self.name}: {what} after {timeout:.0f} s{said}")
+                circumstances = ending.circumstances(self.folder, kills_before=self._kills_before)
+                raise EngineTimeout(f"{self.name}: {what} after {timeout:.0f} s{circumstances}")
             time.sleep(pause)
 
     def _cause(self) -> str:

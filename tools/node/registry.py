@@ -33,9 +33,9 @@ def read(archive: Path) -> tuple[Blobs, Mapping[tuple[str, str], str]]:
         if name.startswith(_BLOBS)
     }
     tags = {}
-    for one in manifests:
-        name, _, tag = one["annotations"]["io.containerd.image.name"].partition("/")[2].rpartition(":")
-        tags[name, tag] = one["digest"]
+    for manifest in manifests:
+        name, _, tag = manifest["annotations"]["io.containerd.image.name"].partition("/")[2].rpartition(":")
+        tags[name, tag] = manifest["digest"]
     return blobs, tags
 
 
@@ -61,17 +61,19 @@ def serve(address: tuple[str, int], archive: Path, *, certificate: Path, key: Pa
             if self.path == "/v2/":
                 self._send(_OK, b"{}", "application/json", "", body=body)
                 return
-            asked = _REQUEST.fullmatch(self.path)
-            reference = asked["reference"] if asked else ""
-            digest = reference if reference in blobs else tags.get((asked["name"], reference) if asked else ("", ""))
-            if not asked or digest is None:
+            request = _REQUEST.fullmatch(self.path)
+            reference = request["reference"] if request else ""
+            digest = (
+                reference if reference in blobs else tags.get((request["name"], reference) if request else ("", ""))
+            )
+            if not request or digest is None:
                 self._send(_NOT_FOUND, b"{}", "application/json", "", body=body)
                 return
             offset, size = blobs[digest]
             with archive.open("rb") as handle:
                 handle.seek(offset)
                 content = handle.read(size)
-            kind = _MANIFEST if asked["kind"] == "manifests" else "application/octet-stream"
+            kind = _MANIFEST if request["kind"] == "manifests" else "application/octet-stream"
             self._send(_OK, content, kind, digest, body=body)
 
         def _send(self, status: int, content: bytes, kind: str, digest: str, *, body: bool) -> None:

@@ -66,8 +66,8 @@ class Site:
         What it prints goes to the file ``served`` of the site's folder.
         """
         inside = ("nsenter", f"--target={self.init}", "--mount", "--net", "--pid", "--", *command)
-        with (self.folder / "served").open("ab") as said:
-            self._servers.append(subprocess.Popen(inside, stdin=subprocess.DEVNULL, stdout=said, stderr=said))
+        with (self.folder / "served").open("ab") as log:
+            self._servers.append(subprocess.Popen(inside, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
 
     @property
     def served(self) -> str:

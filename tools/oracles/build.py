@@ -31,7 +31,7 @@ _COMPILED: Builders = {
     **{name: functools.partial(go_programs.build, program) for name, program in go_programs.PROGRAMS.items()},
     **{name: functools.partial(build_example, example) for name, example in EXAMPLES.items()},
     machineadm.NAME: machineadm.build,
-    **{one.name: functools.partial(cluster_api.build, one) for one in cluster_api.MANIFESTS.values()},
+    **{manifest.name: functools.partial(cluster_api.build, manifest) for manifest in cluster_api.MANIFESTS.values()},
 }
 _FROM_BOTH: Builders = {
     f"node-store-{name}": functools.partial(store.build, flavour) for name, flavour in FLAVOURS.items()

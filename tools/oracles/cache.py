@@ -18,8 +18,8 @@ from pathlib import Path
 
 def directory() -> Path:
     """The cache folder: ``$SLIPWAY_CACHE`` or ``~/.cache/slipway/engines``, made when absent."""
-    told = os.environ.get("SLIPWAY_CACHE")
-    path = Path(told) if told else Path.home() / ".cache" / "slipway" / "engines"
+    configured = os.environ.get("SLIPWAY_CACHE")
+    path = Path(configured) if configured else Path.home() / ".cache" / "slipway" / "engines"
     path.mkdir(parents=True, exist_ok=True)
     return path
 

@@ -78,12 +78,12 @@ def _run(command: tuple[str, ...], files: Mapping[str, File]) -> Outcome:
 
 
 def _judge(engine: str, outcome: Outcome, *, judge: Judge | None) -> list[Finding]:
-    said = outcome.output.decode(errors="replace").replace(f"{_FOLDER}/", "")
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    found = [one for line in lines if judge and (one := judge(engine, line))]
-    if outcome.status and not found:
-        found = [error(engine, " ".join(lines) or f"ended with {outcome.status}")]
-    return found
+    output = outcome.output.decode(errors="replace").replace(f"{_FOLDER}/", "")
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    findings = [one for line in lines if judge and (one := judge(engine, line))]
+    if outcome.status and not findings:
+        findings = [error(engine, " ".join(lines) or f"ended with {outcome.status}")]
+    return findings
 
 
 def _each_line(engine: str, line: str) -> Finding:

@@ -130,10 +130,10 @@ class Machine:
                 yield error(NAME, message, name)
         log = self.box.upper / "var/log/cloud-init.log"
         for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else ():
-            found = _LOG_LINE.match(line)
-            if found and not any(pattern.search(found["message"]) for pattern in _HARMLESS):
-                judged = warning if found["level"] == "WARNING" else error
-                yield judged(NAME, found["message"], found["module"])
+            match = _LOG_LINE.match(line)
+            if match and not any(pattern.search(match["message"]) for pattern in _HARMLESS):
+                judged = warning if match["level"] == "WARNING" else error
+                yield judged(NAME, match["message"], match["module"])
 
 
 @contextlib.contextmanager
@@ -176,12 +176,12 @@ def run(  # noqa: PLR0913 keyword-only, each with a default
     ``boots`` counts the boots in all; the services in ``start`` are started after the last one. With ``systemd`` each
     boot has the real systemd as PID 1.
     """
-    with opened(root=root, machine=machine, extra_files=extra_files) as one:
+    with opened(root=root, machine=machine, extra_files=extra_files) as box:
         for number in range(boots):
-            (one.boot_under_systemd if systemd else one.boot)(None if number else user_data)
+            (box.boot_under_systemd if systemd else box.boot)(None if number else user_data)
         for unit in start:
-            unit_files.start(one.box, unit)
-        return one.state()
+            unit_files.start(box.box, unit)
+        return box.state()
 
 
 def validate(user_data: bytes, *, root: str = "trixie") -> list[Finding]:
@@ -195,10 +195,10 @@ def validate(user_data: bytes, *, root: str = "trixie") -> list[Finding]:
     check = Command(("cloud-init", "schema", "--config-file", "/root/user-data"), timeout=60.0)
     with sandbox.opened(roots.ROOTS[root].require()) as box:
         (outcome,) = box.session([check], files={"/root/user-data": File(user_data, 0o600)})
-    said = [line for line in outcome.output.decode(errors="replace").splitlines() if line.strip(" ^")]
+    lines = [line for line in outcome.output.decode(errors="replace").splitlines() if line.strip(" ^")]
     if outcome.status:
-        return [error(NAME, line) for line in said or ["schema failed without a word"]]
-    return [warning(NAME, line) for line in said if "deprecat" in line.lower() or "warning" in line.lower()]
+        return [error(NAME, line) for line in lines or ["schema failed without a word"]]
+    return [warning(NAME, line) for line in lines if "deprecat" in line.lower() or "warning" in line.lower()]
 
 
 def _of_stages(whole: Outcome) -> list[Outcome]:

@@ -41,9 +41,9 @@ def main() -> None:
         _, status = os.waitpid(child, 0)
         with os.fdopen(held, "rb") as output:
             output.seek(0)
-            said = base64.b64encode(output.read()).decode()
+            text = base64.b64encode(output.read()).decode()
         seconds = time.monotonic() - begun
-        answers.append({"status": os.waitstatus_to_exitcode(status), "output": said, "seconds": seconds})
+        answers.append({"status": os.waitstatus_to_exitcode(status), "output": text, "seconds": seconds})
     print(json.dumps(answers))
 
 

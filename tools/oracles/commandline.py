@@ -32,15 +32,17 @@ def main(name: str, *, validate: Callable[[bytes], list[Finding]], run: Runner) 
     )
     parser.add_argument("--start", action="append", default=[], metavar="UNIT", help="Ignition: start this service")
     parser.add_argument("--systemd", action="store_true", help="boot with the real systemd as PID 1")
-    told = parser.parse_args()
+    options = parser.parse_args()
     document = sys.stdin.buffer.read()
-    files = {path: item for fake in told.fake for path, item in fakes.command(fake).items()}
+    files = {path: item for fake in options.fake for path, item in fakes.command(fake).items()}
     try:
-        if told.check:
+        if options.check:
             findings = validate(document)
             print("\n".join(map(str, findings)) or "no findings")
         else:
-            state = run(document, root=told.root, extra_files=files, start=tuple(told.start), systemd=told.systemd)
+            state = run(
+                document, root=options.root, extra_files=files, start=tuple(options.start), systemd=options.systemd
+            )
             findings = list(state.findings)
             print(describe(state), end="")
     except EngineError as failure:

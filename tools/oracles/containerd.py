@@ -69,20 +69,20 @@ def start(config: bytes, *, version: str, extra_files: Mapping[str, File] | None
         daemon_program = go_programs.PROGRAMS[f"containerd-{version}"].require()
         files |= {"/usr/local/bin/containerd": File(mode=0o755, host=daemon_program)}
     with sandbox.opened(roots.ROOTS[_ROOTS[version]].require()) as box:
-        dump, said, daemon, plugins, log = box.session(commands, files=files)
+        dump, configuration, daemon, plugins, log = box.session(commands, files=files)
     engine = f"{NAME} {version}"
     states = _plugins(plugins.output.decode(errors="replace")) if not daemon.status else {}
-    found = [error(engine, "the daemon did not come up")] if daemon.status else []
+    findings = [error(engine, "the daemon did not come up")] if daemon.status else []
     if dump.status:
-        found.append(error(engine, said.output.decode(errors="replace").strip()))
-    found += [
+        findings.append(error(engine, configuration.output.decode(errors="replace").strip()))
+    findings += [
         error(engine, f"plugin {name} is in state {state}")
         for name, state in states.items()
         if "cri" in name and state != "ok"
     ]
-    found += _logged(engine, log.output.decode(errors="replace"))
+    findings += _logged(engine, log.output.decode(errors="replace"))
     effective = {} if dump.status else tomllib.loads(dump.output.decode(errors="replace"))
-    return Daemon(daemon.status == 0, states, effective, tuple(found))
+    return Daemon(daemon.status == 0, states, effective, tuple(findings))
 
 
 def validate(config: bytes) -> list[Finding]:
@@ -94,8 +94,8 @@ def validate(config: bytes) -> list[Finding]:
         file = Path(folder) / "config.toml"
         file.write_bytes(config)
         answer = go_programs.PROGRAMS["containerd-config"].ask("config", str(file))
-    found = _warnings(answer)
-    return found if answer["ok"] else [*found, error(f"{NAME} 2", answer["error"])]
+    findings = _warnings(answer)
+    return findings if answer["ok"] else [*findings, error(f"{NAME} 2", answer["error"])]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -124,19 +124,21 @@ def registry_hosts(
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
         answer = go_programs.PROGRAMS["containerd-config"].ask("hosts", folder, *references)
-    found = _warnings(answer)
+    findings = _warnings(answer)
     if not answer["ok"]:
-        found.append(error(f"{NAME} 2", answer["error"]))
+        findings.append(error(f"{NAME} 2", answer["error"]))
     hosts = {
         reference: [
             RegistryHost(
-                f"{one['scheme']}://{one['host']}{one['path']}", tuple(one["capabilities"]), one.get("header") or {}
+                f"{entry['scheme']}://{entry['host']}{entry['path']}",
+                tuple(entry["capabilities"]),
+                entry.get("header") or {},
             )
-            for one in listed
+            for entry in listed
         ]
         for reference, listed in (answer.get("hosts") or {}).items()
     }
-    return hosts, found
+    return hosts, findings
 
 
 def _warnings(answer: Mapping[str, Any]) -> list[Finding]:
@@ -164,16 +166,16 @@ def _plugins(text: str) -> dict[str, str]:
 
 
 def _logged(engine: str, log: str) -> list[Finding]:
-    found = []
+    findings = []
     for line in log.splitlines():
         if not line.startswith("time="):
             continue
         words = dict(word.partition("=")[::2] for word in shlex.split(line) if "=" in word)
         about = f"{words.get('msg', '')} {words.get('error', '')}".strip()
         if words.get("level") in {"error", "fatal"} and ("cri" in about or "registry" in about):
-            found.append(error(engine, about))
+            findings.append(error(engine, about))
         elif "unknown key" in about:
-            found.append(error(engine, f"unknown key {words.get('key')}", words.get("plugin", "")))
+            findings.append(error(engine, f"unknown key {words.get('key')}", words.get("plugin", "")))
         elif words.get("level") == "warning" and "deprecat" in about:
-            found.append(warning(engine, about))
-    return found
+            findings.append(warning(engine, about))
+    return findings

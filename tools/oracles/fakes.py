@@ -55,14 +55,14 @@ def command(  # noqa: PLR0913 keyword-only, each with a default
         directory: where to put it; ``/usr/bin`` or ``/usr/sbin`` replaces the real command for absolute
             calls, too.
     """
-    told = {
+    settings = {
         "name": name,
         "statuses": list(statuses),
         "stdout": stdout,
         "stderr": stderr,
         "stdin": reads_stdin,
     }
-    text = _PROGRAM.format(told=repr(told), record=RECORD)
+    text = _PROGRAM.format(told=repr(settings), record=RECORD)
     return {f"{directory}/{name}": File(text.encode(), 0o755)}
 
 
@@ -72,4 +72,4 @@ def read_calls(tree: Path) -> tuple[Call, ...]:
     if not record.is_file():
         return ()
     entries = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
-    return tuple(Call(tuple(one["argv"]), base64.b64decode(one["stdin"]), one["status"]) for one in entries)
+    return tuple(Call(tuple(entry["argv"]), base64.b64decode(entry["stdin"]), entry["status"]) for entry in entries)

@@ -40,4 +40,4 @@ def warning(engine: str, message: str, where: str = "") -> Finding:
 
 def errors(findings: Iterable[Finding]) -> list[Finding]:
     """Those that the engine refuses for."""
-    return [one for one in findings if one.severity is Severity.ERROR]
+    return [finding for finding in findings if finding.severity is Severity.ERROR]

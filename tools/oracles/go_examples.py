@@ -104,11 +104,11 @@ def _digest(example: Example) -> str:
 
 def _sources(example: Example) -> list[Path]:
     """All that the build reads: the contract, the generator, and the program; not what was generated beside them."""
-    found = [*(_ROOT / "proto" / "slipway" / "v1alpha1").glob("*.proto")]
+    paths = [*(_ROOT / "proto" / "slipway" / "v1alpha1").glob("*.proto")]
     for module in (_SDK, _ROOT / "examples" / example.folder):
-        found += [
+        paths += [
             path
             for path in module.rglob("*")
             if path.suffix in {".go", ".mod", ".sum"} and path.relative_to(module).parts[0] != "slipway"
         ]
-    return sorted(found)
+    return sorted(paths)

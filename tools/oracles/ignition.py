@@ -112,9 +112,9 @@ class Machine:
             if outcome.status:
                 yield error(NAME, f"{' '.join(outcome.argv[:2])} ended with {outcome.status}")
             for line in outcome.output.decode(errors="replace").splitlines():
-                if found := _LOG_LINE.search(line):
-                    judged = warning if found["level"] in {"WARNING", None} else error
-                    yield judged(NAME, found["message"])
+                if match := _LOG_LINE.search(line):
+                    judged = warning if match["level"] in {"WARNING", None} else error
+                    yield judged(NAME, match["message"])
 
 
 @contextlib.contextmanager

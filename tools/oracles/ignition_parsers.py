@@ -50,20 +50,20 @@ def executable(config: bytes, *, leave_out_disks: bool = False) -> tuple[bytes, 
         document: dict[str, Any] = json.loads(config)
         version = str(document["ignition"]["version"])
         storage = document.get("storage") or {}
-        asked = tuple(name for name in _BLOCK_DEVICES if storage.get(name))
+        devices = tuple(name for name in _BLOCK_DEVICES if storage.get(name))
     except (ValueError, KeyError, TypeError, AttributeError):
         return config, ()  # Broken on purpose: the engine is to say so.
-    if asked and not leave_out_disks:
-        raise EngineBroken(f"storage.{asked[0]} needs block devices, which a machine here must not have")
-    if asked:
-        document["storage"] = {name: part for name, part in storage.items() if name not in asked}
+    if devices and not leave_out_disks:
+        raise EngineBroken(f"storage.{devices[0]} needs block devices, which a machine here must not have")
+    if devices:
+        document["storage"] = {name: part for name, part in storage.items() if name not in devices}
         config = json.dumps(document).encode()
-    return translate(config) if version.startswith("2.") else config, asked
+    return translate(config) if version.startswith("2.") else config, devices
 
 
 def _findings(answer: dict[str, Any]) -> list[Finding]:
     engine = f"{NAME} {answer['parser']}".strip()
-    found = [
+    findings = [
         Finding(
             engine,
             _severity(entry["kind"]),
@@ -73,8 +73,8 @@ def _findings(answer: dict[str, Any]) -> list[Finding]:
         for entry in answer.get("entries") or ()
     ]
     if not answer["ok"]:
-        found.append(error(engine, answer["error"]))
-    return found
+        findings.append(error(engine, answer["error"]))
+    return findings
 
 
 def _severity(kind: str) -> Severity:

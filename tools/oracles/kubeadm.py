@@ -69,5 +69,5 @@ def _ask(do: str, documents: bytes, *, version: str) -> dict[str, Any]:
 
 def _findings(answer: dict[str, Any]) -> list[Finding]:
     engine = f"kubeadm {answer['version']}"
-    found = [warning(engine, message) for message in answer.get("warnings") or ()]
-    return found if answer["ok"] else [*found, error(engine, answer["error"])]
+    findings = [warning(engine, message) for message in answer.get("warnings") or ()]
+    return findings if answer["ok"] else [*findings, error(engine, answer["error"])]

@@ -35,7 +35,9 @@ def file_name(platform: str) -> str:
 def path() -> Path:
     """Where this machine's binary is, or will be; the name changes with the sources."""
     digest = hashlib.sha256(_version().encode())
-    for source in sorted(one for one in SOURCE.rglob("*") if one.is_file() and not one.name.endswith("_test.go")):
+    for source in sorted(
+        entry for entry in SOURCE.rglob("*") if entry.is_file() and not entry.name.endswith("_test.go")
+    ):
         digest.update(f"{source.relative_to(SOURCE)} ".encode() + source.read_bytes())
     return cache.directory() / "bin" / f"{NAME}-{digest.hexdigest()[:12]}"
 

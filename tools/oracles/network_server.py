@@ -70,18 +70,18 @@ def serve(listeners: list[Listener]) -> None:
 
 
 def _answer(peer: socket.socket, answers: dict[str, Any]) -> None:
-    asked = b""
-    while b"\r\n\r\n" not in asked and len(asked) < _LONGEST:
+    head = b""
+    while b"\r\n\r\n" not in head and len(head) < _LONGEST:
         more = peer.recv(_LONGEST)
         if not more:
             return
-        asked += more
-    first, *lines = asked.decode("latin-1").split("\r\n")
+        head += more
+    first, *lines = head.decode("latin-1").split("\r\n")
     path = urllib.parse.unquote(first.split(" ")[1])
     answer = answers.get(path, {"status": 404, "body": "", "headers": {}, "needs": ""})
     if answer["needs"] and answer["needs"] not in [line.lower() for line in lines]:
         answer = {**answer, "status": 403, "body": ""}
     body = base64.b64decode(answer["body"])
     headers = {**answer["headers"], "Content-Length": len(body), "Connection": "close"}
-    said = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    peer.sendall(f"HTTP/1.1 {answer['status']} -\r\n{said}\r\n".encode() + body)
+    header_lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    peer.sendall(f"HTTP/1.1 {answer['status']} -\r\n{header_lines}\r\n".encode() + body)

@@ -39,7 +39,9 @@ class Reader:
 
     def reads(self, format_id: str) -> bool:
         """Whether the program is for a format."""
-        return any(format_id == one or (one.endswith("/") and format_id.startswith(one)) for one in self.formats)
+        return any(
+            format_id == entry or (entry.endswith("/") and format_id.startswith(entry)) for entry in self.formats
+        )
 
 
 def _cloudbase_init(script: bytes) -> list[Finding]:
@@ -81,8 +83,8 @@ class Reading:
     errors: tuple[Finding, ...] = ()
 
     def __str__(self) -> str:
-        said = self.unread or "; ".join(map(str, self.errors)) or "taken"
-        return f"{self.file}: {self.reader or 'no reader'}: {said}"
+        text = self.unread or "; ".join(map(str, self.errors)) or "taken"
+        return f"{self.file}: {self.reader or 'no reader'}: {text}"
 
 
 def read(folder: Path) -> list[Reading]:
@@ -92,22 +94,22 @@ def read(folder: Path) -> list[Reading]:
         OSError: there is no summary, or a file that it names.
     """
     entries = json.loads((folder / "summary.json").read_bytes())
-    rendered = [one for one in entries if one["status"] == "rendered"]
-    return [_read(folder, one["file"], one["format"]) for one in rendered]
+    rendered = [entry for entry in entries if entry["status"] == "rendered"]
+    return [_read(folder, entry["file"], entry["format"]) for entry in rendered]
 
 
 def _read(folder: Path, file: str, format_id: str) -> Reading:
-    reader = next((one for one in READERS if one.reads(format_id)), None)
+    reader = next((entry for entry in READERS if entry.reads(format_id)), None)
     if reader is None:
         return Reading(file, "", unread=f"no program for {format_id} is known here")
     data = (folder / file).read_bytes()
     try:
         for engine in reader.engines:
             availability.require(engine)
-        found = reader.check(gzip.decompress(data) if data.startswith(_GZIP) else data)
+        findings = reader.check(gzip.decompress(data) if data.startswith(_GZIP) else data)
     except EngineMissing as missing:
         return Reading(file, reader.name, unread=str(missing))
-    return Reading(file, reader.name, errors=tuple(errors(found)))
+    return Reading(file, reader.name, errors=tuple(errors(findings)))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -121,9 +123,9 @@ def main(arguments: Sequence[str]) -> int:
         print(failure, file=sys.stderr)
         return 2
     print("\n".join(map(str, readings)) or "no user data")
-    if any(one.errors for one in readings):
+    if any(reading.errors for reading in readings):
         return 1
-    return 2 if any(one.unread for one in readings) or not readings else 0
+    return 2 if any(reading.unread for reading in readings) or not readings else 0
 
 
 if __name__ == "__main__":

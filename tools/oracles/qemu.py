@@ -201,9 +201,9 @@ def _drive(name: str, file: Path, model: str, *, serial: str = "engine-root", op
 def _boot(command: Sequence[str], scratch: Path, *, timeout: float) -> str:
     console = scratch / "console"
     # The kernel kills the machine when this process dies, however it dies; snapshots go to the scratch folder.
-    with console.open("wb") as said, subprocess.Popen(
+    with console.open("wb") as console_file, subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "--", *command],
-        stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=console_file, stderr=subprocess.STDOUT, start_new_session=True,
         env={**sandbox.ENVIRONMENT, "TMPDIR": str(scratch)},
     ) as process:  # fmt: skip
         try:
@@ -223,10 +223,10 @@ def _tail(console: Path) -> str:
 def _notes(result: Path, console: str) -> dict[str, str]:
     try:
         with tarfile.open(result) as archive:
-            held = {one.name: archive.extractfile(one) for one in archive.getmembers()}
-            found = {name: file.read().decode() for name, file in held.items() if file}
+            held = {member.name: archive.extractfile(member) for member in archive.getmembers()}
+            notes = {name: file.read().decode() for name, file in held.items() if file}
     except tarfile.TarError:
-        found = {}
-    if not found:
+        notes = {}
+    if not notes:
         raise EngineBroken(f"the machine left no notes: {console}")
-    return found
+    return notes

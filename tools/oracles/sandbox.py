@@ -188,14 +188,14 @@ class Sandbox:
             start_new_session=True,
         ) as process:
             try:
-                said, _ = process.communicate(json.dumps(order).encode(), timeout=limit)
+                output, _ = process.communicate(json.dumps(order).encode(), timeout=limit)
             except subprocess.TimeoutExpired:
                 raise EngineTimeout(f"killed after {limit:.0f} s") from None
             finally:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
         if process.returncode or not (self.scratch / "outcomes.json").exists():
-            raise EngineBroken(f"sandbox ended with {process.returncode}: {said.decode(errors='replace')[-2000:]}")
+            raise EngineBroken(f"sandbox ended with {process.returncode}: {output.decode(errors='replace')[-2000:]}")
 
 
 @contextlib.contextmanager

@@ -149,8 +149,8 @@ def _nspawn(box: Sandbox, *, timeout: float) -> bytes:
         try:
             console, _ = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired as late:
-            said = (late.output or b"")[-1500:].decode(errors="replace")
-            raise EngineTimeout(f"the boot was killed after {timeout:.0f} s: {said}") from None
+            output = (late.output or b"")[-1500:].decode(errors="replace")
+            raise EngineTimeout(f"the boot was killed after {timeout:.0f} s: {output}") from None
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -170,6 +170,6 @@ def _group(name: str) -> Iterator[None]:
         # What was killed is gone a moment later.
         deadline = time.monotonic() + _END_SECONDS
         cgroups.remove(name)
-        while cgroups.left(name) and time.monotonic() < deadline:
+        while cgroups.with_prefix(name) and time.monotonic() < deadline:
             time.sleep(_PAUSE)
             cgroups.remove(name)

@@ -108,10 +108,10 @@ def generate(machine_type: str, *, contract: str, cluster: Cluster | None = None
 
 def _findings(answer: dict[str, Any]) -> list[Finding]:
     engine = f"talos {answer['version']}"
-    found = [warning(engine, message, answer["stage"]) for message in answer.get("warnings") or ()]
+    findings = [warning(engine, message, answer["stage"]) for message in answer.get("warnings") or ()]
     if not answer["ok"]:
-        found += [error(engine, message, answer["stage"]) for message in _messages(answer["error"])]
-    return found
+        findings += [error(engine, message, answer["stage"]) for message in _messages(answer["error"])]
+    return findings
 
 
 def _messages(text: str) -> list[str]:

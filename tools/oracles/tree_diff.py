@@ -73,13 +73,13 @@ def compare(left: MachineState, right: MachineState, *, allowed: Iterable[Allowe
     """All differences that are not allowed, in a stable order."""
     rules = applying(allowed, left, right)
     covers = _Cover(left, right)
-    return [one for one in everything(left, right) if not any(covers(rule, one) for rule in rules)]
+    return [entry for entry in everything(left, right) if not any(covers(rule, entry) for rule in rules)]
 
 
 def unused(left: MachineState, right: MachineState, *, allowed: Iterable[Allowed]) -> list[Allowed]:
     """The allowances for this pair of engines that no difference of these machines needs."""
-    found, covers = everything(left, right), _Cover(left, right)
-    return [rule for rule in applying(allowed, left, right) if not any(covers(rule, one) for one in found)]
+    differences, covers = everything(left, right), _Cover(left, right)
+    return [rule for rule in applying(allowed, left, right) if not any(covers(rule, entry) for entry in differences)]
 
 
 def applying(allowed: Iterable[Allowed], left: MachineState, right: MachineState) -> list[Allowed]:
@@ -92,16 +92,17 @@ def standing() -> tuple[Allowed, ...]:
     """The differences that come from the engines themselves and that no document can avoid."""
     table = tomllib.loads(Path(__file__).with_name("allowed_differences.toml").read_text(encoding="utf-8"))
     return tuple(
-        Allowed(Part(one["part"]), one["name"], one["reason"], frozenset(one["engines"])) for one in table["allowed"]
+        Allowed(Part(entry["part"]), entry["name"], entry["reason"], frozenset(entry["engines"]))
+        for entry in table["allowed"]
     )
 
 
 def everything(left: MachineState, right: MachineState) -> list[Difference]:
     """All differences, allowed or not."""
-    found = _mappings(Part.FILE, left.files, right.files, Node.describe)
-    found += _mappings(Part.RUN, left.run, right.run, Node.describe)
-    found += _mappings(Part.USER, left.users, right.users, _describe_user)
-    found += _mappings(
+    differences = _mappings(Part.FILE, left.files, right.files, Node.describe)
+    differences += _mappings(Part.RUN, left.run, right.run, Node.describe)
+    differences += _mappings(Part.USER, left.users, right.users, _describe_user)
+    differences += _mappings(
         Part.GROUP, left.groups, right.groups, lambda members: ",".join(sorted(members)) or "(no members)"
     )
     for part, ours, theirs in (
@@ -112,11 +113,13 @@ def everything(left: MachineState, right: MachineState) -> list[Difference]:
         (Part.MASKED, left.masked_units, right.masked_units),
     ):
         for name in sorted(ours ^ theirs):
-            found.append(Difference(part, name, "present" if name in ours else "", "present" if name in theirs else ""))
+            differences.append(
+                Difference(part, name, "present" if name in ours else "", "present" if name in theirs else "")
+            )
     if left.hostname != right.hostname:
         name = "hostname" if left.hostname and right.hostname else "unset"
-        found.append(Difference(Part.HOSTNAME, name, left.hostname, right.hostname))
-    return found
+        differences.append(Difference(Part.HOSTNAME, name, left.hostname, right.hostname))
+    return differences
 
 
 def _mappings(
@@ -148,17 +151,19 @@ class _Cover:
         self._left = left
         self._right = right
 
-    def __call__(self, rule: Allowed, one: Difference) -> bool:
-        if rule.part is not one.part or not fnmatch.fnmatchcase(one.name, rule.name):
+    def __call__(self, rule: Allowed, difference: Difference) -> bool:
+        if rule.part is not difference.part or not fnmatch.fnmatchcase(difference.name, rule.name):
             return False
-        if rule.only and [state.engine for state in self._holders(one)] != [rule.only]:
+        if rule.only and [state.engine for state in self._holders(difference)] != [rule.only]:
             return False
-        return not rule.member or self._members(self._left, one, rule) == self._members(self._right, one, rule)
+        return not rule.member or self._members(self._left, difference, rule) == self._members(
+            self._right, difference, rule
+        )
 
     @staticmethod
-    def _members(state: MachineState, one: Difference, rule: Allowed) -> tuple[bool, frozenset[str]]:
+    def _members(state: MachineState, difference: Difference, rule: Allowed) -> tuple[bool, frozenset[str]]:
         """Whether the group is new there, and who else is in it."""
-        return one.name in state.group_ids, state.groups.get(one.name, frozenset()) - {rule.member}
+        return difference.name in state.group_ids, state.groups.get(difference.name, frozenset()) - {rule.member}
 
-    def _holders(self, one: Difference) -> list[MachineState]:
-        return [state for state, shown in ((self._left, one.left), (self._right, one.right)) if shown]
+    def _holders(self, difference: Difference) -> list[MachineState]:
+        return [state for state, shown in ((self._left, difference.left), (self._right, difference.right)) if shown]

@@ -34,14 +34,14 @@ def read(machine: Sandbox, verdict: Verdict, *, given: Mapping[str, File]) -> Ma
 
     def reader(path: str) -> bytes | None:
         for tree in (machine.upper, machine.lower):
-            found = tree / path.lstrip("/")
-            if found.is_file() and not found.is_symlink():
-                return found.read_bytes()
+            path_in_tree = tree / path.lstrip("/")
+            if path_in_tree.is_file() and not path_in_tree.is_symlink():
+                return path_in_tree.read_bytes()
         return None
 
     def lower_reader(path: str) -> bytes | None:
-        found = machine.lower / path.lstrip("/")
-        return found.read_bytes() if found.is_file() else None
+        path_in_tree = machine.lower / path.lstrip("/")
+        return path_in_tree.read_bytes() if path_in_tree.is_file() else None
 
     now, before = accounts.read(reader), accounts.read(lower_reader)
     changed, removed = _changes(machine.upper, machine.lower, now)
@@ -88,13 +88,13 @@ def _forget_given(changed: dict[str, Node], given: Mapping[str, File]) -> None:
 def _changes(upper: Path, lower: Path, names: accounts.Accounts) -> tuple[dict[str, Node], set[str]]:
     changed: dict[str, Node] = {}
     removed: set[str] = set()
-    for path, found, status in _walk(upper):
+    for path, place, status in _walk(upper):
         below = lower / path.lstrip("/")
         if stat.S_ISCHR(status.st_mode) and status.st_rdev == 0:
             removed.add(path)
             continue
-        node = _node(found, status, names)
-        if os.path.lexists(below) and _same(node, found, below):
+        node = _node(place, status, names)
+        if os.path.lexists(below) and _same(node, place, below):
             continue
         changed[path] = node
     return changed, removed
@@ -103,19 +103,19 @@ def _changes(upper: Path, lower: Path, names: accounts.Accounts) -> tuple[dict[s
 def _walk(tree: Path) -> Iterator[tuple[str, Path, os.stat_result]]:
     for folder, folders, files in os.walk(tree):
         for name in (*folders, *files):
-            found = Path(folder) / name
-            yield f"/{found.relative_to(tree)}", found, found.lstat()
+            place = Path(folder) / name
+            yield f"/{place.relative_to(tree)}", place, place.lstat()
 
 
-def _node(found: Path, status: os.stat_result, names: accounts.Accounts) -> Node:
+def _node(place: Path, status: os.stat_result, names: accounts.Accounts) -> Node:
     kind = Kind.OTHER
     content, target = b"", ""
     if stat.S_ISREG(status.st_mode):
-        kind, content = Kind.FILE, found.read_bytes()
+        kind, content = Kind.FILE, place.read_bytes()
     elif stat.S_ISDIR(status.st_mode):
         kind = Kind.DIRECTORY
     elif stat.S_ISLNK(status.st_mode):
-        kind, target = Kind.LINK, _target(found)
+        kind, target = Kind.LINK, _target(place)
     return Node(
         kind=kind,
         mode=stat.S_IMODE(status.st_mode),
@@ -126,9 +126,9 @@ def _node(found: Path, status: os.stat_result, names: accounts.Accounts) -> Node
     )
 
 
-def _same(node: Node, found: Path, below: Path) -> bool:
+def _same(node: Node, place: Path, below: Path) -> bool:
     """Whether a path of the upper folder is only a copy of what was there before."""
-    now, old = found.lstat(), below.lstat()
+    now, old = place.lstat(), below.lstat()
     if (now.st_mode, now.st_uid, now.st_gid) != (old.st_mode, old.st_uid, old.st_gid):
         return False
     if node.kind is Kind.FILE:
@@ -142,16 +142,16 @@ def _target(link: Path) -> str:
 
 
 def _run_files(tree: Path, names: accounts.Accounts, noise: tuple[str, ...]) -> dict[str, Node]:
-    nodes = {f"/run{path}": _node(found, status, names) for path, found, status in _walk(tree)}
+    nodes = {f"/run{path}": _node(place, status, names) for path, place, status in _walk(tree)}
     return {path: node for path, node in nodes.items() if not _matches(path, noise)}
 
 
 def _wants(tree: Path) -> Iterator[str]:
     base = tree / _UNITS.lstrip("/")
     for pattern in ("*.wants/*", "*.requires/*"):
-        for found in base.glob(pattern):
-            if found.is_symlink():
-                yield f"{_UNITS}/{found.relative_to(base)}"
+        for link in base.glob(pattern):
+            if link.is_symlink():
+                yield f"{_UNITS}/{link.relative_to(base)}"
 
 
 def _unit_names(paths: set[str]) -> Iterator[str]:

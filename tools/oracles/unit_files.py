@@ -35,7 +35,7 @@ def commands(tree: Path, name: str) -> list[tuple[tuple[str, ...], bool]]:
             systemd.
     """
     lines = _lines(tree, name)
-    found = []
+    result = []
     for key in ("ExecStartPre", "ExecStart"):
         values: list[str] = []
         for line in lines:
@@ -47,8 +47,8 @@ def commands(tree: Path, name: str) -> list[tuple[tuple[str, ...], bool]]:
             if "%" in bare.replace("%%", "") or "$" in bare.replace("$$", ""):
                 raise EngineBroken(f"{name}: {key} has a specifier or a variable: boot it under systemd")
             argv = tuple(word.replace("%%", "%").replace("$$", "$") for word in shlex.split(bare))
-            found.append((argv, "-" in value[: len(value) - len(bare)]))
-    return found
+            result.append((argv, "-" in value[: len(value) - len(bare)]))
+    return result
 
 
 def _lines(tree: Path, name: str) -> list[str]:

@@ -88,16 +88,18 @@ def dispatch(user_data: bytes, *, meta_data: Mapping[str, str] | None = None, ex
         EngineMissing: the root was not built.
         EngineBroken: the recorder itself failed.
     """
-    told = {"ENGINE_META_DATA": json.dumps(dict(meta_data or {"local_hostname": "win1"}))}
-    answer = _ask("cloudbase_init_recorder.py", user_data, environment={**told, "ENGINE_STATUS": str(exit_status)})
-    found = [
+    environment = {"ENGINE_META_DATA": json.dumps(dict(meta_data or {"local_hostname": "win1"}))}
+    answer = _ask(
+        "cloudbase_init_recorder.py", user_data, environment={**environment, "ENGINE_STATUS": str(exit_status)}
+    )
+    findings = [
         (warning if entry["level"] == "WARNING" else error)(CLOUDBASE_INIT, entry["message"].strip())
         for entry in answer["log"]
     ]
     if answer["error"]:
-        found.append(error(CLOUDBASE_INIT, answer["error"]))
+        findings.append(error(CLOUDBASE_INIT, answer["error"]))
     steps = tuple(map(_step, answer["record"]))
-    return Dispatch(steps, tuple(found), bool(answer.get("done")), bool(answer.get("reboot")))
+    return Dispatch(steps, tuple(findings), bool(answer.get("done")), bool(answer.get("reboot")))
 
 
 def validate(user_data: bytes) -> list[Finding]:
@@ -122,10 +124,10 @@ def check_unattend(document: bytes) -> list[Finding]:
         (outcome,) = box.session([command], files=files)
     if outcome.status == 0:
         return []
-    said = outcome.output.decode(errors="replace").replace("/engine/document.xml:", "").splitlines()
+    lines = outcome.output.decode(errors="replace").replace("/engine/document.xml:", "").splitlines()
     if outcome.status not in _XMLLINT_REFUSES:
-        raise EngineBroken(f"xmllint ended with {outcome.status}: {said[:3]}")
-    return [error(UNATTEND, line) for line in said if line[:1].isdigit()] or [error(UNATTEND, said[-1])]
+        raise EngineBroken(f"xmllint ended with {outcome.status}: {lines[:3]}")
+    return [error(UNATTEND, line) for line in lines if line[:1].isdigit()] or [error(UNATTEND, lines[-1])]
 
 
 def _ask(program: str, document: bytes, *, environment: Mapping[str, str]) -> dict[str, Any]:

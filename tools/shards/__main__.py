@@ -60,7 +60,7 @@ def _gate(the_map: ShardMap, options: Sequence[str]) -> int:
     if status:
         return status
     result = run.test(the_map, _files(the_map, due), options)
-    _tell(result)
+    _print_retries(result)
     return result.status
 
 
@@ -69,12 +69,12 @@ def _in_full(the_map: ShardMap, names: Collection[str], files: Sequence[str]) ->
         print("no shard is affected")
         return 0
     result = run.in_full(the_map, ROOT, names, files)
-    _tell(result)
+    _print_retries(result)
     _list(the_map)
     return result.status
 
 
-def _tell(result: run.Result) -> None:
+def _print_retries(result: run.Result) -> None:
     print(f"\nmachines that needed a second try: {len(result.retried)}")
     for name in result.retried:
         print(f"  {name}")

@@ -35,12 +35,15 @@ def problems(shard_map: ShardMap, root: Path) -> Iterator[str]:
     for path in paths:
         if is_test(path) and shard_map.owner(path) is None:
             yield f"{path} is in no shard: add it to {FILE}"
-    for name, named in (("quick", shard_map.quick), *((one.name, one.tests) for one in shard_map.shards.values())):
+    for name, named in (
+        ("quick", shard_map.quick),
+        *((entry.name, entry.tests) for entry in shard_map.shards.values()),
+    ):
         yield from (f"{name}: there is no {path}" for path in named if not _there(path, paths))
     for shard in shard_map.shards.values():
         if not shard_map.tests_of(shard.name, paths):
             yield f"{shard.name}: has no test file"
-        yield from (f"{shard.name}: there is no engine {one}" for one in shard.engines if one not in _ENGINES)
+        yield from (f"{shard.name}: there is no engine {engine}" for engine in shard.engines if engine not in _ENGINES)
         yield from _contradictions(shard, reached_by(shard, shard_map, graph, paths), paths)
 
 
@@ -59,5 +62,5 @@ def _there(path: str, paths: Iterable[str]) -> bool:
 
 
 def _overlap(path: str, claimed: str) -> bool:
-    """Tell whether a file or folder that the tests reach is, holds or lies in what the map leaves out."""
+    """Return whether a file or folder that the tests reach is, holds or lies in what the map leaves out."""
     return within(path, (claimed,)) or within(claimed, (path,))

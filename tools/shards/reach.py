@@ -15,7 +15,8 @@ from pathlib import Path, PurePosixPath
 
 _SOURCE_ROOTS = (("sdk", "python"), ("bootstrapper",), ("provisioners",), ("services",))
 _MODULE = re.compile(r"\b(?:slipway|tools|tests)(?:\.\w+)+")
-_SCRIPT = re.compile(r"\bslipway-[a-z-]+")
+_SCRIPT = re.compile(r"(?<![\w.-])slipway-[a-z-]++(?![.\w])")
+"""A whole name: `slipway-directory.service` is a file, and `90-slipway-directory` as well."""
 _LOGGERS = {"get_logger", "getLogger"}
 _LONGEST_COMMAND = 4
 """Words; a longer text that has a program's name in it is a sentence about it."""
@@ -89,6 +90,13 @@ class _Names(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         if not (isinstance(node.func, ast.Attribute) and node.func.attr in _LOGGERS):  # a logger's name starts nothing
             self.generic_visit(node)
+
+    def visit_Dict(self, node: ast.Dict) -> None:
+        for key, value in zip(node.keys, node.values, strict=True):
+            if not (isinstance(key, ast.Constant) and key.value == "User-Agent"):  # a name that starts nothing
+                self.visit(value)
+                if key:
+                    self.visit(key)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.Div) and isinstance(node.right, ast.Constant):

@@ -59,13 +59,13 @@ class ShardMap:
 
 
 def is_test(path: str) -> bool:
-    """Tell whether pytest looks for tests in the file."""
+    """Return whether pytest looks for tests in the file."""
     pure = PurePosixPath(path)
     return pure.parts[0] == "tests" and pure.name.startswith("test_") and pure.suffix == ".py"
 
 
 def within(path: str, folders: Iterable[str]) -> bool:
-    """Tell whether the path is one of these files, or in one of these folders."""
+    """Return whether the path is one of these files, or in one of these folders."""
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 

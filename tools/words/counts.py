@@ -15,6 +15,7 @@ FILE = "tools/words/remaining.toml"
 # An area ends where a longer one begins; what is in none of them is in the area of its first folder.
 _AREAS = (
     "services/slipway/cli", "services/slipway/conformance", "services/slipway/controller", "services/slipway/diagnosis",
+    "services/slipway/kubernetes_api",
 )  # fmt: skip
 # The list itself; programs' output that is kept; what is made from other sources; words that a test gives to a program.
 _LEFT_OUT = ("tools/words/", "tests/tools/words/", "docs/conformance/", "constraints.txt")

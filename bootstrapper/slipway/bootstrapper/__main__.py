@@ -7,7 +7,7 @@ import click
 from slipway.bootstrapper.artifacts.flags import artifact_options
 from slipway.bootstrapper.bootstrapper import Bootstrapper, utc_now
 from slipway.bootstrapper.callers import Callers
-from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.credentials.directory_store import DirectoryStore
 from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.generation import SecretFactory

@@ -30,14 +30,14 @@ def namespaces_by_caller(entries: Iterable[str]) -> dict[str, frozenset[str]]:
     Raises:
         ValueError: an entry is none of these.
     """
-    found: dict[str, frozenset[str]] = {}
+    namespaces: dict[str, frozenset[str]] = {}
     for entry in entries:
         name, separator, namespace = entry.partition("=")
         namespace = namespace if separator else ALL
         if not name.startswith("spiffe://") or (namespace != ALL and not grammars()["dns-label"].check(namespace)):
             raise ValueError("an entry of the callers must be ID, ID=* or ID=NAMESPACE, where ID is spiffe://...")
-        found[name] = found.get(name, frozenset()) | {namespace}
-    return found
+        namespaces[name] = namespaces.get(name, frozenset()) | {namespace}
+    return namespaces
 
 
 class Callers:
@@ -63,15 +63,15 @@ class Callers:
             return
         if not identity.spiffe_ids:
             raise Unauthenticated("the caller's certificate has no SPIFFE id: it needs a URI spiffe://...")
-        if any(service in one for one in identity.spiffe_ids for service in _SERVICES):
+        if any(service in identifier for identifier in identity.spiffe_ids for service in _SERVICES):
             raise PermissionDenied("a service may not call the bootstrapper")
         if self._allowed is None:
-            if not any(_role(one) in _CALLERS for one in identity.spiffe_ids):
+            if not any(_role(identifier) in _CALLERS for identifier in identity.spiffe_ids):
                 raise PermissionDenied(
                     f"this identity has none of the roles that call ({', '.join(sorted(_CALLERS))}), and there is no "
                     "operator's list of callers (--callers)"
                 )
-        elif not any(one in self._allowed for one in identity.spiffe_ids):
+        elif not any(identifier in self._allowed for identifier in identity.spiffe_ids):
             raise PermissionDenied("this identity is not on the operator's list of callers (--callers)")
 
     def check_cluster(self, identity: Identity | None, namespace: str) -> None:
@@ -82,7 +82,7 @@ class Callers:
         """
         if identity is None or self._allowed is None:
             return
-        theirs = frozenset().union(*(self._allowed.get(one, frozenset()) for one in identity.spiffe_ids))
+        theirs = frozenset().union(*(self._allowed.get(identifier, frozenset()) for identifier in identity.spiffe_ids))
         if theirs.isdisjoint({ALL, namespace} if namespace else {ALL}):
             raise PermissionDenied(
                 "this identity may not ask about clusters of that namespace (--callers)",

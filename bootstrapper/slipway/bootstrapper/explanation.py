@@ -25,8 +25,9 @@ from slipway.bootstrapper.size_doubts import size_doubts
 from slipway.bootstrapper.trials import Takers, Trials, stand_ins
 from slipway.bootstrapper.verdicts import Column, Verdicts
 from slipway.contract.errors import SlipwayError, SpecInvalid, Violation
+from slipway.contract.feature_uses import Use, uses
+from slipway.contract.items import origin_of
 from slipway.contract.source_position import with_remedy
-from slipway.contract.walk import Use, origin_of, uses
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -48,6 +49,8 @@ MAX_ENGINES = 16
 
 VERSION_NOT_ALLOWED = "PROVISIONER_VERSION_NOT_ALLOWED"
 """Code of the diagnostic about a version that the operator does not allow."""
+
+_NOT_SUPPORTED = ("is not supported", "are not supported")
 
 MAX_ROWS_BYTES = 3 * 1024 * 1024
 """Most bytes of the rows of an answer: with the rest of it they stay below what one message may have (4 MiB)."""
@@ -153,7 +156,7 @@ def _refused_versions(bootstrapper: Bootstrapper) -> Iterator[diagnosticpb.Diagn
 
 
 def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[diagnosticpb.Diagnostic]:
-    """Say why nobody could be chosen for the machine as its spec wishes it, whoever else could render it."""
+    """Report why no provisioner is chosen for the machine as its spec asks, whichever else renders it."""
     try:
         bootstrapper.chosen(subject)
     except SlipwayError as error:
@@ -239,8 +242,7 @@ def _head(column: Column) -> bootstrappb.ExplainColumn:
     if not reason and refusals:
         # No row is about the machine as a whole.
         of_machine = next((problem for problem in refusals if problem.feature in OF_MACHINE), None)
-        count = "1 field is not supported" if len(refusals) == 1 else f"{len(refusals)} fields are not supported"
-        reason = f"{person_path(of_machine.path)} {of_machine.sentence}" if of_machine else count
+        reason = f"{person_path(of_machine.path)} {of_machine.sentence}" if of_machine else _count(len(refusals))
     return bootstrappb.ExplainColumn(
         provisioner=column.candidate.name,
         version=column.candidate.version,
@@ -249,6 +251,15 @@ def _head(column: Column) -> bootstrappb.ExplainColumn:
         refusal=reason,
         engine=column.engine,
     )
+
+
+def _count(fields: int) -> str:
+    return f"1 field {_NOT_SUPPORTED[0]}" if fields == 1 else f"{fields} fields {_NOT_SUPPORTED[1]}"
+
+
+def counts_fields(refusal: str) -> bool:
+    """Whether the refusal of a column reports only how many fields it refuses, as its rows do."""
+    return refusal.endswith(_NOT_SUPPORTED)
 
 
 def _matrix(neutral: bundlepb.BootstrapBundle, columns: Sequence[Column]) -> bootstrappb.ExplainResponse:

@@ -9,13 +9,13 @@ from typing import Generic, TypeVar
 
 from google.protobuf.message import Message
 
-from slipway.contract.walk import Item, items
+from slipway.contract.items import Item, items
 
 T = TypeVar("T")
 
 
 def enclosing(path: str) -> Iterator[str]:
-    """Give the path, then every path that it lies in, the innermost first: those that walk.within() is true of."""
+    """Give the path, then every path that it lies in, the innermost first: those that items.within() is true of."""
     yield path
     for at in range(len(path) - 1, 0, -1):
         if path[at] in ".[":
@@ -24,11 +24,11 @@ def enclosing(path: str) -> Iterator[str]:
 
 def by_outer(entries: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
     """Give things, named by their field paths, under every path that they lie in, their own among them."""
-    found: dict[str, list[T]] = {}
+    groups: dict[str, list[T]] = {}
     for path, entry in entries:
         for outer in enclosing(path):
-            found.setdefault(outer, []).append(entry)
-    return found
+            groups.setdefault(outer, []).append(entry)
+    return groups
 
 
 class FieldIndex(Generic[T]):
@@ -42,7 +42,7 @@ class FieldIndex(Generic[T]):
 
     def holder(self, path: str) -> T | None:
         """Give the innermost thing that the field path is, or lies in; None when there is none."""
-        return next((self._by_path[one] for one in enclosing(path) if one in self._by_path), None)
+        return next((self._by_path[entry] for entry in enclosing(path) if entry in self._by_path), None)
 
 
 def item_index(message: Message) -> FieldIndex[Item]:

@@ -27,7 +27,7 @@ def import_document(request: bootstrappb.ImportKubeadmConfigRequest) -> bootstra
     except SourceError as error:
         raise import_invalid(error) from None
     # The remarks first: a document may ask for one at every place.
-    for size in (sum(one.ByteSize() for one in result.diagnostics), result.spec.ByteSize()):
+    for size in (sum(diagnostic.ByteSize() for diagnostic in result.diagnostics), result.spec.ByteSize()):
         _check(size)
     document = as_document(result).encode()
     _check(len(document))

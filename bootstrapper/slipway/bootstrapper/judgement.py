@@ -19,7 +19,7 @@ from slipway.bootstrapper.problems.places import bundle_path
 from slipway.bootstrapper.problems.problem import OF_MACHINE, Problem, in_order
 from slipway.contract.errors import ProvisionerFailed, SlipwayError, UnsupportedFeature
 from slipway.contract.features import compute_features, unsupported
-from slipway.contract.walk import within
+from slipway.contract.items import within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
@@ -101,26 +101,26 @@ async def negotiate(  # noqa: PLR0913  # what to ask, and how
     """
     lowers = True
     for _ in range(MAX_RENDERS):
-        asked, most = prepared, math.inf
+        attempt, most = prepared, math.inf
         if problems:
             rest = await _remainder(prepared) if limit is not None else None
             if limit is None or rest is None:
                 return None, False
             if limit.when() is None:
                 limit.reschedule(asyncio.get_running_loop().time() + TRIAL_TIMEOUT)
-            asked, most = rest, TRIAL_TIMEOUT
-            preparer.seal(asked.compiled.bundle, asked.available)
+            attempt, most = rest, TRIAL_TIMEOUT
+            preparer.seal(attempt.compiled.bundle, attempt.available)
         try:
             check_only = validate_only or bool(problems)
             answer = await preparer.ask(
-                asked, accept_attachments=accept_attachments, validate_only=check_only, most=most
+                attempt, accept_attachments=accept_attachments, validate_only=check_only, most=most
             )
         except UnsupportedFeature as error:
             rejected = {bundle_path(violation.path): violation for violation in error.violations}
             if limit is None and not rejected:
                 raise
             if not lowers or not rejected or prepared.compiled.draft is None:
-                problems += problems_of_answer(error, asked.compiled.bundle)
+                problems += problems_of_answer(error, attempt.compiled.bundle)
                 return None, TRUNCATED not in error.metadata
             # A status holds only so many fields: what it left out is in the next one.
             lowers = TRUNCATED in error.metadata

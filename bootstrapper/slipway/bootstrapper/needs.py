@@ -37,7 +37,7 @@ def needed(
     own_discovery = spec.discovery.HasField("file") or spec.discovery.token.HasField("token")
     if own_discovery and subject.machine.role != clusterpb.ROLE_INIT:
         without.add(BOOTSTRAP_TOKEN)
-    return tuple(one for one in declared if one.name not in without)
+    return tuple(declaration for declaration in declared if declaration.name not in without)
 
 
 def user_secrets(subject: CheckedSubject, material: Iterable[secretpb.Secret]) -> list[secretpb.Secret]:
@@ -45,4 +45,4 @@ def user_secrets(subject: CheckedSubject, material: Iterable[secretpb.Secret]) -
     external = subject.spec.kubernetes.etcd.HasField("external")
     control_plane = subject.machine.role != clusterpb.ROLE_WORKER
     theirs = {ETCD_CA, ETCD_CLIENT} if external and control_plane else set()
-    return [one for one in material if "/" not in one.name or one.name in theirs]
+    return [secret for secret in material if "/" not in secret.name or secret.name in theirs]

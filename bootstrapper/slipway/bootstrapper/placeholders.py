@@ -10,11 +10,11 @@ PLACEHOLDER = b"placeholder"
 
 def user_placeholders(spec: specpb.MachineBootstrapSpec) -> secretpb.SecretMaterial:
     """Give a value for every secret that a spec refers to."""
-    found = {(one.name, one.key) for _, one in references(spec)}
+    secrets = {(secret.name, secret.key) for _, secret in references(spec)}
     return secretpb.SecretMaterial(
         secrets=[
             secretpb.Secret(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=PLACEHOLDER)
-            for name, key in sorted(found)
+            for name, key in sorted(secrets)
         ]
     )
 

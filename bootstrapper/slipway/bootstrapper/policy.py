@@ -128,7 +128,7 @@ def check_declarations(name: str, info: provisionerpb.FormatInfo) -> None:
         )
     domain = name if "." in name else f"{name}.{OWN_DOMAIN}"
     for declaration in info.secrets:
-        if not all(_within(domain, one) for one in (declaration.name, declaration.issuer or declaration.name)):
+        if not all(_within(domain, text) for text in (declaration.name, declaration.issuer or declaration.name)):
             raise ProvisionerNotAllowed(
                 f"provisioner {name} declares a secret that is not one DNS label under its own domain {domain}",
                 metadata={"provisioner": name},
@@ -136,5 +136,5 @@ def check_declarations(name: str, info: provisionerpb.FormatInfo) -> None:
 
 
 def _within(domain: str, name: str) -> bool:
-    found, separator, rest = name.partition("/")
-    return found == domain and bool(separator) and _LABEL.fullmatch(rest) is not None
+    name_domain, separator, rest = name.partition("/")
+    return name_domain == domain and bool(separator) and _LABEL.fullmatch(rest) is not None

@@ -10,17 +10,17 @@ from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.report_addresses import AddressesOf, address_secrets, operators_reporting
-from slipway.bootstrapper.assembly.report_items import check_reporting
+from slipway.bootstrapper.assembly.report_items import check_addresses, check_reporting
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
-from slipway.bootstrapper.compilation import Compiler
-from slipway.bootstrapper.compiled import Compiled
+from slipway.bootstrapper.compilation.compiled import Compiled
+from slipway.bootstrapper.compilation.compiler import Compiler
+from slipway.bootstrapper.compilation.machine_classes import CheckedSubjects
 from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
 from slipway.bootstrapper.key_settings import key_settings
-from slipway.bootstrapper.machine_classes import CheckedSubjects
 from slipway.bootstrapper.needs import needed, user_secrets
 from slipway.bootstrapper.policy import Policy, check_declarations
 from slipway.bootstrapper.problems.conversion import diagnostic, omission
@@ -234,6 +234,7 @@ class Preparer:
                 available += address_secrets(addresses(bundle.id))
             collect(bundle, available)
             check_membership_secret(bundle)
+            check_addresses(subject.spec.reporting, bundle.secrets.secrets)
             return bundle, available
 
         with span("assemble bundle"):

@@ -70,7 +70,7 @@ async def explain_provision(
     Raises:
         SpecInvalid: the spec itself is not sound.
     """
-    asked = provisioningpb.ProvisionRequest(spec=request.spec, machine_name=request.machine_name or ANY_MACHINE)
-    subject = await beside(request.ByteSize(), partial(check_provision, asked))
+    provision = provisioningpb.ProvisionRequest(spec=request.spec, machine_name=request.machine_name or ANY_MACHINE)
+    subject = await beside(request.ByteSize(), partial(check_provision, provision))
     answer = await explain_subject(bootstrapper, subject)
     return provisioningpb.ExplainProvisionResponse.FromString(answer.SerializeToString())

@@ -48,7 +48,7 @@ def _doubt(formats: Sequence[str], since: str, how: str) -> diagnosticpb.Diagnos
 
 
 def _is_doubted(column: Column, *, referred: int) -> bool:
-    """Tell whether user data that fit would not, if secrets did not compress and those of the user's had so many bytes.
+    """Return whether user data that fit would not, if secrets did not compress and the user's had so many bytes.
 
     A secret as text has, after gzip and base64, about the bytes that it has.
     """
@@ -73,9 +73,9 @@ def _counted(size: bootstrappb.Size, *, squeezed: bool, encoded: bool) -> int:
 
 def _cluster_secrets(bundle: bundlepb.BootstrapBundle) -> int:
     """Give the bytes of the secrets that are no user's: their placeholders are as long."""
-    return sum(len(one.value) for one in bundle.secrets.secrets if not _is_of_user(one.name))
+    return sum(len(secret.value) for secret in bundle.secrets.secrets if not _is_of_user(secret.name))
 
 
 def _is_of_user(name: str) -> bool:
-    """Tell whether a secret is a user's Secret: names of all others have a domain."""
+    """Return whether a secret is a user's Secret: names of all others have a domain."""
     return "/" not in name

@@ -6,10 +6,11 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 DEFAULT_ARCHITECTURE = "amd64"
-# Systems that take no plan by cloud-init or Ignition, with what they take: a provisioner of their own must name them.
+# Systems that none of the formats for Linux in general sets up, with what they take: a provisioner of their own must
+# name them.
 _OWN_FORMATS = {
     "bottlerocket": "takes settings in TOML, and has no shell for steps",
-    "kairos": "takes a cloud-config of its own, of which cloud-init's modules are not a part",
+    "kairos": "takes a cloud-config of its own, which has other modules",
 }
 _SYSTEM_FIELDS = ("os_family", "distribution", "os_version")
 

@@ -49,12 +49,13 @@ class Trials:
                 bundle, available, _ = await self._preparer.neutral_in(
                     self._subject, setting, await self._secrets(), store=PlaceholderStore()
                 )
-                self._neutral[key] = bundle, [hidden(one) for one in available]
+                self._neutral[key] = bundle, [hidden(entry) for entry in available]
         return self._neutral[key]
 
     async def prepared(self, candidate: Candidate) -> Prepared:
         """Lower the bundle for a candidate; nothing is refused here."""
-        neutral, available = await self.neutral(candidate)
+        shared, available = await self.neutral(candidate)
+        neutral = await beside(shared.ByteSize(), partial(_rendered_by, candidate, shared))
         optional = frozenset(self._subject.spec.optional_features)
         compiled = await self._preparer.compile(neutral, candidate, optional_features=optional)
         return Prepared(self._subject, candidate, compiled, available, neutral)
@@ -98,6 +99,14 @@ class Trials:
             return await judge(self._preparer, await self.prepared(candidate))
         except Exception:  # noqa: BLE001  # who is only looked at must not spoil the answer about another
             return Trial()
+
+
+def _rendered_by(candidate: Candidate, neutral: bundlepb.BootstrapBundle) -> bundlepb.BootstrapBundle:
+    """Return a copy that names the provisioner, as a rendered machine has it: so the sizes are the same."""
+    result = bundlepb.BootstrapBundle()
+    result.CopyFrom(neutral)
+    result.provenance.provisioner = f"{candidate.name}/{candidate.version}"
+    return result
 
 
 FORMAT = "format "

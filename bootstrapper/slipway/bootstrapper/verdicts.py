@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from slipway.bootstrapper.assembly.paths import describe
-from slipway.bootstrapper.compilation import ENGINE_NAMESPACES
-from slipway.bootstrapper.compiled import Compiled
+from slipway.bootstrapper.compilation.compiled import Compiled
+from slipway.bootstrapper.compilation.engine_plan import ENGINE_NAMESPACES
 from slipway.bootstrapper.delivery.fitting import Fitted
 from slipway.bootstrapper.field_index import enclosing
 from slipway.bootstrapper.judgement import Trial
@@ -19,7 +19,8 @@ from slipway.bootstrapper.problems.problem import Problem
 from slipway.bootstrapper.problems.remedies import remedy_of_error
 from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.contract.errors import SlipwayError
-from slipway.contract.walk import Use, origin_of, within
+from slipway.contract.feature_uses import Use
+from slipway.contract.items import origin_of, within
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
@@ -62,7 +63,7 @@ class Verdicts:
         lowered = compiled.lowered if compiled else []
         self._lowered = _ByField(((each.field_path, each.origin, each) for each in lowered), by_item=True)
         violations = column.error.violations if column.error else []
-        self._violations = {person_field(one.path): one for one in reversed(violations)}
+        self._violations = {person_field(violation.path): violation for violation in reversed(violations)}
 
     @property
     def names_fields(self) -> bool:
@@ -78,8 +79,8 @@ class Verdicts:
         if self._column.compiled is None:
             if error is None:
                 raise AssertionError("a format was neither compiled nor is it said why not")
-            told = next((one.remedy for one in error.violations if one.remedy), "")
-            return _refused_cell(error.message, told or remedy_of_error(error))
+            remedy = next((entry.remedy for entry in error.violations if entry.remedy), "")
+            return _refused_cell(error.message, remedy or remedy_of_error(error))
         omitted = self._omitted.find(use)
         if omitted is not None:
             return bootstrappb.ExplainCell(verdict=bootstrappb.VERDICT_OMITTED, reason=omitted.reason)

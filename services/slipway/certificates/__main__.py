@@ -20,7 +20,7 @@ _PUBLIC_MODE = 0o644
 @click.argument("directory", type=click.Path(path_type=Path, file_okay=False))
 @click.option(
     "--subject", "subjects", multiple=True, required=True, metavar="ROLE/NAME[=HOST,...]",
-    help="Who gets a certificate, e.g. provisioner/cloud-init=cloud-init,127.0.0.1. May be given several times.",
+    help="Who gets a certificate, e.g. provisioner/acme=acme,127.0.0.1. May be given several times.",
 )  # fmt: skip
 @click.option("--trust-domain", default="slipway", show_default=True, help="Trust domain of the SPIFFE ids.")
 @click.option("--days", default=30, show_default=True, type=click.IntRange(1, 3650), help="How long they are valid.")

@@ -143,14 +143,14 @@ class Authority:
 
 def names(subject: Subject, *, trust_domain: str) -> Sequence[x509.GeneralName]:
     """Give the names that the certificate of a subject carries."""
-    found: list[x509.GeneralName] = [
+    names: list[x509.GeneralName] = [
         x509.UniformResourceIdentifier(f"spiffe://{trust_domain}/{subject.role}/{subject.name}")
     ]
     if subject.role == PROVISIONER:
-        found.append(x509.DNSName(provisioner_host(trust_domain=trust_domain, name=subject.name)))
+        names.append(x509.DNSName(provisioner_host(trust_domain=trust_domain, name=subject.name)))
     elif subject.role in _SERVICES:
-        found.append(x509.DNSName(service_host(trust_domain=trust_domain, role=_SERVICES[subject.role])))
-    return found + [_host(host) for host in subject.hosts]
+        names.append(x509.DNSName(service_host(trust_domain=trust_domain, role=_SERVICES[subject.role])))
+    return names + [_host(host) for host in subject.hosts]
 
 
 def _host(host: str) -> x509.GeneralName:

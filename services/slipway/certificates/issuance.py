@@ -20,7 +20,7 @@ Data = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class Lifetimes:
     """How long things last.
 
     Attributes:
@@ -46,29 +46,33 @@ class Terms:
 class Issuance:
     """The authority of an installation at one moment, and what it issues."""
 
-    def __init__(self, kept: Data, *, trust_domain: str, now: datetime, terms: Terms) -> None:
+    def __init__(self, kept: Data, *, trust_domain: str, now: datetime, lifetimes: Lifetimes) -> None:
         """Go on with what is kept of the authority; make a new one where nothing usable is."""
-        self._now, self._terms, self._trust_domain = now, terms, trust_domain
+        self._now, self._lifetimes, self._trust_domain = now, lifetimes, trust_domain
         current = self._usable(kept, CERTIFICATE, KEY)
         following = self._usable(kept, NEXT_CERTIFICATE, NEXT_KEY)
-        previous = [one for one in _certificates(kept.get(PREVIOUS, b"")) if one.not_valid_after_utc > now]
-        if following is not None and (current is None or following.begins + terms.spread <= now):
+        previous = [
+            certificate
+            for certificate in _certificates(kept.get(PREVIOUS, b""))
+            if certificate.not_valid_after_utc > now
+        ]
+        if following is not None and (current is None or following.begins + lifetimes.spread <= now):
             previous = [] if current is None else _certificates(current.certificate)
             current, following = following, None
         if current is None:
-            current = Authority(trust_domain=trust_domain, now=now, validity=terms.authority)
-        if following is None and current.expires - now <= terms.announce:
-            following = Authority(trust_domain=trust_domain, now=now, validity=terms.authority)
+            current = Authority(trust_domain=trust_domain, now=now, validity=lifetimes.authority)
+        if following is None and current.expires - now <= lifetimes.announce:
+            following = Authority(trust_domain=trust_domain, now=now, validity=lifetimes.authority)
         self._signing, self._next = current, following
-        self._previous = b"".join(one.public_bytes(Encoding.PEM) for one in previous)
+        self._previous = b"".join(entry.public_bytes(Encoding.PEM) for entry in previous)
 
     @property
     def authority(self) -> dict[str, bytes]:
         """What is to be kept of the authority; its keys are in it."""
-        found = {CERTIFICATE: self._signing.certificate, KEY: self._signing.pair.key, TRUSTED: self.trusted}
+        entries = {CERTIFICATE: self._signing.certificate, KEY: self._signing.pair.key, TRUSTED: self.trusted}
         if self._next is not None:
-            found |= {NEXT_CERTIFICATE: self._next.certificate, NEXT_KEY: self._next.pair.key}
-        return found | ({PREVIOUS: self._previous} if self._previous else {})
+            entries |= {NEXT_CERTIFICATE: self._next.certificate, NEXT_KEY: self._next.pair.key}
+        return entries | ({PREVIOUS: self._previous} if self._previous else {})
 
     @property
     def trusted(self) -> bytes:
@@ -80,22 +84,25 @@ class Issuance:
         if self._lasts(kept, subject):
             return {CERTIFICATE: kept[CERTIFICATE], KEY: kept[KEY], TRUSTED: self.trusted}
         issuer = Authority(
-            trust_domain=self._trust_domain, now=self._now, validity=self._terms.certificate, kept=self._signing.pair
+            trust_domain=self._trust_domain,
+            now=self._now,
+            validity=self._lifetimes.certificate,
+            kept=self._signing.pair,
         )
         issued = issuer.issue(subject)
         return {CERTIFICATE: issued.certificate, KEY: issued.key, TRUSTED: self.trusted}
 
     def _usable(self, kept: Data, certificate: str, key: str) -> Authority | None:
         try:
-            found = Authority(
+            authority = Authority(
                 trust_domain=self._trust_domain,
                 now=self._now,
-                validity=self._terms.authority,
+                validity=self._lifetimes.authority,
                 kept=Issued(kept[certificate], kept[key]),
             )
         except (KeyError, ValueError, TypeError):
             return None
-        return found if found.begins <= self._now + _AHEAD and self._now < found.expires else None
+        return authority if authority.begins <= self._now + _AHEAD and self._now < authority.expires else None
 
     def _lasts(self, kept: Data, subject: Subject) -> bool:
         """Whether a certificate is the subject's, of an authority that is trusted, and not about to end."""
@@ -106,7 +113,7 @@ class Issuance:
         except (KeyError, ValueError, TypeError, x509.ExtensionNotFound):
             return False
         return (
-            certificate.not_valid_after_utc - self._now > self._terms.renew
+            certificate.not_valid_after_utc - self._now > self._lifetimes.renew
             and certificate.not_valid_before_utc <= self._now
             and key.public_key() == certificate.public_key()
             and list(carried) == list(names(subject, trust_domain=self._trust_domain))

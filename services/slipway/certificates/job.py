@@ -18,13 +18,13 @@ import click
 import structlog
 
 from slipway.certificates.authority import Subject
-from slipway.certificates.issuance import Issuance, Terms, expiry
+from slipway.certificates.issuance import Issuance, Lifetimes, expiry
 from slipway.certificates.subjects import read_subject
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.failures import ApiFailure
-from slipway.controller.objects import Objects
-from slipway.controller.resources import SECRETS, WEBHOOKS, Json
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.failures import ApiFailure
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import SECRETS, WEBHOOKS, Json
 from slipway.rpc.logs import configure_logging
 
 AUTHORITY = "slipway-authority"
@@ -57,7 +57,7 @@ def main(
 ) -> None:
     """Issue what is missing or about to end, and leave everything else as it is; end with 1 when an object failed."""
     configure_logging(extra_keys=("secret", "until", "webhook", "failure"))
-    wanted = [read_subject(one) for one in subjects]
+    wanted = [read_subject(subject) for subject in subjects]
     sys.exit(
         asyncio.run(
             _run(kubeconfig, namespace=namespace, subjects=wanted, webhooks=webhooks, trust_domain=trust_domain)
@@ -91,7 +91,7 @@ async def keep(  # noqa: PLR0913  # keyword-only
     subjects: Sequence[Subject],
     trust_domain: str,
     now: datetime,
-    terms: Terms | None = None,
+    lifetimes: Lifetimes | None = None,
 ) -> bytes:
     """Bring the Secrets of an installation up to date; give the authorities that are trusted, PEM.
 
@@ -101,7 +101,7 @@ async def keep(  # noqa: PLR0913  # keyword-only
         ApiFailure: a Secret is not there, or somebody else has changed one meanwhile; what was written is good.
     """
     secret = await api.get(SECRETS, namespace, AUTHORITY)
-    issuance = Issuance(_data(secret), trust_domain=trust_domain, now=now, terms=terms or Terms())
+    issuance = Issuance(_data(secret), trust_domain=trust_domain, now=now, lifetimes=lifetimes or Lifetimes())
     await _write(api, secret, issuance.authority)
     for subject in subjects:
         secret = await api.get(SECRETS, namespace, secret_of(subject))
@@ -115,13 +115,13 @@ async def trust(api: Objects, name: str, trusted: bytes) -> None:
     Raises:
         ApiFailure: the configuration is not there, or somebody else has changed it meanwhile.
     """
-    found = await api.get(WEBHOOKS, "", name)
+    configuration = await api.get(WEBHOOKS, "", name)
     bundle = base64.b64encode(trusted).decode()
-    hooks: list[Json] = found.get("webhooks") or []
-    told = [{**one, "clientConfig": {**one["clientConfig"], "caBundle": bundle}} for one in hooks]
-    if told == hooks:
+    hooks: list[Json] = configuration.get("webhooks") or []
+    trusting = [{**hook, "clientConfig": {**hook["clientConfig"], "caBundle": bundle}} for hook in hooks]
+    if trusting == hooks:
         return
-    await api.replace(WEBHOOKS, "", {**found, "webhooks": told})
+    await api.replace(WEBHOOKS, "", {**configuration, "webhooks": trusting})
     _log.info("written", webhook=name)
 
 

@@ -18,7 +18,7 @@ from slipway.cli.redacted import readable
 from slipway.cli.remarks import note_error, note_files
 from slipway.cli.rendering import check_provisioner
 from slipway.contract.errors import SlipwayError
-from slipway.contract.walk import items
+from slipway.contract.items import items
 from slipway.contract.yaml_encode import encode
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -56,11 +56,13 @@ def bundle(lowered_for: str, show_secrets: bool, output: str, **values: Any) -> 
     note_files(loaded)
     bundles = asyncio.run(_bundles(loaded, connection_from(values), lowered_for=lowered_for, show_secrets=show_secrets))
     if output == "table":
-        for name, one in bundles:
-            rows = [[describe(item.message.origin), item.feature, str(item.message.ByteSize())] for item in items(one)]
+        for name, entry in bundles:
+            rows = [
+                [describe(item.message.origin), item.feature, str(item.message.ByteSize())] for item in items(entry)
+            ]
             show(table(name, ["item", "feature", "bytes"], rows))
     elif bundles:
-        trees = [encode(one) if show_secrets else readable(encode(one)) for _, one in bundles]
+        trees = [encode(entry) if show_secrets else readable(encode(entry)) for _, entry in bundles]
         emit(trees if len(loaded.questions) > 1 else trees[0], output)
     if len(bundles) < len(loaded.questions):
         sys.exit(FAILED)

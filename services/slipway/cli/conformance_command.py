@@ -161,7 +161,7 @@ def run(**values: Any) -> None:
     if not values["start_cmd"] and not values["insecure"] and not values["tls_cert_dir"]:
         raise click.UsageError("give --tls-cert-dir DIR, or --insecure for one on this machine")
     known = _known(values["known_failures"], run.ids(), known_failures)
-    unknown = [one for one in values["only"] if not run.names(one)]
+    unknown = [entry for entry in values["only"] if not run.names(entry)]
     if unknown:
         raise click.UsageError(f"there is no group, clause or check {', '.join(unknown)}")
     names = (
@@ -169,7 +169,7 @@ def run(**values: Any) -> None:
         *("keep", "boot_cmd", "boot_seconds"),
     )
     wanted = run.Wanted(only=values["only"], known=known)
-    progress = None if values["quiet"] else lambda one, number, of: note(verdict.progress(one, number, of))
+    progress = None if values["quiet"] else lambda entry, number, of: note(verdict.progress(entry, number, of))
     measured = figures.Figures()
     options = Options(**{name: values[name] for name in names}, seconds=values["seconds"] or 0.0)
     try:

@@ -7,7 +7,6 @@ from typing import Any
 import click
 from rich.text import Text
 
-from slipway.cli.diagnosis_tree import diagnosis_tree
 from slipway.cli.failures import reported
 from slipway.cli.options import output_option
 from slipway.cli.output import emit, note, say, show
@@ -15,6 +14,7 @@ from slipway.cli.timeline_lines import timeline_lines
 from slipway.diagnosis.bootstrap_events import events_of
 from slipway.diagnosis.diagnosis import Diagnosis, Finding, Outcome
 from slipway.diagnosis.diagnosis import diagnose as diagnosed
+from slipway.diagnosis.diagnosis_tree import diagnosis_tree
 from slipway.diagnosis.log_files import LARGEST, Log, LogError, logs_of
 from slipway.diagnosis.scrubbing import scrubbed
 from slipway.diagnosis.timeline import timelines

@@ -20,7 +20,7 @@ from slipway.cli.options import file_options, files_from, inputs_from, output_op
 from slipway.cli.output import emit, note, say, show, table
 from slipway.cli.remarks import note_error, note_files
 from slipway.contract.errors import SlipwayError
-from slipway.contract.walk import items
+from slipway.contract.items import items
 from slipway.contract.yaml_encode import encode
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -69,7 +69,10 @@ def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
         note(f"key {key} of secret {name} is in one of the two files only: its value is not compared", "warning")
     changes = list(compare(old, new))
     if output != "table":
-        emit([{"machine": one[0], "change": one[1], "what": one[2], "fields": one[3]} for one in changes], output)
+        emit(
+            [{"machine": change[0], "change": change[1], "what": change[2], "fields": change[3]} for change in changes],
+            output,
+        )
     elif changes:
         rows = [[machine, change, what, ", ".join(fields)] for machine, change, what, fields in changes]
         show(table("", ["machine", "change", "what", "fields"], rows))
@@ -97,8 +100,8 @@ async def _machines(loaded: Loaded, invented: bytes | None) -> dict[str, Compara
             note_error(loaded, question, error, kind="invalid")
             refused = True
             continue
-        inline = (one for one in available if one.name == INLINE)
-        written = (one for one in question.secrets.secrets if one.value != invented)
+        inline = (entry for entry in available if entry.name == INLINE)
+        written = (secret for secret in question.secrets.secrets if secret.value != invented)
         machines[question.name] = Comparable(bundle, known_values([*inline, *written]))
     if refused:
         sys.exit(FAILED)
@@ -114,8 +117,8 @@ def compare(old: dict[str, Comparable], new: dict[str, Comparable]) -> Iterator[
         if machine not in new or machine not in old:
             yield machine, "removed" if machine not in new else "added", "the machine", []
             continue
-        before, after = (dict(_parts(one)) for one in digested(old[machine], new[machine], by_value=True))
-        masked = [dict(_parts(one)) for one in digested(old[machine], new[machine], by_value=False)]
+        before, after = (dict(_parts(entry)) for entry in digested(old[machine], new[machine], by_value=True))
+        masked = [dict(_parts(entry)) for entry in digested(old[machine], new[machine], by_value=False)]
         for what in sorted(before.keys() | after.keys()):
             if what not in after or what not in before:
                 yield machine, "removed" if what not in after else "added", what, []

@@ -91,14 +91,16 @@ def _broken(name: str, width: int) -> Iterator[str]:
 
 
 def _lowered(entry: Entry) -> list[str]:
-    return sorted({str(one["feature"]).removeprefix("os.") for one in entry.lowered if one["feature"] not in _HIDDEN})
+    return sorted(
+        {str(element["feature"]).removeprefix("os.") for element in entry.lowered if element["feature"] not in _HIDDEN}
+    )
 
 
 def _refused(entry: Entry, most: int, *, with_features: bool) -> Iterator[str]:
     """Give a line for each refused feature: the first field that uses it, and how many more do."""
     fields: dict[str, list[str]] = {}
-    for one in entry.refusals:
-        fields.setdefault(one["feature"], []).append(short_field(one["field"]))
+    for refusal in entry.refusals:
+        fields.setdefault(refusal["feature"], []).append(short_field(refusal["field"]))
     for feature, places in list(fields.items())[:most]:
         more = f" +{len(places) - 1}" if len(places) > 1 else ""
         name = f" ({feature})" if with_features else ""
@@ -111,4 +113,4 @@ def _refused(entry: Entry, most: int, *, with_features: bool) -> Iterator[str]:
 def short_field(field: str) -> str:
     """Give a field's path without what all fields of its document share."""
     path = field.rpartition(": ")[2]
-    return next((path.removeprefix(one) for one in _PREFIXES if path.startswith(one)), path)
+    return next((path.removeprefix(prefix) for prefix in _PREFIXES if path.startswith(prefix)), path)

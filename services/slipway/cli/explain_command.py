@@ -96,7 +96,7 @@ def explain(formats: tuple[str, ...], provisioner: str, engines: tuple[str, ...]
         tree["machine"]
         for tree in trees
         if any(column["renderable"] for column in tree["columns"])
-        and not any(one["code"] in NOT_CHOSEN for one in tree["diagnostics"])
+        and not any(diagnostic["code"] in NOT_CHOSEN for diagnostic in tree["diagnostics"])
     }
     if rendered != {question.name for question in loaded.questions}:
         sys.exit(FAILED)
@@ -123,26 +123,28 @@ async def _explain(
             except SlipwayError as error:
                 note_error(loaded, question, error)
             else:
-                answers[question.name] = _placed(question, answer)
+                answers[question.name] = _name_fields(question, answer)
                 note_answer(loaded, question, answer.diagnostics)
     return answers
 
 
-def _placed(question: MachineQuestion, answer: bootstrappb.ExplainResponse) -> bootstrappb.ExplainResponse:
+def _name_fields(question: MachineQuestion, answer: bootstrappb.ExplainResponse) -> bootstrappb.ExplainResponse:
     """Name the fields that the server knows by their paths in a spec as the user wrote them."""
     for row in answer.rows:
         if not row.origin.document:
             document, _, path = question.as_written(row.origin.path).rpartition(": ")
             row.origin.document, row.origin.path = document, path
-    for one in answer.diagnostics:
-        if one.field_path and not one.origin.path:
-            document, _, path = question.as_written(one.field_path).rpartition(": ")
-            one.origin.document, one.origin.path = document, path
+    for diagnostic in answer.diagnostics:
+        if diagnostic.field_path and not diagnostic.origin.path:
+            document, _, path = question.as_written(diagnostic.field_path).rpartition(": ")
+            diagnostic.origin.document, diagnostic.origin.path = document, path
     return answer
 
 
 def _check_formats(formats: tuple[str, ...], answers: dict[str, bootstrappb.ExplainResponse]) -> None:
-    known = {name for answer in answers.values() for one in answer.columns for name in (one.format, one.provisioner)}
+    known = {
+        name for answer in answers.values() for column in answer.columns for name in (column.format, column.provisioner)
+    }
     for name in formats:
         if known and name not in known:
             meant = did_you_mean(name, known)
@@ -156,14 +158,14 @@ def _tree(machine: str, answer: bootstrappb.ExplainResponse, shown: list[int]) -
         "machine": machine,
         "columns": [
             {
-                "provisioner": one.provisioner,
-                "version": one.version,
-                "format": one.format,
-                "engine": one.engine,
-                "renderable": one.renderable,
-                "refusal": one.refusal,
+                "provisioner": column.provisioner,
+                "version": column.version,
+                "format": column.format,
+                "engine": column.engine,
+                "renderable": column.renderable,
+                "refusal": column.refusal,
             }
-            for one in columns
+            for column in columns
         ],
         "rows": [
             {
@@ -183,5 +185,5 @@ def _tree(machine: str, answer: bootstrappb.ExplainResponse, shown: list[int]) -
             }
             for row in answer.rows
         ],
-        "diagnostics": [diagnostic_tree(one) for one in answer.diagnostics],
+        "diagnostics": [diagnostic_tree(diagnostic) for diagnostic in answer.diagnostics],
     }

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slipway.bootstrapper.assembly.paths import describe
-from slipway.bootstrapper.explanation import HIDDEN, NOT_CHOSEN
+from slipway.bootstrapper.explanation import HIDDEN, NOT_CHOSEN, counts_fields
 from slipway.cli.entry_table import short_field
 from slipway.cli.output import style_of
 from slipway.contract.source_position import with_remedy
@@ -75,7 +75,7 @@ def reasons(answer: bootstrappb.ExplainResponse, shown: Sequence[int]) -> Iterat
     for index in shown:
         column = answer.columns[index]
         named = any(row.cells[index].verdict == bootstrappb.VERDICT_REFUSED for row in answer.rows)
-        if not column.renderable and not named:
+        if not column.renderable and not (named and counts_fields(column.refusal)):
             results.setdefault(("refused", column.refusal), {})[index] = {}
     everything = len({describe(row.origin) for row in answer.rows})
     for (kind, reason), by_format in results.items():

@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 import click
 
 from slipway.bootstrapper.importers.substitution import VariablesUnset
+from slipway.bootstrapper.problems.error_texts import report
 from slipway.cli.exit_codes import FAILED, INTERRUPTED
 from slipway.cli.folding import folded
 from slipway.cli.output import note
 from slipway.contract.errors import SlipwayError
-from slipway.contract.source_position import SourceError, with_remedy
+from slipway.contract.source_position import SourceError
 
 F = TypeVar("F", bound=Callable[..., Any])
 _HOW_TO_SET = "give variables by --set NAME=VALUE or in the environment; --set-missing fills them in for a first look"
@@ -31,12 +32,12 @@ def reported(command: F) -> F:
             note("interrupted")
             sys.exit(INTERRUPTED)
         except SlipwayError as error:
-            note(describe(error))
+            note(report(error))
         except VariablesUnset as error:
             note(str(error))
             note(_HOW_TO_SET, "note")
         except SourceError as error:
-            note("\n".join(folded(str(one) for one in error.problems)))
+            note("\n".join(folded(str(problem) for problem in error.problems)))
         except ConnectionError as error:
             note(str(error))
         except OSError as error:
@@ -47,13 +48,6 @@ def reported(command: F) -> F:
         sys.exit(FAILED)
 
     return wrapper  # type: ignore[return-value]  # the wrapper has the command's own signature
-
-
-def describe(error: SlipwayError) -> str:
-    """Give an error for people: reason, sentence, and a line for each field."""
-    lines = [f"{error.reason or error.code.name}: {error.message}"]
-    lines += [f"  {one.path}: {with_remedy(one.description, one.remedy)}" for one in error.violations]
-    return "\n".join(lines)
 
 
 def _place(error: BaseException) -> str:

@@ -85,14 +85,14 @@ def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FB
         return
     documents, hidden = _documents(loaded.questions, show_secrets=show_secrets, with_clusters=not lone)
     if hidden:
-        told = "secrets were left out, so that no command reads it as it is; --show-secrets writes them"
-        note(f"{told}: {', '.join(hidden)}", "warning")
+        message = "secrets were left out, so that no command reads it as it is; --show-secrets writes them"
+        note(f"{message}: {', '.join(hidden)}", "warning")
     secrets = secret_documents(loaded.questions)
     if show_secrets:
         documents += secrets
     elif secrets:
-        told = "Secrets of the files were not written: give them beside the spec, or use --show-secrets"
-        note(f"{told}: {', '.join(one['metadata']['name'] for one in secrets)}", "note")
+        message = "Secrets of the files were not written: give them beside the spec, or use --show-secrets"
+        note(f"{message}: {', '.join(secret['metadata']['name'] for secret in secrets)}", "note")
     as_json = output == "json"
     text = json.dumps(documents, indent=2, ensure_ascii=False) if as_json else dump(*documents).rstrip("\n")
     say(_SUBSTITUTED.sub("$$", text) if inputs.substitute else text)
@@ -146,7 +146,7 @@ def _documents(
         name = spec.cluster.name
         if (namespace, name) in heads_seen:
             further = (f"{name}-{number}" for number in count(2))
-            name = next(one for one in further if (namespace, one) not in own | heads_seen)
+            name = next(candidate for candidate in further if (namespace, candidate) not in own | heads_seen)
         heads_seen.add((namespace, name))
         head = metadata(name, namespace)
         heads.append({"apiVersion": API_VERSION, "kind": CLUSTER, "metadata": head, "spec": encode(spec)})

@@ -31,12 +31,12 @@ class Comparable:
 
     def unknown(self) -> set[Place]:
         """Give what is referred to without its value being at hand."""
-        return {(one.name, one.key) for _, one in references(self.bundle)} - self.known.keys()
+        return {(secret.name, secret.key) for _, secret in references(self.bundle)} - self.known.keys()
 
 
 def known_values(secrets: Iterable[secretpb.Secret]) -> dict[Place, str]:
     """Give the digests of secrets."""
-    return {(one.name, one.key): hashlib.sha256(one.value).hexdigest() for one in secrets}
+    return {(secret.name, secret.key): hashlib.sha256(secret.value).hexdigest() for secret in secrets}
 
 
 def digested(
@@ -58,12 +58,14 @@ def digested(
 def one_sided(old: Mapping[str, Comparable], new: Mapping[str, Comparable]) -> Iterator[Place]:
     """Give the secrets whose value is at hand on one side only, while both sides refer to them."""
     both = [(old[name], new[name]) for name in sorted(old.keys() & new.keys())]
-    places = {place for one, two in both for place in one.unknown() ^ two.unknown() if _refer_both(one, two, place)}
+    places = {
+        place for entry, two in both for place in entry.unknown() ^ two.unknown() if _refer_both(entry, two, place)
+    }
     yield from sorted(places)
 
 
-def _refer_both(one: Comparable, two: Comparable, place: Place) -> bool:
-    return all(place in {(each.name, each.key) for _, each in references(side.bundle)} for side in (one, two))
+def _refer_both(first: Comparable, second: Comparable, place: Place) -> bool:
+    return all(place in {(each.name, each.key) for _, each in references(side.bundle)} for side in (first, second))
 
 
 def _digested(side: Comparable, unknown: set[Place], *, by_value: bool) -> bundlepb.BootstrapBundle:

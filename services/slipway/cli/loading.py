@@ -14,7 +14,7 @@ from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.documents.places import Places
 from slipway.cli.options import Inputs
 from slipway.contract.source_position import SourceError, SourceProblem, did_you_mean
-from slipway.contract.yaml_source import Limits
+from slipway.contract.yaml_limits import Limits
 
 STDIN = Path("-")
 _MOST_BYTES = 4 * Limits().max_characters
@@ -50,7 +50,9 @@ def load(inputs: Inputs) -> Loaded:
             there is no machine in the files.
         click.UsageError: a file cannot be read, or no machine has the wanted name.
     """
-    texts = _texts(inputs.files)
+    texts, unread = _texts(inputs.files)
+    if unread and not (inputs.machines and texts):
+        raise SourceError(unread)
     variables = {**os.environ, **inputs.variables}
     document_set = read_document_set(
         texts,
@@ -64,8 +66,12 @@ def load(inputs: Inputs) -> Loaded:
         empty = not any(text.strip() for text in texts.values())
         message = "there is no machine here: nothing is in it" if empty else _no_machine(document_set.notes)
         raise SourceError([SourceProblem(", ".join(texts), None, "", message)])
+    known = {question.name for question in document_set.questions}
+    if unread and not known.issuperset(inputs.machines):
+        raise SourceError(unread)
     questions = _chosen(document_set.questions, inputs.machines)
-    notes, doubts = [str(one) for one in document_set.notes], [str(one) for one in document_set.doubts]
+    left_aside = [f"{problem}; it is left alone: its machines are not selected" for problem in unread]
+    notes, doubts = [*left_aside, *map(str, document_set.notes)], [*map(str, document_set.doubts)]
     return Loaded(
         questions, notes, document_set.places, document_set.lone, doubts, _unused(inputs, document_set.variables)
     )
@@ -85,14 +91,20 @@ def _unused(inputs: Inputs, used: AbstractSet[str]) -> dict[str, str]:
     return warnings
 
 
-def _texts(files: Sequence[Path]) -> dict[str, str]:
-    """Read files, by the name that the person gave.
+def _texts(files: Sequence[Path]) -> tuple[dict[str, str], list[SourceProblem]]:
+    """Read files, by the name that the person gave; give a problem for each that is not text in UTF-8, or too large.
 
     Raises:
-        SourceError: one is not text in UTF-8, or too large.
         click.UsageError: one cannot be read.
     """
-    return {_name(path): _text(path) for path in dict.fromkeys(files)}
+    texts: dict[str, str] = {}
+    problems: list[SourceProblem] = []
+    for path in dict.fromkeys(files):
+        try:
+            texts[_name(path)] = _text(path)
+        except SourceError as error:
+            problems += error.problems
+    return texts, problems
 
 
 def _no_machine(notes: Sequence[SourceProblem]) -> str:

@@ -63,9 +63,9 @@ def show(*made: Any) -> None:
     screen = console()
     width = screen.width
     with screen.capture() as captured:
-        for one in made:
-            screen.width = max(width, screen.measure(one, options=screen.options.update_width(_WIDEST)).minimum)
-            screen.print(_Escaped(one))
+        for entry in made:
+            screen.width = max(width, screen.measure(entry, options=screen.options.update_width(_WIDEST)).minimum)
+            screen.print(_Escaped(entry))
     _write(sys.stdout, "\n".join(line.rstrip() for line in captured.get().split("\n")))
 
 

@@ -38,12 +38,12 @@ class OutputFolder:
             OSError: a file cannot be written, or a folder for it is a link.
             ProvisionerFailed: the provisioner gave an invalid file name.
         """
-        for one in results:
-            _refuse_link(self._folder / one.entry.machine)
+        for result in results:
+            _refuse_link(self._folder / result.entry.machine)
         try:
-            for one in results:
-                self._write(one)
-            self._write_summary([one.entry for one in results])
+            for result in results:
+                self._write(result)
+            self._write_summary([result.entry for result in results])
         except BaseException:  # Ctrl-C, too.
             self._take_back(results)
             raise
@@ -79,8 +79,8 @@ class OutputFolder:
 
     def _take_back(self, results: Sequence[Rendered]) -> None:
         """Remove what this call has written, and what of an earlier one it would have replaced."""
-        asked = {(one.entry.machine, one.entry.provisioner) for one in results}
-        earlier = {path for key, paths in self._earlier.items() if key in asked for path in paths}
+        requested = {(result.entry.machine, result.entry.provisioner) for result in results}
+        earlier = {path for key, paths in self._earlier.items() if key in requested for path in paths}
         for path in (*self._taken, *earlier, self._folder / SUMMARY):
             with suppress(OSError):
                 path.unlink(missing_ok=True)
@@ -101,10 +101,10 @@ class OutputFolder:
         try:
             entries = json.loads((self._folder / SUMMARY).read_text(encoding="utf-8"))
             paths: dict[tuple[str, str], list[Path]] = {}
-            for one in entries:
-                machine, _, name = one["file"].partition("/")
-                if machine == one["machine"] and all(_FILE_NAME.fullmatch(part) for part in (machine, name)):
-                    paths.setdefault((machine, one["provisioner"]), []).append(self._folder / machine / name)
+            for entry in entries:
+                machine, _, name = entry["file"].partition("/")
+                if machine == entry["machine"] and all(_FILE_NAME.fullmatch(part) for part in (machine, name)):
+                    paths.setdefault((machine, entry["provisioner"]), []).append(self._folder / machine / name)
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return {}
         return paths

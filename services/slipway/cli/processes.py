@@ -9,9 +9,11 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from slipway.embedded.provisioners import NAMES
 from slipway.rpc.addresses import free_port
 
-PROVISIONERS = ("cloud_init", "ignition", "talos", "windows")
+PROVISIONERS = tuple(name.replace("-", "_") for name in NAMES)
+"""Names of the packages of our provisioners, each of which is a program."""
 _STOP_SECONDS = 15.0
 LOOPBACK = "127.0.0.1"
 

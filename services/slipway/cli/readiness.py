@@ -57,7 +57,7 @@ async def _ready(backend: RemoteBackend) -> int:
         instances = await backend.provisioners()
     except (SlipwayError, ServerUnreachableError):
         return 0
-    return len({one.info.name for one in instances if one.state == registrypb.INSTANCE_STATE_READY})
+    return len({instance.info.name for instance in instances if instance.state == registrypb.INSTANCE_STATE_READY})
 
 
 async def _answers(backend: RemoteBackend) -> bool:

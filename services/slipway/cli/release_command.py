@@ -69,11 +69,11 @@ def _path(kubeconfig: Path | None) -> Path:
 async def _released(kubeconfig: Path, namespace: str, names: tuple[str, ...]) -> list[list[str]]:
     # The client of Kubernetes is large, and no other command needs it.
     from slipway.controller import ownership  # noqa: PLC0415
-    from slipway.controller.kubernetes.api import Api  # noqa: PLC0415
-    from slipway.controller.kubernetes.connection import Connection, KubeconfigUnusable  # noqa: PLC0415
-    from slipway.controller.kubernetes.failures import ApiFailure  # noqa: PLC0415
     from slipway.controller.opt_in.release import MEANINGS, Releaser  # noqa: PLC0415
-    from slipway.controller.resources import KUBEADM_CONFIGS  # noqa: PLC0415
+    from slipway.kubernetes_api.api import Api  # noqa: PLC0415
+    from slipway.kubernetes_api.connection import Connection, KubeconfigUnusable  # noqa: PLC0415
+    from slipway.kubernetes_api.failures import ApiFailure  # noqa: PLC0415
+    from slipway.kubernetes_api.resources import KUBEADM_CONFIGS  # noqa: PLC0415
 
     try:
         connection = await Connection.by_kubeconfig(kubeconfig)
@@ -84,7 +84,7 @@ async def _released(kubeconfig: Path, namespace: str, names: tuple[str, ...]) ->
         if not names:
             selector = f"{ownership.OWNER}={ownership.SLIPWAY}"
             items, _ = await api.list(KUBEADM_CONFIGS, namespace, selector=selector)
-            names = tuple(str(one["metadata"]["name"]) for one in items if ownership.held(one) or _unfinished(one))
+            names = tuple(str(item["metadata"]["name"]) for item in items if ownership.held(item) or _unfinished(item))
         releaser = Releaser(api, lambda: datetime.now(UTC))
         rows = []
         for name in names:

@@ -40,8 +40,8 @@ def question_lines(loaded: Loaded) -> Sequence[tuple[str, str]]:
     """Give what was noticed while the machines of the files were read, as kind and line, each once."""
     lines: dict[tuple[str, str], None] = {}
     for question in loaded.questions:
-        for one in question.diagnostics:
-            tree = diagnostic_tree(one)
+        for diagnostic in question.diagnostics:
+            tree = diagnostic_tree(diagnostic)
             line = _sentence(loaded.places, question, tree["field"], tree["message"])
             lines[_SEVERITIES.get(tree["severity"], "warning"), line] = None
     return list(lines)
@@ -50,28 +50,30 @@ def question_lines(loaded: Loaded) -> Sequence[tuple[str, str]]:
 def together_lines(loaded: Loaded) -> Mapping[str, Sequence[str]]:
     """Give, by machine, a line for everything in which it does not go with the others, at the field if it is known."""
     lines: dict[str, list[str]] = {}
-    for one in inconsistencies(loaded.questions):
-        question = one.machine
-        known = one.field and _found(loaded.places, question, question.as_written(one.field))
-        line = _sentence(loaded.places, question, one.field, one.message) if known else ""
-        lines.setdefault(question.name, []).append(line or str(question.standing.problem(one.message)))
+    for inconsistency in inconsistencies(loaded.questions):
+        question = inconsistency.machine
+        known = inconsistency.field and _place(loaded.places, question, question.as_written(inconsistency.field))
+        line = _sentence(loaded.places, question, inconsistency.field, inconsistency.message) if known else ""
+        lines.setdefault(question.name, []).append(line or str(question.standing.problem(inconsistency.message)))
     return lines
 
 
 def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:
     """Report why something was refused, and what provisioners and the bootstrapper remarked."""
-    questions = {one.name: one for one in loaded.questions}
+    questions = {question.name: question for question in loaded.questions}
     messages: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
-        for one in entry.refusals:
-            reason = _told(one["reason"], one["remedy"])
-            field = one["field"] or ("" if entry.provisioner else entry.machine)
+        for refusal in entry.refusals:
+            reason = _with_advice(refusal["reason"], refusal["remedy"])
+            field = refusal["field"] or ("" if entry.provisioner else entry.machine)
             line = _sentence(loaded.places, questions[entry.machine], field, reason)
             messages.setdefault((entry.status, line), []).append(entry.provisioner)
     for entry in entries:
-        for one in entry.diagnostics:
-            line = _sentence(loaded.places, questions[entry.machine], one["field"], one["message"])
-            messages.setdefault((_SEVERITIES.get(one["severity"], "warning"), line), []).append(entry.provisioner)
+        for diagnostic in entry.diagnostics:
+            line = _sentence(loaded.places, questions[entry.machine], diagnostic["field"], diagnostic["message"])
+            messages.setdefault((_SEVERITIES.get(diagnostic["severity"], "warning"), line), []).append(
+                entry.provisioner
+            )
     everybody = {entry.provisioner for entry in entries}
     several = len(entries) > len({entry.machine for entry in entries})
     lines: dict[str, list[str]] = {}
@@ -93,18 +95,18 @@ def note_error(
 
 def note_answer(loaded: Loaded, question: MachineQuestion, diagnostics: Iterable[diagnosticpb.Diagnostic]) -> None:
     """Report what an answer says about fields; what it says of the whole is a part of the result."""
-    for one in diagnostics:
-        tree = diagnostic_tree(one)
+    for diagnostic in diagnostics:
+        tree = diagnostic_tree(diagnostic)
         if tree["field"]:
             line = _sentence(loaded.places, question, tree["field"], tree["message"])
-            note(line, "refused" if one.code in NOT_CHOSEN else _SEVERITIES.get(tree["severity"], "warning"))
+            note(line, "refused" if diagnostic.code in NOT_CHOSEN else _SEVERITIES.get(tree["severity"], "warning"))
 
 
 def doubt_lines(loaded: Loaded, served: Mapping[str, Collection[str]]) -> Iterator[str]:
     """Give a line for everything that is likely a slip; `served` are our own provisioners' formats by name."""
     for question in loaded.questions:
-        for one in doubts(question, served):
-            yield _sentence(loaded.places, question, one.path, one.description)
+        for doubt in doubts(question, served):
+            yield _sentence(loaded.places, question, doubt.path, doubt.description)
         with contextlib.suppress(SlipwayError):  # What is wrong with the machine is reported by itself.
             for remark in check(question.subject).diagnostics:
                 tree = diagnostic_tree(remark)
@@ -114,14 +116,15 @@ def doubt_lines(loaded: Loaded, served: Mapping[str, Collection[str]]) -> Iterat
 def error_lines(places: Places, question: MachineQuestion, error: SlipwayError) -> list[str]:
     """Give the lines of an error about a machine."""
     lines = []
-    for one in error.violations:
-        text = _told(one.description, what_to_do(error, question.subject, one))
-        lines.append(_sentence(places, question, one.path, text))
+    for violation in error.violations:
+        advice = what_to_do(error, question.subject, violation, written=question.written)
+        text = _with_advice(violation.description, advice)
+        lines.append(_sentence(places, question, violation.path, text))
     whole = with_remedy(error.message, what_to_do(error, question.subject))
     return lines or [_sentence(places, question, question.name, whole)]
 
 
-def _told(reason: str, remedy: str) -> str:
+def _with_advice(reason: str, remedy: str) -> str:
     """Say what is wrong and what to do; a rule that is broken says by itself what to do."""
     return reason if remedy == CORRECT else with_remedy(reason, remedy)
 
@@ -131,14 +134,14 @@ def _sentence(places: Places, question: MachineQuestion, field: str, message: st
     if field in {"", "Slipway"}:
         return message
     field = question.as_written(field)
-    place = _found(places, question, field)
+    place = _place(places, question, field)
     if place is None:
         of = "" if field == question.name else f"{question.name}: "
         return f"{_at(question.standing.file, question.standing.position)}{of}{field}: {message}"
     return f"{_at(place.file, place.position)}{field}: {message}"
 
 
-def _found(places: Places, question: MachineQuestion, field: str) -> SourceProblem | None:
+def _place(places: Places, question: MachineQuestion, field: str) -> SourceProblem | None:
     return places.find(field, config=question.standing.config, namespace=question.standing.namespace)
 
 

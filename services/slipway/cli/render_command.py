@@ -24,7 +24,9 @@ STDOUT = "-"
 @click.command("render", short_help="Make the first-boot user data of every machine.")
 @input_options
 @click.option("--provisioner", default="", metavar="NAME|all", help="This provisioner in place of the spec's; or all.")
-@click.option("--format", "format_id", default="", metavar="FORMAT|all", help="This format, e.g. talos/v1.12; or all.")
+@click.option(
+    "--format", "format_id", default="", metavar="FORMAT|all", help="This format in place of the spec's; or all."
+)
 @click.option(
     "-o", "--output", default="", metavar="DIR|-", type=click.Path(file_okay=False, allow_dash=True),
     help="Write files to DIR, or one user data to standard output. Without it nothing is written: a dry run.",

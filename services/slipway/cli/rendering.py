@@ -94,22 +94,29 @@ def check_provisioner(instances: Sequence[registrypb.ProvisionerInstance], name:
     Raises:
         click.UsageError: none has; it suggests a name, also where the name is that of a format.
     """
-    names = sorted({one.info.name for one in instances})
+    names = sorted({instance.info.name for instance in instances})
     if name in names:
         return
-    for one in instances:
-        for info in one.info.formats:
+    for instance in instances:
+        for info in instance.info.formats:
             if name in {info.format, info.format.partition("/")[0]}:
-                raise click.UsageError(f"{name} is a format, not a provisioner; did you mean {one.info.name}?")
+                raise click.UsageError(f"{name} is a format, not a provisioner; did you mean {instance.info.name}?")
     raise click.UsageError(f"no provisioner {name}; {_hint(name, names)}")
 
 
 def _check_known(instances: Sequence[registrypb.ProvisionerInstance], provisioner: str, format_id: str) -> None:
     if provisioner not in {"", ALL}:
         check_provisioner(instances, provisioner)
-    served = {info.format for one in instances if provisioner in {"", ALL, one.info.name} for info in one.info.formats}
+    served = {
+        info.format
+        for instance in instances
+        if provisioner in {"", ALL, instance.info.name}
+        for info in instance.info.formats
+    }
     if format_id not in {"", ALL, *served}:
-        own = {info.format for one in instances if one.info.name == format_id for info in one.info.formats}
+        own = {
+            info.format for instance in instances if instance.info.name == format_id for info in instance.info.formats
+        }
         if own:
             raise click.UsageError(f"{format_id} is a provisioner; its formats are {', '.join(sorted(own))}")
         whose = f"provisioner {provisioner}" if provisioner not in {"", ALL} else "every provisioner"
@@ -140,7 +147,7 @@ async def ask(  # noqa: PLR0913  # what to ask, of whom, and how
     if format_id:
         subject.spec.provisioner.format = format_id
     entry = Entry(question.name, role_name(question.subject.machine.role), provisioner, format=format_id)
-    entry.diagnostics = [diagnostic_tree(one) for one in question.diagnostics]
+    entry.diagnostics = [diagnostic_tree(diagnostic) for diagnostic in question.diagnostics]
     _foretell(entry, subject, instances)
     request = bootstrappb.GetUserDataRequest(
         subject=subject, credentials=question.secrets, accept_attachments=accept_attachments, accept_gzip=True
@@ -154,8 +161,8 @@ async def ask(  # noqa: PLR0913  # what to ask, of whom, and how
     finally:
         entry.milliseconds = round((time.perf_counter() - started) * 1000, 2)
     _answered(entry, answer)
-    for one in entry.diagnostics:
-        one["field"] = question.as_written(one["field"])
+    for diagnostic in entry.diagnostics:
+        diagnostic["field"] = question.as_written(diagnostic["field"])
     return Rendered(entry, answer)
 
 
@@ -170,13 +177,15 @@ def complete(entries: Sequence[Entry]) -> bool:
     return bool(machines) and machines == {entry.machine for entry in entries if entry.status == "rendered"}
 
 
-def diagnostic_tree(one: diagnosticpb.Diagnostic) -> dict[str, str]:
+def diagnostic_tree(diagnostic: diagnosticpb.Diagnostic) -> dict[str, str]:
     """Give a diagnostic as plain data."""
     return {
-        "severity": diagnosticpb.Severity.Name(one.severity).removeprefix("SEVERITY_").lower(),
-        "code": one.code,
-        "message": one.message,
-        "field": describe(one.origin) if one.origin.path else spec_path(one.field_path.removeprefix("bundle.")),
+        "severity": diagnosticpb.Severity.Name(diagnostic.severity).removeprefix("SEVERITY_").lower(),
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "field": describe(diagnostic.origin)
+        if diagnostic.origin.path
+        else spec_path(diagnostic.field_path.removeprefix("bundle.")),
     }
 
 
@@ -196,9 +205,10 @@ def _answered(entry: Entry, answer: bootstrappb.GetUserDataResponse) -> None:
     entry.bytes, entry.gzip_bytes = answer.size.raw_bytes, answer.size.gzip_bytes
     entry.sha256 = answer.sha256.hex()
     entry.lowered = [
-        {"field": describe(one.origin), "feature": one.feature, "into": list(one.into)} for one in answer.lowered
+        {"field": describe(element.origin), "feature": element.feature, "into": list(element.into)}
+        for element in answer.lowered
     ]
-    entry.diagnostics += [diagnostic_tree(one) for one in answer.diagnostics]
+    entry.diagnostics += [diagnostic_tree(diagnostic) for diagnostic in answer.diagnostics]
 
 
 def _refused(entry: Entry, question: MachineQuestion, error: SlipwayError) -> None:
@@ -206,10 +216,10 @@ def _refused(entry: Entry, question: MachineQuestion, error: SlipwayError) -> No
     subject = question.subject
     entry.refusals = [
         {
-            "field": question.as_written(person_field(one.path)),
-            "feature": one.feature or error.reason,
-            "reason": one.description,
-            "remedy": what_to_do(error, subject, one),
+            "field": question.as_written(person_field(violation.path)),
+            "feature": violation.feature or error.reason,
+            "reason": violation.description,
+            "remedy": what_to_do(error, subject, violation, written=question.written),
         }
-        for one in error.violations
+        for violation in error.violations
     ] or [{"field": "", "feature": error.reason, "reason": error.message, "remedy": what_to_do(error, subject)}]

@@ -13,10 +13,10 @@ def secret_documents(questions: Iterable[MachineQuestion]) -> list[dict[str, Any
     """Give a Secret for each that the files have, with the keys that machines refer to; placeholders are none."""
     data: dict[tuple[str, str], dict[str, str]] = {}
     for question in questions:
-        for one in question.secrets.secrets:
-            if one.value != PLACEHOLDER:
-                value = base64.b64encode(one.value).decode()
-                data.setdefault((question.standing.namespace, one.name), {})[one.key] = value
+        for secret in question.secrets.secrets:
+            if secret.value != PLACEHOLDER:
+                value = base64.b64encode(secret.value).decode()
+                data.setdefault((question.standing.namespace, secret.name), {})[secret.key] = value
     return [
         {"apiVersion": "v1", "kind": "Secret", "metadata": metadata(name, namespace), "data": values}
         for (namespace, name), values in data.items()

@@ -108,10 +108,10 @@ def _secrets(question: MachineQuestion) -> secretpb.SecretMaterial:
     """Give the secrets of the files, and a placeholder for each that the spec refers to and the files have not."""
     material = secretpb.SecretMaterial()
     material.CopyFrom(question.secrets)
-    there = {(one.name, one.key) for one in material.secrets}
-    for one in user_placeholders(question.subject.spec).secrets:
-        if (one.name, one.key) not in there:
-            material.secrets.append(one)
+    there = {(secret.name, secret.key) for secret in material.secrets}
+    for secret in user_placeholders(question.subject.spec).secrets:
+        if (secret.name, secret.key) not in there:
+            material.secrets.append(secret)
     return material
 
 
@@ -130,7 +130,7 @@ def _tree(
         "raw_bytes": answer.size.raw_bytes,
         "gzip_bytes": answer.size.gzip_bytes,
         "items": [
-            {"field": describe(one.origin), "path": one.field_path, "bytes": one.bytes} for one in answer.size.items
+            {"field": describe(item.origin), "path": item.field_path, "bytes": item.bytes} for item in answer.size.items
         ],
         "fits": {name: fit.tree() for name, fit in fits.items()},
     }
@@ -143,9 +143,9 @@ def _info(
     return next(
         (
             info
-            for one in instances
-            if one.info.name == answer.provisioner.name
-            for info in one.info.formats
+            for instance in instances
+            if instance.info.name == answer.provisioner.name
+            for info in instance.info.formats
             if info.format == answer.format
         ),
         None,
@@ -157,19 +157,19 @@ def _show(tree: dict[str, Any]) -> None:
     show(Text(f"{head}, {tree['gzip_bytes']} after gzip", style="bold"))
     show(table("what it is made of, in bytes of the bundle", ["bytes", "item"], _largest(tree["items"])))
     fits = [
-        [name, str(one["limit"]), str(one["raw"]), "" if one["gzip"] is None else str(one["gzip"]), str(one["fits"])]
-        for name, one in tree["fits"].items()
+        [name, str(fit["limit"]), str(fit["raw"]), "" if fit["gzip"] is None else str(fit["gzip"]), str(fit["fits"])]
+        for name, fit in tree["fits"].items()
     ]
     columns = ["infrastructure", "limit", "bytes", "gzip", "fits"]
     show(table("where it fits, as each infrastructure counts", columns, fits))
-    say(*(f"  {name}: {one['why']}" for name, one in tree["fits"].items() if one["why"]), "")
+    say(*(f"  {name}: {fit['why']}" for name, fit in tree["fits"].items() if fit["why"]), "")
 
 
 def _largest(items: Sequence[dict[str, Any]]) -> list[list[str]]:
     """Give a row for each field, since one field may have become many items, and one for the many that are small."""
     by_field: dict[str, list[int]] = {}
-    for one in items:
-        by_field.setdefault(str(one["field"]), []).append(int(one["bytes"]))
+    for item in items:
+        by_field.setdefault(str(item["field"]), []).append(int(item["bytes"]))
     ranked = sorted(by_field.items(), key=lambda pair: -sum(pair[1]))
     shown, rest = ranked[:_MOST_FIELDS], [size for _, sizes in ranked[_MOST_FIELDS:] for size in sizes]
     rows = [[str(sum(sizes)), field + (f", {len(sizes)} items" if len(sizes) > 1 else "")] for field, sizes in shown]

@@ -21,15 +21,10 @@ from slipway.cli.timeline_lines import timeline_lines
 from slipway.contract.errors import Draining
 from slipway.diagnosis.bootstrap_events import Event
 from slipway.diagnosis.timeline import timelines
-from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.reports.presentation import COLUMNS, STATES, Row, age, phase_of, source_of, state_of, state_of_source
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 
-_STATES = {
-    name.removeprefix("REPORT_STATE_").lower(): number for name, number in reportspb.ReportState.items() if number
-}
-_COLUMNS = ("cluster", "machine", "state", "phase", "step", "reason", "source", "logs", "age")
 _AGAIN_SECONDS = 1.0
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 @click.command("status", short_help="Show what machines reported about their bootstrap.")
@@ -50,7 +45,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
     help="Show the condition BootstrapSucceeded of SlipwayConfigs in a management cluster; no server is asked.",
 )
 @optional_report_options
-@click.option("--state", default=None, type=click.Choice(sorted(_STATES)), help="Only machines in this state.")
+@click.option("--state", default=None, type=click.Choice(sorted(STATES)), help="Only machines in this state.")
 @click.option("-w", "--watch", is_flag=True, help="Go on with a line for each report that changes.")
 @output_option()
 @reported
@@ -103,7 +98,7 @@ def status(  # noqa: PLR0913  # the options of a command
     else:
         reports = asyncio.run(_reports(server, state or ""))
         if output == "table":
-            show(table("", _COLUMNS, [_row(report) for report in reports]))
+            show(table("", COLUMNS, _rows(reports)))
         else:
             emit([tree(report) for report in reports], output)
 
@@ -119,7 +114,7 @@ def _check_alone(files: Sequence[Path], kubeconfig: Path | None, *, watch: bool)
 
 
 def _show_files(reports: list[reportspb.Report], *, machine: str, state: str, output: str) -> None:
-    chosen = [report for report in reports if machine in ("", report.machine.name) and state in ("", _state(report))]
+    chosen = [report for report in reports if machine in ("", report.machine.name) and state in ("", state_of(report))]
     if not chosen:
         note("there is no such event in it" if machine or state else "there is no event in it")
         sys.exit(FAILED)
@@ -161,7 +156,7 @@ def _bootstrap_tree(row: Bootstrapped) -> dict[str, Any]:
 async def _reports(server: Server, state: str) -> list[reportspb.Report]:
     client = ReportClient(server)
     try:
-        return await client.reports(state=_STATES.get(state, 0))
+        return await client.reports(state=STATES.get(state, 0))
     finally:
         await client.close()
 
@@ -178,7 +173,7 @@ async def _watch(server: Server, *, machine: str, state: str, output: str) -> No
     client = ReportClient(server)
     seen: dict[str, bytes] = {}
     if output == "table":
-        say("  ".join(_COLUMNS))
+        say("  ".join(COLUMNS))
     try:
         while True:
             try:
@@ -203,9 +198,9 @@ def _print_changes(
         if seen.get(place) == content:
             continue
         seen[place] = content
-        if machine in ("", report.machine.name) and state in ("", _state(report)):
-            line = json.dumps(tree(report)) if output == "json" else "  ".join(cell or "-" for cell in _row(report))
-            say(line)
+        if machine in ("", report.machine.name) and state in ("", state_of(report)):
+            (cells,) = _rows([report])
+            say(json.dumps(tree(report)) if output == "json" else "  ".join(cell or "-" for cell in cells))
     for gone in message.deleted:
         seen.pop(f"{gone.cluster}/{gone.name}", None)
 
@@ -217,14 +212,14 @@ def _show_machine(reports: list[reportspb.Report], machine: str, output: str) ->
     if output != "table":
         emit([tree(report) for report in reports], output)
         return
-    show(table("", _COLUMNS, [_row(report) for report in reports]))
+    show(table("", COLUMNS, _rows(reports)))
     for report in reports:
         say(*_timelines(report))
 
 
 def _timelines(report: reportspb.Report) -> Iterator[str]:
     for part in report.sources:
-        yield f"{'/'.join(filter(None, (report.machine.cluster, report.machine.name)))}, {_source(part)}:"
+        yield f"{'/'.join(filter(None, (report.machine.cluster, report.machine.name)))}, {source_of(part)}:"
         for timeline in timelines([Event(event, "", 0) for event in part.events]):
             yield from timeline_lines(timeline)
 
@@ -236,13 +231,13 @@ def tree(report: reportspb.Report) -> dict[str, Any]:
         "cluster": report.machine.cluster,
         "machine": report.machine.name,
         "bundleId": report.bundle_id,
-        "state": _state(report),
+        "state": state_of(report),
         "receiveTime": report.receive_time.ToJsonString(),
         "sources": [
             {
-                "source": _source(part),
-                "state": _word(reportspb.ReportState.Name(part.state), "REPORT_STATE_"),
-                "phase": _phase(part),
+                "source": source_of(part),
+                "state": state_of_source(part),
+                "phase": phase_of(part),
                 "step": part.step,
                 "exitCode": part.exit_code,
                 "reason": part.reason,
@@ -254,43 +249,6 @@ def tree(report: reportspb.Report) -> dict[str, Any]:
     }
 
 
-def _row(report: reportspb.Report) -> list[str]:
-    part = report.sources[0] if report.sources else reportspb.SourceReport()
-    return [
-        report.machine.cluster,
-        report.machine.name,
-        _state(report),
-        _phase(part),
-        part.step,
-        part.reason,
-        _source(part) if report.sources else "",
-        "yes" if report.HasField("log_bundle") else "",
-        age(datetime.now(UTC), report.receive_time.ToDatetime(UTC)),
-    ]
-
-
-def age(now: datetime, then: datetime) -> str:
-    """Give an age as kubectl does: one unit, the largest that fits."""
-    seconds = max(int((now - then).total_seconds()), 0)
-    for unit, letter in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "m")):
-        if seconds >= unit:
-            return f"{seconds // unit}{letter}"
-    return f"{seconds}s"
-
-
-def _state(report: reportspb.Report) -> str:
-    if not report.sources:
-        return ""
-    return _word(reportspb.ReportState.Name(report.sources[0].state), "REPORT_STATE_")
-
-
-def _phase(part: reportspb.SourceReport) -> str:
-    return _word(planpb.Phase.Name(part.phase), "PHASE_") if part.phase else ""
-
-
-def _source(part: reportspb.SourceReport) -> str:
-    return _word(reportspb.ReportSource.Name(part.source), "REPORT_SOURCE_") if part.source else "file"
-
-
-def _word(name: str, prefix: str) -> str:
-    return name.removeprefix(prefix).lower()
+def _rows(reports: Sequence[reportspb.Report]) -> list[list[str]]:
+    now = datetime.now(UTC)
+    return [Row.of(report).cells(now) for report in reports]

@@ -88,10 +88,10 @@ async def bootstraps(kubeconfig: Path, namespace: str, cluster: str) -> list[Boo
         click.UsageError: the file is no usable kubeconfig.
         ConnectionError: the management cluster does not answer, or refuses.
     """
-    from slipway.controller.kubernetes.api import Api  # noqa: PLC0415  # costs a second
-    from slipway.controller.kubernetes.connection import Connection, KubeconfigUnusable  # noqa: PLC0415
-    from slipway.controller.kubernetes.failures import ApiFailure  # noqa: PLC0415
-    from slipway.controller.resources import SLIPWAY_CONFIGS  # noqa: PLC0415
+    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # costs a second
+    from slipway.kubernetes_api.connection import Connection, KubeconfigUnusable  # noqa: PLC0415
+    from slipway.kubernetes_api.failures import ApiFailure  # noqa: PLC0415
+    from slipway.kubernetes_api.resources import SLIPWAY_CONFIGS  # noqa: PLC0415
 
     try:
         connection = await Connection.by_kubeconfig(kubeconfig)

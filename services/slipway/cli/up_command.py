@@ -105,7 +105,8 @@ def _check(services: LocalServices) -> None:
 
 def _show(services: LocalServices, output: str) -> None:
     trees = [
-        {"service": one.name, "address": one.address, "pid": one.handle.pid} for one in services.processes.values()
+        {"service": process.name, "address": process.address, "pid": process.handle.pid}
+        for process in services.processes.values()
     ]
     if output != "table":
         emit(trees, output)

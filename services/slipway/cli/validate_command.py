@@ -48,7 +48,7 @@ def validate(output: str, **values: Any) -> None:
     except SourceError as error:
         # Programs read an answer, whatever it is; a person has the lines of the error.
         if output != "table":
-            emit({"machines": [], "problems": [str(one) for one in error.problems], "warnings": []}, output)
+            emit({"machines": [], "problems": [str(problem) for problem in error.problems], "warnings": []}, output)
         raise
     note_files(loaded)
     remarks = [*question_lines(loaded), *(("warning", line) for line in doubt_lines(loaded, served()))]

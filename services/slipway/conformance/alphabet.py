@@ -9,9 +9,9 @@ from functools import cache
 
 from google.protobuf.descriptor import FieldDescriptor
 
+from slipway.contract.field_plans import plan
 from slipway.contract.grammars import grammars
 from slipway.contract.validation import DEFAULT_MAX_BYTES
-from slipway.contract.walk import plan
 from slipway.v1alpha1 import options_pb2 as optionspb
 
 SIGNS = (

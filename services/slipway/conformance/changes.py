@@ -12,7 +12,7 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from slipway.contract.walk import is_item
+from slipway.contract.field_plans import is_item
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 REFERENCES = frozenset({"owner", "group", "groups", "primary_group"})

@@ -6,7 +6,7 @@ from slipway.conformance.compare_node import compare_node
 from slipway.conformance.comparison import Comparer, Comparison
 from slipway.conformance.decoders.words import starts
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb

@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 
 from slipway.conformance.contents import Contents
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
-from slipway.contract.walk import FieldPlan, plan
+from slipway.contract.field_plans import FieldPlan, plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb

@@ -13,8 +13,8 @@ from google.protobuf.message import Message
 from slipway.conformance import credentials, requests
 from slipway.conformance.trial import Trial
 from slipway.conformance.variations import Variation
+from slipway.contract.field_plans import plan
 from slipway.contract.validation import violations
-from slipway.contract.walk import plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb

@@ -8,7 +8,8 @@ from google.protobuf.message import Message
 from slipway.conformance.changes import item_path, value_at
 from slipway.conformance.field_paths import names_item
 from slipway.conformance.subject import Answer
-from slipway.contract.walk import uses, within
+from slipway.contract.feature_uses import uses
+from slipway.contract.items import within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 

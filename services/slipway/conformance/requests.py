@@ -7,7 +7,7 @@ from google.protobuf.message import Message
 from slipway.conformance import credentials
 from slipway.conformance.v1alpha1 import case_pb2 as casepb
 from slipway.contract.features import compute_features
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb

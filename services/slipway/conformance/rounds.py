@@ -7,7 +7,7 @@ from google.protobuf.message import Message
 
 from slipway.conformance.alphabet import SIGNS, is_allowed, numbers, rules_of, texts
 from slipway.conformance.changes import Change, scalars, value_at
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import options_pb2 as optionspb

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 from slipway.conformance import cases, requests
 from slipway.conformance.bounds import Outside, outside
+from slipway.conformance.engine_cases import engine_cases
 from slipway.conformance.session import Session
 from slipway.conformance.subject import Answer
 from slipway.conformance.v1alpha1 import case_pb2 as casepb
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 _AT_ONCE = 4
@@ -55,7 +56,7 @@ def _placed(request: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo
 
 async def feature_trials(session: Session, info: provisionerpb.FormatInfo) -> list[Trial]:
     """Try all cases of features that are for a format."""
-    found = [*cases.cases("features"), *cases.cases("control_plane")]
+    found = [*cases.cases("features"), *cases.cases("control_plane"), *engine_cases(info)]
     gate = asyncio.Semaphore(_AT_ONCE)
     await session.base(info)
 

@@ -13,9 +13,9 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 
+from slipway.contract.field_plans import plan
 from slipway.contract.grammars import grammars
 from slipway.contract.validation import violations
-from slipway.contract.walk import plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 

@@ -9,6 +9,7 @@ from slipway.bootstrapper.artifacts.flags import artifact_options
 from slipway.bootstrapper.provisioning.settings import versions_option
 from slipway.controller.server import NAME, serve_controller
 from slipway.controller.settings import ControllerSettings
+from slipway.embedded.provisioners import NAMES
 from slipway.rpc.flags import server_options
 from slipway.rpc.lifecycle import run
 
@@ -83,8 +84,7 @@ from slipway.rpc.lifecycle import run
 @click.option(
     "--embedded-provisioners",
     metavar="NAMES",
-    help="Provisioners in this process: cloud-init, ignition, talos, windows; comma-separated. A registry cannot "
-    "replace them.",
+    help=f"Provisioners in this process: {', '.join(NAMES)}; comma-separated. A registry cannot replace them.",
 )
 @click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
 @click.option(

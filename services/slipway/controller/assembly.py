@@ -9,12 +9,7 @@ from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.controller import Controller
 from slipway.controller.engines import Engines
 from slipway.controller.init_lock import InitLock
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.destinations import Destinations
-from slipway.controller.kubernetes.kubeconfig import ClusterAccess
 from slipway.controller.metrics import Metrics
-from slipway.controller.objects import Objects
 from slipway.controller.opt_in.decision import decide_opted_in
 from slipway.controller.opt_in.questions import KubeadmQuestions
 from slipway.controller.opt_in.reporter import OptedInReporter
@@ -27,6 +22,11 @@ from slipway.controller.report_watch import ReportServer, ReportWatch
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.watches import Watches
 from slipway.controller.workload import Connect, Connected, Workloads
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.destinations import Destinations
+from slipway.kubernetes_api.kubeconfig import ClusterAccess
+from slipway.kubernetes_api.objects import Objects
 
 _WORKLOAD_SECONDS = 10.0
 
@@ -66,7 +66,7 @@ class Assembled:
     @property
     def every_watches(self) -> list[Watches]:
         """The watches of every kind of configs."""
-        return [one for one in (self.watches, self.opted_in) if one is not None]
+        return [watches for watches in (self.watches, self.opted_in) if watches is not None]
 
 
 def assemble(  # noqa: PLR0913  # keyword-only settings

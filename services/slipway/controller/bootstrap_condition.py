@@ -4,7 +4,7 @@ from slipway.controller.conditions import Condition, Reason, Type
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.resources import Json
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 
 _OWN = frozenset(reason.value for reason in Reason)

@@ -25,14 +25,14 @@ from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.generation import KEYS, SecretFactory
 from slipway.bootstrapper.credentials.grouping import by_name
 from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, sorted_secrets
+from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import TYPE
-from slipway.controller.facts import CLUSTER_LABEL, ClusterObject
 from slipway.controller.halt import Halt
-from slipway.controller.kubernetes.failures import Conflict, NotFound
-from slipway.controller.objects import Objects
-from slipway.controller.resources import CLUSTERS, SECRETS, Json
 from slipway.controller.secret_reader import SecretReader, Values
+from slipway.kubernetes_api.failures import Conflict, NotFound
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import CLUSTERS, SECRETS, Json
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
@@ -107,17 +107,23 @@ class ClusterStore:
         self, declarations: list[secretpb.SecretDeclaration], settings: KeySettings
     ) -> list[secretpb.Secret]:
         role = clusterpb.Role.Name(self.role)
-        wanted = [one for one in declarations if role in one.full_roles or role in one.public_roles]
+        wanted = [
+            declaration
+            for declaration in declarations
+            if role in declaration.full_roles or role in declaration.public_roles
+        ]
         # An authority is needed as well where what it signs has to be made.
-        issuers = {one.issuer for one in wanted if one.issuer}
-        wanted += [one for one in declarations if one.name in issuers and one not in wanted]
+        issuers = {declaration.issuer for declaration in wanted if declaration.issuer}
+        wanted += [
+            declaration for declaration in declarations if declaration.name in issuers and declaration not in wanted
+        ]
         secrets: list[secretpb.Secret] = []
         missing: list[secretpb.SecretDeclaration] = []
-        for one in wanted:
-            held = self._own_token(one) or await self._read(one)
+        for declaration in wanted:
+            held = self._own_token(declaration) or await self._read(declaration)
             secrets += held
-            if not held and self._may_make(one):
-                missing.append(one)
+            if not held and self._may_make(declaration):
+                missing.append(declaration)
         if missing:
             secrets += await self._make(missing, secrets, settings)
         return secrets
@@ -145,7 +151,7 @@ class ClusterStore:
         return _secrets(declaration, values)
 
     def _expired(self, declaration: secretpb.SecretDeclaration, values: Values) -> bool:
-        """Tell whether a client's certificate has to be made anew. Authorities are renewed by people only."""
+        """Return whether a client's certificate has to be made anew. Authorities are renewed by people only."""
         if declaration.kind != secretpb.SECRET_KIND_CLIENT_CERTIFICATE:
             return False
         try:
@@ -163,9 +169,11 @@ class ClusterStore:
         factory = SecretFactory(entropy=SystemEntropy(), clock=self.clock)
         held = list(existing)
         made: list[secretpb.Secret] = []
-        for one in sorted(missing, key=lambda declared: bool(declared.issuer)):
-            fresh = await asyncio.to_thread(factory.make_missing, [one], existing=by_name(held), settings=settings)
-            stored = await self._store(one, fresh)
+        for declaration in sorted(missing, key=lambda declared: bool(declared.issuer)):
+            fresh = await asyncio.to_thread(
+                factory.make_missing, [declaration], existing=by_name(held), settings=settings
+            )
+            stored = await self._store(declaration, fresh)
             held += stored
             made += stored
         return made
@@ -175,7 +183,7 @@ class ClusterStore:
     ) -> list[secretpb.Secret]:
         """Create the Secret; whoever was quicker has made the one that counts."""
         name = secret_name(self.cluster.name, declaration.name)
-        body = owned_secret(self.cluster, name, {one.key: one.value for one in fresh})
+        body = owned_secret(self.cluster, name, {secret.key: secret.value for secret in fresh})
         if declaration.name not in SUFFIXES:
             body["metadata"]["annotations"] = {NAME_ANNOTATION: declaration.name}
         namespace = self.cluster.namespace

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.resources import Json
 
 LONGEST_MESSAGE = 4096
 
@@ -23,6 +23,7 @@ class Type(StrEnum):
     DIRECTORY_ACCOUNT = "DirectoryAccountReady"
     PAUSED = "Paused"
     BOOTSTRAP = "BootstrapSucceeded"
+    REPORT_ADDRESS = "ReportAddressIncluded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class Reason(StrEnum):
     NO_REPORT = "NoReport"
     BOOTSTRAP_UNFINISHED = "BootstrapUnfinished"
     BOOTSTRAP_FAILED = "BootstrapFailed"
+    NO_ROOM_FOR_ADDRESS = "NoRoomInUserData"
 
 
 _BY_ITSELF = "None: the controller continues when it exists."
@@ -237,7 +239,7 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.CONTROL_PLANE_NEEDS_KUBEADM: Meaning(
         "KubeadmControlPlane manages kubeadm's ConfigMap, static pods and etcd, and the selected provisioner makes "
         "machines without kubeadm, or for Windows.",
-        "Choose a provisioner for Linux that takes a plan (cloud-init, ignition) by the annotation "
+        "Choose a provisioner for Linux that takes a plan by the annotation "
         "bootstrap.slipway.dev/provisioner, or another control-plane provider.",
     ),
     Reason.BOOTSTRAP_TOKEN_PRESET: Meaning(
@@ -271,6 +273,13 @@ MEANINGS: dict[Reason, Meaning] = {
         "this one.",
         "`slipway status MACHINE` shows the steps, and `slipway logs MACHINE` the logs, where they were sent.",
         Type.BOOTSTRAP,
+    ),
+    Reason.NO_ROOM_FOR_ADDRESS: Meaning(
+        "With an address to report to the user data is larger than the infrastructure takes. The machine has none: it "
+        "boots, and its events are on its console only.",
+        "None, if that is enough. Else make the user data smaller by about 1.5 kB, for example by remote files, and "
+        "replace the Machine.",
+        Type.REPORT_ADDRESS,
     ),
 }
 

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from weakref import WeakValueDictionary
 
-from slipway.controller.facts import ClusterObject
-from slipway.controller.kubernetes.failures import NotFound
-from slipway.controller.objects import Objects
-from slipway.controller.resources import Resource
+from slipway.controller.cluster_object import ClusterObject
+from slipway.kubernetes_api.failures import NotFound
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import Resource
 
 _KEPT_SECONDS = 30.0
 
@@ -46,18 +46,18 @@ class ControlPlanes:
     async def _read(self, group: str, kind: str, namespace: str, name: str) -> str:
         try:
             resource = self._resources.get((group, kind)) or await self._discover(group, kind)
-            found = await self._objects.get(resource, namespace, name)
+            plane = await self._objects.get(resource, namespace, name)
         except NotFound:
             return ""
         # An upgrade is on its way while the two differ: a kubelet may not be newer than what runs.
-        return str((found.get("status") or {}).get("version") or (found.get("spec") or {}).get("version") or "")
+        return str((plane.get("status") or {}).get("version") or (plane.get("spec") or {}).get("version") or "")
 
     async def _discover(self, group: str, kind: str) -> Resource:
         version = (await self._objects.discover(f"/apis/{group}"))["preferredVersion"]["version"]
-        found = await self._objects.discover(f"/apis/{group}/{version}")
-        for one in found.get("resources") or ():
-            if one["kind"] == kind and "/" not in one["name"]:
-                resource = Resource(group, version, one["name"], kind)
+        resources = await self._objects.discover(f"/apis/{group}/{version}")
+        for entry in resources.get("resources") or ():
+            if entry["kind"] == kind and "/" not in entry["name"]:
+                resource = Resource(group, version, entry["name"], kind)
                 self._resources[group, kind] = resource
                 return resource
         raise NotFound("GET", kind)

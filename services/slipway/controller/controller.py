@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import structlog
 
-from slipway.controller.kubernetes.election import Election
-from slipway.controller.kubernetes.informer import Informer, Key
 from slipway.controller.metrics import Load
 from slipway.controller.reconciler import Next, Reconciler
 from slipway.controller.report_watch import ReportWatch
-from slipway.controller.resources import Json
 from slipway.controller.watches import Watches
 from slipway.controller.work_queue import WorkQueue
+from slipway.kubernetes_api.election import Election
+from slipway.kubernetes_api.informer import Informer, Key
+from slipway.kubernetes_api.resources import Json
 from slipway.rpc.error_mapping import describe_exception
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 
@@ -58,7 +58,7 @@ class Controller:
     @property
     def informers(self) -> tuple[Informer, ...]:
         """The local copies of this controller, and of those beside it."""
-        return (*self.watches.informers, *(one for other in self.beside for one in other.informers))
+        return (*self.watches.informers, *(informer for other in self.beside for informer in other.informers))
 
     def loads(self) -> list[Load]:
         """Return the work that there is now, of this controller and those beside it: none, while it does not lead."""
@@ -91,7 +91,7 @@ class Controller:
             await election.win()
             keeper = asyncio.ensure_future(election.keep())
         self._reconciler.metrics.leading = True
-        workers = [worker for one in (self, *self.beside) for worker in one.start_workers()]
+        workers = [worker for controller in (self, *self.beside) for worker in controller.start_workers()]
         if self._reports is not None:
             workers.append(asyncio.ensure_future(self._reports.run()))
         try:
@@ -100,8 +100,8 @@ class Controller:
             self._reconciler.metrics.leading = False
             for worker in workers:
                 worker.cancel()
-            for one in (self, *self.beside):
-                await one.finish()
+            for controller in (self, *self.beside):
+                await controller.finish()
             if election is not None and keeper is not None:
                 await _end([keeper])
                 await election.resign()
@@ -122,7 +122,9 @@ class Controller:
         """Look at everything that could not go on, since the list of provisioners has changed."""
         for other in self.beside:
             other.provisioners_told(instances)
-        now = frozenset((one.info.name, one.info.implementation_version, one.state) for one in instances)
+        now = frozenset(
+            (instance.info.name, instance.info.implementation_version, instance.state) for instance in instances
+        )
         if now != self._provisioners:
             self._provisioners = now
             for key in list(self.watches.halted):

@@ -8,8 +8,9 @@ import base64
 from dataclasses import dataclass
 from typing import Self
 
-from slipway.controller.facts import CLUSTER_LABEL, Facts
-from slipway.controller.resources import Json
+from slipway.controller.cluster_object import CLUSTER_LABEL
+from slipway.controller.facts import Facts
+from slipway.kubernetes_api.resources import Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 TYPE = "cluster.x-k8s.io/secret"
@@ -32,6 +33,7 @@ class Record:
         token: the machine joins by a token that is to be kept alive.
         engine: what the machine is bootstrapped by: the engine that made its plan, or what its format has in itself;
             "" where it is not known.
+        no_room: the machine was to get addresses to report to, and its user data had no room for them.
     """
 
     generation: int
@@ -44,11 +46,12 @@ class Record:
     size: int
     token: bool
     engine: str
+    no_room: bool = False
 
     @classmethod
     def of_answer(  # noqa: PLR0913  # keyword-only facts of a render
         cls, answer: bootstrappb.GetUserDataResponse, *, generation: int, rotation: int, role: str, token: bool,
-        engine: str,
+        engine: str, no_room: bool,
     ) -> Self:  # fmt: skip
         """Describe a render."""
         return cls(
@@ -62,6 +65,7 @@ class Record:
             size=len(answer.user_data),
             token=token,
             engine=engine,
+            no_room=no_room,
         )
 
     @classmethod
@@ -81,6 +85,7 @@ class Record:
                 size=int(own["user-data-bytes"]),
                 token=own["token"] == _YES,
                 engine=own.get("engine", ""),
+                no_room=own.get("no-room-for-address") == _YES,
             )
         except (KeyError, ValueError):
             return None
@@ -98,6 +103,7 @@ class Record:
             f"{_PREFIX}user-data-bytes": str(self.size),
             f"{_PREFIX}token": _YES if self.token else "false",
             f"{_PREFIX}engine": self.engine,
+            **({f"{_PREFIX}no-room-for-address": _YES} if self.no_room else {}),
         }
 
 
@@ -142,7 +148,7 @@ def preconditions(secret: Json | None) -> dict[str, str]:
 def controller_of(secret: Json) -> Json | None:
     """Give the controller of an object, or None."""
     references = secret["metadata"].get("ownerReferences") or ()
-    return next((one for one in references if one.get("controller")), None)
+    return next((reference for reference in references if reference.get("controller")), None)
 
 
 def decoded_value(secret: Json, key: str) -> bytes:

@@ -16,12 +16,14 @@ from slipway.bootstrapper.importers.cluster_api.families import family_of_config
 from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import stated
 from slipway.contract.errors import SlipwayError
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import Record
-from slipway.controller.facts import ClusterObject, Facts, Owner
+from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt, of_contract
-from slipway.controller.objects import Lookup
-from slipway.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.controller.owner import Owner
+from slipway.kubernetes_api.objects import Lookup
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb

@@ -4,195 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slipway.bootstrapper.assembly.membership import membership_secret_name
-from slipway.bootstrapper.importers.cluster_api.families import family_of_control_plane
 from slipway.controller import ownership
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.machine_report import MachineReport
-from slipway.controller.resources import CLUSTER_API_GROUP, GROUP, KUBEADM_CONFIGS, SLIPWAY_CONFIGS, Json, Resource
-
-CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
-CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
-MACHINE = "Machine"
-MACHINE_POOL = "MachinePool"
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """The Machine or MachinePool that owns a config."""
-
-    tree: Json
-
-    @property
-    def kind(self) -> str:
-        """Machine or MachinePool."""
-        return str(self.tree["kind"])
-
-    @property
-    def is_pool(self) -> bool:
-        """Whether it stands for many machines."""
-        return self.kind == MACHINE_POOL
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return str(self.tree["metadata"]["name"])
-
-    @property
-    def uid(self) -> str:
-        """Its uid."""
-        return str(self.tree["metadata"]["uid"])
-
-    @property
-    def cluster_name(self) -> str:
-        """Name of its Cluster."""
-        return str(self.tree["spec"].get("clusterName") or "")
-
-    @property
-    def version(self) -> str:
-        """Kubernetes version of its machines, or ""."""
-        return str(self._machine_spec.get("version") or "")
-
-    @property
-    def infrastructure_kind(self) -> str:
-        """Kind of its infrastructure object."""
-        return str((self._machine_spec.get("infrastructureRef") or {}).get("kind") or "")
-
-    @property
-    def data_secret_name(self) -> str:
-        """The data Secret that it uses already, or ""."""
-        return str((self._machine_spec.get("bootstrap") or {}).get("dataSecretName") or "")
-
-    @property
-    def config_name(self) -> str:
-        """Name of the SlipwayConfig that it refers to, or ""."""
-        return self.config_name_in(GROUP)
-
-    def config_name_in(self, group: str) -> str:
-        """Give the name of the config that it refers to, or "" when that is a kind of another group."""
-        reference = (self._machine_spec.get("bootstrap") or {}).get("configRef") or {}
-        found = reference.get("apiGroup") or str(reference.get("apiVersion") or "").partition("/")[0]
-        return str(reference.get("name") or "") if found == group else ""
-
-    @property
-    def config_kind(self) -> str:
-        """Kind of its bootstrap config, or ""."""
-        return str(((self._machine_spec.get("bootstrap") or {}).get("configRef") or {}).get("kind") or "")
-
-    def refers_to(self, resource: Resource, name: str) -> bool:
-        """Return whether its bootstrap config is the one of a kind with a name."""
-        reference = (self._machine_spec.get("bootstrap") or {}).get("configRef") or {}
-        return self.config_name_in(resource.group) == name and reference.get("kind") == resource.kind
-
-    @property
-    def is_control_plane(self) -> bool:
-        """Whether it is a control-plane machine."""
-        return not self.is_pool and CONTROL_PLANE_LABEL in (self.tree["metadata"].get("labels") or {})
-
-    @property
-    def joined(self) -> bool:
-        """Whether all of its nodes have joined, so that its token is of no use any more."""
-        status = self.tree.get("status") or {}
-        if not self.is_pool:
-            return bool((status.get("nodeRef") or {}).get("name"))
-        replicas = self.tree["spec"].get("replicas")
-        return len(status.get("nodeRefs") or ()) == (1 if replicas is None else int(replicas))
-
-    @property
-    def deleting(self) -> bool:
-        """Whether it is about to go."""
-        return bool(self.tree["metadata"].get("deletionTimestamp"))
-
-    @property
-    def _machine_spec(self) -> Json:
-        spec: Json = self.tree["spec"]
-        if self.is_pool:
-            spec = (spec.get("template") or {}).get("spec") or {}
-        return spec
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterObject:
-    """A Cluster, in the fields of contract v1beta2, and of v1beta1 where they differ."""
-
-    tree: Json
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return str(self.tree["metadata"]["name"])
-
-    @property
-    def uid(self) -> str:
-        """Its uid."""
-        return str(self.tree["metadata"]["uid"])
-
-    @property
-    def namespace(self) -> str:
-        """Its namespace."""
-        return str(self.tree["metadata"]["namespace"])
-
-    @property
-    def paused(self) -> bool:
-        """Whether everything of it is paused."""
-        return bool(self.tree["spec"].get("paused"))
-
-    @property
-    def infrastructure_provisioned(self) -> bool:
-        """Whether its infrastructure is there."""
-        status = self.tree.get("status") or {}
-        return bool((status.get("initialization") or {}).get("infrastructureProvisioned"))
-
-    @property
-    def control_plane_initialized(self) -> bool:
-        """Whether machines can join its control plane."""
-        status = self.tree.get("status") or {}
-        if (status.get("initialization") or {}).get("controlPlaneInitialized"):
-            return True
-        return any(
-            one.get("type") == "ControlPlaneInitialized" and one.get("status") == "True"
-            for one in status.get("conditions") or ()
-        )
-
-    @property
-    def endpoint(self) -> tuple[str, int] | None:
-        """Host and port of its API server, when both are valid."""
-        endpoint = self.tree["spec"].get("controlPlaneEndpoint") or {}
-        host, port = str(endpoint.get("host") or ""), int(endpoint.get("port") or 0)
-        return (host, port) if host and 0 < port < 65536 else None  # noqa: PLR2004  # ports
-
-    @property
-    def control_plane_reference(self) -> Json | None:
-        """The reference to its control plane, when another provider makes that."""
-        return self.tree["spec"].get("controlPlaneRef") or None
-
-    @property
-    def control_plane_family(self) -> str:
-        """What its control plane is bootstrapped by, "" when that is not known."""
-        return family_of_control_plane(str((self.control_plane_reference or {}).get("kind") or ""))
-
-    @property
-    def topology_version(self) -> str:
-        """Kubernetes version of a managed topology, or ""."""
-        return str((self.tree["spec"].get("topology") or {}).get("version") or "")
-
-    def ranges(self, what: str) -> list[str]:
-        """Give the networks of "pods" or "services"."""
-        network = self.tree["spec"].get("clusterNetwork") or {}
-        return [str(one) for one in (network.get(what) or {}).get("cidrBlocks") or ()]
-
-    @property
-    def service_domain(self) -> str:
-        """DNS domain of services, or ""."""
-        return str((self.tree["spec"].get("clusterNetwork") or {}).get("serviceDomain") or "")
-
-    def relevant(self) -> tuple[object, ...]:
-        """Give what configs depend on: when it is the same before and after, nothing has to be looked at."""
-        return (
-            self.paused,
-            self.infrastructure_provisioned,
-            self.control_plane_initialized,
-            self.endpoint,
-            bool(self.tree["metadata"].get("deletionTimestamp")),
-        )
+from slipway.controller.owner import Owner
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, SLIPWAY_CONFIGS, Json, Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +76,7 @@ class Facts:
         if self.owner is None or not self.owner.refers_to(self.resource, self.name):
             return False
         references = self.config["metadata"].get("ownerReferences") or ()
-        return any(one.get("uid") == self.owner.uid for one in references)
+        return any(reference.get("uid") == self.owner.uid for reference in references)
 
     @property
     def namespace(self) -> str:
@@ -285,8 +101,8 @@ class Facts:
     @property
     def status(self) -> Json:
         """Status of the config."""
-        found: Json = self.config.get("status") or {}
-        return found
+        status: Json = self.config.get("status") or {}
+        return status
 
     @property
     def conditions(self) -> Sequence[Json]:
@@ -294,9 +110,9 @@ class Facts:
         return self.status.get("conditions") or ()
 
     @property
-    def told(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether the status says already how far the config has come; a pause is no step."""
-        return any(one["type"] != "Paused" for one in self.conditions)
+        return any(condition["type"] != "Paused" for condition in self.conditions)
 
     @property
     def reported(self) -> bool:
@@ -314,12 +130,3 @@ class Facts:
             if name in annotations and not (name == ownership.PAUSED and self.held):
                 return f"the config has the annotation {name}"
         return ""
-
-
-def owner_reference(config: Json) -> tuple[str, str] | None:
-    """Give kind and name of the Machine or MachinePool that owns a config."""
-    for reference in config["metadata"].get("ownerReferences") or ():
-        group = str(reference.get("apiVersion") or "").partition("/")[0]
-        if group == CLUSTER_API_GROUP and reference.get("kind") in {MACHINE, MACHINE_POOL}:
-            return str(reference["kind"]), str(reference["name"])
-    return None

@@ -1,5 +1,6 @@
 """Why a config cannot go on, raised from anywhere between its facts and its Secret."""
 
+from slipway.bootstrapper.problems.error_texts import summary, summary_of_source
 from slipway.contract.errors import (
     AmbiguousProvisioner,
     CredentialsMissing,
@@ -13,9 +14,8 @@ from slipway.contract.errors import (
 )
 from slipway.contract.source_position import SourceError
 from slipway.controller.conditions import MEANINGS, Reason, Type
-from slipway.controller.kubernetes.failures import ApiFailure, Conflict, Forbidden, Invalid
+from slipway.kubernetes_api.failures import ApiFailure, Conflict, Forbidden, Invalid
 
-_MOST_PROBLEMS = 8
 _VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 """What a role calls the methods of HTTP."""
 
@@ -65,20 +65,19 @@ class Halt(Exception):  # noqa: N818  # reads as what it is
 def of_contract(error: SlipwayError) -> Halt:
     """Give the halt of a refusal of the contract, or of a failure on the way to it."""
     if isinstance(error, SecretMissing):
-        return Halt(Reason.WAITING_FOR_SECRET, described(error))
+        return Halt(Reason.WAITING_FOR_SECRET, summary(error))
     if isinstance(error, CredentialsMissing):
-        return Halt(Reason.WAITING_FOR_CERTIFICATES, described(error))
+        return Halt(Reason.WAITING_FOR_CERTIFICATES, summary(error))
     if isinstance(error, NoReadyProvisioner | ProvisionerNotFound):
-        return Halt(Reason.WAITING_FOR_PROVISIONER, described(error))
+        return Halt(Reason.WAITING_FOR_PROVISIONER, summary(error))
     type_ = Type.PROVISIONER if isinstance(error, _PROVISIONER) else Type.DATA_SECRET
     name = type(error).__name__
-    return Halt(name, described(error), type_=type_, refused=not error.retryable, retry=error.retryable)
+    return Halt(name, summary(error), type_=type_, refused=not error.retryable, retry=error.retryable)
 
 
 def of_source(error: SourceError) -> Halt:
     """Give the halt of a spec that the codec refuses."""
-    shown = [f"{one.path}: {one.message}" for one in error.problems[:_MOST_PROBLEMS]]
-    return Halt("SpecInvalid", "; ".join(shown) + _more(len(error.problems)))
+    return Halt("SpecInvalid", summary_of_source(error))
 
 
 def of_api(error: ApiFailure) -> Halt:
@@ -94,16 +93,3 @@ def of_api(error: ApiFailure) -> Halt:
     if isinstance(error, Invalid):
         return Halt(Reason.OBJECT_REFUSED, str(error), refused=True, retry=True)
     return Halt(Reason.API_UNAVAILABLE, f"{error.verb} {error.kind}: no usable answer", retry=True)
-
-
-def described(error: SlipwayError) -> str:
-    """Give a refusal as one line: the message, then every field with what is wrong and what to do."""
-    shown = [
-        f"{one.path}: {one.description}" + (f" ({one.remedy})" if one.remedy else "")
-        for one in error.violations[:_MOST_PROBLEMS]
-    ]
-    return "; ".join([error.message, *shown]) + _more(len(error.violations))
-
-
-def _more(count: int) -> str:
-    return f"; and {count - _MOST_PROBLEMS} more" if count > _MOST_PROBLEMS else ""

@@ -8,13 +8,13 @@ import json
 import re
 from datetime import UTC, datetime
 
+from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.cluster_store import cluster_owner
 from slipway.controller.conditions import Reason
-from slipway.controller.facts import CLUSTER_LABEL, ClusterObject
 from slipway.controller.halt import Halt
-from slipway.controller.kubernetes.failures import AlreadyExists, Conflict, NotFound
-from slipway.controller.objects import Lookup, Objects
-from slipway.controller.resources import CONFIG_MAPS, MACHINES, Json
+from slipway.kubernetes_api.failures import AlreadyExists, Conflict, NotFound
+from slipway.kubernetes_api.objects import Lookup, Objects
+from slipway.kubernetes_api.resources import CONFIG_MAPS, MACHINES, Json
 
 KEY = "lock-information"
 STUCK_SECONDS = 20 * 60.0
@@ -26,7 +26,7 @@ class InitLock:
     """Takes and frees the locks of clusters."""
 
     def __init__(self, objects: Objects, machines: Lookup) -> None:
-        """Use an API, and the local copy of all Machines to tell whether a holder is still there."""
+        """Use an API, and the local copy of all Machines to return whether a holder is still there."""
         self._objects = objects
         self._machines = machines
         self._freed: set[str] = set()
@@ -67,7 +67,7 @@ class InitLock:
             self._freed.add(cluster.uid)
 
     async def _is_there(self, namespace: str, holder: str) -> bool:
-        """Tell whether a Machine is there; the local copy may be late, so only the API says that it is not."""
+        """Return whether a Machine is there; the local copy may be late, so only the API says that it is not."""
         if self._machines.get(namespace, holder) is not None:
             return True
         try:
@@ -119,10 +119,10 @@ def _holder(held: Json | None) -> str:
 
 
 def _busy(holder: str, held: Json, now: datetime) -> Halt:
-    taken = datetime.fromisoformat(held["metadata"]["creationTimestamp"]).astimezone(UTC)
-    age = max((now - taken).total_seconds(), 0.0)
+    created = datetime.fromisoformat(held["metadata"]["creationTimestamp"]).astimezone(UTC)
+    age = max((now - created).total_seconds(), 0.0)
     stuck = age >= STUCK_SECONDS
-    message = f"Machine {holder} initialises the cluster, since {taken:%Y-%m-%dT%H:%M:%SZ}"
+    message = f"Machine {holder} initialises the cluster, since {created:%Y-%m-%dT%H:%M:%SZ}"
     if stuck:
         message += ", which is too long: look at it, and delete it if it will not come up"
     return Halt(Reason.WAITING_FOR_INIT_LOCK, message, refused=stuck, after=None if stuck else STUCK_SECONDS - age)

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from slipway.bootstrapper.engines.join_tokens import JoinTokens, Maker, TokenRequest, TokenTakenError, Upkeep, Values
 from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
-from slipway.controller.kubernetes.failures import AlreadyExists, NotFound
-from slipway.controller.objects import Objects
-from slipway.controller.resources import SECRETS, Json
 from slipway.controller.secret_reader import decoded
+from slipway.kubernetes_api.failures import AlreadyExists, NotFound
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import SECRETS, Json
 
 
 @dataclass(frozen=True, slots=True)

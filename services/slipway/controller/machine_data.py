@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 from slipway.contract.errors import MachineNotFound, UserDataNotReady
 from slipway.controller.data_secret import Record, controller_of, decoded_value
-from slipway.controller.facts import Owner
-from slipway.controller.kubernetes.failures import ApiFailure, NotFound
-from slipway.controller.objects import Lookup, Objects
-from slipway.controller.resources import GROUP, SECRETS, Json
+from slipway.controller.owner import Owner
+from slipway.kubernetes_api.failures import ApiFailure, NotFound
+from slipway.kubernetes_api.objects import Lookup, Objects
+from slipway.kubernetes_api.resources import GROUP, SECRETS, Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 
@@ -30,9 +30,9 @@ class MachineData:
         Raises:
             MachineNotFound: the Machine is not there, or Slipway does not bootstrap it.
         """
-        found = self._machines.get(namespace, machine)
+        machine_object = self._machines.get(namespace, machine)
         for group, configs in self._configs.items():
-            name = "" if found is None else Owner(found).config_name_in(group)
+            name = "" if machine_object is None else Owner(machine_object).config_name_in(group)
             # Of KubeadmConfigs only those that opted in are followed, and nothing is told of others.
             if name and (group == GROUP or configs.get(namespace, name) is not None):
                 return name
@@ -57,17 +57,17 @@ class MachineData:
 
     def _is_of_config(self, secret: Json, namespace: str, name: str) -> bool:
         controller = controller_of(secret) or {}
-        return any(controller.get("uid") == one["metadata"]["uid"] for one in self._named(namespace, name))
+        return any(controller.get("uid") == config["metadata"]["uid"] for config in self._named(namespace, name))
 
     def _named(self, namespace: str, name: str) -> list[Json]:
         """Give the configs of a name, of whichever kind."""
-        found = (one.get(namespace, name) for one in self._configs.values())
-        return [config for config in found if config is not None]
+        configs = (config.get(namespace, name) for config in self._configs.values())
+        return [config for config in configs if config is not None]
 
     def _why(self, namespace: str, name: str) -> str:
         statuses = [config.get("status") or {} for config in self._named(namespace, name)]
-        conditions = [one for status in statuses for one in status.get("conditions") or ()]
-        ready = next((one for one in conditions if one["type"] == "Ready"), None)
+        conditions = [condition for status in statuses for condition in status.get("conditions") or ()]
+        ready = next((condition for condition in conditions if condition["type"] == "Ready"), None)
         return f": {ready['reason']}: {ready['message']}" if ready else ""
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from slipway.controller.conditions import Condition, Reason, Type
 from slipway.controller.facts import Facts
-from slipway.controller.resources import GROUP, Json
 from slipway.directory.failures import DirectoryError
+from slipway.kubernetes_api.resources import GROUP, Json
 
 REASON = f"{GROUP}/directory-reason"
 """Annotation of the ConfigMap MACHINE-directory."""

@@ -27,7 +27,7 @@ class Metrics:
 
     def reconciled(self, seconds: float) -> None:
         """Count one reconcile."""
-        place = next((index for index, bound in enumerate(BUCKETS) if seconds <= bound), len(BUCKETS))
+        place = next((index for index, limit in enumerate(BUCKETS) if seconds <= limit), len(BUCKETS))
         self.reconciles[place] += 1
         self.seconds += seconds
 
@@ -110,8 +110,8 @@ class MetricsCollector:
         yield calls
         durations = HistogramMetricFamily("slipway_controller_reconcile_seconds", "Time of one reconcile.")
         total, buckets = 0, []
-        for bound, count in zip([*map(str, BUCKETS), "+Inf"], self._metrics.reconciles, strict=True):
+        for limit, count in zip([*map(str, BUCKETS), "+Inf"], self._metrics.reconciles, strict=True):
             total += count
-            buckets.append((bound, total))
+            buckets.append((limit, total))
         durations.add_metric([], buckets, self._metrics.seconds)
         yield durations

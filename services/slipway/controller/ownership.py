@@ -5,7 +5,7 @@ annotation PAUSED: the kubeadm provider leaves alone what is paused, and Slipway
 machine's data is there the pause goes, the owner stays for ever.
 """
 
-from slipway.controller.resources import GROUP, Json
+from slipway.kubernetes_api.resources import GROUP, Json
 
 MANAGED = f"{GROUP}/managed"
 """Label of who opts in; its value is "true"."""

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from slipway.bootstrapper.callers import ALL, namespaces_by_caller
 from slipway.contract.errors import PermissionDenied
-from slipway.controller.access_reviews import AUDIENCE, Access, AccessReviews
-from slipway.controller.objects import Objects
+from slipway.kubernetes_api.access_reviews import AUDIENCE, Access, AccessReviews
+from slipway.kubernetes_api.objects import Objects
 from slipway.rpc.identity import Identity
 
 
@@ -40,7 +40,7 @@ class Readers:
             PermissionDenied: RBAC does not let it get the Secret.
         """
         if identity is not None and any(
-            {ALL, namespace} & self._allowed.get(one, frozenset()) for one in identity.spiffe_ids
+            {ALL, namespace} & self._allowed.get(identifier, frozenset()) for identifier in identity.spiffe_ids
         ):
             return
         access = Access("get", "", "v1", "secrets", namespace=namespace, name=secret)

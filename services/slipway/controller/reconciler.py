@@ -11,20 +11,22 @@ from datetime import datetime, timedelta
 import structlog
 
 from slipway.controller import conditions
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.conditions import Condition, Reason, Type
 from slipway.controller.data_secret import Record, controller_reference, preconditions, secret_object
 from slipway.controller.decision import Decision, Idle, Paused, Refresh, Release, Render, decide
-from slipway.controller.facts import ClusterObject, Facts
+from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt, of_api
 from slipway.controller.init_lock import InitLock
 from slipway.controller.join_token import JoinToken
-from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure
 from slipway.controller.metrics import Metrics
-from slipway.controller.objects import Objects
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
-from slipway.controller.resources import SECRETS, Json
+from slipway.controller.report_address_condition import NO_ROOM
 from slipway.controller.workload import Workloads
+from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import SECRETS, Json
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
@@ -132,6 +134,7 @@ class Reconciler:
             role=clusterpb.Role.Name(decision.role).removeprefix("ROLE_"),
             token=rendered.token is not None,
             engine=rendered.engine,
+            no_room=rendered.no_room,
         )
         body = secret_object(
             facts,
@@ -144,6 +147,8 @@ class Reconciler:
             await self._store(facts, body, replaces=decision.replaces is not None)
         self.metrics.renders += 1
         await self.reporter.write(facts, conditions.ready(), record=record)
+        if record.no_room:
+            await self.reporter.warn(facts, Reason.NO_ROOM_FOR_ADDRESS, NO_ROOM)
         _log.info(
             "user data stored",
             config=f"{facts.namespace}/{facts.name}",
@@ -164,8 +169,8 @@ class Reconciler:
         try:
             await self.objects.create(SECRETS, facts.namespace, body)
         except AlreadyExists:
-            found = await self.objects.get(SECRETS, facts.namespace, facts.name)
-            controller = next((one for one in _owners(found) if one.get("controller")), {})
+            secret = await self.objects.get(SECRETS, facts.namespace, facts.name)
+            controller = next((owner for owner in _owners(secret) if owner.get("controller")), {})
             if controller.get("uid") != facts.uid:
                 raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} exists and has another owner") from None
 
@@ -202,10 +207,10 @@ class Reconciler:
     async def _rotate(self, facts: Facts, cluster: ClusterObject, record: Record, token: JoinToken) -> Next:
         """Give a pool whose machines have all joined a new token, when half of the old one's time is over."""
         until = await self.workloads.token_expiry(cluster.namespace, cluster.name, token)
-        left = until - self.clock() if until is not None else timedelta(0)
-        if left > self.timeouts.token_ttl / 2:
+        remaining = until - self.clock() if until is not None else timedelta(0)
+        if remaining > self.timeouts.token_ttl / 2:
             await self.reporter.write(facts, conditions.ready(), record=record)
-            return Next(after=max((left - self.timeouts.token_ttl / 2).total_seconds(), 1.0))
+            return Next(after=max((remaining - self.timeouts.token_ttl / 2).total_seconds(), 1.0))
         decision = Render(clusterpb.ROLE_WORKER, rotation=record.rotation + 1, replaces=record)
         return await self._render(facts, decision)
 
@@ -225,26 +230,26 @@ class Reconciler:
 
     async def _halted(self, facts: Facts, halt: Halt, waited: Callable[[str], float]) -> Next:
         self.metrics.halts[halt.reason] = self.metrics.halts.get(halt.reason, 0) + 1
-        left = self.timeouts.quiet_seconds * _PATIENCE.get(halt.reason, 1) - waited(halt.reason)
-        quiet = not halt.refused and not facts.told and left > 0
+        remaining = self.timeouts.quiet_seconds * _PATIENCE.get(halt.reason, 1) - waited(halt.reason)
+        quiet = not halt.refused and not facts.is_reported and remaining > 0
         if not quiet:
-            await self._tell(facts, halt)
+            await self._report_halt(facts, halt)
         if halt.retry:
             return Next(failed=True, reason=halt.reason)
-        times = [one for one in (halt.after, left if quiet else None) if one is not None]
+        times = [seconds for seconds in (halt.after, remaining if quiet else None) if seconds is not None]
         return Next(after=min(times) if times else None, reason=halt.reason)
 
-    async def _tell(self, facts: Facts, halt: Halt) -> None:
+    async def _report_halt(self, facts: Facts, halt: Halt) -> None:
         if facts.secret is not None and Record.of_secret(facts.secret) is not None and facts.reported:
             # The machine has its user data; what is in the way is the upkeep of its token, or a new render of a pool.
-            found = [
+            updates = [
                 Condition(Type.READY, "False", halt.reason, halt.message),
                 *conditions.ready()[1:],
             ]
         else:
-            found = conditions.halted(halt.reason, halt.message, type_=halt.type, known=_known(halt))
+            updates = conditions.halted(halt.reason, halt.message, type_=halt.type, known=_known(halt))
         try:
-            wrote = await self.reporter.write(facts, found)
+            wrote = await self.reporter.write(facts, updates)
         except ApiFailure as error:
             _log.warning("status not written", failure=type(error).__name__, reason=halt.reason)
             return
@@ -277,5 +282,5 @@ def _given_up() -> list[Condition]:
     return [Condition(Type.READY, "False", Reason.TOKEN_GIVEN_UP, message), *conditions.ready()[1:]]
 
 
-def _owners(found: Json) -> list[Json]:
-    return list(found["metadata"].get("ownerReferences") or ())
+def _owners(secret: Json) -> list[Json]:
+    return list(secret["metadata"].get("ownerReferences") or ())

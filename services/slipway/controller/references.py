@@ -6,9 +6,9 @@ from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fi
 from slipway.bootstrapper.assembly.membership import membership_secrets
 from slipway.bootstrapper.credentials.cluster_secrets import ETCD_CA, ETCD_CLIENT
 from slipway.contract.secret_references import references
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.cluster_store import secret_name
 from slipway.controller.conditions import Reason
-from slipway.controller.facts import ClusterObject
 from slipway.controller.halt import Halt
 from slipway.controller.secret_reader import SecretReader
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -21,8 +21,8 @@ Place = tuple[str, str]
 
 def places(spec: specpb.MachineBootstrapSpec) -> frozenset[Place]:
     """Give the Secrets and ConfigMaps that a spec refers to."""
-    secrets = {("Secret", one.name) for _, one in references(spec) if "/" not in one.name}
-    maps = {("ConfigMap", one.config_map_ref.name) for one in contents_by_config_map(spec)}
+    secrets = {("Secret", secret.name) for _, secret in references(spec) if "/" not in secret.name}
+    maps = {("ConfigMap", content.config_map_ref.name) for content in contents_by_config_map(spec)}
     return frozenset(secrets | maps)
 
 
@@ -42,7 +42,7 @@ async def resolve(
     accounts: list[str] = []
     await _fill_maps(spec, reader, cluster.namespace, missing)
     material = secretpb.SecretMaterial()
-    wanted = sorted({(one.name, one.key) for _, one in references(spec) if "/" not in one.name})
+    wanted = sorted({(secret.name, secret.key) for _, secret in references(spec) if "/" not in secret.name})
     known = {
         name: await reader.secret(cluster.namespace, name, cluster=cluster.name)
         for name in sorted({name for name, _ in wanted})
@@ -66,11 +66,13 @@ async def resolve(
 async def _fill_maps(
     spec: specpb.MachineBootstrapSpec, reader: SecretReader, namespace: str, missing: list[str]
 ) -> None:
-    wanted = sorted({(one.config_map_ref.name, one.config_map_ref.key) for one in contents_by_config_map(spec)})
+    wanted = sorted(
+        {(content.config_map_ref.name, content.config_map_ref.key) for content in contents_by_config_map(spec)}
+    )
     values: dict[tuple[str, str], bytes] = {}
     for name in sorted({name for name, _ in wanted}):
-        found = await reader.config_map(namespace, name) or {}
-        values |= {(name, key): value for key, value in found.items()}
+        held = await reader.config_map(namespace, name) or {}
+        values |= {(name, key): value for key, value in held.items()}
     missing += [f"key {key} of ConfigMap {name}" for name, key in wanted if (name, key) not in values]
     fill(spec, values)
 
@@ -81,14 +83,14 @@ async def external_etcd(reader: SecretReader, cluster: ClusterObject) -> Iterabl
     Raises:
         Halt: something is not there; the message names all of it.
     """
-    found: list[secretpb.Secret] = []
+    secrets: list[secretpb.Secret] = []
     missing = []
     for name, keys in ((ETCD_CA, ("tls.crt",)), (ETCD_CLIENT, ("tls.crt", "tls.key"))):
         values = await reader.shared(cluster.namespace, secret_name(cluster.name, name)) or {}
         for key in keys:
             if not values.get(key):
                 missing.append(f"key {key} of Secret {secret_name(cluster.name, name)}")
-            found.append(secretpb.Secret(name=name, key=key, value=values.get(key, b"")))
+            secrets.append(secretpb.Secret(name=name, key=key, value=values.get(key, b"")))
     if missing:
         raise Halt(Reason.WAITING_FOR_CERTIFICATES, f"external etcd needs {', '.join(missing)}: not there")
-    return found
+    return secrets

@@ -11,15 +11,16 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.engines.join_tokens import TokenRequest
 from slipway.contract.errors import SlipwayError, UserDataTooLarge
 from slipway.contract.source_position import SourceError
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.cluster_store import SEED_SUFFIX, ClusterStore, owned_secret
 from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import LIMIT_BYTES
 from slipway.controller.decision import Render
 from slipway.controller.engines import Engines
-from slipway.controller.facts import ClusterObject, Facts, Owner
+from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt, of_contract, of_source
 from slipway.controller.join_token import JoinToken
-from slipway.controller.objects import Objects
+from slipway.controller.owner import Owner
 from slipway.controller.question import Questions
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.secret_reader import SecretReader
@@ -27,6 +28,7 @@ from slipway.controller.subject import uses_own_token
 from slipway.controller.tokens import SEED_BYTES, derived_token
 from slipway.controller.workload import Workloads
 from slipway.controller.wrapping import wraps
+from slipway.kubernetes_api.objects import Objects
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -40,12 +42,13 @@ class Rendered:
     """User data, and the token that the cluster has to accept before a machine gets them.
 
     `token` is None where the controller has none to make. `engine` is what the machine is bootstrapped by, "" where it
-    is not known.
+    is not known. `no_room`: the user data are without the addresses of reports, because they would be too large.
     """
 
     answer: bootstrappb.GetUserDataResponse
     token: JoinToken | None
     engine: str
+    no_room: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +109,9 @@ class Renderer:
             token_secret=token.secret,
         )
         request = bootstrappb.GetUserDataRequest(subject=question.subject, credentials=question.material)
-        answer = await self._answer(facts, owner, replace(self.bootstrapper, store=store), request)
+        answer, no_room = await self._answer(facts, owner, replace(self.bootstrapper, store=store), request)
         self._check(facts, owner, answer)
-        return Rendered(answer, token if needed and token.is_made_here else None, engine)
+        return Rendered(answer, token if needed and token.is_made_here else None, engine, no_room)
 
     async def _text(self, cluster: ClusterObject, token: JoinToken) -> str:
         """Give the token of a machine that joins, as its user data have it.
@@ -125,17 +128,17 @@ class Renderer:
 
     async def _answer(
         self, facts: Facts, owner: Owner, bootstrapper: Bootstrapper, request: bootstrappb.GetUserDataRequest
-    ) -> bootstrappb.GetUserDataResponse:
-        """Ask for the user data. A machine that would be too large with its addresses boots without reporting."""
+    ) -> tuple[bootstrappb.GetUserDataResponse, bool]:
+        """Ask for the user data, and whether they lack the addresses of reports because these had no room."""
         addresses = None if self.reports is None else self.reports.of(facts.namespace, owner)
         if addresses is not None:
             try:
-                return await replace(bootstrapper, addresses=addresses).user_data(request)
+                return await replace(bootstrapper, addresses=addresses).user_data(request), False
             except UserDataTooLarge:
                 answer = await bootstrapper.user_data(request)
                 _log.warning("no room for addresses of reports", config=f"{facts.namespace}/{facts.name}")
-                return answer
-        return await bootstrapper.user_data(request)
+                return answer, True
+        return await bootstrapper.user_data(request), False
 
     def _check(self, facts: Facts, owner: Owner, answer: bootstrappb.GetUserDataResponse) -> None:
         size = len(answer.user_data) + len(answer.secret_format)
@@ -148,9 +151,9 @@ class Renderer:
     def _is_verbatim(self, answer: bootstrappb.GetUserDataResponse) -> bool:
         return any(
             info.verbatim
-            for one in self.bootstrapper.provisioners.instances()
-            for info in one.info.formats
-            if (one.info.name, info.format) == (answer.provisioner.name, answer.format)
+            for instance in self.bootstrapper.provisioners.instances()
+            for info in instance.info.formats
+            if (instance.info.name, info.format) == (answer.provisioner.name, answer.format)
         )
 
     async def _seed(self, cluster: ClusterObject) -> bytes:

@@ -10,10 +10,11 @@ from slipway.controller.bootstrap_condition import bootstrap_condition
 from slipway.controller.conditions import Condition, Type, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
-from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, Conflict, NotFound
 from slipway.controller.membership_account import account_conditions
-from slipway.controller.objects import Objects
-from slipway.controller.resources import EVENTS, MACHINES, SLIPWAY_CONFIGS, Json
+from slipway.controller.report_address_condition import address_conditions
+from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure, Conflict, NotFound
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import EVENTS, MACHINES, SLIPWAY_CONFIGS, Json
 from slipway.rpc.spans import span
 
 MANAGER = "slipway-controller"
@@ -44,7 +45,7 @@ class Reporter:
         self._bootstraps: dict[str, Condition] = {}
 
     async def write(self, facts: Facts, conditions: Sequence[Condition], *, record: Record | None = None) -> bool:
-        """Write the status, if it is not the same already; `record` tells of the data Secret. Tell whether it wrote.
+        """Write the status, if it is not the same already; `record` tells of the data Secret. Return whether it wrote.
 
         Raises:
             ApiFailure: the call failed; a config that is gone meanwhile is no failure.
@@ -53,6 +54,7 @@ class Reporter:
         if self.reports:
             conditions = await self._with_bootstrap(facts, conditions, record, before)
         conditions = [*conditions, *account_conditions(facts, conditions)]
+        conditions += address_conditions(facts, record, conditions)
         status: Json = {
             "observedGeneration": facts.generation,
             "conditions": written(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from slipway.bootstrapper.assembly.report_addresses import Addresses, AddressesOf
-from slipway.controller.facts import Owner
+from slipway.controller.owner import Owner
 from slipway.reports.capability import Capabilities, Kind, Target
 from slipway.reports.names import BundleKey, NameInvalid
 

@@ -8,9 +8,9 @@ from weakref import WeakValueDictionary
 
 from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
-from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure, NotFound
-from slipway.controller.objects import Lookup, Objects
-from slipway.controller.resources import CONFIG_MAPS, SECRETS, Json
+from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure, NotFound
+from slipway.kubernetes_api.objects import Lookup, Objects
+from slipway.kubernetes_api.resources import CONFIG_MAPS, SECRETS, Json
 
 Values = Mapping[str, bytes]
 
@@ -118,22 +118,22 @@ class SecretReader:
             Halt: it belongs to a cluster.
         """
         try:
-            found = await self._objects.get(SECRETS, namespace, name)
+            body = await self._objects.get(SECRETS, namespace, name)
         except NotFound:
             return None
-        if found.get("type") in _CLUSTER_TYPES or name in {f"{cluster}-{suffix}" for suffix in _CLUSTER_SUFFIXES}:
+        if body.get("type") in _CLUSTER_TYPES or name in {f"{cluster}-{suffix}" for suffix in _CLUSTER_SUFFIXES}:
             problem = f"the spec refers to the Secret {name}, which belongs to a cluster"
             raise Halt(Reason.CLUSTER_SECRET_REFERENCED, f"{problem}; refer to a Secret of your own")
-        return decoded(found.get("data") or {})
+        return decoded(body.get("data") or {})
 
     async def config_map(self, namespace: str, name: str) -> Values | None:
         """Give the values of a ConfigMap as they are now, or None when it is not there."""
         try:
-            found = await self._objects.get(CONFIG_MAPS, namespace, name)
+            body = await self._objects.get(CONFIG_MAPS, namespace, name)
         except NotFound:
             return None
-        plain = {key: str(value).encode() for key, value in (found.get("data") or {}).items()}
-        return {**plain, **decoded(found.get("binaryData") or {})}
+        plain = {key: str(value).encode() for key, value in (body.get("data") or {}).items()}
+        return {**plain, **decoded(body.get("binaryData") or {})}
 
 
 def decoded(data: Mapping[str, str | None]) -> Values:

@@ -1,11 +1,6 @@
 """The controller's process: leader election and work beside a server that every replica runs."""
 
-import asyncio
-import contextlib
-import os
-import signal
 import socket
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +9,7 @@ import structlog
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.callers import Callers
-from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
@@ -24,12 +19,6 @@ from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
 from slipway.bootstrapper.provisioning_service import provisioning_service
 from slipway.contract.version import VERSION
 from slipway.controller.assembly import Assembled, assemble, connect_to, utc_now
-from slipway.controller.controller import Controller
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.destinations import Destinations
-from slipway.controller.kubernetes.election import Election, LostLeadership
-from slipway.controller.kubernetes.rate_limiter import RateLimiter
 from slipway.controller.machine_data import MachineData
 from slipway.controller.metrics import MetricsCollector
 from slipway.controller.opt_in.webhook import Webhook
@@ -38,10 +27,15 @@ from slipway.controller.service import ManagementServicer
 from slipway.controller.settings import ControllerSettings
 from slipway.embedded.joined import JoinedProvisioners
 from slipway.embedded.provisioners import embedded_provisioners
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.destinations import Destinations
+from slipway.kubernetes_api.election import Election
+from slipway.kubernetes_api.leader_work import LeaderWork
+from slipway.kubernetes_api.rate_limiter import RateLimiter
 from slipway.rpc.channel import ChannelPool
-from slipway.rpc.error_mapping import describe_exception
 from slipway.rpc.lifecycle import serve
-from slipway.rpc.server import RpcServer, ServerStartError, Service
+from slipway.rpc.server import ServerStartError, Service
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1.bootstrap_service_pb2_grpc import add_BootstrapServiceServicer_to_server
 
@@ -93,7 +87,12 @@ async def serve_controller(settings: ControllerSettings) -> None:
         report_server=report_server,
     )
     controller = assembled.controller
-    work = _Work(controller, _election(settings, Api(urgent)) if settings.leader_elect else None)
+    work = LeaderWork(
+        controller.lead,
+        _election(settings, Api(urgent)) if settings.leader_elect else None,
+        name="controller",
+        log=_log,
+    )
     if directory is not None:
         directory.listen(lambda: controller.provisioners_told(provisioners.instances()))
         directory.start()
@@ -121,46 +120,9 @@ async def serve_controller(settings: ControllerSettings) -> None:
             await webhook.stop()
         if report_server is not None:
             await report_server.channels.close()
-        for one in (connection, urgent, channels):
-            await one.close()
+        for resource in (connection, urgent, channels):
+            await resource.close()
     work.check()
-
-
-class _Work:
-    """The leader's work as a task beside the server; when it fails, the process ends in order."""
-
-    def __init__(self, controller: Controller, election: Election | None) -> None:
-        self._controller = controller
-        self._election = election
-        self._task: asyncio.Task[None] | None = None
-        self._failed = False
-
-    async def start(self, server: RpcServer) -> None:
-        del server
-        self._task = asyncio.ensure_future(self._run())
-
-    async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-
-    def check(self) -> None:
-        """End the process with 1 when the work has ended by itself; the log tells why."""
-        if self._failed:
-            sys.exit(1)
-
-    async def _run(self) -> None:
-        try:
-            await self._controller.lead(self._election)
-        except LostLeadership:
-            self._failed = True
-            _log.error("leader election lost, process ends")
-            os.kill(os.getpid(), signal.SIGTERM)
-        except Exception as error:  # noqa: BLE001  # a process without its work must not go on
-            self._failed = True
-            _log.error("controller failed with an internal error, process ends", **describe_exception(error))
-            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _provisioners(

@@ -14,12 +14,12 @@ from slipway.bootstrapper.callers import namespaces_by_caller
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.contract.grammars import grammars
-from slipway.controller.access_reviews import AUDIENCE
-from slipway.controller.kubernetes.destinations import Destinations
 from slipway.controller.reconciler import Timeouts
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.report_watch import ReportServer
 from slipway.embedded.provisioners import NAMES as EMBEDDED
+from slipway.kubernetes_api.access_reviews import AUDIENCE
+from slipway.kubernetes_api.destinations import Destinations
 from slipway.reports.capability import Capabilities, KeyFileInvalid
 from slipway.rpc.addresses import is_endpoint, is_loopback
 from slipway.rpc.channel import ChannelPool
@@ -42,7 +42,9 @@ class ControllerSettings(BootstrapperSettings):
     token_audiences: Annotated[frozenset[str], NoDecode] = Field(default=frozenset({AUDIENCE}), min_length=1)
     workload_servers: Annotated[frozenset[str], NoDecode] = frozenset()
     embedded_provisioners: Annotated[frozenset[str], NoDecode] = frozenset()
-    report_url_base: str | None = Field(default=None, max_length=2048, pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$")
+    report_url_base: str | None = Field(
+        default=None, max_length=2048, pattern=r'^https?://[^/?#@\s"\\]+(/[^?#\s"\\]*)?$'
+    )
     report_key_file: Path | None = None
     report_url_hours: float = Field(default=48.0, ge=1, le=24 * 365)
     reports_address: str | None = None

@@ -9,13 +9,15 @@ from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastructure_of, set_distribution
 from slipway.bootstrapper.os_profiles.profile_table import DISTRIBUTION
 from slipway.contract.source_position import Position
-from slipway.contract.yaml_source import Document, Shape, Source
+from slipway.contract.yaml_document import Document, Shape, Source
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.conditions import Reason
-from slipway.controller.facts import ClusterObject, Facts, Owner
+from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
+from slipway.controller.owner import Owner
 from slipway.controller.ownership import annotation
-from slipway.controller.resources import SLIPWAY_CONFIGS, Json
 from slipway.controller.wrapping import ANNOTATION
+from slipway.kubernetes_api.resources import SLIPWAY_CONFIGS, Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
@@ -82,7 +84,7 @@ def subject_of(
 
 
 def uses_own_token(spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.ValueType) -> bool:
-    """Tell whether a joining machine brings its own token, or a kubeconfig in place of one."""
+    """Return whether a joining machine brings its own token, or a kubeconfig in place of one."""
     discovery = effective_spec(spec, role).kubernetes.discovery
     return discovery.HasField("file") or discovery.token.HasField("token")
 
@@ -92,7 +94,7 @@ def cluster_facts(cluster: ClusterObject, version: str) -> clusterpb.Cluster:
     if cluster.endpoint is None:
         raise AssertionError("decided before")
     host, port = cluster.endpoint
-    found = clusterpb.Cluster(
+    result = clusterpb.Cluster(
         name=cluster.name,
         namespace=cluster.namespace,
         endpoint=clusterpb.Endpoint(host=host, port=port),
@@ -101,10 +103,10 @@ def cluster_facts(cluster: ClusterObject, version: str) -> clusterpb.Cluster:
         service_cidrs=cluster.ranges("services"),
     )
     if cluster.service_domain:
-        found.service_domain = cluster.service_domain
+        result.service_domain = cluster.service_domain
     if cluster.control_plane_family:
-        found.control_plane = cluster.control_plane_family
-    return found
+        result.control_plane = cluster.control_plane_family
+    return result
 
 
 def _check_pool(spec: specpb.MachineBootstrapSpec) -> None:
@@ -119,14 +121,15 @@ def _check_pool(spec: specpb.MachineBootstrapSpec) -> None:
 
 
 def _set_infrastructure(machine: clusterpb.Machine, spec: specpb.MachineBootstrapSpec, owner: Owner) -> None:
-    found = infrastructure_of(owner.infrastructure_kind)
-    if not found:
+    infrastructure = infrastructure_of(owner.infrastructure_kind)
+    if not infrastructure:
         return
-    machine.target.infrastructure = found
-    if spec.target.infrastructure not in {"", found}:
+    machine.target.infrastructure = infrastructure
+    if spec.target.infrastructure not in {"", infrastructure}:
         raise Halt(
             Reason.FACT_CONFLICT,
-            f"spec.target.infrastructure: the infrastructure of {owner.kind} {owner.name} is {found}; remove the field",
+            f"spec.target.infrastructure: the infrastructure of {owner.kind} {owner.name} is {infrastructure}; "
+            "remove the field",
         )
 
 
@@ -143,9 +146,13 @@ def _check_minor(
 ) -> None:
     if engine is None or not (engine.own_minor_only and control_plane_version):
         return
-    stated = engine.program_version(effective_spec(spec, clusterpb.ROLE_WORKER).engine_options)
-    if _minor(stated or owner.version) != _minor(control_plane_version):
-        where = f"spec.engineOptions.{engine.name}.version" if stated else f"the version of {owner.kind} {owner.name}"
+    program_version = engine.program_version(effective_spec(spec, clusterpb.ROLE_WORKER).engine_options)
+    if _minor(program_version or owner.version) != _minor(control_plane_version):
+        where = (
+            f"spec.engineOptions.{engine.name}.version"
+            if program_version
+            else f"the version of {owner.kind} {owner.name}"
+        )
         raise Halt(
             Reason.ENGINE_VERSION_SKEW,
             f"{where} has another minor version than the control plane, and {engine.name} joins only its own",
@@ -156,7 +163,7 @@ def _add_taint(spec: specpb.MachineBootstrapSpec) -> None:
     """Add Cluster API's taint to those that the worker would register with."""
     joined = spec.join.kubernetes.node
     node = joined if joined.HasField("taints") else spec.kubernetes.node
-    if all(one.key != UNINITIALIZED for one in node.taints.items):
+    if all(item.key != UNINITIALIZED for item in node.taints.items):
         node.taints.items.append(kubernetespb.Taint(key=UNINITIALIZED, effect=kubernetespb.TAINT_EFFECT_NO_SCHEDULE))
 
 

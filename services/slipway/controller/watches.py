@@ -8,13 +8,15 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from slipway.controller import ownership
+from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.data_secret import controller_of
-from slipway.controller.facts import CLUSTER_LABEL, ClusterObject, Facts, Owner, owner_reference
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.informer import Informer, Key
+from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
+from slipway.controller.owner import Owner, owner_reference
 from slipway.controller.references import Place
-from slipway.controller.resources import (
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.informer import Informer, Key
+from slipway.kubernetes_api.resources import (
     CLUSTERS,
     CONFIG_MAPS,
     GROUP,
@@ -66,7 +68,7 @@ class Watches:
         """Make the copies; `watch_filter` is the value of Cluster API's label that a config must have."""
         selector = _selector(watch_filter)
         index = {_BY_CLUSTER: _cluster_of}
-        found = cls(
+        watches = cls(
             configs=Informer(api, SLIPWAY_CONFIGS, namespaces=namespaces, selector=selector),
             machines=Informer(api, MACHINES, namespaces=namespaces, indexes=index),
             pools=Informer(api, MACHINE_POOLS, namespaces=namespaces, indexes=index),
@@ -74,14 +76,14 @@ class Watches:
             secrets=Informer(api, SECRETS, namespaces=namespaces, metadata_only=True),
             config_maps=Informer(api, CONFIG_MAPS, namespaces=namespaces, metadata_only=True),
         )
-        found._wire()
-        return found
+        watches._wire()
+        return watches
 
     def of_kubeadm_configs(self, api: Api, *, namespaces: Collection[str] = (), watch_filter: str = "") -> "Watches":
         """Make those of opted-in KubeadmConfigs; they share what these follow."""
         ours = _selector(watch_filter, f"{ownership.OWNER}={ownership.SLIPWAY}")
         late = _selector(watch_filter, ownership.MANAGED, f"!{ownership.OWNER}")
-        found = Watches(
+        watches = Watches(
             configs=Informer(api, KUBEADM_CONFIGS, namespaces=namespaces, selector=ours),
             machines=self.machines,
             pools=self.pools,
@@ -90,8 +92,8 @@ class Watches:
             config_maps=self.config_maps,
             latecomers=Informer(api, KUBEADM_CONFIGS, namespaces=namespaces, selector=late, metadata_only=True),
         )
-        found._wire()
-        return found
+        watches._wire()
+        return watches
 
     @property
     def informers(self) -> tuple[Informer, ...]:
@@ -103,7 +105,7 @@ class Watches:
     @property
     def synced(self) -> bool:
         """Whether all first lists are in."""
-        return all(one.synced.is_set() for one in self.informers)
+        return all(informer.synced.is_set() for informer in self.informers)
 
     def facts(self, key: Key) -> Facts | None:
         """Collect what is known of a config; None when it is gone."""
@@ -148,9 +150,9 @@ class Watches:
         self._depends[key] = places
 
     def _latecomer(self, key: Key) -> Json | None:
-        found = None if self.latecomers is None else self.latecomers.get(*key)
+        latecomer = None if self.latecomers is None else self.latecomers.get(*key)
         kind = {"apiVersion": KUBEADM_CONFIGS.api_version, "kind": KUBEADM_CONFIGS.kind}
-        return None if found is None else {**found, **kind}
+        return None if latecomer is None else {**latecomer, **kind}
 
     def _owner(self, config: Json) -> Owner | None:
         reference = owner_reference(config)
@@ -158,8 +160,8 @@ class Watches:
             return None
         kind, name = reference
         informer = self.machines if kind == "Machine" else self.pools
-        found = informer.get(config["metadata"]["namespace"], name)
-        return None if found is None else Owner(found)
+        owner = informer.get(config["metadata"]["namespace"], name)
+        return None if owner is None else Owner(owner)
 
     def _wire(self) -> None:
         self.configs.listen(self._on_config)
@@ -179,7 +181,7 @@ class Watches:
                 for place in self._depends.pop(key, frozenset()):
                     self._dependents.get((key[0], place), set()).discard(key)
                 self.gone(old)
-        elif old is None or _asked(old) != _asked(new):
+        elif old is None or _desired_state(old) != _desired_state(new):
             self.changed(_key(new))
 
     def _on_latecomer(self, old: Json | None, new: Json | None) -> None:
@@ -187,11 +189,11 @@ class Watches:
             self.changed(_key(new))
 
     def _on_owner(self, old: Json | None, new: Json | None) -> None:
-        found = new if new is not None else old
-        if found is None or (old is not None and new is not None and _owner_asked(old) == _owner_asked(new)):
+        changed = new if new is not None else old
+        if changed is None or (old is not None and new is not None and _owner_asked(old) == _owner_asked(new)):
             return
-        owner = Owner(found)
-        namespace = found["metadata"]["namespace"]
+        owner = Owner(changed)
+        namespace = changed["metadata"]["namespace"]
         if self._config_name(owner):
             self._look(namespace, [self._config_name(owner)])
         if new is None:
@@ -199,41 +201,41 @@ class Watches:
             self._look_at_halted(namespace, owner.cluster_name)
 
     def _on_cluster(self, old: Json | None, new: Json | None) -> None:
-        found = new if new is not None else old
-        if found is None:
+        cluster = new if new is not None else old
+        if cluster is None:
             return
         if new is None:
-            self.cluster_gone(_key(found))
+            self.cluster_gone(_key(cluster))
         if old is None or new is None or ClusterObject(old).relevant() != ClusterObject(new).relevant():
-            namespace, name = _key(found)
+            namespace, name = _key(cluster)
             self._look(namespace, self._config_names(namespace, name))
 
     def _on_secret(self, old: Json | None, new: Json | None) -> None:
-        found = new if new is not None else old
-        if found is None:
+        secret = new if new is not None else old
+        if secret is None:
             return
-        namespace, name = _key(found)
+        namespace, name = _key(secret)
         if new is None:
             self.secret_gone((namespace, name))
         for key in list(self._dependents.get((namespace, ("Secret", name)), ())):
             if key in self.halted:
                 self.changed(key)
-        controller = controller_of(found)
+        controller = controller_of(secret)
         if controller is not None and controller.get("kind") in _CONFIG_KINDS:
             if controller.get("kind") == self.configs.resource.kind and (
                 new is None or self._handed_back(namespace, name)
             ):
                 self._look(namespace, [name])
             return
-        cluster = (found["metadata"].get("labels") or {}).get(CLUSTER_LABEL)
+        cluster = (secret["metadata"].get("labels") or {}).get(CLUSTER_LABEL)
         if cluster:
             self._look_at_halted(namespace, cluster)
 
     def _on_config_map(self, old: Json | None, new: Json | None) -> None:
-        found = new if new is not None else old
-        if found is None:
+        config_map = new if new is not None else old
+        if config_map is None:
             return
-        namespace, name = _key(found)
+        namespace, name = _key(config_map)
         for key in list(self._dependents.get((namespace, ("ConfigMap", name)), ())):
             if key in self.halted:
                 self.changed(key)
@@ -243,7 +245,7 @@ class Watches:
             *self.machines.indexed(_BY_CLUSTER, f"{namespace}/{cluster}"),
             *self.pools.indexed(_BY_CLUSTER, f"{namespace}/{cluster}"),
         ]
-        return [name for name in (self._config_name(Owner(one)) for one in owners) if name]
+        return [name for name in (self._config_name(Owner(owner)) for owner in owners) if name]
 
     def _config_name(self, owner: Owner) -> str:
         return owner.config_name_in(self.configs.resource.group)
@@ -272,7 +274,7 @@ def _key(item: Json) -> Key:
     return item["metadata"]["namespace"], item["metadata"]["name"]
 
 
-def _asked(config: Json) -> tuple[object, ...]:
+def _desired_state(config: Json) -> tuple[object, ...]:
     """Give what of a config leads to a look: all but its status."""
     metadata = config["metadata"]
     return (

@@ -14,10 +14,10 @@ from typing import Protocol, TypeVar
 from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
 from slipway.controller.join_token import JoinToken
-from slipway.controller.kubernetes.failures import ApiFailure, Unauthorized
-from slipway.controller.kubernetes.kubeconfig import ClusterAccess, KubeconfigRefused, read_kubeconfig
-from slipway.controller.objects import Objects
 from slipway.controller.secret_reader import SecretReader
+from slipway.kubernetes_api.failures import ApiFailure, Unauthorized
+from slipway.kubernetes_api.kubeconfig import ClusterAccess, KubeconfigRefused, read_kubeconfig
+from slipway.kubernetes_api.objects import Objects
 
 _FIRST_REST = 2.0
 _LONGEST_REST = 60.0

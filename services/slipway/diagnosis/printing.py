@@ -11,5 +11,7 @@ def printable(text: str) -> str:
     """Give text that does nothing to a terminal: no control characters, none that turn the direction of writing."""
     if text.isascii() and text.isprintable():
         return text  # most lines; what is asked of each character below is slow
-    kept = (" " if one in "\t\n\r" else one for one in ESCAPES.sub("", text))
-    return "".join(one for one in kept if one.isprintable() and unicodedata.category(one) != "Cf")
+    kept = (" " if character in "\t\n\r" else character for character in ESCAPES.sub("", text))
+    return "".join(
+        character for character in kept if character.isprintable() and unicodedata.category(character) != "Cf"
+    )

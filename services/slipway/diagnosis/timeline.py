@@ -111,6 +111,18 @@ def step_runs(timeline: Timeline) -> list[StepRun]:
     return [*runs, _run(begun)] if begun else runs
 
 
+def phase_seconds(timeline: Timeline) -> dict[str, float]:
+    """Give the seconds that the steps of each phase took together, in the order of the phases' first steps.
+
+    Time between steps, as that of a reboot, is in none of them.
+    """
+    seconds: dict[str, float] = {}
+    for run in step_runs(timeline):
+        if run.phase and run.seconds is not None:
+            seconds[run.phase] = seconds.get(run.phase, 0.0) + run.seconds
+    return seconds
+
+
 def _run(events: list[Event]) -> StepRun:
     first, last = events[0], events[-1]
     seconds = (last.time - first.time).total_seconds()

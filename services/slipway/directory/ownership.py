@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 ATTRIBUTE = "description"
-_PREFIX = "slipway-directory"
+_PREFIX = "slipway"
 _OWNER = re.compile(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
 _LABEL = re.compile(r"[a-z0-9.-]{1,253}")
 

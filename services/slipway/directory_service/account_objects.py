@@ -8,10 +8,11 @@ anyway.
 import base64
 from collections.abc import Mapping
 
-from slipway.controller.facts import CLUSTER_LABEL, MACHINE
-from slipway.controller.resources import MACHINES, Json
+from slipway.controller.cluster_object import CLUSTER_LABEL
+from slipway.controller.owner import MACHINE
 from slipway.directory.secret_file import BLOB, COMPUTER_NAME, DOMAIN, PASSWORD
 from slipway.directory_service.orders import Order
+from slipway.kubernetes_api.resources import MACHINES, Json
 
 KEYS = frozenset({COMPUTER_NAME, DOMAIN, PASSWORD, BLOB})
 

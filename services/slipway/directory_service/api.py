@@ -2,11 +2,11 @@
 
 from typing import Protocol
 
-from slipway.controller.objects import Objects
-from slipway.controller.resources import Json, Resource
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import Json, Resource
 
 
 class AccountApi(Objects, Protocol):
-    """Creates objects. Every verb raises the kinds of ApiFailure; see kubernetes/api.py."""
+    """Creates objects. Every verb raises the kinds of ApiFailure; see api.py."""
 
     async def create_dry(self, resource: Resource, namespace: str, body: Json) -> None: ...

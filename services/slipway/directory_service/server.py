@@ -1,20 +1,12 @@
 """The process: leader election and the work, beside a server of health and metrics alone."""
 
-import asyncio
-import contextlib
-import os
-import signal
 import socket
-import sys
 import uuid
 from pathlib import Path
 
 import structlog
 
 from slipway.controller.assembly import utc_now
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.election import Election, LostLeadership
 from slipway.controller.report import Reporter
 from slipway.directory.failures import ConfigurationInvalid
 from slipway.directory.ldap_directory import connected
@@ -25,9 +17,12 @@ from slipway.directory_service.service import DirectoryService
 from slipway.directory_service.settings import DirectorySettings
 from slipway.directory_service.units import Units
 from slipway.directory_service.watches import Watches
-from slipway.rpc.error_mapping import describe_exception
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.election import Election
+from slipway.kubernetes_api.leader_work import LeaderWork
 from slipway.rpc.lifecycle import serve
-from slipway.rpc.server import RpcServer, ServerStartError
+from slipway.rpc.server import ServerStartError
 
 NAME = "slipway-directory"
 _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -48,7 +43,9 @@ async def serve_directory(settings: DirectorySettings) -> None:
     watches = Watches.of(api, namespaces=sorted(settings.namespaces or ()))
     reporter = Reporter(api, utc_now, component=NAME)
     service = DirectoryService(watches, api, maker, reporter, cleanup=settings.directory_cleanup)
-    work = _Work(service, _election(settings, api) if settings.leader_elect else None)
+    work = LeaderWork(
+        service.lead, _election(settings, api) if settings.leader_elect else None, name="service", log=_log
+    )
     for informer in watches.informers:
         informer.start()
     try:
@@ -83,42 +80,6 @@ def maker_of(settings: DirectorySettings) -> AccountsMaker:
         settings=settings.connection,
         unit_of=units.unit_of,
     )
-
-
-class _Work:
-    """The leader's work as a task beside the server; when it fails, the process ends in order."""
-
-    def __init__(self, service: DirectoryService, election: Election | None) -> None:
-        self._service = service
-        self._election = election
-        self._task: asyncio.Task[None] | None = None
-        self._failed = False
-
-    async def start(self, server: RpcServer) -> None:
-        del server
-        self._task = asyncio.ensure_future(self._run())
-
-    async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-
-    def check(self) -> None:
-        if self._failed:
-            sys.exit(1)
-
-    async def _run(self) -> None:
-        try:
-            await self._service.lead(self._election)
-        except LostLeadership:
-            self._failed = True
-            _log.error("leader election lost, process ends")
-            os.kill(os.getpid(), signal.SIGTERM)
-        except Exception as error:  # noqa: BLE001  # a process without its work must not go on
-            self._failed = True
-            _log.error("service failed with an internal error, process ends", **describe_exception(error))
-            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _election(settings: DirectorySettings, api: Api) -> Election:

@@ -12,12 +12,8 @@ from dataclasses import dataclass, field
 import structlog
 
 from slipway.controller.facts import Facts
-from slipway.controller.kubernetes.election import Election
-from slipway.controller.kubernetes.failures import AlreadyExists, ApiFailure
-from slipway.controller.kubernetes.informer import Key
 from slipway.controller.membership_account import REASON
 from slipway.controller.report import Reporter
-from slipway.controller.resources import CONFIG_MAPS, SECRETS
 from slipway.controller.work_queue import WorkQueue
 from slipway.directory.failures import (
     ComputerExists,
@@ -31,6 +27,10 @@ from slipway.directory_service.accounts_maker import AccountsMaker
 from slipway.directory_service.api import AccountApi
 from slipway.directory_service.orders import Order, needed_account
 from slipway.directory_service.watches import Watches
+from slipway.kubernetes_api.election import Election
+from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure
+from slipway.kubernetes_api.informer import Key
+from slipway.kubernetes_api.resources import CONFIG_MAPS, SECRETS
 from slipway.rpc.error_mapping import describe_exception
 
 AGAIN_SECONDS = 60.0

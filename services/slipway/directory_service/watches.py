@@ -8,10 +8,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
-from slipway.controller.facts import MACHINE, ClusterObject, Facts, Owner, owner_reference
-from slipway.controller.kubernetes.api import Api
-from slipway.controller.kubernetes.informer import Informer, Key
-from slipway.controller.resources import CLUSTERS, MACHINES, SLIPWAY_CONFIGS, Json
+from slipway.controller.cluster_object import ClusterObject
+from slipway.controller.facts import Facts
+from slipway.controller.owner import MACHINE, Owner, owner_reference
+from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.informer import Informer, Key
+from slipway.kubernetes_api.resources import CLUSTERS, MACHINES, SLIPWAY_CONFIGS, Json
 
 MOVED = "clusterctl.cluster.x-k8s.io/delete-for-move"
 """Annotation of objects that `clusterctl move` deletes, since they are in the other cluster."""

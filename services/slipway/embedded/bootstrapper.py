@@ -4,7 +4,7 @@ from pathlib import Path
 
 from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.bootstrapper import Bootstrapper
-from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.credentials.store import CredentialStore
 from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.lowering.table import all_passes

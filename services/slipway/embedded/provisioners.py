@@ -81,8 +81,8 @@ def _copy_over_the_wire(message: M) -> M:
     return type(message).FromString(message.SerializeToString())
 
 
-def embedded_provisioners(names: Collection[str] = NAMES) -> EmbeddedProvisioners:
-    """Return provisioners by name; the default is all of Slipway's own.
+def own_provisioners(names: Collection[str] = NAMES) -> list[Provisioner]:
+    """Return new objects of our provisioners, in the order of their names.
 
     Raises:
         ValueError: a name is not one of NAMES.
@@ -93,4 +93,13 @@ def embedded_provisioners(names: Collection[str] = NAMES) -> EmbeddedProvisioner
     classes = [
         getattr(importlib.import_module(module), name) for key, (module, name) in _CLASSES.items() if key in names
     ]
-    return EmbeddedProvisioners([cast(Provisioner, provisioner()) for provisioner in classes])
+    return [cast(Provisioner, provisioner()) for provisioner in classes]
+
+
+def embedded_provisioners(names: Collection[str] = NAMES) -> EmbeddedProvisioners:
+    """Return provisioners by name; the default is all of Slipway's own.
+
+    Raises:
+        ValueError: a name is not one of NAMES.
+    """
+    return EmbeddedProvisioners(own_provisioners(names))

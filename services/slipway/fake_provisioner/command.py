@@ -54,8 +54,8 @@ def fake(script: Path | None, schema: bool, server_flags: dict[str, Any]) -> Non
         return
     settings = ServerSettings.load(server_flags)
     try:
-        told = read_script(script) if script else Script()
+        scenario = read_script(script) if script else Script()
     except ScriptError as error:
         raise click.UsageError(str(error)) from None
     configure_logging(log_format=settings.log_format, level=settings.log_level, extra_keys=LOGGED)
-    lifecycle.run(serve(settings, told))
+    lifecycle.run(serve(settings, scenario))

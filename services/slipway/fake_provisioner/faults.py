@@ -4,8 +4,8 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 
 from slipway.contract.errors import ForeignStatus, UnsupportedFeature, Violation
+from slipway.contract.feature_uses import uses
 from slipway.contract.status import Failure
-from slipway.contract.walk import uses
 from slipway.fake_provisioner.script import Fault, Step
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -15,7 +15,7 @@ from slipway.v1alpha1.reasons import RULES, Code, Reason
 def status(step: Step) -> ForeignStatus:
     """Give the status of a step, as it goes out."""
     code = step.code or (RULES[Reason[step.reason]].code if step.reason else Code.UNKNOWN)
-    violations = tuple(Violation(one.path, one.description, one.feature) for one in step.fields)
+    violations = tuple(Violation(field.path, field.description, field.feature) for field in step.fields)
     return ForeignStatus(
         Failure(
             code=int(code),
@@ -33,9 +33,11 @@ def refuse(bundle: bundlepb.BootstrapBundle, feature: str) -> None:
     Raises:
         UnsupportedFeature: the bundle uses it.
     """
-    found = [Violation(use.path, "is declared and not supported", feature) for use in uses(bundle) if use.id == feature]
-    if found:
-        raise UnsupportedFeature(f"{feature} is not supported", violations=found, metadata={"features": feature})
+    violations = [
+        Violation(use.path, "is declared and not supported", feature) for use in uses(bundle) if use.id == feature
+    ]
+    if violations:
+        raise UnsupportedFeature(f"{feature} is not supported", violations=violations, metadata={"features": feature})
 
 
 def without(bundle: bundlepb.BootstrapBundle, feature: str) -> bundlepb.BootstrapBundle:
@@ -82,21 +84,21 @@ def spoil(response: provisionerpb.RenderResponse, step: Step, *, now: datetime) 
 
 def spoil_info(info: provisionerpb.GetProvisionerInfoResponse, step: Step) -> provisionerpb.GetProvisionerInfoResponse:
     """Give what it says of itself with the step's fault in it."""
-    said = provisionerpb.GetProvisionerInfoResponse()
-    said.CopyFrom(info)
+    answer = provisionerpb.GetProvisionerInfoResponse()
+    answer.CopyFrom(info)
     if step.fault is Fault.WRONG_NAME:
-        said.name = f"not-{info.name}"
+        answer.name = f"not-{info.name}"
     elif step.fault is Fault.WRONG_VERSION:
-        said.implementation_version = "not a version"
+        answer.implementation_version = "not a version"
     elif step.fault is Fault.OTHER_FEATURES:
-        said.formats[0].features.add(id="ext.example.com/other")
+        answer.formats[0].features.add(id="ext.example.com/other")
     elif step.fault is Fault.NOT_ADVERTISED:
-        said.features_advertised = False
+        answer.features_advertised = False
     elif step.fault is Fault.NO_FORMATS:
-        del said.formats[:]
+        del answer.formats[:]
     elif step.fault is Fault.FLOOD:
-        said.documentation_url = "x" * step.bytes
-    return said
+        answer.documentation_url = "x" * step.bytes
+    return answer
 
 
 def _fill(response: provisionerpb.RenderResponse, data: bytes) -> None:

@@ -234,7 +234,7 @@ def read_script(path: Path) -> Script:
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
         lines = [
-            f"{'.'.join(map(str, one['loc'])) or 'script'}: {one['msg'].removeprefix('Value error, ')}"
-            for one in problems
+            f"{'.'.join(map(str, problem['loc'])) or 'script'}: {problem['msg'].removeprefix('Value error, ')}"
+            for problem in problems
         ]
         raise ScriptError(f"{path}: " + "; ".join(lines)) from None

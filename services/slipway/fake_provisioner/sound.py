@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from slipway.contract.walk import items
+from slipway.contract.items import items
 from slipway.fake_provisioner.script import Script
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

@@ -41,6 +41,19 @@ from slipway.rpc.lifecycle import run
 )
 @click.option("--report-readers", metavar="LIST", help="Who may read reports: SPIFFE ids, or ID=NAMESPACE.")
 @click.option("--console-callers", metavar="LIST", help="Who may bring the text of consoles, as --report-readers.")
+@click.option("--web-address", metavar="HOST:PORT", help="Show the reports to people there, as a web page.")
+@click.option(
+    "--web-tls-cert-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Directory with tls.crt, tls.key and ca.crt of that page; followed when the files change.",
+)
+@click.option(
+    "--web-user-header",
+    metavar="NAME",
+    help="A reverse proxy names the user in this header, as X-Forwarded-User: the rights of that user count.",
+)
+@click.option("--web-groups-header", metavar="NAME", help="The same of the user's groups, with commas between them.")
+@click.option("--web-proxies", metavar="LIST", help="SPIFFE ids of the certificates of that proxy.")
 @click.option(
     "--review-tokens/--no-review-tokens",
     default=None,

@@ -94,8 +94,8 @@ class Gateway:
         if f'"{digest}"' in request.headers.get(hdrs.IF_NONE_MATCH, ""):
             return web.Response(status=304, headers=headers)
         if_range = request.headers.get(hdrs.IF_RANGE)
-        asked = request.headers.get(hdrs.RANGE) if if_range in (None, f'"{digest}"') else None
-        return await self._object(request, f"sha256/{digest}", headers, asked)
+        requested_range = request.headers.get(hdrs.RANGE) if if_range in (None, f'"{digest}"') else None
+        return await self._object(request, f"sha256/{digest}", headers, requested_range)
 
     async def _payload(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
@@ -107,13 +107,13 @@ class Gateway:
         return await self._object(request, f"payload/{name}", {"Cache-Control": "no-store"}, None)
 
     async def _object(
-        self, request: web.Request, key: str, headers: dict[str, str], asked: str | None
+        self, request: web.Request, key: str, headers: dict[str, str], requested_range: str | None
     ) -> web.StreamResponse:
         size = await self.store.size(key)
         if size is None or size > self.max_bytes:
             raise web.HTTPNotFound
         try:
-            part = parse_range(asked, size)
+            part = parse_range(requested_range, size)
         except Unsatisfiable:
             raise web.HTTPRequestRangeNotSatisfiable(headers={"Content-Range": f"bytes */{size}"}) from None
         response = web.StreamResponse(status=200 if part is None else 206, headers=headers)

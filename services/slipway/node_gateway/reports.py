@@ -1,19 +1,21 @@
-"""What the gateway's process has for reports: uploads for machines, a gRPC server for the others, and retention."""
+"""What the gateway's process has for reports: uploads for machines, gRPC and a web page for others, and retention."""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from slipway.bootstrapper.callers import EVERYBODY
-from slipway.controller.access_reviews import AccessReviews
+from slipway.kubernetes_api.access_reviews import AccessReviews
 from slipway.node_gateway.rates import Rates
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.node_gateway.uploads import Uploads
+from slipway.node_gateway.web.listener import web_listening
 from slipway.reports.access import ReportAccess
 from slipway.reports.capability import Capabilities
 from slipway.reports.objects import Objects
+from slipway.reports.outcomes import Outcomes, OutcomesCollector
 from slipway.reports.redactor import Redactor
 from slipway.reports.retention import Limits, Retention
 from slipway.reports.service import ReportServicer
@@ -42,12 +44,14 @@ class Reports:
         management: of the gRPC server, where there is one.
         objects: the object store.
         capabilities: the addresses of machines, where they write.
+        outcomes: counts how bootstraps end.
     """
 
     settings: GatewaySettings
     management: ServerSettings | None
     objects: Objects
     capabilities: Capabilities | None
+    outcomes: Outcomes = field(default_factory=Outcomes)
 
     @classmethod
     def of(cls, settings: GatewaySettings) -> "Reports | None":
@@ -67,7 +71,7 @@ class Reports:
     @property
     def store(self) -> ReportStore:
         """The reports."""
-        return ReportStore(self.objects, milliseconds)
+        return ReportStore(self.objects, milliseconds, self.outcomes)
 
     def uploads(self) -> Uploads | None:
         """Give what takes the reports of machines; None where they write none."""
@@ -81,10 +85,12 @@ class Reports:
 async def keeping(
     reports: Reports | None, stopping: asyncio.Event, *, on_start: OnStart | None = None
 ) -> AsyncIterator[None]:
-    """Keep reports as long as the block lasts: serve them, and delete old ones. A server that ends sets `stopping`.
+    """Keep reports as long as the block lasts: serve and show them, delete old ones.
+
+    A gRPC server that ends sets `stopping`.
 
     Raises:
-        ServerStartError, TlsFilesError: the server could not start.
+        ServerStartError, TlsFilesError, OSError: a server could not start.
     """
     if reports is None:
         yield
@@ -92,33 +98,42 @@ async def keeping(
     limits = Limits(reports.settings.report_days, reports.settings.report_bytes)
     sweeping = asyncio.create_task(Retention(reports.objects, limits, milliseconds).run(_SWEEP_SECONDS))
     end = asyncio.Event()
-    serving = asyncio.create_task(_serve(reports, end, on_start))
-    serving.add_done_callback(lambda _: stopping.set() if reports.management is not None else None)
     try:
-        yield
+        async with _access(reports.settings) as access, web_listening(reports.settings, reports.store, access):
+            serving = asyncio.create_task(_serve(reports, access, end, on_start))
+            serving.add_done_callback(lambda _: stopping.set() if reports.management is not None else None)
+            try:
+                yield
+            finally:
+                end.set()
+                await serving
     finally:
-        end.set()
         sweeping.cancel()
         with suppress(asyncio.CancelledError):
             await sweeping
-        await serving
         reports.objects.close()
 
 
-async def _serve(reports: Reports, end: asyncio.Event, on_start: OnStart | None) -> None:
+async def _serve(reports: Reports, access: ReportAccess, end: asyncio.Event, on_start: OnStart | None) -> None:
     settings = reports.management
     if settings is None:
         return
-    async with _reviews(reports.settings) as reviews:
-        access = ReportAccess(
-            reviews, readers=reports.settings.report_readers, consoles=reports.settings.console_callers
-        )
-        service = Service.of(
-            reportspb.DESCRIPTOR.services_by_name["ReportService"],
-            add_ReportServiceServicer_to_server,
-            ReportServicer(reports.store, access),
-        )
-        await serve(settings, [service], name=NAME, policy=EVERYBODY, on_start=[on_start] if on_start else [], stop=end)
+    service = Service.of(
+        reportspb.DESCRIPTOR.services_by_name["ReportService"],
+        add_ReportServiceServicer_to_server,
+        ReportServicer(reports.store, access),
+    )
+    await serve(
+        settings, [service], name=NAME, policy=EVERYBODY, on_start=[on_start] if on_start else [], stop=end,
+        collectors=[OutcomesCollector(reports.outcomes)],
+    )  # fmt: skip
+
+
+@asynccontextmanager
+async def _access(settings: GatewaySettings) -> AsyncIterator[ReportAccess]:
+    """Give who may do what: for ReportService and for the web page alike."""
+    async with _reviews(settings) as reviews:
+        yield ReportAccess(reviews, readers=settings.report_readers, consoles=settings.console_callers)
 
 
 @asynccontextmanager
@@ -127,8 +142,8 @@ async def _reviews(settings: GatewaySettings) -> AsyncIterator[AccessReviews | N
     if not settings.review_tokens:
         yield None
         return
-    from slipway.controller.kubernetes.api import Api  # noqa: PLC0415  # costs memory
-    from slipway.controller.kubernetes.connection import Connection  # noqa: PLC0415
+    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # costs memory
+    from slipway.kubernetes_api.connection import Connection  # noqa: PLC0415
 
     connection = await Connection.of_process(settings.kubeconfig)
     try:

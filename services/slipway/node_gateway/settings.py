@@ -7,11 +7,13 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from slipway.bootstrapper.callers import namespaces_by_caller
-from slipway.controller.access_reviews import AUDIENCE
-from slipway.rpc.addresses import can_be_listened_on
+from slipway.kubernetes_api.access_reviews import AUDIENCE
+from slipway.rpc.addresses import can_be_listened_on, is_loopback
 from slipway.rpc.settings import ServerSettings
 
 _STORE = r"^(file:///|s3://|gs://|az://)[^\s]+$"
+# Neither a header that means something else, nor one that many servers set by themselves.
+_HEADER = r"^(?i:x-[a-z0-9-]{1,60}|remote-[a-z0-9-]{1,60})$"
 Names = Annotated[frozenset[str], NoDecode]
 
 
@@ -35,6 +37,11 @@ class GatewaySettings(ServerSettings):
         management_tls_cert_dir: certificates of that server, whose callers are not machines.
         report_readers: SPIFFE ids that may read reports (see namespaces_by_caller).
         console_callers: SPIFFE ids that may bring the text of consoles.
+        web_address: where people see the reports with a browser.
+        web_tls_cert_dir: certificates of that server; without it only this machine can connect.
+        web_user_header: header in which a reverse proxy names the user, whose rights in the management cluster count.
+        web_groups_header: header in which it names the user's groups.
+        web_proxies: SPIFFE ids of the reverse proxy's certificate.
         review_tokens: ask the management cluster about callers on no list, by their tokens.
         token_audiences: for one of these a token must have been issued.
         kubeconfig: the management cluster; without it that of this pod.
@@ -56,11 +63,16 @@ class GatewaySettings(ServerSettings):
     management_tls_cert_dir: Path | None = None
     report_readers: Names = frozenset()
     console_callers: Names = frozenset()
+    web_address: str | None = None
+    web_tls_cert_dir: Path | None = None
+    web_user_header: str | None = Field(default=None, pattern=_HEADER)
+    web_groups_header: str | None = Field(default=None, pattern=_HEADER)
+    web_proxies: Names = frozenset()
     review_tokens: bool = False
     token_audiences: Names = Field(default=frozenset({AUDIENCE}), min_length=1)
     kubeconfig: Path | None = None
 
-    @field_validator("report_readers", "console_callers", "token_audiences", mode="before")
+    @field_validator("report_readers", "console_callers", "web_proxies", "token_audiences", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -71,7 +83,19 @@ class GatewaySettings(ServerSettings):
         namespaces_by_caller(value)
         return value
 
-    @field_validator("management_address")
+    @field_validator("web_user_header", "web_groups_header")
+    @classmethod
+    def _has_no_capitals(cls, value: str | None) -> str | None:
+        return value and value.lower()
+
+    @field_validator("web_proxies")
+    @classmethod
+    def _are_ids(cls, value: frozenset[str]) -> frozenset[str]:
+        if not all(item.startswith("spiffe://") and "=" not in item for item in value):
+            raise ValueError("must be SPIFFE ids: spiffe://...")
+        return value
+
+    @field_validator("management_address", "web_address")
     @classmethod
     def _is_an_address(cls, value: str | None) -> str | None:
         if value is not None and not can_be_listened_on(value):
@@ -80,10 +104,11 @@ class GatewaySettings(ServerSettings):
 
     @model_validator(mode="after")
     def _reports_have_a_store(self) -> Self:
-        if self.report_store is None and (self.report_key_file is not None or self.management_address is not None):
-            raise ValueError("--report-key-file and --management-address need --report-store")
-        if self.report_store is not None and self.report_key_file is None and self.management_address is None:
-            raise ValueError("--report-store needs --report-key-file, --management-address, or both")
+        uses = (self.report_key_file, self.management_address, self.web_address)
+        if self.report_store is None and any(uses):
+            raise ValueError("--report-key-file, --management-address and --web-address need --report-store")
+        if self.report_store is not None and not any(uses):
+            raise ValueError("--report-store needs --report-key-file, --management-address or --web-address")
         if self.report_store is not None and self.report_store == self.store:
             raise ValueError("--report-store must be another folder or prefix than --store")
         return self
@@ -94,6 +119,38 @@ class GatewaySettings(ServerSettings):
             raise ValueError("--management-address needs --management-tls-cert-dir DIR")
         if self.management_tls_cert_dir is not None and (self.insecure or self.management_address is None):
             raise ValueError("--management-tls-cert-dir is for --management-address, without --insecure")
+        return self
+
+    @model_validator(mode="after")
+    def _web_page_knows_its_visitors(self) -> Self:
+        if self.web_address is None:
+            if self.web_tls_cert_dir or self.web_user_header or self.web_groups_header or self.web_proxies:
+                raise ValueError("--web-tls-cert-dir, --web-...-header and --web-proxies are for --web-address")
+            return self
+        if self.web_tls_cert_dir is None:
+            if not is_loopback(self.web_address):
+                raise ValueError("--web-address needs --web-tls-cert-dir DIR, unless it is a loopback address")
+            if not self.insecure and not self.review_tokens:
+                raise ValueError("--web-address without TLS needs --review-tokens, or --insecure to show all it has")
+        elif not self.review_tokens and not self.report_readers:
+            raise ValueError("--web-address needs --review-tokens or --report-readers, or no visitor has a right")
+        return self
+
+    @model_validator(mode="after")
+    def _web_proxy_is_known(self) -> Self:
+        """Believe a header only of a proxy that shows a certificate, or where no other machine can connect."""
+        if self.web_user_header is None:
+            if self.web_groups_header or self.web_proxies:
+                raise ValueError("--web-groups-header and --web-proxies need --web-user-header")
+            return self
+        if not self.review_tokens:
+            raise ValueError("--web-user-header needs --review-tokens: the management cluster decides about the user")
+        if self.web_user_header == self.web_groups_header:
+            raise ValueError("--web-user-header and --web-groups-header must be two headers")
+        if self.web_tls_cert_dir is not None and not self.web_proxies:
+            raise ValueError("--web-user-header needs --web-proxies: the SPIFFE id of the proxy's certificate")
+        if self.web_tls_cert_dir is None and self.web_proxies:
+            raise ValueError("--web-proxies needs --web-tls-cert-dir")
         return self
 
     def management(self) -> ServerSettings | None:

@@ -1,7 +1,7 @@
 """What a provisioner says of itself: whether it is well formed, and whether two instances say the same.
 
 The contract: name, version, formats and features are facts of a version, not of a process, so a difference between two
-instances means that somebody changed an implementation without a new version.
+instances means that an implementation was changed without a new version.
 """
 
 import re
@@ -24,7 +24,7 @@ _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+
 _FORMAT = re.compile(r"[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9.-]+)?")
 _FEATURE = re.compile(r"[a-z][a-z0-9_./-]*")
 _WORDS = {
-    "secret_format": (re.compile(r"([a-z0-9][a-z0-9.-]{0,62})?").fullmatch, "must be a word such as ignition"),
+    "secret_format": (re.compile(r"([a-z0-9][a-z0-9.-]{0,62})?").fullmatch, "must be a word of a-z, 0-9, dot and dash"),
     "media_type": (
         re.compile(r"([a-z0-9.+-]+/[a-z0-9.+-]+(; ?[a-z0-9-]+=[A-Za-z0-9._-]+)?)?").fullmatch,
         "must be a media type",
@@ -91,7 +91,7 @@ def _violations(info: provisionerpb.GetProvisionerInfoResponse) -> Iterator[Viol
 
 def _format_violations(served: provisionerpb.FormatInfo, path: str) -> Iterator[Violation]:
     if not _FORMAT.fullmatch(served.format):
-        yield Violation(f"{path}.format", "must be a format id such as ignition/3.3.0")
+        yield Violation(f"{path}.format", "must be a format id: NAME or NAME/VERSION")
     for name, (matches, rule) in _WORDS.items():
         if not matches(getattr(served, name)):
             yield Violation(f"{path}.{name}", rule)

@@ -18,7 +18,7 @@ SERVICE = provisionerpb.DESCRIPTOR.services_by_name["ProvisionerService"].full_n
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What an endpoint told: who it is, whether it serves, and the identity that it proved ("" without TLS)."""
+    """What an endpoint answers: who it is, whether it serves, and the identity that it proved ("" without TLS)."""
 
     info: provisionerpb.GetProvisionerInfoResponse
     serving: bool

@@ -42,8 +42,8 @@ class Prober:
     async def probe(self) -> None:
         """Follow the static file and dial every instance once."""
         self._follow_file()
-        living = [one for one in self._registrations.snapshot() if one.state != EXPIRED]
-        await asyncio.gather(*(self._probe(one) for one in living))
+        living = [instance for instance in self._registrations.snapshot() if instance.state != EXPIRED]
+        await asyncio.gather(*(self._probe(instance) for instance in living))
 
     async def _probe(self, instance: Instance) -> None:
         outcome: Finding | SlipwayError
@@ -61,14 +61,14 @@ class Prober:
     async def _sweeping(self) -> None:
         while True:
             self._registrations.sweep()
-            await asyncio.sleep(self._registrations.terms.ttl / 30)
+            await asyncio.sleep(self._registrations.lease_duration.ttl / 30)
 
     def _follow_file(self) -> None:
         if self._static is None:
             return
         wanted = self._static.current()
-        for one in self._registrations.snapshot():
-            if one.is_static and (one.name, one.endpoint) not in wanted:
-                self._registrations.remove(one)
+        for instance in self._registrations.snapshot():
+            if instance.is_static and (instance.name, instance.endpoint) not in wanted:
+                self._registrations.remove(instance)
         for name, endpoint in sorted(wanted):
             self._registrations.add_static(name=name, endpoint=endpoint)

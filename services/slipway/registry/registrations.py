@@ -33,8 +33,8 @@ _BESIDE_INFO = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """The terms of a lease, in seconds: how long it lasts, and when to renew it."""
+class LeaseDuration:
+    """Of a lease, in seconds: how long it lasts, and when to renew it."""
 
     ttl: float = 30.0
     renew_after: float = 10.0
@@ -43,13 +43,13 @@ class Terms:
 class Registrations:
     """All instances and their leases."""
 
-    def __init__(self, store: Store, clock: Clock, *, terms: Terms, new_id: Callable[[], str]) -> None:
-        """Keep them in a store; ``new_id`` gives ids of leases that nobody can guess."""
+    def __init__(self, store: Store, clock: Clock, *, lease_duration: LeaseDuration, new_id: Callable[[], str]) -> None:
+        """Keep them in a store; ``new_id`` gives ids of leases that cannot be guessed."""
         self._store = store
         self._clock = clock
         self._new_id = new_id
         self._changed = asyncio.Event()
-        self.terms = terms
+        self.lease_duration = lease_duration
 
     @property
     def epoch(self) -> str:
@@ -58,7 +58,10 @@ class Registrations:
 
     def snapshot(self) -> list[Instance]:
         """Give all instances, sorted by name, version and instance id."""
-        return sorted(self._store.all(), key=lambda one: (one.name, one.info.implementation_version, one.instance_id))
+        return sorted(
+            self._store.all(),
+            key=lambda instance: (instance.name, instance.info.implementation_version, instance.instance_id),
+        )
 
     def change(self) -> asyncio.Event:
         """Give what will be set at the next change after now."""
@@ -66,7 +69,9 @@ class Registrations:
 
     def holders(self, *, name: str, instance_id: str, endpoint: str) -> frozenset[str]:
         """Give the leases that such a registration would replace; to be asked before the dial, see ``register``."""
-        return frozenset(one.lease_id for one in self._replaced(name, instance_id, endpoint) if one.lease_id)
+        return frozenset(
+            instance.lease_id for instance in self._replaced(name, instance_id, endpoint) if instance.lease_id
+        )
 
     def register(self, request: registrypb.RegisterRequest, finding: Finding, *, holders: frozenset[str]) -> Instance:
         """Grant a lease; it replaces an older process of the same id, or at the same endpoint.
@@ -87,8 +92,8 @@ class Registrations:
         replaced = self._replaced(name, instance_id, endpoint)
         self._check_agreement(finding.info, apart_from=replaced)
         self._make_room(finding.info, apart_from=replaced)
-        for one in replaced:
-            self._store.remove(one)
+        for entry in replaced:
+            self._store.remove(entry)
         now = self._clock.now()
         instance = Instance(
             name=name,
@@ -101,7 +106,7 @@ class Registrations:
             register_time=now,
             renew_time=now,
             lease_id=self._new_id(),
-            expires=self._clock.monotonic() + self.terms.ttl,
+            expires=self._clock.monotonic() + self.lease_duration.ttl,
         )
         self._put(instance)
         return instance
@@ -109,9 +114,9 @@ class Registrations:
     def leased(self, lease_id: str) -> Instance | None:
         """Give the instance with that lease; None when it has ended or never was."""
         self.sweep()
-        for one in self._store.all():
-            if lease_id and one.lease_id == lease_id and one.state != EXPIRED:
-                return one
+        for instance in self._store.all():
+            if lease_id and instance.lease_id == lease_id and instance.state != EXPIRED:
+                return instance
         return None
 
     def renew(self, lease_id: str, *, draining: bool) -> None:
@@ -123,7 +128,9 @@ class Registrations:
         instance = self.leased(lease_id)
         if instance is None:
             raise LeaseNotFound("the registry does not hold this lease; register again")
-        renewed = replace(instance, renew_time=self._clock.now(), expires=self._clock.monotonic() + self.terms.ttl)
+        renewed = replace(
+            instance, renew_time=self._clock.now(), expires=self._clock.monotonic() + self.lease_duration.ttl
+        )
         if draining:
             renewed = replace(renewed, state=DRAINING, state_reason="it is about to stop")
         if renewed.state == instance.state:
@@ -162,7 +169,10 @@ class Registrations:
     def add_static(self, *, name: str, endpoint: str) -> None:
         """List an endpoint of the operator's file, NOT_READY until it was dialled; harmless when it is listed."""
         place = canonical_endpoint(endpoint)
-        if any(canonical_endpoint(one.endpoint) == place and one.state != EXPIRED for one in self._store.all()):
+        if any(
+            canonical_endpoint(instance.endpoint) == place and instance.state != EXPIRED
+            for instance in self._store.all()
+        ):
             return
         now = self._clock.now()
         self._put(
@@ -179,8 +189,8 @@ class Registrations:
             )
         )
 
-    def told(self) -> None:
-        """Tell whoever waits for a change that the store has one, made by another replica."""
+    def notify(self) -> None:
+        """Wake the callers that wait for a change: another replica has made one."""
         self._notify()
 
     def remove(self, instance: Instance) -> None:
@@ -191,14 +201,14 @@ class Registrations:
     def sweep(self) -> None:
         """End leases whose time is over, and forget those that ended long ago."""
         now = self._clock.monotonic()
-        for one in self._store.all():
-            if one.expires is None or now < one.expires:
+        for instance in self._store.all():
+            if instance.expires is None or now < instance.expires:
                 continue
-            if now >= one.expires + EXPIRED_KEPT * self.terms.ttl:
-                self._store.remove(one)
+            if now >= instance.expires + EXPIRED_KEPT * self.lease_duration.ttl:
+                self._store.remove(instance)
                 self._notify()
-            elif one.state != EXPIRED:
-                self._put(replace(one, state=EXPIRED, state_reason="its lease was not renewed in time"))
+            elif instance.state != EXPIRED:
+                self._put(replace(instance, state=EXPIRED, state_reason="its lease was not renewed in time"))
 
     def _check_agreement(
         self, info: provisionerpb.GetProvisionerInfoResponse, *, apart_from: Sequence[Instance]
@@ -229,7 +239,7 @@ class Registrations:
                 raise Overloaded(
                     "the registry's list is full: there are too many instances, of this name or of all",
                     metadata={"limit": str(MAX_INSTANCES)},
-                    retry_after=self.terms.ttl,
+                    retry_after=self.lease_duration.ttl,
                 )
             self._store.remove(min(ended, key=lambda instance: instance.renew_time))
 
@@ -243,9 +253,13 @@ class Registrations:
         ]
 
     def _find(self, instance: Instance) -> Instance | None:
-        for one in self._store.all():
-            if (one.name, one.instance_id, one.lease_id) == (instance.name, instance.instance_id, instance.lease_id):
-                return one
+        for entry in self._store.all():
+            if (entry.name, entry.instance_id, entry.lease_id) == (
+                instance.name,
+                instance.instance_id,
+                instance.lease_id,
+            ):
+                return entry
         return None
 
     def _put(self, instance: Instance) -> None:
@@ -258,7 +272,7 @@ class Registrations:
 
 
 def _size(instances: Iterable[Instance]) -> int:
-    return sum(_size_of(one.info) for one in instances)
+    return sum(_size_of(instance.info) for instance in instances)
 
 
 def _size_of(info: provisionerpb.GetProvisionerInfoResponse) -> int:

@@ -20,7 +20,7 @@ from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1.registry_service_pb2_grpc import add_RegistryServiceServicer_to_server
 
 if TYPE_CHECKING:
-    from slipway.controller.kubernetes.lease_store import LeaseStore
+    from slipway.registry.lease_store import LeaseStore
 
 NAME = "slipway-registry"
 
@@ -32,7 +32,7 @@ async def serve_registry(
     on_start: OnStart | None = None,
     stop: asyncio.Event | None = None,
 ) -> None:
-    """Serve the registry until it is told to end, see ``lifecycle.serve``.
+    """Serve the registry until it is stopped, see ``lifecycle.serve``.
 
     Raises:
         StaticEndpointsError: the file of static endpoints cannot be used.
@@ -41,9 +41,11 @@ async def serve_registry(
     static = None if settings.static_endpoints is None else StaticEndpoints(settings.static_endpoints, gate)
     clock = clock or SystemClock()
     leases = await _leases(settings, clock)
-    registrations = Registrations(leases or MemoryStore(epoch=_new_id()), clock, terms=settings.terms, new_id=_new_id)
+    registrations = Registrations(
+        leases or MemoryStore(epoch=_new_id()), clock, lease_duration=settings.lease_duration, new_id=_new_id
+    )
     if leases is not None:
-        await leases.open(registrations.told)
+        await leases.open(registrations.notify)
     channels = ChannelPool.of(settings)
     dialler = DialBack(channels, trust_domain=settings.trust_domain, seconds=settings.dial_seconds)
     prober = asyncio.ensure_future(Prober(registrations, dialler, static, seconds=settings.probe_seconds).run())
@@ -67,9 +69,9 @@ async def _leases(settings: RegistrySettings, clock: Clock) -> "LeaseStore | Non
     """Give the store on Leases when it is asked for; nothing of Kubernetes is loaded otherwise."""
     if settings.lease_namespace is None:
         return None
-    from slipway.controller.kubernetes.api import Api  # noqa: PLC0415  # costs memory
-    from slipway.controller.kubernetes.connection import Connection  # noqa: PLC0415
-    from slipway.controller.kubernetes.lease_store import LeaseStore  # noqa: PLC0415
+    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # costs memory
+    from slipway.kubernetes_api.connection import Connection  # noqa: PLC0415
+    from slipway.registry.lease_store import LeaseStore  # noqa: PLC0415
 
     connection = await Connection.of_process(settings.kubeconfig)
     return LeaseStore(Api(connection), namespace=settings.lease_namespace, ttl=settings.lease_ttl_seconds, clock=clock)

@@ -44,8 +44,8 @@ class RegistryServicer(RegistryServiceServicer):
         )
         return registrypb.RegisterResponse(
             lease_id=instance.lease_id,
-            ttl=_duration(self._registrations.terms.ttl),
-            renew_after=_duration(self._registrations.terms.renew_after),
+            ttl=_duration(self._registrations.lease_duration.ttl),
+            renew_after=_duration(self._registrations.lease_duration.renew_after),
             registry_epoch=self._registrations.epoch,
         )
 
@@ -56,8 +56,8 @@ class RegistryServicer(RegistryServiceServicer):
         self._check_owner(request.lease_id, context)
         self._registrations.renew(request.lease_id, draining=request.draining)
         return registrypb.RenewLeaseResponse(
-            ttl=_duration(self._registrations.terms.ttl),
-            renew_after=_duration(self._registrations.terms.renew_after),
+            ttl=_duration(self._registrations.lease_duration.ttl),
+            renew_after=_duration(self._registrations.lease_duration.renew_after),
             registry_epoch=self._registrations.epoch,
         )
 

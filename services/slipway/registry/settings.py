@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from slipway.registry.announcement import Gate
-from slipway.registry.registrations import Terms
+from slipway.registry.registrations import LeaseDuration
 from slipway.rpc.settings import ServerSettings
 
 
@@ -41,9 +41,9 @@ class RegistrySettings(ServerSettings):
         return self
 
     @property
-    def terms(self) -> Terms:
-        """The terms of leases."""
-        return Terms(ttl=self.lease_ttl_seconds, renew_after=self.renew_after_seconds)
+    def lease_duration(self) -> LeaseDuration:
+        """How long leases last."""
+        return LeaseDuration(ttl=self.lease_ttl_seconds, renew_after=self.renew_after_seconds)
 
     @property
     def gate(self) -> Gate:

@@ -67,24 +67,24 @@ class StaticEndpoints:
     def _read(self) -> frozenset[tuple[str, str]]:
         try:
             document = yaml.safe_load(self._path.read_text(encoding="utf-8"))
-            found = _File.model_validate(document).endpoints
+            endpoints = _File.model_validate(document).endpoints
         except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError):
             raise StaticEndpointsError(
                 f"{self._path}: must be YAML with a list 'endpoints' of 'name' and 'endpoint'"
             ) from None
-        for index, one in enumerate(found):
-            request = registrypb.RegisterRequest(name=one.name, instance_id="static", endpoint=one.endpoint)
+        for index, endpoint in enumerate(endpoints):
+            request = registrypb.RegisterRequest(name=endpoint.name, instance_id="static", endpoint=endpoint.endpoint)
             try:
                 self._gate.check_fields(request)
             except SlipwayError as error:
                 fields = ", ".join(violation.path for violation in error.violations)
                 raise StaticEndpointsError(f"{self._path}: endpoints[{index}]: {error.message} {fields}") from None
-        return frozenset((one.name, one.endpoint) for one in found)
+        return frozenset((endpoint.name, endpoint.endpoint) for endpoint in endpoints)
 
 
 def _fingerprint(path: Path) -> tuple[int, int, int]:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         raise StaticEndpointsError(f"{path}: cannot be read") from None
-    return found.st_mtime_ns, found.st_ino, found.st_size
+    return status.st_mtime_ns, status.st_ino, status.st_size

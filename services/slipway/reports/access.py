@@ -6,9 +6,12 @@ from enum import Enum
 
 from slipway.bootstrapper.callers import ALL, namespaces_by_caller
 from slipway.contract.errors import PermissionDenied, Unauthenticated
-from slipway.controller.access_reviews import Access, AccessReviews
-from slipway.controller.resources import MACHINES
+from slipway.kubernetes_api.access_reviews import Access, AccessReviews
+from slipway.kubernetes_api.resources import MACHINES
 from slipway.rpc.identity import Identity
+
+_AUTHENTICATED = "system:authenticated"
+"""The group of each user whom an API server has authenticated."""
 
 
 class Right(Enum):
@@ -22,16 +25,31 @@ class Right(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class User:
+    """A user of the management cluster, whom a reverse proxy has authenticated.
+
+    Attributes:
+        name: of the user.
+        groups: of the user, as the proxy has them.
+    """
+
+    name: str
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """Who calls.
 
     Attributes:
         identity: by its certificate; None without TLS, where only this machine calls.
         authorization: the header of that name.
+        user: for whom it calls; then nothing but the rights of that user counts.
     """
 
     identity: Identity | None
     authorization: str
+    user: User | None = None
 
 
 class ReportAccess:
@@ -59,6 +77,9 @@ class ReportAccess:
             Unauthenticated: it is on no list and shows no token that the cluster accepts.
             PermissionDenied: the lists, or RBAC, do not give it that right.
         """
+        if caller.user is not None:
+            await self._check_user(caller.user, _access(right, namespace, machine))
+            return
         listed = self._consoles if right is Right.INGEST else self._readers
         identity = caller.identity
         if identity is not None and any(
@@ -68,13 +89,16 @@ class ReportAccess:
         if self._reviews is None:
             self._check_without_cluster(identity)
             return
-        verb, subresource = right.value
-        access = Access(
-            verb, MACHINES.group, MACHINES.version, MACHINES.plural, subresource, namespace=namespace, name=machine
-        )
+        access = _access(right, namespace, machine)
         if not await self._reviews.is_allowed(caller.authorization, access):
-            resource = f"{MACHINES.plural}/{subresource}" if subresource else MACHINES.plural
-            raise PermissionDenied(f"the management cluster does not let this user {verb} {resource} there")
+            raise _denied(access)
+
+    async def _check_user(self, user: User, access: Access) -> None:
+        if self._reviews is None:
+            raise PermissionDenied("without the management cluster no user has a right")
+        groups = sorted({*user.groups, _AUTHENTICATED})
+        if not await self._reviews.is_allowed_to({"username": user.name, "groups": groups}, access):
+            raise _denied(access)
 
     @staticmethod
     def _check_without_cluster(identity: Identity | None) -> None:
@@ -83,3 +107,15 @@ class ReportAccess:
         if not identity.spiffe_ids:
             raise Unauthenticated("the caller's certificate has no SPIFFE id: it needs a URI spiffe://...")
         raise PermissionDenied("this identity is not on the operator's list (--report-readers, --console-callers)")
+
+
+def _access(right: Right, namespace: str, machine: str) -> Access:
+    verb, subresource = right.value
+    return Access(
+        verb, MACHINES.group, MACHINES.version, MACHINES.plural, subresource, namespace=namespace, name=machine
+    )
+
+
+def _denied(access: Access) -> PermissionDenied:
+    resource = f"{access.resource}/{access.subresource}" if access.subresource else access.resource
+    return PermissionDenied(f"the management cluster does not let this user {access.verb} {resource} there")

@@ -8,7 +8,6 @@ bundle comes by standard input, and goes by standard output.
 import gzip
 import io
 import re
-import resource
 import sys
 import tarfile
 import zlib
@@ -18,16 +17,12 @@ from urllib.parse import unquote
 
 from slipway.diagnosis.log_text import cut, decoded
 from slipway.diagnosis.scrubbing import REMOVED, scrubbed
+from slipway.reports.bundle_refusal import BundleRefused, run_bounded
 
 LARGEST = 64 * 2**20
 """Bytes of a bundle, unpacked."""
 LARGEST_MEMBER = 16 * 2**20
 MOST_MEMBERS = 256
-REFUSED = 3
-"""Exit code for a bundle that is refused; standard error then says why."""
-
-_MEMORY = 768 * 2**20
-_PROCESSOR_SECONDS = 120
 _LONGEST_NAME = 200
 _NAME = re.compile(r"(?!\.{1,2}(/|$))[A-Za-z0-9_.@+-][A-Za-z0-9_.@:+-]*", re.ASCII)
 _MOST_PARTS = 8
@@ -35,10 +30,6 @@ _BEGIN, _END = "-----BEGIN ", "-----END "
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]{1,80}", re.ASCII)
 _LONGEST_KEY = 400
 """Lines of a key or certificate."""
-
-
-class BundleRefused(ValueError):  # noqa: N818  # an answer, not a fault
-    """A log bundle is damaged, too large, or has what no log bundle has; the text holds nothing of it."""
 
 
 class _Bounded(io.RawIOBase):
@@ -150,16 +141,7 @@ def _is_of_key(line: str) -> bool:
 
 def main() -> int:
     """Redact standard input to standard output; give the exit code."""
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (_PROCESSOR_SECONDS, _PROCESSOR_SECONDS))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    try:
-        redact(sys.stdin.buffer, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-    except BundleRefused as error:
-        sys.stderr.write(str(error))
-        return REFUSED
-    return 0
+    return run_bounded(lambda: redact(sys.stdin.buffer, sys.stdout.buffer))
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class ReportServicer(ReportServiceServicer):
         self, request: reportspb.IngestConsoleRequest, context: ServicerContext
     ) -> reportspb.IngestConsoleResponse:
         """See report_service.proto."""
-        _check(request)
+        check_request(request)
         await self._check_machine(request.machine, context, Right.INGEST)
         if request.console.startswith(_GZIP) or decoded(request.console) is None:
             raise _invalid(Violation("console", "must be text, as the machine wrote it; decompress it first"))
@@ -57,7 +57,7 @@ class ReportServicer(ReportServiceServicer):
         self, request: reportspb.GetReportRequest, context: ServicerContext
     ) -> reportspb.GetReportResponse:
         """See report_service.proto."""
-        _check(request)
+        check_request(request)
         await self._check_machine(request.machine, context, Right.GET)
         machine = request.machine
         report = await self._store.report(machine.namespace, machine.cluster, machine.name, request.bundle_id)
@@ -67,7 +67,7 @@ class ReportServicer(ReportServiceServicer):
         self, request: reportspb.ListReportsRequest, context: ServicerContext
     ) -> reportspb.ListReportsResponse:
         """See report_service.proto."""
-        _check(request)
+        check_request(request)
         after = _place(request)
         await self._check(request.namespace, context, Right.LIST)
         size = request.page_size or MOST_REPORTS
@@ -88,7 +88,7 @@ class ReportServicer(ReportServiceServicer):
         self, request: reportspb.WatchReportsRequest, context: ServicerContext
     ) -> AsyncIterator[reportspb.WatchReportsResponse]:
         """See report_service.proto. Changes that come while one is sent are sent together."""
-        _check(request)
+        check_request(request)
         await self._check(request.namespace, context, Right.WATCH)
         watch = Watch(request.namespace)
         while True:
@@ -100,7 +100,7 @@ class ReportServicer(ReportServiceServicer):
         self, request: reportspb.GetLogBundleRequest, context: ServicerContext
     ) -> AsyncIterator[reportspb.GetLogBundleResponse]:
         """See report_service.proto."""
-        _check(request)
+        check_request(request)
         await self._check_machine(request.machine, context, Right.GET_LOGS)
         machine = request.machine
         parts = await self._store.logs(machine.namespace, machine.cluster, machine.name, request.bundle_id)
@@ -117,7 +117,7 @@ class ReportServicer(ReportServiceServicer):
         await self._access.check(caller, right, namespace=namespace, machine=machine)
 
 
-def _check(request: Message) -> None:
+def check_request(request: Message) -> None:
     """Refuse a request that breaks a rule, or has a field that this version does not know.
 
     Raises:

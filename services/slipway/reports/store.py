@@ -5,7 +5,7 @@ it deletes those that it replaces.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -15,7 +15,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from slipway.contract.errors import ReportNotFound
 from slipway.reports.names import BundleKey, Entry, EventsName, LogsName, Summary, folder_of
 from slipway.reports.objects import Objects
-from slipway.reports.summary import lines, merged, read_events, summary
+from slipway.reports.outcomes import Outcomes
+from slipway.reports.summary import lines, merged, phases, read_events, summary
+from slipway.v1alpha1 import report_pb2 as reportpb
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 
 KEPT = 3
@@ -63,8 +65,15 @@ class Kept:
 class ReportStore:
     """Takes and gives reports. Every call raises ReportsUnavailable when the object store fails."""
 
-    def __init__(self, objects: Objects, milliseconds: Callable[[], int]) -> None:
-        """Keep reports in an object store; the clock gives milliseconds since 1970 (UTC)."""
+    def __init__(self, objects: Objects, milliseconds: Callable[[], int], outcomes: Outcomes | None = None) -> None:
+        """Keep reports in an object store.
+
+        Args:
+            objects: the object store.
+            milliseconds: gives the time in milliseconds since 1970 (UTC).
+            outcomes: counts how bootstraps end.
+        """
+        self._outcomes = outcomes
         self._objects = objects
         self._milliseconds = milliseconds
 
@@ -112,7 +121,8 @@ class ReportStore:
     def _add_events(self, key: BundleKey, source: reportspb.ReportSource.ValueType, data: bytes) -> tuple[int, int]:
         events, foreign = read_events(data, key.bundle_id)
         if events:
-            earlier = self._kept(key).events(source)
+            kept = self._kept(key)
+            earlier = kept.events(source)
             before = self._objects.get(earlier[0][0].path) if earlier else None
             events_before, _ = read_events(before or b"", key.bundle_id)
             every = merged(events_before, events)
@@ -122,7 +132,13 @@ class ReportStore:
                 self._objects.put(f"{key.folder}/{name.text()}", content)
                 for entry, _ in earlier[KEPT - 1 :]:
                     self._objects.delete(entry.path)
+                self._count(name.summary, kept, every)
         return len(events), foreign
+
+    def _count(self, short: Summary, before: Kept, events: Sequence[reportpb.BootstrapEvent]) -> None:
+        if self._outcomes is not None:
+            states = {entry.name.summary.state for entry in before.entries if isinstance(entry.name, EventsName)}
+            self._outcomes.count(short.state, short.reason, before=states, phases=lambda: phases(events))
 
     def _add_logs(self, key: BundleKey, data: bytes) -> None:
         earlier = self._kept(key).logs()

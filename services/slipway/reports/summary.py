@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 from slipway.diagnosis.bootstrap_events import MOST, Event, events_of
 from slipway.diagnosis.log_files import Log
 from slipway.diagnosis.log_text import decoded
-from slipway.diagnosis.timeline import Progress, Timeline, timelines
+from slipway.diagnosis.timeline import Progress, Timeline, phase_seconds, timelines
 from slipway.reports.names import Summary
 from slipway.v1alpha1 import report_pb2 as reportpb
 from slipway.v1alpha1 import report_service_pb2 as reportspb
@@ -58,6 +58,12 @@ def summary(events: Sequence[reportpb.BootstrapEvent]) -> Summary:
         return Summary(state, failing.phase, failing.step, failing.exit_code, failing.reason)
     last = _last(timeline)
     return Summary(state, last.phase, last.step, 0, "")
+
+
+def phases(events: Sequence[reportpb.BootstrapEvent]) -> dict[str, float]:
+    """Give the seconds of each phase of the bootstrap of one bundle; `events` as of summary()."""
+    (timeline,) = timelines([Event(event, "", 0) for event in events])
+    return phase_seconds(timeline)
 
 
 def _last(timeline: Timeline) -> reportpb.BootstrapEvent:

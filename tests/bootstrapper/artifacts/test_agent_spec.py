@@ -89,9 +89,11 @@ async def test_a_specs_own_mirrors_come_instead(tmp_path: Path) -> None:
 async def test_an_agent_of_the_image_needs_no_release() -> None:
     """Nothing is downloaded; the machine looks where images have it."""
     document = yaml.safe_load(await rendered(Artifacts(), "agent: {source: Image, required: false}"))
-    contents = [str(one["content"]) for one in document["write_files"]]
-    assert any("optional /usr/local/bin/machineadm /opt/bin/machineadm /usr/bin/machineadm" in one for one in contents)
-    assert not any("\ng sha256" in one for one in contents)
+    contents = [str(write_file["content"]) for write_file in document["write_files"]]
+    assert any(
+        "optional /usr/local/bin/machineadm /opt/bin/machineadm /usr/bin/machineadm" in content for content in contents
+    )
+    assert not any("\ng sha256" in content for content in contents)
 
 
 async def test_nothing_changes_for_who_asks_for_nothing(tmp_path: Path) -> None:

@@ -66,9 +66,11 @@ def spec_digest(bundle: bundlepb.BootstrapBundle) -> str:
 def bundle_id(bundle: bundlepb.BootstrapBundle) -> str:
     """Give what the text at `id` says."""
     parts = [bundle.provenance.spec_digest.encode("ascii"), serialised(bundle.machine), serialised(bundle.cluster)]
-    entries = [one for one in bundle.secrets.secrets if "/" in one.name and one.name != "slipway.dev/inline"]
+    entries = [
+        secret for secret in bundle.secrets.secrets if "/" in secret.name and secret.name != "slipway.dev/inline"
+    ]
     entries.sort(key=lambda one: (one.name, one.key))
-    parts += [hashlib.sha256(serialised(one)).digest() for one in entries]
+    parts += [hashlib.sha256(serialised(entry)).digest() for entry in entries]
     return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
 

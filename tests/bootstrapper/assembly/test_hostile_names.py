@@ -8,10 +8,10 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from slipway.bootstrapper.assembly.subject import check
 from slipway.contract.errors import SpecInvalid
+from slipway.contract.field_plans import plan
 from slipway.contract.grammars import grammars
-from slipway.contract.walk import plan
 from slipway.v1alpha1 import spec_pb2 as specpb
-from tests.bootstrapper.assembly.test_spec_rules import subject
+from tests.bootstrapper.assembly.subjects import subject
 
 REVIEWED = {
     "User.gecos": "the argument of an option",

@@ -54,7 +54,7 @@ def test_a_worker_may_join_what_others_made() -> None:
     mine = clusterpb.Cluster(pod_cidrs=["10.96.0.0/16", "10.97.0.0/16"])
     assert list(violations(mine, WORKER)) == []
     mine.service_cidrs.append("10.96.0.0/24")
-    assert [one.path for one in violations(mine, WORKER)] == [f"{SERVICE}[0]"]
+    assert [violation.path for violation in violations(mine, WORKER)] == [f"{SERVICE}[0]"]
 
 
 def test_sizes_are_told_as_they_may_be() -> None:

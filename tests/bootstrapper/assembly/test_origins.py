@@ -14,6 +14,6 @@ def test_every_item_knows_its_place() -> None:
     """
     spec = text_format.Parse(text, specpb.MachineBootstrapSpec())
     named = with_origins(spec)
-    assert [one.origin.path for one in named.os.users] == ["spec.os.users[0]", "spec.users[7]"]
+    assert [user.origin.path for user in named.os.users] == ["spec.os.users[0]", "spec.users[7]"]
     assert named.init.os.time_zone.origin.path == "spec.init.os.timeZone"
     assert spec == text_format.Parse(text, specpb.MachineBootstrapSpec())

@@ -86,7 +86,7 @@ def test_parts_that_exclude_each_other_are_refused_after_merging() -> None:
         setattr(external, name, "/etc/etcd/x")
     with pytest.raises(SpecInvalid) as caught:
         check(subject)
-    told = [one.path for one in caught.value.violations]
+    told = [violation.path for violation in caught.value.violations]
     assert told == ["spec.kubernetes.etcd", "spec.init.kubernetes.etcd"]
     subject.machine.role = clusterpb.ROLE_WORKER
     assert check(subject)

@@ -39,9 +39,9 @@ def test_a_bundle_names_devices() -> None:
     )
     assert list(violations(system, "os")) == []
     resolve_partitions(system)
-    assert [one.device for one in system.filesystems] == ["/dev/nvme0n1p2", "/dev/sdb"]
-    assert [one.source for one in system.mounts] == ["/dev/sdc3", "tmpfs"]
-    assert not any(one.HasField("partition") for one in (*system.filesystems, *system.mounts))
+    assert [filesystem.device for filesystem in system.filesystems] == ["/dev/nvme0n1p2", "/dev/sdb"]
+    assert [mount.source for mount in system.mounts] == ["/dev/sdc3", "tmpfs"]
+    assert not any(filesystem.HasField("partition") for filesystem in (*system.filesystems, *system.mounts))
 
 
 @pytest.mark.parametrize(

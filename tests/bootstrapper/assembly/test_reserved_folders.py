@@ -10,7 +10,7 @@ from slipway.bootstrapper.assembly.canonical_path import canonical
 from slipway.bootstrapper.assembly.subject import check
 from slipway.contract.errors import SpecInvalid
 from slipway.v1alpha1 import os_pb2 as ospb
-from tests.bootstrapper.assembly.test_spec_rules import subject
+from tests.bootstrapper.assembly.subjects import subject
 
 FILE: dict[str, Any] = {"content": {"text": "x"}}
 
@@ -31,6 +31,8 @@ def places(os: dict[str, Any], **parts: Any) -> list[str]:
     [
         ("/etc/slipway", "the folder itself"),
         ("/var/run/cluster-api/x", "/var/run is a link to /run on every distribution"),
+        ("/run/slipway/lock", "what the executor keeps until the next boot"),
+        ("/var/run/slipway", "likewise, by the link"),
         ("/proc/1/root/etc/slipway/x", "the root of a process"),
         ("/proc/self/task/1/root/var/run/cluster-api/x", "that of a thread, and the link"),
         ("/sysroot/ostree/deploy/fcos/var/lib/slipway/x", "where ostree keeps /var"),

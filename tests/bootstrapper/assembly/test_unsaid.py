@@ -9,7 +9,7 @@ from slipway.contract.errors import SpecInvalid
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
-from tests.bootstrapper.assembly.test_spec_rules import subject
+from tests.bootstrapper.assembly.subjects import subject
 
 UNKNOWN_FIELD = b"\x82\x7d\x03abc"
 """Field number 2000 with three bytes, as a caller with a younger contract would send it."""
@@ -21,7 +21,7 @@ def refused(given: bootstrappb.Subject) -> set[str]:
     """Give the paths that are refused."""
     with pytest.raises(SpecInvalid) as caught:
         check(given)
-    return {one.path.removeprefix("SlipwayConfig/x: ") for one in caught.value.violations}
+    return {violation.path.removeprefix("SlipwayConfig/x: ") for violation in caught.value.violations}
 
 
 @pytest.mark.parametrize("place", ["spec", "spec.os", "spec.os.users[0]", "cluster", "machine.target"])

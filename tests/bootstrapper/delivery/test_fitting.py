@@ -81,7 +81,7 @@ def test_too_large_is_refused_with_the_breakdown(data: bytes, taker: Infrastruct
     assert "SlipwayConfig/w: spec.os.files[large] has" in caught.value.violations[0].description
     assert int(caught.value.metadata["size"]) > int(caught.value.metadata["limit"])
     assert caught.value.metadata["breakdown"].startswith("os.files[1]=")
-    assert [one.path for one in caught.value.violations] == ["SlipwayConfig/w: spec.os.files[large]"]
+    assert [violation.path for violation in caught.value.violations] == ["SlipwayConfig/w: spec.os.files[large]"]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_what_is_nobodys_own_is_refused_at_the_machine() -> None:
     made.os.files.add(path="/etc/a").origin.made_by.append("runner")
     with pytest.raises(UserDataTooLarge) as caught:
         fit(NOISE, made, row=AWS, limit=0, may_compress=True)
-    assert [one.path for one in caught.value.violations] == ["machine"]
+    assert [violation.path for violation in caught.value.violations] == ["machine"]
 
 
 def test_bytes_are_counted_as_the_infrastructure_counts() -> None:
@@ -140,7 +140,7 @@ def test_a_condition_is_a_warning(
     """User data that need a higher limit come with its condition and with what holds without it."""
     warnings = check_assumption(target, verbatim=verbatim, counted=counted)
     assert len(warnings) == warned, reason
-    assert all("secrets backend" in one.message and "16384" in one.message for one in warnings)
+    assert all("secrets backend" in warning.message and "16384" in warning.message for warning in warnings)
 
 
 def test_compression_depends_on_the_input_alone() -> None:

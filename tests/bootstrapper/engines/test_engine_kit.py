@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from google.protobuf import json_format
 
-from slipway.bootstrapper import compilation
+from slipway.bootstrapper.compilation import engine_plan
 from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.engines.bootstrap_tokens import BootstrapTokens
 from slipway.bootstrapper.engines.engine import Engine, supports
@@ -24,7 +24,7 @@ from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.engines.testing import NAMESPACES, accepted_features, machine, problems, token_problems
 from slipway.bootstrapper.problems.problem import Problem
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -193,7 +193,7 @@ def test_each_field_is_tried() -> None:
 
 def test_the_kit_finds_a_feature_that_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the bootstrapper's check does not hold, each feature that the engine does not declare is reported."""
-    monkeypatch.setattr(compilation, "unsupported", lambda *_: [])
+    monkeypatch.setattr(engine_plan, "unsupported", lambda *_: [])
     results = list(accepted_features(Plain()))
     assert "kubernetes.node.taints is not declared, and is not refused" in results
     assert "engine_options.k0s is not declared, and is not refused" in results

@@ -12,6 +12,7 @@ from slipway.bootstrapper.engines.table import EngineTable, built_in_engines, ch
 from slipway.contract.errors import SpecInvalid, UnsupportedTarget
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 
 class Other(KubeadmEngine):
@@ -90,6 +91,12 @@ def test_an_engine_serves_the_distributions_that_it_declares(serving: Engine, di
     assert violation.path == "machine.target.distribution"
     assert words in violation.description
     assert "another engine" in violation.remedy
+
+
+def test_the_contract_has_options_of_the_engines_that_come_with_slipway() -> None:
+    """Each by its name, in the same order: who has the contract alone, as the conformance suite, knows them too."""
+    options = [field.name for field in specpb.EngineOptions.DESCRIPTOR.fields]
+    assert options == built_in_engines().names
 
 
 def test_engines_of_other_packages_are_installed_by_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """Only its own folder, its importer and the tables know an engine, or a first-boot system, by name.
 
-Each table below is exact: a module that comes to know a name fails, and so does an entry that is not needed any more.
-What is looked through is code. Files of data, such as those of infrastructures, distributions and reasons, are tables.
+Each table below is exact: a file that comes to know a name fails, and so does an entry that is not needed any more.
+What is looked through is code, the programs for machines, files of data, and what makes the reference pages; comments
+and docstrings, which say where a fact is from, are not.
 """
 
 import ast
@@ -9,15 +10,20 @@ import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
-SOURCES = ("bootstrapper/slipway", "provisioners/slipway", "services/slipway", "sdk/python/slipway")
+SOURCES = ("bootstrapper/slipway", "provisioners/slipway", "services/slipway", "sdk/python/slipway", "tools/docgen")
 PROGRAMS = ("*.sh", "*.ps1", "*.tmpl", "*.service")
 BOOTSTRAPPER = "bootstrapper/slipway/bootstrapper"
 SERVICES = "services/slipway"
 COLLECT = "machineadm/internal/collect"
+DOCGEN = "tools/docgen"
+LOGS = f"{SERVICES}/diagnosis/"
+"""Its files of data are tables of what programs print into logs."""
 GENERATED = "sdk/python/slipway/v1alpha1"
 """What the contract says, it says: reasons, and the fields of options."""
 
@@ -47,6 +53,30 @@ def words_of_code(text: str) -> Iterator[str]:
             yield str(getattr(node, "name", None) or getattr(node, "arg", None) or "")
 
 
+def words_of_data(tree: Any) -> Iterator[str]:
+    """Give every key and every value of a document."""
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            yield str(key)
+            yield from words_of_data(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from words_of_data(value)
+    else:
+        yield str(tree)
+
+
+def data() -> dict[str, str]:
+    """Give the words of each file of data; JSON is YAML, too."""
+    paths = [path for folder in SOURCES for kind in ("*.yaml", "*.json") for path in (ROOT / folder).rglob(kind)]
+    named = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+    return {
+        name: "\n".join(words_of_data(list(yaml.load_all(text, Loader=yaml.CSafeLoader))))
+        for name, text in named.items()
+        if not name.startswith(LOGS)
+    }
+
+
 @functools.cache
 def code() -> dict[str, str]:
     """Give the words of each module, and the text of each program for a machine, by its path."""
@@ -59,7 +89,7 @@ def code() -> dict[str, str]:
     }
     programs = [path for folder in SOURCES for pattern in PROGRAMS for path in (ROOT / folder).rglob(pattern)]
     texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in programs}
-    return words | texts | go_code()
+    return words | texts | data() | go_code()
 
 
 def go_code() -> dict[str, str]:
@@ -99,8 +129,11 @@ ENGINES = {
         f"{SERVICES}/controller/conditions.py": "reasons for what KubeadmControlPlane looks after",
         f"{SERVICES}/controller/ownership.py": "the annotation for the version of an image's kubeadm",
         f"{SERVICES}/diagnosis/rules.py": "the scopes of rules",
+        f"{SERVICES}/conformance/contract_text/index.yaml": "prose of the contract: whom it is for",
         f"{COLLECT}/sources_linux.go": "the table of logs",
         f"{COLLECT}/sources_windows.go": "the table of logs",
+        f"{DOCGEN}/event_page.py": "an example of a machine's events",
+        f"{DOCGEN}/reason_page.py": "an example of a program that tries again",
         "machineadm/internal/redact/values.go": "words behind a name that are never secrets",
         "machineadm/preflight.go": "a flag that has the form of kubeadm's own",
     },
@@ -120,27 +153,15 @@ def test_an_engine_is_known_in_its_folder_and_the_tables(name: str) -> None:
 
 FIRST_BOOT = {
     "cloud.?init": {
-        f"{BOOTSTRAPPER}/lowering/fact_table.py": "the table of machine facts",
-        f"{BOOTSTRAPPER}/lowering/runners/programs/facts_cloud_init.sh": "machine facts that cloud-init knows",
-        f"{BOOTSTRAPPER}/assembly/structure.py": "an account whose name has a meaning for cloud-init",
-        f"{BOOTSTRAPPER}/lowering/linux/disks.py": "names of devices in imported configs",
-        f"{BOOTSTRAPPER}/lowering/linux/files.py": "templates in imported configs",
-        f"{BOOTSTRAPPER}/lowering/linux/mounts.py": "names of devices in imported configs",
-        f"{BOOTSTRAPPER}/lowering/linux/programs/ntp.sh": "what installs a time client for imported configs, as today",
-        f"{BOOTSTRAPPER}/target.py": "what a distribution takes in place of cloud-init",
-        f"{BOOTSTRAPPER}/provisioning/versions.py": "an example in a message",
-        f"{SERVICES}/certificates/__main__.py": "an example in the help",
+        f"{SERVICES}/controller/wrapping.yaml": "the table of what infrastructure providers wrap",
     },
     "ignition": {
-        f"{BOOTSTRAPPER}/documents/imported.py": "formats of imported configs",
-        f"{BOOTSTRAPPER}/lowering/linux/systemd_units.py": "units in which a machine's runner must not wait",
-        f"{SERVICES}/registry/advertisement.py": "an example in a message",
-        "sdk/python/slipway/contract/grammars.py": "an example in a message",
+        f"{SERVICES}/controller/wrapping.yaml": "the table of what infrastructure providers wrap",
+        f"{SERVICES}/conformance/contract_text/information.yaml": "prose of the contract: an example of a format's id",
     },
     "talos": {
         f"{BOOTSTRAPPER}/importers/cluster_api/families.py": "the table of Cluster API's kinds",
-        f"{BOOTSTRAPPER}/provisioning/versions.py": "an example in a message",
-        f"{SERVICES}/cli/render_command.py": "an example in the help",
+        f"{DOCGEN}/condition_page.py": "prose about user data that must arrive unchanged",
     },
     "cloudbase|unattend": {
         f"{SERVICES}/diagnosis/certainty.py": "a program of Debian's that installs updates",
@@ -149,20 +170,27 @@ FIRST_BOOT = {
 """Windows is an operating system as well: its first-boot systems have names of their own."""
 
 TABLES = {
+    f"{BOOTSTRAPPER}/lowering/first_boot_systems.yaml": "the table of what each has on a machine",
+    f"{BOOTSTRAPPER}/delivery/infrastructures.yaml": "the table of infrastructures",
     f"{COLLECT}/sources_linux.go": "the table of logs",
     f"{COLLECT}/sources_windows.go": "the table of logs",
     f"{SERVICES}/embedded/provisioners.py": "the table of our provisioners",
-    f"{SERVICES}/cli/processes.py": "the table of their programs",
-    f"{SERVICES}/controller/__main__.py": "the help that lists them",
-    f"{SERVICES}/controller/conditions.py": "a remedy that lists those that take plans",
     f"{SERVICES}/diagnosis/rules.py": "the scopes of rules",
+    f"{SERVICES}/conformance/contract_text/index.yaml": "prose of the contract: what the suite can read",
+    f"{DOCGEN}/fact_pages.py": "prose about the table of infrastructures",
 }
 OWN = {
-    "cloud.?init": ("provisioners/slipway/provisioners/cloud_init/",),
+    "cloud.?init": (
+        "provisioners/slipway/provisioners/cloud_init/",
+        f"{BOOTSTRAPPER}/lowering/runners/programs/facts_cloud_init.sh",
+        f"{BOOTSTRAPPER}/lowering/linux/programs/ntp_cloud_init.sh",
+    ),
     "ignition": ("provisioners/slipway/provisioners/ignition/",),
     "talos": ("provisioners/slipway/provisioners/talos/",),
     "cloudbase|unattend": ("provisioners/slipway/provisioners/windows/",),
 }
+"""Folders of provisioners, and the programs that the table of first-boot systems names."""
+
 DECODERS = f"{SERVICES}/conformance/decoders/"
 """Modules of the suite that read user data, one or more for each system."""
 

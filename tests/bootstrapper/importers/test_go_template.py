@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.bootstrapper.importers.go_template import GoTemplateError, render
+from slipway.bootstrapper.importers.go_template import render
+from slipway.bootstrapper.importers.go_template_dialect import GoTemplateError
 
 VERSION = "v1.34.2"
 RENDERED = [

@@ -35,6 +35,16 @@ OS = [
         'files { path: "/opt/a" content { text: "x" } }',
         "slashes without a meaning",
     ),
+    (
+        "files: [{path: /opt/./b/../a/., content: x}]",
+        'files { path: "/opt/a" content { text: "x" } }',
+        "parts that cloud-init and Ignition resolve by the text",
+    ),
+    (
+        "files: [{path: /../../a, content: x}]",
+        'files { path: "/a" content { text: "x" } }',
+        "nothing is above the root",
+    ),
     ("files: [{path: /a, content: ''}]", 'files { path: "/a" content { text: "" } }', "an empty file"),
     ("files: [{path: /a, owner: app}]", 'files { path: "/a" content { text: "" } owner: "app" }', "a user only"),
     ("files: [{path: /a, permissions: '644'}]", 'files { path: "/a" content { text: "" } mode: 420 }', "always octal"),

@@ -6,7 +6,8 @@ Every expected text is what the real thing printed for the same template and dat
 import pytest
 
 from slipway.bootstrapper.importers.cluster_api.class_variables import numbers_as_in_go
-from slipway.bootstrapper.importers.go_template import UNKNOWN, Dialect, GoTemplateError, render_as
+from slipway.bootstrapper.importers.go_template import render_as
+from slipway.bootstrapper.importers.go_template_dialect import UNKNOWN, Dialect, GoTemplateError
 from slipway.bootstrapper.importers.sprig import SPRIG
 
 DATA = {

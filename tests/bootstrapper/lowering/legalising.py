@@ -12,7 +12,7 @@ from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.lowering.work import Legalised
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.contract.errors import Violation
-from slipway.contract.walk import items
+from slipway.contract.items import items
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb

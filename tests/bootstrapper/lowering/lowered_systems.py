@@ -50,7 +50,7 @@ class Lowered:
     @property
     def refusals(self) -> list[tuple[str, str]]:
         """What was refused: feature and reason."""
-        return [(one.feature, one.reason) for one in self.result.refusals]
+        return [(refusal.feature, refusal.reason) for refusal in self.result.refusals]
 
 
 LowerSystem = Callable[..., Lowered]

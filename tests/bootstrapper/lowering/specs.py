@@ -9,7 +9,7 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import strategies as st
 
-from slipway.contract.walk import ORIGIN, plan
+from slipway.contract.field_plans import ORIGIN, plan
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -133,7 +133,7 @@ def _messages(descriptor: Any) -> st.SearchStrategy[Any]:
             continue
         rules = plan(descriptor)[field.number].rules
         (required if rules.required else others).append(_set(cls, field))
-    parts = [*required, *(st.one_of(st.just(cls()), one) for one in others)]
+    parts = [*required, *(st.one_of(st.just(cls()), other) for other in others)]
     return st.tuples(*parts).map(lambda found: _join(cls, found))
 
 

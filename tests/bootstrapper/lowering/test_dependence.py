@@ -104,10 +104,10 @@ def test_items_are_lowered_with_what_they_depend_on(
     """Native work comes before all lowered work, so what needs something lowered is staged, and nothing else is."""
     draft, result = work(text(system), EVERYTHING_BUT - {unsupported_feature})
     assert result.refusals == [], reason
-    assert {one.entry.path for one in draft.staged} == goes, reason
+    assert {wave.entry.path for wave in draft.staged} == goes, reason
     left: list[Any] = [*draft.bundle.os.files, *draft.bundle.os.directories, *draft.bundle.os.links]
     assert {entry.path for entry in left if not entry.origin.made_by} == stays, reason
-    assert all(one.entry.origin.document == "SlipwayConfig/test" for one in draft.staged)
+    assert all(wave.entry.origin.document == "SlipwayConfig/test" for wave in draft.staged)
 
 
 def test_a_download_waits_for_the_authorities_that_vouch_for_it() -> None:
@@ -117,7 +117,7 @@ def test_a_download_waits_for_the_authorities_that_vouch_for_it() -> None:
     declared = EVERYTHING_BUT | {"os.files.remote"}
     assert [one.entry.path for one in work(text(remote), declared)[0].staged] == []
     draft, _ = work(text(f"{remote} {trust}"), declared)
-    assert [one.entry.path for one in draft.staged] == ["/a"]
+    assert [wave.entry.path for wave in draft.staged] == ["/a"]
     assert draft.staged[0].rank > Rank.TRUSTED_CERTIFICATES
 
 
@@ -128,7 +128,7 @@ def test_packages_wait_for_the_authorities_that_vouch_for_their_servers() -> Non
     declared = EVERYTHING_BUT | {"os.packages", "os.packages.install"}
     assert work(text(packages), declared)[0].prepared == []
     draft, _ = work(text(f"{packages} {trust}"), declared)
-    assert sorted(one.rank for one in draft.prepared) == [
+    assert sorted(step.rank for step in draft.prepared) == [
         Rank.TRUSTED_CERTIFICATES,
         Rank.PACKAGES,
     ]
@@ -139,7 +139,7 @@ def test_what_is_lowered_together_keeps_its_order() -> None:
     more = "".join(f'files {{ path: "/a" append: true mode: {mode} }}' for mode in (1, 2))
     entries = f'files {{ path: "/a" {ROOTS} }} {more}'
     draft, _ = work(text(entries), EVERYTHING_BUT - {"os.files.append"})
-    assert [(one.entry.append, one.entry.mode) for one in draft.staged] == [(False, 0), (True, 1), (True, 2)]
+    assert [(wave.entry.append, wave.entry.mode) for wave in draft.staged] == [(False, 0), (True, 1), (True, 2)]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_dependence_goes_on(reason: str, unsupported_feature: str, system: str, 
     """Items that depend on lowered ones are lowered themselves, and then what depends on them."""
     draft, result = work(text(system), EVERYTHING_BUT - {unsupported_feature})
     assert result.refusals == [], reason
-    assert sorted(one.field_path for one in draft.lowered) == sorted(lowered), reason
+    assert sorted(lowered_feature.field_path for lowered_feature in draft.lowered) == sorted(lowered), reason
 
 
 def test_ranks_put_homes_on_their_mounts() -> None:
@@ -191,7 +191,7 @@ def test_what_lies_on_a_lowered_disk_is_lowered_too() -> None:
     declared = (EVERYTHING_BUT | {"os.storage.filesystems.label"}) - {"os.storage.disks"}
     draft, result = work(text(system), declared)
     assert result.refusals == []
-    assert {one.field_path for one in draft.lowered} == {
+    assert {lowered_feature.field_path for lowered_feature in draft.lowered} == {
         "os.disks[0]",
         "os.filesystems[0]",
         "os.mounts[0]",
@@ -208,8 +208,8 @@ def test_a_chain_of_refusals_follows_the_disk() -> None:
     """A filesystem on a disk that nobody takes is refused, too; each names its own place and remedy."""
     system = 'disks { device: "/dev/b" } filesystems { device: "/dev/b1" format: "ext4" }'
     _, result = work(text(system), Format(EVERYTHING_BUT - {"os.storage.disks"}, "windows"))
-    assert [one.path for one in result.refusals] == ["os.disks[0]", "os.filesystems[0]"]
-    assert [one.origin.path for one in result.refusals] == ["spec.os.disks[0]", "spec.os.filesystems[0]"]
-    assert all(one.remedy for one in result.refusals)
+    assert [refusal.path for refusal in result.refusals] == ["os.disks[0]", "os.filesystems[0]"]
+    assert [refusal.origin.path for refusal in result.refusals] == ["spec.os.disks[0]", "spec.os.filesystems[0]"]
+    assert all(refusal.remedy for refusal in result.refusals)
     assert "os.storage.disks is not supported" in result.refusals[0].reason
     assert "depends on" in result.refusals[1].reason

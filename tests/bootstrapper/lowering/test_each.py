@@ -12,7 +12,7 @@ from slipway.bootstrapper.lowering.legalise import legalise
 from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
-from slipway.contract.walk import Item, items
+from slipway.contract.items import Item, items
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -53,7 +53,7 @@ def test_a_pass_runs_twice_at_most(feature: str, family: clusterpb.OsFamily.Valu
         passes.append(replace(one, lower=lower))
     draft = Draft(bundle, ProfileTable.shipped().find(target), target)
     result = legalise(draft, [], table=PassTable(passes))
-    refused = [one for one in result.refusals if one.feature == feature]
+    refused = [refusal for refusal in result.refusals if refusal.feature == feature]
     assert len(refused) == 9
     assert runs.count(feature) == (2 if right else 1)
 

@@ -17,10 +17,10 @@ def test_optional_items_are_left_out_with_a_word() -> None:
         bundle, Format({"plan.entrypoint", "os.files"}, optional={"os.kernel.arguments", "os.sysctls"})
     )
     assert result.refusals == []
-    assert [(one.feature, one.origin.path) for one in result.omitted] == [
+    assert [(problem.feature, problem.origin.path) for problem in result.omitted] == [
         ("os.kernel.arguments", "spec.os.kernel_arguments[0]")
     ]
-    assert [one.feature for one in draft.lowered] == ["os.sysctls"]
+    assert [lowered_feature.feature for lowered_feature in draft.lowered] == ["os.sysctls"]
     assert not draft.bundle.os.kernel_arguments
 
 
@@ -32,8 +32,8 @@ def test_an_optional_extension_is_left_out() -> None:
         bundle, Format({"ext.two.example.com/y"}, optional={"ext.one.example.com/x", "ext.two.example.com/y"})
     )
     assert result.refusals == []
-    assert [one.feature for one in result.omitted] == ["ext.one.example.com/x"]
-    assert [one.id for one in draft.bundle.extensions] == ["two.example.com/y"]
+    assert [problem.feature for problem in result.omitted] == ["ext.one.example.com/x"]
+    assert [extension.id for extension in draft.bundle.extensions] == ["two.example.com/y"]
 
 
 def test_a_single_optional_field_is_left_out_of_its_item() -> None:
@@ -42,7 +42,10 @@ def test_a_single_optional_field_is_left_out_of_its_item() -> None:
     declares = EVERYTHING_BUT | {"os.storage.filesystems.label"}
     draft, result = work(text(system), Format(declares, "windows", optional={"os.storage.filesystems.options"}))
     assert result.refusals == []
-    assert [one.path for one in result.omitted] == ["os.filesystems[0].options[0]", "os.filesystems[0].options[1]"]
+    assert [problem.path for problem in result.omitted] == [
+        "os.filesystems[0].options[0]",
+        "os.filesystems[0].options[1]",
+    ]
     (filesystem,) = draft.bundle.os.filesystems
     assert (filesystem.label, list(filesystem.options)) == ("x", [])
 
@@ -51,7 +54,9 @@ def test_an_item_with_a_further_unsupported_field_is_refused_as_a_whole() -> Non
     """Optional fields do not save an item that asks for something else that nobody can honour."""
     system = 'filesystems { device: "/dev/a" format: "ext4" options: "-q" label: "x" }'
     draft, result = work(text(system), Format(EVERYTHING_BUT, "windows", optional={"os.storage.filesystems.options"}))
-    assert [(one.feature, one.remedy) for one in result.refusals] == [("os.storage.filesystems", "leave out label")]
+    assert [(refusal.feature, refusal.remedy) for refusal in result.refusals] == [
+        ("os.storage.filesystems", "leave out label")
+    ]
     assert result.omitted == []
     assert not draft.bundle.os.filesystems
 
@@ -66,7 +71,7 @@ def test_optional_parts_of_an_intent_are_left_out_and_facts_never() -> None:
     optional.add("kubernetes.role.worker")
     draft, result = work(bundle, Format({"kubernetes.role"}, table=PassTable(()), optional=optional))
     assert {omitted.feature for omitted in result.omitted} >= {"kubernetes.images", "kubernetes.static_pods"}
-    assert [one.feature for one in result.refusals] == ["kubernetes.role.worker"]
+    assert [refusal.feature for refusal in result.refusals] == ["kubernetes.role.worker"]
     assert not draft.bundle.intent.kubernetes.HasField("images")
     assert not draft.bundle.intent.kubernetes.static_pods
     assert draft.bundle.intent.role == clusterpb.ROLE_WORKER

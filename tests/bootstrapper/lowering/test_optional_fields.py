@@ -7,7 +7,7 @@ import pytest
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.passes import Pass, PassTable
 from slipway.contract.errors import Violation
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from tests.bootstrapper.lowering.legalising import LINUX, Format, text, work
 
 DECLARED = {"os.files", "os.groups", "os.users", "plan.entrypoint"}
@@ -28,10 +28,10 @@ def test_what_a_pass_can_not_do_is_left_out() -> None:
         text('users { name: "ann" sudo: "ALL" sudo: "b" }'), Format(DECLARED, "windows", optional=["os.users.sudo"])
     )
     assert result.refusals == []
-    assert [(one.feature, one.path, one.origin.path, one.reason) for one in result.omitted] == [
+    assert [(problem.feature, problem.path, problem.origin.path, problem.reason) for problem in result.omitted] == [
         ("os.users.sudo", f"os.users[0].sudo[{number}]", "spec.os.users[0]", "Windows has no sudo") for number in (0, 1)
     ]
-    assert [one.feature for one in draft.lowered] == ["os.users"]
+    assert [lowered_feature.feature for lowered_feature in draft.lowered] == ["os.users"]
 
 
 def test_what_a_pass_can_do_is_done() -> None:
@@ -39,9 +39,9 @@ def test_what_a_pass_can_do_is_done() -> None:
     system = 'users { name: "ann" uid: 5 sudo: "a\\\\" } users { name: "bob" uid: 6 }'
     draft, result = work(text(system), Format(DECLARED, optional=["os.users.sudo", "os.users.uid"]))
     assert result.refusals == []
-    assert [one.path for one in result.omitted] == ["os.users[0].sudo[0]"]
+    assert [problem.path for problem in result.omitted] == ["os.users[0].sudo[0]"]
     assert len(draft.lowered) == 2
-    script = b"".join(part.data for one in draft.prepared for part in one.command.script.segments)
+    script = b"".join(part.data for step in draft.prepared for part in step.command.script.segments)
     script = script or draft.prepared[0].command.script.data or draft.prepared[0].command.script.text.encode()
     assert b"5" in script
     assert b"6" in script
@@ -53,7 +53,7 @@ def test_an_item_is_native_without_its_optional_field_where_no_pass_can_do_it() 
         text('users { name: "a" uid: 5 }'), Format(DECLARED, optional=["os.users.uid"], table=NO_USERS)
     )
     assert result.refusals == []
-    assert [one.path for one in result.omitted] == ["os.users[0].uid"]
+    assert [problem.path for problem in result.omitted] == ["os.users[0].uid"]
     (user,) = draft.bundle.os.users
     assert (user.name, user.HasField("uid")) == ("a", False)
     assert draft.lowered == []
@@ -63,10 +63,10 @@ def test_a_further_field_that_is_not_optional_refuses_the_item() -> None:
     """It is told alone: who repairs it has repaired the machine."""
     system = 'users { name: "ann" uid: 5 sudo: "ALL" }'
     _, result = work(text(system), Format(DECLARED, "windows", optional=["os.users.sudo"]))
-    assert [one.reason for one in result.refusals] == ["uid of a user means nothing on Windows"]
+    assert [refusal.reason for refusal in result.refusals] == ["uid of a user means nothing on Windows"]
     assert result.omitted == []
     _, result = work(text(system), Format(DECLARED, optional=["os.users.sudo"], table=NO_USERS))
-    assert [one.feature for one in result.refusals] == ["os.users"]
+    assert [refusal.feature for refusal in result.refusals] == ["os.users"]
     assert result.omitted == []
 
 
@@ -74,7 +74,7 @@ def test_all_that_windows_can_not_mean_is_told_at_once() -> None:
     """Of every user and group, each field with what to do about it."""
     system = 'users { name: "ann" uid: 5 shell: "/x" sudo: "b" } groups { name: "team" gid: 1 system: true }'
     _, result = work(text(system), Format(["os.files", "plan.entrypoint"], "windows"))
-    assert [(one.path, one.remedy) for one in result.refusals] == [
+    assert [(refusal.path, refusal.remedy) for refusal in result.refusals] == [
         ("os.groups[0]", "drop gid"),
         ("os.groups[0]", "drop system"),
         ("os.users[0]", "drop shell"),
@@ -99,7 +99,7 @@ def test_what_a_provisioner_refuses_within_an_item(path: str, feature: str, reas
     draft, result = work(
         text('users { name: "a" uid: 5 }'), Format(declared, optional=["os.users.uid"], table=table, rejected=said)
     )
-    assert [(one.path, one.reason, one.remedy) for one in result.omitted] == (
+    assert [(problem.path, problem.reason, problem.remedy) for problem in result.omitted] == (
         [(path, "not today", "wait")] if left_out else []
     ), reason
     assert bool(result.refusals) is not left_out, reason
@@ -115,7 +115,7 @@ def test_what_is_refused_of_a_list_goes_in_whatever_order_it_was_said() -> None:
     )
     assert result.refusals == []
     assert [list(user.sudo) for user in draft.bundle.os.users] == [["three"]]
-    assert [one.path for one in result.omitted] == ["os.users[0].sudo[1]", "os.users[0].sudo[0]"]
+    assert [problem.path for problem in result.omitted] == ["os.users[0].sudo[1]", "os.users[0].sudo[0]"]
 
 
 def test_what_two_have_found_is_told_once() -> None:
@@ -124,4 +124,4 @@ def test_what_two_have_found_is_told_once() -> None:
     system = 'users { name: "a" sudo: "one" sudo: "two" }'
     draft, result = work(text(system), Format(DECLARED, optional=["os.users.sudo"], table=PassTable(()), rejected=said))
     assert [list(user.sudo) for user in draft.bundle.os.users] == [[]]
-    assert [one.path for one in result.omitted] == ["os.users[0].sudo[0]", "os.users[0].sudo[1]"]
+    assert [problem.path for problem in result.omitted] == ["os.users[0].sudo[0]", "os.users[0].sudo[1]"]

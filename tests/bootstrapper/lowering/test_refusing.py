@@ -15,7 +15,7 @@ def test_every_refusal_is_found_at_once() -> None:
     bundle = text('disks { device: "/dev/b" } kernel_arguments { argument: "a" } kernel_arguments { argument: "b" }')
     bundle.extensions.add(id="elsewhere.example.com/x")
     _, result = work(bundle, Format({"plan.entrypoint", "os.files"}, "windows"))
-    assert [(one.feature, one.path) for one in result.refusals] == [
+    assert [(refusal.feature, refusal.path) for refusal in result.refusals] == [
         ("os.storage.disks", "os.disks[0]"),
         ("os.kernel.arguments", "os.kernel_arguments[0]"),
         ("os.kernel.arguments", "os.kernel_arguments[1]"),
@@ -27,7 +27,7 @@ def test_every_part_of_an_item_that_nobody_honours_is_told() -> None:
     """At once, each with its own remedy: not the next one only when the first is repaired."""
     system = 'filesystems { device: "/dev/a" format: "ext4" options: "-q" options: "-v" label: "x" }'
     _, result = work(text(system), Format(EVERYTHING_BUT, "windows"))
-    assert [one.remedy for one in result.refusals] == ["leave out label", "leave out options"]
+    assert [refusal.remedy for refusal in result.refusals] == ["leave out label", "leave out options"]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_every_part_of_an_item_that_nobody_honours_is_told() -> None:
 def test_the_distributions_user(wanted: Any, declares: set[str], refused: list[str], *, stays: bool) -> None:
     """Keeping it needs nobody's help; leaving it out cannot be done after the fact."""
     draft, result = work(bundlepb.BootstrapBundle(os=ospb.OperatingSystem(default_user=wanted)), declares)
-    assert [one.feature for one in result.refusals] == refused
+    assert [refusal.feature for refusal in result.refusals] == refused
     assert draft.bundle.os.HasField("default_user") == stays
 
 
@@ -52,7 +52,7 @@ def test_what_render_refuses_is_lowered_with_what_depends_on_it() -> None:
         text(system), Format(EVERYTHING_BUT, rejected=[Violation("os.users[0].gecos", "no colon, please")])
     )
     assert result.refusals == []
-    assert [one.field_path for one in draft.lowered] == ["os.files[0]", "os.users[0]"]
+    assert [lowered_feature.field_path for lowered_feature in draft.lowered] == ["os.files[0]", "os.users[0]"]
     assert [file.path for file in draft.bundle.os.files] == ["/b"]
 
 
@@ -79,7 +79,7 @@ def test_each_thing_that_render_refuses_in_an_item_is_told() -> None:
     bundle.intent.kubernetes.node.labels.add(name="a")
     labels = "kubernetes.node.labels"
     _, result = work(bundle, Format([*EVERYTHING_BUT, labels], rejected=said, optional=[labels]))
-    assert [(one.feature, one.remedy) for one in result.refusals] == [
+    assert [(refusal.feature, refusal.remedy) for refusal in result.refusals] == [
         ("kubernetes.node.labels", "drop it"),
         ("kubernetes.node.kubelet_arguments", "change kubeletArguments[0], or leave it out"),
     ]

@@ -10,7 +10,7 @@ from slipway.bootstrapper.lowering.passes import Pass, PassTable
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.problems.problem import Problem
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.bootstrapper.lowering.legalising import LINUX, Format, text, work, written
@@ -56,7 +56,7 @@ def test_what_a_pass_emits_is_lowered_in_turn() -> None:
     table = PassTable([entry("os.users", {"os.groups"}, to_groups), entry("os.groups", {"os.files"}, to_files)])
     draft, result = work(text('users { name: "a" }'), Format({"os.files"}, table=table))
     assert result.refusals == []
-    assert [(one.feature, list(one.into)) for one in draft.lowered] == [
+    assert [(lowered_feature.feature, list(lowered_feature.into)) for lowered_feature in draft.lowered] == [
         ("os.users", ["os.groups"]),
         ("os.groups", ["os.files"]),
     ]
@@ -76,7 +76,12 @@ def test_an_item_that_a_pass_gives_up_leaves_no_trace() -> None:
     system = 'groups { name: "a" } groups { name: "b" } groups { name: "c" } users { name: "u" } users { name: "v" }'
     draft, result = work(text(system), Format({"os.files"}, table=table))
     assert [file.path for file in draft.bundle.os.files] == ["/a", "/c", "/u", "/v"]
-    assert [one.field_path for one in draft.lowered] == ["os.groups[0]", "os.groups[2]", "os.users[0]", "os.users[1]"]
+    assert [lowered_feature.field_path for lowered_feature in draft.lowered] == [
+        "os.groups[0]",
+        "os.groups[2]",
+        "os.users[0]",
+        "os.users[1]",
+    ]
     assert result.refusals == [
         Problem("os.groups", "os.groups[1]", "no such thing here", "another name", result.refusals[0].origin)
     ]
@@ -90,7 +95,7 @@ def test_a_pass_sees_what_the_user_puts_at_a_path() -> None:
         'files { path: "/etc/systemd/system/x.service" owner: "a" }'
     )
     _, result = work(text(system), {"os.files", "plan.entrypoint"})
-    assert [one.feature for one in result.refusals] == ["os.systemd.units"]
+    assert [refusal.feature for refusal in result.refusals] == ["os.systemd.units"]
 
 
 def test_only_so_many_items_stay_native_as_are_declared() -> None:

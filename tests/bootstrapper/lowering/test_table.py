@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from slipway.bootstrapper.lowering.finish import finish
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.contract.features import unsupported
-from slipway.contract.walk import items, plan
+from slipway.contract.field_plans import plan
+from slipway.contract.items import items
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -90,7 +91,7 @@ def _settled(lower: LowerSystem, distribution: str, system: ospb.OperatingSystem
     wanted = [item.feature for item in items(before) if item.feature != "os.files"]
     done = lower(system, distribution=distribution)
     assert not list(unsupported(done.draft.bundle, SUPPORTS)), distribution
-    settled = [one.feature for one in done.draft.lowered] + [one.feature for one in done.result.refusals]
+    settled = [one.feature for one in done.draft.lowered] + [refusal.feature for refusal in done.result.refusals]
     for feature in set(wanted):
         assert settled.count(feature) >= wanted.count(feature), (distribution, feature)
     for made in [*done.draft.bundle.os.files, *(one.entry for one in done.draft.staged)]:

@@ -72,7 +72,9 @@ def test_no_piece_of_a_secret_is_left(form: str, secret: bytes) -> None:
     middle = echoed[len(echoed) // 4 : -len(echoed) // 4]
     scrubbed = Scrubber(SECRETS).text(f"cannot parse '{echoed}' at os.files[3].content; near={middle}.")
     own = "-----BEGIN EC PRIVATE KEY----------END EC PRIVATE KEY-----"
-    assert [one for one in pieces(echoed) if one in scrubbed and one.strip() not in own and "PRIVATE" not in one] == []
+    assert [
+        piece for piece in pieces(echoed) if piece in scrubbed and piece.strip() not in own and "PRIVATE" not in piece
+    ] == []
     assert REDACTED in scrubbed
     assert "cannot parse" in scrubbed
     assert "os.files[3].content" in scrubbed
@@ -188,7 +190,7 @@ class Echo:
     ) -> provisionerpb.RenderResponse:
         """Repeat them."""
         del instance, timeout
-        every = " ".join(form(one.value) for one in request.bundle.secrets.secrets for form in FORMS.values())
+        every = " ".join(form(secret.value) for secret in request.bundle.secrets.secrets for form in FORMS.values())
         if self.fails:
             raise UnsupportedFeature(
                 every, violations=[Violation(every, every, every, every)], metadata={"features": every}
@@ -221,9 +223,17 @@ async def test_an_echo_is_not_relayed(fails: bool) -> None:
         response, _ = await render(Echo(fails=fails), candidate, bundle, accept_attachments=False)  # type: ignore[arg-type]
     except SlipwayError as error:
         relayed += [str(error), error.message, repr(error), *error.metadata.values()]
-        relayed += [text for one in error.violations for text in (one.path, one.description, one.feature, one.remedy)]
+        relayed += [
+            text
+            for violation in error.violations
+            for text in (violation.path, violation.description, violation.feature, violation.remedy)
+        ]
     else:
-        relayed += [text for one in response.diagnostics for text in (one.code, one.message, one.field_path)]
+        relayed += [
+            text
+            for diagnostic in response.diagnostics
+            for text in (diagnostic.code, diagnostic.message, diagnostic.field_path)
+        ]
     assert len(relayed) >= 3
     for secret in SECRETS:
         for line in (secret, *secret.split(b"\n")[1:-2]):

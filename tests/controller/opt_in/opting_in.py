@@ -9,7 +9,7 @@ from typing import Any
 
 from slipway.controller import ownership
 from slipway.controller.opt_in.webhook import Webhook
-from slipway.controller.resources import KUBEADM_CONFIGS
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS
 from tests.controller import manifests
 from tests.controller.site import CLUSTER, Object, Site
 from tools.cluster.fake_infrastructure.relaying import relay
@@ -218,5 +218,5 @@ async def machine_by_hand(site: Site, name: str, **metadata: object) -> None:
 
 def role() -> set[tuple[str, str]]:
     """Give resources and verbs of the role of the opt-in."""
-    (found,) = [one for one in manifests.documents("opt-in") if one["kind"] == "ClusterRole"]
+    (found,) = [document for document in manifests.documents("opt-in") if document["kind"] == "ClusterRole"]
     return {(resource, verb) for rule in found["rules"] for resource in rule["resources"] for verb in rule["verbs"]}

@@ -36,13 +36,13 @@ def _rendered(site: Site, folder: Path) -> list[Object]:
         env={**os.environ, **site.environment.environment},
     )
     assert done.returncode == 0, done.stderr
-    return [one for one in yaml.safe_load_all(done.stdout) if one]
+    return [document for document in yaml.safe_load_all(done.stdout) if document]
 
 
 async def test_the_controller_serves_what_the_api_server_asks(site: Site, tmp_path: Path) -> None:
     """Flag, port of the container and port of the Service meet the webhook's; the program knows the flag."""
     documents = await asyncio.to_thread(_rendered, site, tmp_path)
-    found = {(one["kind"], one["metadata"]["name"]): one for one in documents}
+    found = {(document["kind"], document["metadata"]["name"]): document for document in documents}
     (webhook,) = found[manifests.WEBHOOK, "slipway-opt-in"]["webhooks"]
     asked = webhook["clientConfig"]["service"]
     service = found["Service", asked["name"]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.controller.kubernetes.api import Api
+from slipway.kubernetes_api.api import Api
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND, PROVIDER, is_done
 from tests.controller.site import Site, has_data
@@ -42,6 +42,6 @@ async def test_the_next_one_comes_to_the_same(site: Site, point: int, *, after: 
             config = await site.until(BOOTSTRAP, KIND, "w", is_done)
     assert config["status"]["dataSecretName"] == "w"
     calls = site.environment.audit.calls(since=start, resource="secrets")
-    written = [one for one in calls if one.is_write and one.namespace == site.namespace and one.name == "w"]
+    written = [call for call in calls if call.is_write and call.namespace == site.namespace and call.name == "w"]
     assert [(one.user, one.status) for one in written if one.status < 400] == [(opting_in.USER, 201)]
     assert PROVIDER not in {one.user for one in written}

@@ -52,7 +52,7 @@ async def test_handed_back(site: Site) -> None:
         assert (code, name in said, rendered["metadata"]["name"] in said) == (0, True, False), said
         await site.machines("theirs", 1, runs)
         calls = site.environment.audit.calls(since=start, user=PROVIDER, resource="secrets")
-        assert [one.name for one in calls if one.verb == "create" and one.namespace == site.namespace] == [name]
+        assert [call.name for call in calls if call.verb == "create" and call.namespace == site.namespace] == [name]
         code, said = await release(site, rendered["metadata"]["name"])
         assert (code, "rendered" in said) == (1, True), said
         assert await site.get("v1", "Secret", rendered["metadata"]["name"]) == before
@@ -61,10 +61,10 @@ async def test_handed_back(site: Site) -> None:
             await site.patch(CORE, "MachineDeployment", "theirs", {"spec": {"replicas": 2}})
             machines = await site.machines("theirs", 2, runs)
             makers = {
-                one["metadata"]["name"]: ownership.annotation(
-                    await site.get("v1", "Secret", one["metadata"]["name"]), "bootstrap.slipway.dev/provisioner"
+                machine["metadata"]["name"]: ownership.annotation(
+                    await site.get("v1", "Secret", machine["metadata"]["name"]), "bootstrap.slipway.dev/provisioner"
                 )
-                for one in machines
+                for machine in machines
             }
     assert makers.pop(name) == ""
     assert set(makers.values()) == {"cloud-init"}

@@ -8,7 +8,7 @@ import pytest
 
 from slipway.controller import ownership
 from slipway.controller.reconciler import Timeouts
-from slipway.controller.resources import KUBEADM_CONFIGS
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS
 from tests.controller.namespaces import MakeSite
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import KIND, PROVIDER, USER, condition_status, is_done
@@ -44,12 +44,12 @@ async def test_workers_get_our_user_data(site: Site) -> None:
         assert "bootstrapToken" not in str(config["spec"])
         assert not _TOKEN.search(str(config).encode())
     calls = [
-        one
-        for one in await asyncio.to_thread(site.environment.audit.calls, since=start, user=USER)
-        if one.resource == KUBEADM_CONFIGS.plural and one.namespace == site.namespace
+        call
+        for call in await asyncio.to_thread(site.environment.audit.calls, since=start, user=USER)
+        if call.resource == KUBEADM_CONFIGS.plural and call.namespace == site.namespace
     ]
-    assert not [one for one in calls if one.status == 403]
-    used = {(f"{one.resource}/{one.subresource}".rstrip("/"), one.verb) for one in calls}
+    assert not [call for call in calls if call.status == 403]
+    used = {(f"{call.resource}/{call.subresource}".rstrip("/"), call.verb) for call in calls}
     assert used | {(KUBEADM_CONFIGS.plural, "get")} == opting_in.role()
 
 
@@ -62,15 +62,15 @@ async def test_a_worker_costs_three_writes(site: Site) -> None:
             await opting_in.workers(site, replicas=3)
             await site.machines("pool", 3, has_data)
             await opting_in.configs(site, 3, is_done)
-    calls = [one for one in site.environment.audit.calls(since=start) if one.namespace == site.namespace]
-    writes = [one for one in calls if one.is_write and one.user == USER and one.status < 400]
+    calls = [call for call in site.environment.audit.calls(since=start) if call.namespace == site.namespace]
+    writes = [call for call in calls if call.is_write and call.user == USER and call.status < 400]
     assert Counter((one.verb, one.resource, one.subresource) for one in writes) == {
         ("create", "secrets", ""): 3 + 1,
         ("patch", "kubeadmconfigs", "status"): 3,
         ("patch", "kubeadmconfigs", ""): 3,
     }
     theirs = [
-        one for one in calls if one.is_write and one.user == PROVIDER and one.resource in {"secrets", "configmaps"}
+        call for call in calls if call.is_write and call.user == PROVIDER and call.resource in {"secrets", "configmaps"}
     ]
     assert theirs == [], "the kubeadm provider has made nothing for them"
 
@@ -168,7 +168,8 @@ async def _without_token(site: Site, machine: Object) -> bytes:
 
 def _has_event(reason: str, name: str) -> object:
     return lambda events: any(
-        one["reason"] == reason and one["type"] == "Warning" and one["involvedObject"]["name"] == name for one in events
+        event["reason"] == reason and event["type"] == "Warning" and event["involvedObject"]["name"] == name
+        for event in events
     )
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from slipway.controller import ownership
 from slipway.controller.assembly import WorkloadApi
-from slipway.controller.kubernetes.connection import Connection
-from slipway.controller.kubernetes.destinations import Destinations
-from slipway.controller.kubernetes.failures import AlreadyExists, Conflict
-from slipway.controller.kubernetes.kubeconfig import ClusterAccess
-from slipway.controller.resources import Json, Resource
+from slipway.kubernetes_api.connection import Connection
+from slipway.kubernetes_api.destinations import Destinations
+from slipway.kubernetes_api.failures import AlreadyExists, Conflict
+from slipway.kubernetes_api.kubeconfig import ClusterAccess
+from slipway.kubernetes_api.resources import Json, Resource
 from tests.controller.opt_in import opting_in
 from tests.controller.opt_in.opting_in import is_done
 from tests.controller.site import CLUSTER, Site, condition, runs
@@ -63,7 +63,7 @@ async def test_a_control_plane_of_three(older: Site, provisioner: str) -> None:
             CLUSTER,
             lambda one: condition(one, "Available").get("status") == "True",
         )
-    secrets = [await older.get("v1", "Secret", one["metadata"]["name"]) for one in machines]
-    roles = sorted(ownership.annotation(one, "bootstrap.slipway.dev/role") for one in secrets)
+    secrets = [await older.get("v1", "Secret", machine["metadata"]["name"]) for machine in machines]
+    roles = sorted(ownership.annotation(secret, "bootstrap.slipway.dev/role") for secret in secrets)
     assert roles == ["CONTROL_PLANE", "CONTROL_PLANE", "INIT", "WORKER"]
-    assert {ownership.annotation(one, "bootstrap.slipway.dev/provisioner") for one in secrets} == {provisioner}
+    assert {ownership.annotation(secret, "bootstrap.slipway.dev/provisioner") for secret in secrets} == {provisioner}

@@ -57,7 +57,7 @@ async def test_a_label_that_comes_later_changes_nothing(site: Site) -> None:
         await site.patch(BOOTSTRAP, KIND, name, {"metadata": {"labels": opting_in.OPTED_IN}})
         await site.eventually(
             lambda: site.all("v1", "Event"),
-            lambda events: [one for one in events if one["reason"] == "OptedInTooLate" and _about(one) == name],
+            lambda events: [event for event in events if event["reason"] == "OptedInTooLate" and _about(event) == name],
         )
         assert (await site.get("v1", "Secret", name))["data"] == before["data"]
         assert ownership.OWNER not in (await site.get(BOOTSTRAP, KIND, name))["metadata"]["labels"]

@@ -53,7 +53,7 @@ class Installation:
 
     def revive(self) -> None:
         """Start again what has ended, as a kubelet does, and wait until all is well."""
-        revived = [one for one in self.pods.values() if self.kubelet.revive(one)]
+        revived = [pod for pod in self.pods.values() if self.kubelet.revive(pod)]
         if revived:
             with ThreadPoolExecutor(1) as fresh:
                 fresh.submit(asyncio.run, _ready(self)).result()
@@ -88,7 +88,7 @@ def installed() -> Iterator[Installation]:
         job = kubelet.run(cluster.client.get("batch/v1", "Job", "slipway-certificates", namespace=NAMESPACE))
         assert job.process.wait_ended(PATIENCE) == 0, job.log()
         pods = {}
-        for name in (f"slipway-{one}" for one in SERVICES):
+        for name in (f"slipway-{service}" for service in SERVICES):
             tunnels = [workload.endpoint] if name == "slipway-controller" else []
             if tunnels:
                 # Its workload cluster listens on loopback here, which the operator has to allow.

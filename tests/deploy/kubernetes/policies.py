@@ -22,7 +22,7 @@ class Policies:
 
     def __init__(self, documents: Iterable[Object]) -> None:
         """Take the specs of documents of kind NetworkPolicy."""
-        self._specs = [one["spec"] for one in documents]
+        self._specs = [document["spec"] for document in documents]
 
     def allow(self, direction: str, pod: Labels, peer: Peer, port: int) -> bool:
         """Whether a pod may be called ("ingress") or call ("egress") by TCP."""
@@ -38,7 +38,7 @@ class Policies:
         return {
             port
             for rule in self._rules(direction, pod)
-            for port in (one["port"] for one in rule.get("ports") or () if one.get("protocol", "TCP") == "TCP")
+            for port in (port["port"] for port in rule.get("ports") or () if port.get("protocol", "TCP") == "TCP")
         }
 
     def _rules(self, direction: str, pod: Labels) -> Iterator[Object]:
@@ -53,7 +53,7 @@ class Policies:
 
 def _ports(rule: Object) -> Any:
     ports = rule.get("ports")
-    return range(1, 65536) if not ports else [one["port"] for one in ports if one.get("protocol", "TCP") == "TCP"]
+    return range(1, 65536) if not ports else [port["port"] for port in ports if port.get("protocol", "TCP") == "TCP"]
 
 
 def _is_peer(rule: Object, direction: str, peer: Peer) -> bool:
@@ -78,7 +78,7 @@ def _inside(address: ipaddress.IPv4Address | ipaddress.IPv6Address, network: str
 
 def _selects(selector: Object, labels: Labels) -> bool:
     expressions = selector.get("matchExpressions") or ()
-    assert all(one["operator"] == "In" for one in expressions)
+    assert all(expression["operator"] == "In" for expression in expressions)
     return (selector.get("matchLabels") or {}).items() <= labels.items() and all(
-        labels.get(one["key"]) in one["values"] for one in expressions
+        labels.get(expression["key"]) in expression["values"] for expression in expressions
     )

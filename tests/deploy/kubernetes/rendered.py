@@ -39,7 +39,7 @@ def composed(place: Path, *, overlay: str, components: Sequence[str]) -> list[Ob
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
         "resources": [f"../{overlay}"],
-        "components": [f"../{one}" for one in components],
+        "components": [f"../{component}" for component in components],
     }
     (own / "kustomization.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     return parsed(_kustomize(own))
@@ -77,4 +77,4 @@ def parsed(rendered: str) -> list[Object]:
 
 def of_kind(folder: str, kind: str) -> dict[str, Object]:
     """Give those of one kind, by name."""
-    return {one["metadata"]["name"]: one for one in documents(folder) if one["kind"] == kind}
+    return {document["metadata"]["name"]: document for document in documents(folder) if document["kind"] == kind}

@@ -40,7 +40,11 @@ def _kubectl(cluster: Environment, *arguments: str, given: str = "") -> str:
 @pytest.mark.parametrize("overlay", ["base", *rendered.OVERLAYS])
 def test_rendered_manifests_are_valid(bare: Environment, overlay: str) -> None:
     """Every document is taken by server-side dry run, unknown fields being errors."""
-    documents = [one for one in rendered.documents(overlay) if not one["apiVersion"].startswith("cert-manager.io/")]
+    documents = [
+        document
+        for document in rendered.documents(overlay)
+        if not document["apiVersion"].startswith("cert-manager.io/")
+    ]
     assert len(documents) > 15
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": documents})
     output = _kubectl(bare, "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-", given=text)
@@ -50,10 +54,10 @@ def test_rendered_manifests_are_valid(bare: Environment, overlay: str) -> None:
 def test_pods_pass_the_restricted_standard(bare: Environment) -> None:
     """The API server enforces the standard in the namespace, and warns of no template."""
     documents = rendered.documents(rendered.SEPARATE[1])
-    (namespace,) = [one for one in documents if one["kind"] == "Namespace"]
+    (namespace,) = [document for document in documents if document["kind"] == "Namespace"]
     assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     _kubectl(bare, "apply", "--server-side", "-f", "-", given=json.dumps(namespace))
-    for deployment in (one for one in documents if one["kind"] in {"Deployment", "Job"}):
+    for deployment in (document for document in documents if document["kind"] in {"Deployment", "Job"}):
         template = deployment["spec"]["template"]
         pod = {
             "apiVersion": "v1",

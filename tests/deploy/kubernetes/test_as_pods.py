@@ -69,7 +69,7 @@ def _names(pem: bytes) -> set[str]:
 def test_the_job_changes_nothing_that_is_good(installation: Installation) -> None:
     """The CronJob's pod finds everything as it should be, also after an operator has applied all of it again."""
     before = _versions(installation)
-    installation.cluster.apply([one for one in rendered.documents(OVERLAY) if one["kind"] == "Secret"])
+    installation.cluster.apply([document for document in rendered.documents(OVERLAY) if document["kind"] == "Secret"])
     pod = installation.run_again()
     assert [json.loads(line)["event"] for line in pod.log().splitlines()] == ["unchanged"] * (len(SERVICES) + 1)
     assert _versions(installation) == before
@@ -97,7 +97,7 @@ def test_every_pod_has_the_memory_that_it_asks_for(installation: Installation) -
     for pod in installation.pods.values():
         lines = Path(f"/proc/{pod.process.pid}/status").read_text(encoding="utf-8").splitlines()
         mebibytes = {
-            name: int(value.split()[0]) / 1024 for name, value in (one.split(":", 1) for one in lines if "kB" in one)
+            name: int(value.split()[0]) / 1024 for name, value in (line.split(":", 1) for line in lines if "kB" in line)
         }
         resources = pod.container["resources"]
         requested, limit = (int(resources[one]["memory"].removesuffix("Mi")) for one in ("requests", "limits"))
@@ -130,13 +130,13 @@ async def test_a_machine_gets_its_data(installation: Installation, site: Site, p
     tokens = await asyncio.to_thread(_token_secrets, installation)
     assert tokens
     for pod in installation.pods.values():
-        assert not [one for one in tokens if one in pod.log()], pod.name
+        assert not [token for token in tokens if token in pod.log()], pod.name
 
 
 def _token_secrets(installation: Installation) -> list[str]:
     found = installation.workload.client.list("v1", "Secret", namespace="kube-system")
     tokens = [one["data"] for one in found if one["type"] == "bootstrap.kubernetes.io/token"]
-    return [base64.b64decode(one["token-secret"]).decode() for one in tokens]
+    return [base64.b64decode(token["token-secret"]).decode() for token in tokens]
 
 
 async def test_renewal_is_followed_without_a_restart(installation: Installation, site: Site) -> None:
@@ -152,7 +152,7 @@ async def test_renewal_is_followed_without_a_restart(installation: Installation,
     assert installation.secret("slipway-authority")["ca.crt"] != old
     pids = {name: pod.process.pid for name, pod in installation.pods.items()}
     changed = await asyncio.to_thread(installation.kubelet.follow)
-    assert {one.name for one in changed} == {one.name for one in installation.pods.values()}
+    assert {one.name for one in changed} == {pod.name for pod in installation.pods.values()}
     await site.cluster()
     await site.workers("pool", {"provisioner": {"name": "cloud-init"}})
     await site.machines("pool", 1, has_data)
@@ -166,7 +166,7 @@ async def _renewed(installation: Installation, since: float) -> bool:
         installation.cluster.client.list, "coordination.k8s.io/v1", "Lease", namespace=NAMESPACE,
         selector="bootstrap.slipway.dev/registry=instance",
     )  # fmt: skip
-    times = [_seconds(one["spec"]["renewTime"]) for one in leases]
+    times = [_seconds(lease["spec"]["renewTime"]) for lease in leases]
     return len(times) >= len(PROVISIONERS) and all(one > since for one in times)
 
 
@@ -228,7 +228,7 @@ async def test_policies_open_the_ports_that_are_used_and_no_other(installation: 
 
 def _flows(installation: Installation) -> Iterator[tuple[Pod, Peer, int]]:
     """Give who calls whom: a Service stands for the pods behind it, as policies see it."""
-    api, registry = (one["spec"]["clusterIP"] for one in installation.kubelet.services[:2])
+    api, registry = (service["spec"]["clusterIP"] for service in installation.kubelet.services[:2])
     behind = {registry: installation.pods["slipway-registry"]}
     behind |= {address: pod for pod in installation.kubelet.pods for address in pod.addresses}
     for pod in installation.pods.values():

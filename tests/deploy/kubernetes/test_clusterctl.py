@@ -129,12 +129,14 @@ def test_it_is_installed_where_a_person_wants_it(clusterctl: Clusterctl) -> None
     documents = clusterctl.documents("--target-namespace", "elsewhere")
     (namespace,) = _of_kind(documents, "Namespace")
     assert namespace == "elsewhere"
-    assert {one["metadata"]["namespace"] for one in documents if "namespace" in one["metadata"]} == {"elsewhere"}
-    for one in documents:
-        for subject in one.get("subjects") or ():
+    assert {document["metadata"]["namespace"] for document in documents if "namespace" in document["metadata"]} == {
+        "elsewhere"
+    }
+    for document in documents:
+        for subject in document.get("subjects") or ():
             assert subject["namespace"] == "elsewhere"
-        if one["kind"] in {"Deployment", "NetworkPolicy", "ValidatingAdmissionPolicy"}:
-            assert "slipway-system" not in yaml.safe_dump(one)
+        if document["kind"] in {"Deployment", "NetworkPolicy", "ValidatingAdmissionPolicy"}:
+            assert "slipway-system" not in yaml.safe_dump(document)
 
 
 def test_it_finds_what_it_looks_for(clusterctl: Clusterctl) -> None:
@@ -142,11 +144,11 @@ def test_it_finds_what_it_looks_for(clusterctl: Clusterctl) -> None:
     documents = clusterctl.documents()
     controller = _of_kind(documents, "Deployment")["slipway-controller"]
     assert controller["spec"]["template"]["spec"]["containers"][0]["name"] == "manager"
-    for one in documents:
-        labels = one["metadata"]["labels"]
-        assert labels["cluster.x-k8s.io/provider"] == "bootstrap-slipway", one["metadata"]["name"]
+    for document in documents:
+        labels = document["metadata"]["labels"]
+        assert labels["cluster.x-k8s.io/provider"] == "bootstrap-slipway", document["metadata"]["name"]
         assert "clusterctl.cluster.x-k8s.io" in labels
 
 
 def _of_kind(documents: list[dict[str, Any]], kind: str) -> dict[str, Any]:
-    return {one["metadata"]["name"]: one for one in documents if one["kind"] == kind}
+    return {document["metadata"]["name"]: document for document in documents if document["kind"] == kind}

@@ -66,7 +66,9 @@ def test_nothing_is_deployed_that_these_tests_do_not_know() -> None:
         assert set(rendered.of_kind(overlay, "Deployment")) == set(DEPLOYMENTS)
     assert set(rendered.of_kind(OWN, "Job")) == set(rendered.of_kind(OWN, "CronJob")) == {JOB}
     assert not [
-        one for one in rendered.documents(OWN) if one["kind"] in {"Pod", "DaemonSet", "StatefulSet", "ReplicaSet"}
+        document
+        for document in rendered.documents(OWN)
+        if document["kind"] in {"Pod", "DaemonSet", "StatefulSet", "ReplicaSet"}
     ]
 
 
@@ -151,9 +153,13 @@ def test_every_service_has_a_certificate_of_its_name() -> None:
         one["spec"]["secretName"]: {*one["spec"].get("uris", ()), *one["spec"].get("dnsNames", ())}
         for one in rendered.of_kind(CERT_MANAGER, "Certificate").values()
     }
-    flags = [one.removeprefix("--subject=") for one in _container(JOB)["args"] if one.startswith("--subject=")]
-    subjects = [read_subject(one.replace("$(POD_NAMESPACE)", "slipway-system")) for one in flags]
-    by_job = {secret_of(one): {str(name.value) for name in names(one, trust_domain="slipway")} for one in subjects}
+    flags = [
+        argument.removeprefix("--subject=") for argument in _container(JOB)["args"] if argument.startswith("--subject=")
+    ]
+    subjects = [read_subject(flag.replace("$(POD_NAMESPACE)", "slipway-system")) for flag in flags]
+    by_job = {
+        secret_of(subject): {str(name.value) for name in names(subject, trust_domain="slipway")} for subject in subjects
+    }
     by_cert_manager.pop(AUTHORITY)
     assert by_job == by_cert_manager
     assert mounted == by_job.keys()
@@ -179,9 +185,13 @@ def test_the_registry_is_called_by_a_name_of_its_certificate() -> None:
     """Whoever calls the registry calls a Service that is there, at its port, by a name that it can prove."""
     service = rendered.of_kind(OWN, "Service")["slipway-registry"]["spec"]
     for name in DEPLOYMENTS:
-        called = [one.partition("=")[2] for one in _container(name)["args"] if one.startswith("--registry-address=")]
+        called = [
+            argument.partition("=")[2]
+            for argument in _container(name)["args"]
+            if argument.startswith("--registry-address=")
+        ]
         assert called == ([] if name == "slipway-registry" else ["slipway-registry:9443"])
-    assert [one["port"] for one in service["ports"]] == [9443]
+    assert [port["port"] for port in service["ports"]] == [9443]
     certificate = rendered.of_kind(CERT_MANAGER, "Certificate")["slipway-registry"]["spec"]
     assert "slipway-registry" in certificate["dnsNames"]
 

@@ -23,7 +23,7 @@ JOB = "slipway-certificates"
 async def test_the_api_server_trusts_the_webhook(installation: Installation, tmp_path: Path) -> None:
     """It gets the bundle of the controller's Secret, whose certificate names the Service; applied again, it stays."""
     documents = await asyncio.to_thread(rendered.composed, tmp_path, overlay=OVERLAY, components=COMPONENTS)
-    found = {(one["kind"], one["metadata"]["name"]): one for one in documents}
+    found = {(document["kind"], document["metadata"]["name"]): document for document in documents}
     cron, job = found["CronJob", JOB], found["Job", JOB]
     assert cron["spec"]["jobTemplate"]["spec"]["template"] == job["spec"]["template"]
     webhook = found[WEBHOOK[1], NAME]

@@ -8,8 +8,10 @@ import pytest
 
 from slipway.bootstrapper.lowering.runners.lower_steps import LoweredSteps
 from slipway.contract.content import literal
+from tests.bootstrapper.lowering.runners import test_linux_restarts as restarts
 from tests.bootstrapper.lowering.runners import test_linux_runner as tests
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
+from tests.bootstrapper.lowering.runners.linux_runs import install
 
 RUN = "/var/lib/slipway/run"
 DEFECTS: list[tuple[str, str, str, Callable[[LinuxMachine], None]]] = [
@@ -59,7 +61,7 @@ DEFECTS: list[tuple[str, str, str, Callable[[LinuxMachine], None]]] = [
         "a failure is forgotten on the next boot",
         "true >$m.stop || :\n",
         "",
-        tests.test_a_failure_is_final_even_after_a_reboot,
+        restarts.test_a_failure_is_final_even_after_a_reboot,
     ),
 ]
 
@@ -83,7 +85,6 @@ def test_the_runners_own_tests_show_a_defect(  # noqa: PLR0913, PLR0917
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The test fails with the defect in the program that it runs."""
-    install = tests.install
 
     def install_defective(given: LinuxMachine, result: LoweredSteps) -> list[str]:
         for file in result.files:
@@ -94,6 +95,6 @@ def test_the_runners_own_tests_show_a_defect(  # noqa: PLR0913, PLR0917
                 file.content.CopyFrom(literal(text.replace(old, new, 1).encode()))
         return install(given, result)
 
-    monkeypatch.setattr(tests, "install", install_defective)
+    monkeypatch.setitem(test.__globals__, "install", install_defective)
     with pytest.raises((AssertionError, json.JSONDecodeError)):
         test(machine)

@@ -1,12 +1,8 @@
 """write_files: every byte arrives, and owners, parents and times are as the contract promises."""
 
-import base64
-import re
 import stat
-from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,29 +11,7 @@ from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.sdk import testing
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
-
-RAW = """{% raw %} {{ x }} ${#a[@]} {# no comment #} {%- if %}"""
-
-
-def entries(system: ospb.OperatingSystem, **kwargs: Any) -> list[dict[str, Any]]:
-    """Render, read it back as cloud-init does, and give write_files without the entry point's own."""
-    user_data = testing.render(CloudInit(), testing.bundle(system, **kwargs))
-    assert user_data.startswith(b"#cloud-config\n")
-    return yaml.safe_load(user_data)["write_files"][:-1]
-
-
-def content(entry: dict[str, Any]) -> bytes:
-    """Give what cloud-init would write for an entry."""
-    if entry.get("encoding") == "b64":
-        return base64.b64decode(entry["content"], validate=True)
-    assert "encoding" not in entry
-    return entry.get("content", "").encode()
-
-
-def one(data: bytes, **kwargs: Any) -> dict[str, Any]:
-    """Render one file and give its last entry."""
-    return entries(ospb.OperatingSystem(files=[testing.file("/etc/a", data, **kwargs)]))[-1]
-
+from tests.provisioners.cloud_init.written_files import RAW, content, entries, last_entry
 
 TRICKY = [
     b"",
@@ -83,13 +57,13 @@ TRICKY = [
 @pytest.mark.parametrize("data", TRICKY)
 def test_tricky_content_arrives(data: bytes) -> None:
     """Contents that other renderers break come out as they went in."""
-    assert content(one(data)) == data
+    assert content(last_entry(data)) == data
 
 
 @given(st.binary(max_size=300) | st.text(max_size=200).map(str.encode))
 def test_any_content_arrives(data: bytes) -> None:
     """Every content comes out as it went in."""
-    assert content(one(data)) == data
+    assert content(last_entry(data)) == data
 
 
 @given(
@@ -141,8 +115,8 @@ def test_secret_segments_are_spliced() -> None:
 
 def test_defaults_of_cloud_init_are_not_repeated() -> None:
     """Root and 0644 are what cloud-init takes by itself; user data is limited, so they are left out."""
-    assert one(b"x") == {"path": "/etc/a", "content": "x"}
-    assert one(b"x", mode=0o600)["permissions"] == "0600"
+    assert last_entry(b"x") == {"path": "/etc/a", "content": "x"}
+    assert last_entry(b"x", mode=0o600)["permissions"] == "0600"
 
 
 @pytest.mark.parametrize(
@@ -204,7 +178,7 @@ def test_files_of_root_first_need_no_help() -> None:
 def test_numeric_owners_are_refused(owner: str, group: str) -> None:
     """cloud-init looks owners up by name; a number would end the module and leave later files out."""
     with pytest.raises(UnsupportedFeature) as caught:
-        one(b"x", owner=owner, group=group)
+        last_entry(b"x", owner=owner, group=group)
     assert caught.value.violations[0].path == "os.files[0]"
 
 
@@ -212,104 +186,5 @@ def test_numeric_owners_are_refused(owner: str, group: str) -> None:
 def test_set_id_bits_are_refused(mode: int) -> None:
     """cloud-init sets the mode before the owner, which costs these bits."""
     with pytest.raises(UnsupportedFeature) as caught:
-        one(b"x", mode=mode)
+        last_entry(b"x", mode=mode)
     assert caught.value.violations[0].path == "os.files[0]"
-
-
-def _templated(*parts: bytes | str) -> ospb.File:
-    """Make a file whose text parts are templates."""
-    file = testing.file("/etc/a", b"")
-    for part in parts:
-        if isinstance(part, bytes):
-            file.content.segments.add(data=part)
-        else:
-            file.content.segments.add(template={"language": contentpb.TEMPLATE_LANGUAGE_JINJA, "text": part})
-    return file
-
-
-def rendered_by_jinja(user_data: bytes) -> str:
-    """Do what Jinja does with a document in which all literal delimiters are `{{ '..' }}` expressions."""
-    return re.sub(r"\{\{ '(\{\{|\{%|\{#|\{)' \}\}", r"\1", user_data.decode())
-
-
-def test_templates_bring_the_header_and_protect_the_rest() -> None:
-    """A template stays as written; every other delimiter of Jinja's comes out of Jinja as it was."""
-    files = [_templated(b"name: ", "{{ ds.meta_data.local_hostname }}", b"\n" + RAW.encode() + b"\n")]
-    files.append(testing.file("/etc/b", RAW.encode()))
-    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=files)))
-    assert user_data.startswith(b"## template: jinja\n#cloud-config\n")
-    assert user_data.count(b"{{ ds.meta_data.local_hostname }}") == 1
-    after = yaml.safe_load(rendered_by_jinja(user_data))["write_files"]
-    assert after[0]["content"] == "name: {{ ds.meta_data.local_hostname }}\n" + RAW + "\n"
-    assert after[1]["content"] == RAW
-
-
-def test_without_templates_there_is_no_header() -> None:
-    """Only a document that needs Jinja is rendered by it: a syntax error would drop the whole document."""
-    system = ospb.OperatingSystem(files=[testing.file("/etc/b", RAW.encode())])
-    assert b"template: jinja" not in testing.render(CloudInit(), testing.bundle(system))
-
-
-CONTAINED = [
-    ("{% if a %}\nb: c\n{% endif %}\n", "{% if a %}{{ '' }}\nb: c\n{% endif %}{{ '' }}\n", "a block's line break"),
-    ("a {# b #}\nc\n", "a {# b #}{{ '' }}\nc\n", "a comment's"),
-    ("{% raw %}\n{% x %}\n{% endraw %}\n", "{% raw %}\n{% x %}\n{% endraw %}{{ '' }}\n", "a raw block's, not in it"),
-    ("{% if '%}\n' %}\n", "{% if '%}\n' %}{{ '' }}\n", "not what stands in quotes"),
-    ("{% if a -%}\nb\n", "{% if a -%}\nb\n", "what is cut inside on purpose"),
-    ("{% if a +%}\nb\n", "{% if a +%}\nb\n", "what is kept on purpose"),
-    ("{{- a -}}", "{{ '' }}{{- a -}}{{ '' }}", "nothing around it is cut"),
-    ("{{ a }}\n{{ b }}", "{{ a }}\n{{ b }}", "a value cuts nothing"),
-]
-
-
-@pytest.mark.parametrize(("template", "written", "reason"), CONTAINED)
-def test_a_template_cuts_nothing_of_the_document(template: str, written: str, reason: str) -> None:
-    """Jinja cuts line breaks and blanks: were they the document's, cloud-init would drop the whole document."""
-    file = _templated(template, b"end\n")
-    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[file])))
-    assert yaml.safe_load(user_data)["write_files"][0]["content"] == f"{written}end\n", reason
-
-
-def test_blanks_at_the_start_of_a_template_do_not_move_the_block() -> None:
-    """YAML finds a block's indent by its first line; the template's own blanks must not be taken for it."""
-    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[_templated("  {{ x }}\n")])))
-    assert yaml.safe_load(user_data)["write_files"][0]["content"] == "  {{ x }}\n"
-
-
-def test_a_brace_before_a_template_does_not_join_it() -> None:
-    """`{` and `{{ x }}` next to each other would be another delimiter."""
-    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[_templated(b"{", "{{ x }}")])))
-    assert b"{{ '{' }}{{ x }}" in user_data
-
-
-def test_a_document_that_ends_in_a_block_keeps_its_line_break() -> None:
-    """Jinja drops the last line break of a document; it must not be one of a file's."""
-    of = testing.bundle(ospb.OperatingSystem(files=[_templated("{{ x }}", b"\n")]), argv=[])
-    assert testing.render(CloudInit(), of).endswith(b"{{ x }}\n#\n")
-
-
-@pytest.mark.parametrize("literal", [b"\x00", b"a\r\n", b"\xff", b"tab\t\n", b"blank \n"])
-def test_templates_beside_what_needs_quoting_are_refused(literal: bytes) -> None:
-    """What a template gives is not known, so it must stand where nothing has to be quoted."""
-    with pytest.raises(UnsupportedFeature) as caught:
-        testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[_templated(literal, "{{ x }}")])))
-    assert caught.value.violations[0].path == "os.files[0]"
-
-
-@given(st.lists(st.text("{}%#'x \n", max_size=8), min_size=1, max_size=4))
-def test_any_literal_survives_jinja(literals: list[str]) -> None:
-    """Whatever braces stand around a template, they come out of Jinja as they were."""
-    literals = [re.sub(" +(?=\n|$)", "", literal) for literal in literals]
-    parts: list[bytes | str] = [b"start\n"]
-    for literal in literals:
-        parts += [literal.encode(), "{{ x }}"]
-    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[_templated(*parts)])))
-    expected = "start\n" + "".join(literal + "{{ x }}" for literal in literals)
-    assert yaml.safe_load(rendered_by_jinja(user_data))["write_files"][0]["content"] == expected
-
-
-def test_a_placeholder_in_the_users_text_is_no_placeholder() -> None:
-    """The word that stands in for a template while YAML is made is chosen so that no text has it."""
-    file = _templated(b"x0slipway0x x1slipway ", "{{ x }}")
-    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[file])))
-    assert b"x0slipway0x x1slipway {{ x }}" in user_data

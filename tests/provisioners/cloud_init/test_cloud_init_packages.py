@@ -9,7 +9,7 @@ from slipway.v1alpha1 import os_pb2 as ospb
 def outside(packages: ospb.Packages) -> list[str]:
     """Give the paths that the format does not take."""
     bundle = bundlepb.BootstrapBundle(os=ospb.OperatingSystem(packages=packages))
-    return [one.use.path for one in unsupported(bundle, cloud_config().features)]
+    return [feature.use.path for feature in unsupported(bundle, cloud_config().features)]
 
 
 def test_an_index_that_must_not_be_refreshed_is_lowered() -> None:

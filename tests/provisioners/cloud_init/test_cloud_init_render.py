@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.contract.errors import SlipwayError
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.sdk import ProvisionerCore, testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

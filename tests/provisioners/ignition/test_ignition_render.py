@@ -3,7 +3,7 @@
 import pytest
 
 from slipway.contract.errors import SlipwayError
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.provisioners.ignition.render import IgnitionProvisioner
 from slipway.sdk import ProvisionerCore, testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

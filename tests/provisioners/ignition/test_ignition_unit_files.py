@@ -72,8 +72,8 @@ def test_escaped_path_is_systemds(engine: Callable[..., None]) -> None:
     commands = [Command(("systemd-escape", "--path", "--", path)) for path in paths]
     with sandbox.opened(roots.ROOTS["trixie"].require()) as box:
         outcomes = box.session(commands)
-    assert [(path, one.status) for path, one in zip(paths, outcomes, strict=True) if one.status] == []
-    said = {path: one.output.removesuffix(b"\n") for path, one in zip(paths, outcomes, strict=True)}
+    assert [(path, outcome.status) for path, outcome in zip(paths, outcomes, strict=True) if outcome.status] == []
+    said = {path: outcome.output.removesuffix(b"\n") for path, outcome in zip(paths, outcomes, strict=True)}
     assert said == {path: escaped_path(path).encode() for path in paths}
 
 

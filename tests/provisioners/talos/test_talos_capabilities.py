@@ -2,8 +2,8 @@
 
 import pytest
 
+from slipway.contract.feature_uses import uses
 from slipway.contract.features import feature_uses
-from slipway.contract.walk import uses
 from slipway.provisioners.talos.capabilities import formats
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb

@@ -140,9 +140,9 @@ def test_what_a_worker_does_not_carry_is_told(role, told):
     """A worker's spec may hold the control plane's part; that it has no effect is never left unsaid."""
     text = "intent { kubernetes { control_plane { bind_port: 7443 } etcd { local {} } } }"
     found = [
-        one.field_path
-        for one in samples.render(samples.bundle(role, text)).diagnostics
-        if one.code == "NOT_USED_BY_ROLE"
+        diagnostic.field_path
+        for diagnostic in samples.render(samples.bundle(role, text)).diagnostics
+        if diagnostic.code == "NOT_USED_BY_ROLE"
     ]
     assert found == (["intent.kubernetes.control_plane", "intent.kubernetes.etcd"] if told else [])
 

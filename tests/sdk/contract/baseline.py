@@ -10,7 +10,7 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 
-from slipway.contract.walk import FieldPlan, plan
+from slipway.contract.field_plans import FieldPlan, plan
 
 PACKAGE = "slipway.v1alpha1"
 ROOT = f"{PACKAGE}.BootstrapBundle"

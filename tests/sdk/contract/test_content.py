@@ -46,7 +46,7 @@ def test_a_config_map_is_never_an_empty_file() -> None:
     content = contentpb.Content(config_map_ref=contentpb.ConfigMapReference(name="a", key="b"))
     with pytest.raises(BundleInvalid) as caught:
         content_bytes(content, SECRETS, path="os.files[0].content")
-    assert [one.path for one in caught.value.violations] == ["os.files[0].content.config_map_ref"]
+    assert [violation.path for violation in caught.value.violations] == ["os.files[0].content.config_map_ref"]
 
 
 def test_literals_are_always_raw() -> None:
@@ -105,7 +105,7 @@ def test_what_can_not_be_known_is_refused() -> None:
         content = contentpb.Content(segments=[contentpb.Segment(data=b"x"), segment])
         with pytest.raises(BundleInvalid) as caught:
             content_bytes(content, SECRETS, path="c")
-        assert [one.path for one in caught.value.violations] == [path]
+        assert [violation.path for violation in caught.value.violations] == [path]
     with pytest.raises(BundleInvalid) as caught:
         splice(b"\xff-top-secret", contentpb.SPLICE_ENCODING_JSON_STRING, path="p")
     assert "top-secret" not in str(caught.value) + str(caught.value.violations)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from slipway.contract.feature_uses import uses
 from slipway.contract.features import MAX_PATHS, compute_features, feature_uses, undeclared, unsupported
-from slipway.contract.walk import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -37,14 +37,16 @@ def test_the_list_says_what_is_in_use(bundle: bundlepb.BootstrapBundle) -> None:
 
 
 def _is_supported(bundle: bundlepb.BootstrapBundle) -> None:
-    ids = [one.id for one in feature_uses(bundle)]
+    ids = [feature_use.id for feature_use in feature_uses(bundle)]
     everything = [provisionerpb.FeatureSupport(id=id_) for id_ in ids]
     assert unsupported(bundle, everything) == []
     for missing in everything[:3]:
         rest = [one for one in everything if one is not missing]
         wrong = unsupported(bundle, rest)
         assert {one.use.id for one in wrong} == {missing.id}
-        assert len(wrong) == next(one.count for one in feature_uses(bundle) if one.id == missing.id)
+        assert len(wrong) == next(
+            feature_use.count for feature_use in feature_uses(bundle) if feature_use.id == missing.id
+        )
 
 
 def support(**bounds: Any) -> provisionerpb.FeatureSupport:

@@ -12,8 +12,8 @@ from cryptography.x509.oid import NameOID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from slipway.contract.field_plans import plan
 from slipway.contract.grammars import grammars
-from slipway.contract.walk import plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import spec_pb2 as specpb
 

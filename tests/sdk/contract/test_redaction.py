@@ -6,8 +6,8 @@ import pytest
 from google.protobuf import unknown_fields
 from hypothesis import HealthCheck, given, settings
 
+from slipway.contract.field_plans import plan
 from slipway.contract.redaction import redacted, redacted_with_sizes
-from slipway.contract.walk import plan
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb

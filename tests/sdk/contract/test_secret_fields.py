@@ -9,7 +9,7 @@ import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 import slipway.v1alpha1
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 SOUNDS_SECRET = re.compile("token|password|secret|key|credential|content|user_data|certificate|hash|username")
@@ -102,7 +102,7 @@ def test_there_is_nothing_that_the_walks_do_not_know(descriptor: Descriptor) -> 
 
 def test_the_lint_sees_fields() -> None:
     """It looks at all messages, and at marks."""
-    names = {one.name for one in all_messages()}
+    names = {all_message.name for all_message in all_messages()}
     assert {"BootstrapBundle", "User", "RegisterRequest", "Secret", "Attachment"} <= names
     assert "Secret.value" not in open_fields(re.compile("value"))
     assert secretpb.Secret.DESCRIPTOR.fields_by_name["value"].GetOptions().debug_redact

@@ -123,7 +123,7 @@ def text(value: str) -> contentpb.MachineText:
 )
 def test_rules(reason: str, message: Any, expected: list[tuple[str, str]]) -> None:
     """Each rule that is broken is told once, at its place."""
-    found = [(one.path, one.description) for one in violations(message)]
+    found = [(violation.path, violation.description) for violation in violations(message)]
     assert [path for path, _ in found] == [path for path, _ in expected], reason
     for (_, told), (_, wanted) in zip(found, expected, strict=True):
         assert told.startswith(wanted), reason
@@ -131,17 +131,19 @@ def test_rules(reason: str, message: Any, expected: list[tuple[str, str]]) -> No
 
 def test_paths_can_begin_elsewhere() -> None:
     """The caller says where the message stands."""
-    assert [one.path for one in violations(clusterpb.Endpoint(), path="cluster.endpoint")] == ["cluster.endpoint.host"]
+    assert [violation.path for violation in violations(clusterpb.Endpoint(), path="cluster.endpoint")] == [
+        "cluster.endpoint.host"
+    ]
 
 
 @given(subject=messages(bootstrappb.Subject))
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 def test_anything_can_be_checked(subject: bootstrappb.Subject) -> None:
     """No message is too broken to be told so, and what is told is made of paths and fixed words."""
-    for one in violations(subject, path="subject"):
-        assert one.path.startswith("subject.")
-        assert one.description.startswith(("must ", "is ", "has "))
-        assert one.description.isprintable()
+    for violation in violations(subject, path="subject"):
+        assert violation.path.startswith("subject.")
+        assert violation.description.startswith(("must ", "is ", "has "))
+        assert violation.description.isprintable()
 
 
 def test_a_text_that_is_not_at_hand_breaks_no_grammar() -> None:
@@ -149,4 +151,4 @@ def test_a_text_that_is_not_at_hand_breaks_no_grammar() -> None:
     for source in ("secret_ref", "config_map_ref"):
         content = contentpb.Content(**{source: {"name": "n", "key": "k"}})
         system = ospb.OperatingSystem(trusted_certificates=[ospb.TrustedCertificate(certificate=content)])
-        assert [one.path for one in violations(system)] == ["trusted_certificates[0].name"]
+        assert [violation.path for violation in violations(system)] == ["trusted_certificates[0].name"]

@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from slipway.contract.control_characters import has_controls
+from slipway.contract.field_plans import is_item
+from slipway.contract.items import items
 from slipway.contract.source_position import SourceError
-from slipway.contract.walk import is_item, items
 from slipway.contract.yaml_decode import decode
 from slipway.contract.yaml_encode import dump, encode
 from slipway.contract.yaml_names import enum_names, fields_by_key, person_path
@@ -158,7 +159,7 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
     text = "os:\n  sysctl: []\n  files:\n  - mode: 7\n    append: 1\n  users: {}\nwhat: 1\n"
     with pytest.raises(SourceError) as caught:
         read(text, specpb.MachineBootstrapSpec())
-    assert [(one.position.line, one.path) for one in caught.value.problems if one.position] == [
+    assert [(problem.position.line, problem.path) for problem in caught.value.problems if problem.position] == [
         (2, "os.sysctl"),
         (4, "os.files[0].mode"),
         (5, "os.files[0].append"),

@@ -1,8 +1,6 @@
 """The YAML loader gives what Kubernetes' tools see, and says where everything stands."""
 
 import json
-import time
-import tracemalloc
 
 import pytest
 import yaml
@@ -13,12 +11,8 @@ from slipway.contract.source_position import (
     Position,
     SourceError,
     SourceProblem,
-    did_you_mean,
-    path_text,
-    unknown_field,
-    with_remedy,
 )
-from slipway.contract.yaml_source import Allowance, Limits, load_documents
+from slipway.contract.yaml_source import load_documents
 
 
 def load(text: str) -> object:
@@ -126,152 +120,6 @@ def test_aliases_are_copies() -> None:
     got = load("a: &x [1]\nb: *x\n")
     got["b"].append(2)  # type: ignore[index]
     assert got == {"a": [1], "b": [1, 2]}
-
-
-def test_expansion_is_bounded() -> None:
-    """A document of a kilobyte cannot unfold to a billion values."""
-    lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
-    for name, before in zip("bcdefghij", "abcdefghi", strict=True):
-        lines.append(f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]")
-    started = time.monotonic()
-    with pytest.raises(SourceError, match="aliases expanded"):
-        load_documents("\n".join(lines), file="f")
-    assert time.monotonic() - started < 10
-
-
-def test_repeated_text_is_bounded() -> None:
-    """What aliases stand for counts with its characters too, keys and merged mappings as well."""
-    limits = Limits(max_characters=1000)
-    for use in ("[*a, *a, *a, *a]", "{b: *a, c: *a, d: *a, e: *a}", "[{<<: *a}, {<<: *a}, {<<: *a}, {<<: *a}]"):
-        text = f"- &a {{{'k' * 100}: {'v' * 100}}}\n- {use}\n"
-        assert load_documents(text, file="f", limits=Limits(max_characters=2000))
-        with pytest.raises(SourceError, match="more than 1000 characters, aliases expanded"):
-            load_documents(text, file="f", limits=limits)
-
-
-def test_texts_of_one_request_are_bounded_together() -> None:
-    """Each text is small; the third is one too many, and further ones are not read at all."""
-    together = Allowance(10)
-    limits = Limits(together=together)
-    for _ in range(2):
-        load_documents("[1, 2, 3, 4]", file="f", limits=limits)
-    assert (together.used, together.is_used_up) == (10, False)
-    for _ in range(2):
-        with pytest.raises(SourceError, match="more than 10 values in all such texts together"):
-            load_documents("[1, 2, 3, 4]", file="f", limits=limits)
-    assert together.used == 12
-
-
-@pytest.mark.parametrize("text", ["[" * 5000, "{a: " * 5000, "- " * 5000 + "x"])
-def test_nesting_is_bounded(text: str) -> None:
-    """Deep nesting is refused before it can exhaust the stack."""
-    with pytest.raises(SourceError, match="deeper than 100 levels"):
-        load_documents(text, file="f")
-
-
-def test_nesting_through_aliases_is_bounded() -> None:
-    """Aliases of aliases count with the depth that they unfold to."""
-    text = "a: &a [[[x]]]\nb: &b [[*a]]\n"
-    assert load_documents(text, file="f", limits=Limits(max_depth=6))
-    with pytest.raises(SourceError, match="deeper than 5 levels"):
-        load_documents(text, file="f", limits=Limits(max_depth=5))
-
-
-def test_size_is_bounded() -> None:
-    """A text over the limit is refused before it is parsed."""
-    with pytest.raises(SourceError, match="larger than 10 characters"):
-        load_documents("a: 123456789", file="f", limits=Limits(max_characters=10))
-
-
-def test_the_number_of_documents_is_bounded() -> None:
-    """Each document costs work of its own, an empty one too."""
-    limits = Limits(max_documents=3)
-    assert len(load_documents("---\na: 1\n" * 3, file="f", limits=limits)) == 3
-    for text in ("---\na: 1\n" * 4, "---\n" * 4, "---\n...\n" * 4):
-        with pytest.raises(SourceError, match="more than 3 documents: split them") as caught:
-            load_documents(text, file="f", limits=limits)
-        assert str(caught.value).startswith(f"f:{text.count(chr(10)) // 4 * 3 + 1}:")
-    with pytest.raises(SourceError, match="more than 5000 documents"):
-        load_documents("--- 1\n" * 5001, file="f")
-
-
-@pytest.mark.parametrize(
-    ("text", "most", "reason"),
-    [
-        ("[" + "0," * 20_000 + "]", 500 * 20_000, "a value: its place and how it is written"),
-        ("[" + "[0]," * 120_000 + "]", 160_000_000, "as many lists as a file may hold"),
-        ("? " + "k" * 1_000_000 + "\n: 1\n", 8_000_000, "a long key: the text itself, a few times"),
-        ("a: " + "v" * 1_000_000, 8_000_000, "a long value"),
-    ],
-    ids=["values", "lists", "key", "value"],
-)
-def test_memory_is_bounded_by_the_text(text: str, most: int, reason: str) -> None:
-    """What a text costs is a small multiple of its length and of its values."""
-    tracemalloc.start()
-    try:
-        load_documents(text, file="f")
-        assert tracemalloc.get_traced_memory()[1] < most, reason
-    finally:
-        tracemalloc.stop()
-
-
-def test_many_problems_are_shortened() -> None:
-    """An error with hundreds of problems stays readable, and still holds them all."""
-    (document,) = load_documents("a: 1", file="f")
-    error = SourceError(document.source.problem(("a",), "wrong") for _ in range(300))
-    assert len(error.problems) == 300
-    assert "and 250 more" in str(error)
-
-
-PATHS = [
-    (("spec", "files", 0, "path"), "spec.files[0].path"),
-    (("metadata", "labels", "example.com/a"), "metadata.labels[example.com/a]"),
-    (("a", "b\nc"), "a[b?c]"),
-    ((3, "x"), "[3].x"),
-    ((), ""),
-]
-
-
-@pytest.mark.parametrize(("path", "text"), PATHS)
-def test_paths_read_as_in_kubernetes(path: tuple[str | int, ...], text: str) -> None:
-    """Paths are one line of text in Kubernetes' own form."""
-    assert path_text(path) == text
-
-
-@pytest.mark.parametrize(
-    ("word", "meant"),
-    [
-        ("preKubeadmCommand", "preKubeadmCommands"),
-        ("PREKUBEADMCOMMANDS", "preKubeadmCommands"),
-        ("zzz", None),
-    ],
-)
-def test_a_misspelt_field_gets_a_proposal(word: str, meant: str | None) -> None:
-    """The proposal is a field that exists, or none."""
-    assert did_you_mean(word, ["files", "preKubeadmCommands"]) == meant
-    said = f"did you mean {meant}?" if meant else "allowed: files, preKubeadmCommands"
-    assert unknown_field(word, ["files", "preKubeadmCommands"]) == f"unknown field; {said}"
-
-
-def test_what_is_allowed_is_counted_where_it_is_much() -> None:
-    """A line that is too long to read does not help; where nothing is allowed there is nothing to name."""
-    assert unknown_field("zzz", [f"k{number}" for number in range(30)]).endswith(", k23 and 6 more")
-    assert unknown_field("zzz", []) == "unknown field"
-
-
-REMEDIES = [
-    ("use another", "it is wrong. Use another", "a sentence begins with a capital"),
-    ("Use another", "it is wrong. Use another", "it may have one"),
-    ("spec.os.files says it", "it is wrong. spec.os.files says it", "a path is spelt as it is"),
-    ("max-pods is its name", "it is wrong. max-pods is its name", "so is an argument"),
-    ("", "it is wrong", "there is nothing to do"),
-]
-
-
-@pytest.mark.parametrize(("remedy", "told", "reason"), REMEDIES)
-def test_what_to_do_is_a_sentence_of_its_own(remedy: str, told: str, reason: str) -> None:
-    """A message and its remedy come from two places, and are read as one text."""
-    assert with_remedy("it is wrong", remedy) == told, reason
 
 
 PRINTABLE = st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn"]))

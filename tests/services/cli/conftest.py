@@ -32,7 +32,7 @@ def slipway(monkeypatch: pytest.MonkeyPatch) -> Slipway:
         monkeypatch.delenv(name)
 
     def run(*arguments: str | Path, stdin: str | bytes = "") -> Result:
-        result = CliRunner().invoke(cli, [str(one) for one in arguments], input=stdin)
+        result = CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin)
         unexpected = result.exception is not None and not isinstance(result.exception, SystemExit)
         assert not unexpected, result.exception
         assert "Traceback" not in result.output

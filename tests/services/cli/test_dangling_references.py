@@ -76,7 +76,7 @@ def test_a_name_of_nothing_is_told(slipway: Slipway, write: Callable[..., Path],
     assert slip.old in text
     file = write(text.replace(slip.old, slip.new))
     result = slipway("validate", "-f", file)
-    told = [one for one in result.stderr.splitlines() if NO in one or "no object" in one]
+    told = [line for line in result.stderr.splitlines() if NO in line or "no object" in line]
     assert [one.split(": ", 2)[2] for one in told] == slip.told, result.stderr
     assert all(one.startswith(f"warning: {file}:") for one in told)
 
@@ -111,7 +111,9 @@ def test_the_layout_of_v1beta2_is_read_too(slipway: Slipway, write: Callable[...
 def test_a_cluster_that_is_in_no_file_is_not_missed(slipway: Slipway, write: Callable[..., Path]) -> None:
     """Whoever validates the workers alone has not misspelt the name of their cluster."""
     text = CAPI.read_text()
-    workers = [one for one in text.split("---\n") if not re.search(r"(?m)^kind: (Cluster|KubeadmControlPlane)$", one)]
+    workers = [
+        part for part in text.split("---\n") if not re.search(r"(?m)^kind: (Cluster|KubeadmControlPlane)$", part)
+    ]
     file = write("---\n".join(workers))
     result = slipway("validate", "-f", file)
     assert "beacon-workers" in result.output

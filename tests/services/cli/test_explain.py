@@ -101,6 +101,15 @@ def test_an_engine_refuses_what_only_another_one_has(slipway: Slipway, write: Ca
         ]  # fmt: skip
 
 
+def test_a_system_that_an_engine_does_not_serve_is_reported_beside_the_fields(slipway: Slipway) -> None:
+    """Who takes out the fields that Windows refuses shall not learn only then that k0s makes no nodes there."""
+    arguments = ("explain", "-f", NATIVE, "--machine", "harbour-worker", "--engine", "k0s", "--format", "windows")
+    lines = [line for line in slipway(*arguments).stdout.splitlines() if "refused by windows: " in line]
+    assert any("os.sysctls is not supported" in line for line in lines)
+    (whole,) = [line for line in lines if "machine.target.osFamily" in line]
+    assert "makes nodes. Choose linux, or another engine" in whole
+
+
 def test_an_engine_that_is_not_installed(slipway: Slipway) -> None:
     """The names of those that are there help to choose."""
     for name, remedy in (("kubeadn", "Did you mean kubeadm?"), ("microk8s", "Choose kubeadm or k0s")):

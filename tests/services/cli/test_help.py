@@ -79,7 +79,7 @@ def test_every_example_is_a_command_that_exists(line: str, tmp_path: Path, monke
 )
 def test_every_command_has_three_forms_of_output(path: tuple[str, ...]) -> None:
     """`-o table|json|yaml` everywhere; render keeps -o for its files, has --summary; credentials go to files."""
-    (option,) = [one for one in ALL[path].params if "-o" in one.opts]
+    (option,) = [param for param in ALL[path].params if "-o" in param.opts]
     assert isinstance(option.type, click.Choice)
     assert list(option.type.choices) == ["table", "json", "yaml"]
 

@@ -17,12 +17,12 @@ SETS = [*((path,) for path in sorted(EXAMPLES.glob("cluster-*.yaml"))), NATIVE_P
 def rendered(slipway: Slipway, folder: Path, *arguments: str | Path) -> tuple[dict[str, bytes], list[dict[str, Any]]]:
     """Give the files of a render and its account, without what differs from call to call or names a document."""
     result = slipway("render", *arguments, "-o", folder)
-    files = {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     account = json.loads(files.pop("summary.json"))
     for entry in account:
         del entry["milliseconds"], entry["diagnostics"]
         entry["lowered"] = [one["feature"] for one in entry["lowered"]]
-        entry["refusals"] = [(one["feature"], one["reason"]) for one in entry["refusals"]]
+        entry["refusals"] = [(refusal["feature"], refusal["reason"]) for refusal in entry["refusals"]]
     return files, [*account, result.exit_code]
 
 
@@ -82,9 +82,13 @@ def test_machines_find_their_cluster_again(slipway: Slipway, write: Callable[...
     The credentials are those of the original cluster, and so are the authorities that a worker trusts.
     """
     spaces = ({"namespace": ""}, {"namespace": ", namespace: other"})
-    original = write("---\n".join(TWO_ENDPOINTS % one for one in spaces), "original.yaml")
+    original = write("---\n".join(TWO_ENDPOINTS % space for space in spaces), "original.yaml")
     native = write(slipway("import", original, "--show-secrets").stdout, "native.yaml")
-    heads = [one["metadata"] for one in yaml.safe_load_all(native.read_text()) if one["kind"] == "SlipwayCluster"]
+    heads = [
+        document["metadata"]
+        for document in yaml.safe_load_all(native.read_text())
+        if document["kind"] == "SlipwayCluster"
+    ]
     assert heads == [
         {"name": "c"},
         {"name": "c-2"},
@@ -110,7 +114,9 @@ def test_a_cluster_that_is_called_like_a_second_document_is_read_again(
         plane.replace("{name: cp,", "{name: d,").replace(": c}", ": c-2}"),
     ]
     native = slipway("import", write("---\n".join([text, *others])), "--show-secrets").stdout
-    assert [one["metadata"]["name"] for one in yaml.safe_load_all(native) if one["kind"] == "SlipwayCluster"] == [
+    assert [
+        document["metadata"]["name"] for document in yaml.safe_load_all(native) if document["kind"] == "SlipwayCluster"
+    ] == [
         "c",
         "c-3",
         "c-2",

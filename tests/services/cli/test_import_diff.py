@@ -31,7 +31,7 @@ def test_files_are_named_with_or_without_the_option(slipway: Slipway, write: Cal
     assert slipway("diff", "-f", NATIVE, "-f", NATIVE).stdout == "nothing changes\n"
     assert slipway("diff", "-f", NATIVE, other).stdout == slipway("diff", NATIVE, other).stdout
     machines = json.loads(slipway("validate", "-f", NATIVE, TEMPLATES[0], "-o", "json").stdout)["machines"]
-    assert {one["cluster"] for one in machines} == {"harbour", "lighthouse"}
+    assert {machine["cluster"] for machine in machines} == {"harbour", "lighthouse"}
 
 
 WRONG = [
@@ -82,7 +82,7 @@ def test_documents_come_in_both_forms(
 ) -> None:
     """One cluster that lists its machines, and a config for each that differs; the table lists the machines."""
     documents = parse(slipway("import", EXAMPLES / "cluster-aws.yaml", "-o", output).stdout)
-    assert [one["kind"] for one in documents] == ["SlipwayCluster", *["SlipwayConfig"] * 3]
+    assert [document["kind"] for document in documents] == ["SlipwayCluster", *["SlipwayConfig"] * 3]
     table = slipway("import", EXAMPLES / "cluster-aws.yaml", "-o", "table").stdout
     assert "KubeadmControlPlane/lighthouse-control-plane" in table
 

@@ -47,7 +47,7 @@ def test_no_command_takes_what_is_left_for_a_value(
     file = write(KUBEADM)
     printed = slipway("import", file, "--no-substitution", "--set-missing", "-o", output).stdout
     documents = json.loads(printed) if output == "json" else [printed]
-    texts = [one if output == "yaml" else json.dumps(one) for one in documents]
+    texts = [document if output == "yaml" else json.dumps(document) for document in documents]
     left = write("\n---\n".join(texts), "left.yaml")
     files = (file, left) if command == "diff" else (left,)
     result = slipway(command, *files, "--no-substitution", "--set-missing")
@@ -74,7 +74,9 @@ def test_a_url_that_carries_credentials_is_left_out(slipway: Slipway, write: Cal
     shown, hidden = slipway("import", file, "--show-secrets"), slipway("import", file)
     assert "canary" in shown.stdout, shown.stderr
     assert "canary" not in hidden.output
-    (worker,) = [one for one in yaml.safe_load_all(hidden.stdout) if "proxy" in one["spec"].get("os", {})]
+    (worker,) = [
+        document for document in yaml.safe_load_all(hidden.stdout) if "proxy" in document["spec"].get("os", {})
+    ]
     assert worker["spec"]["os"]["proxy"] == {
         "httpProxy": "http://plain.example.com:1",
         "httpsProxy": {"hidden": "35 bytes"},

@@ -245,8 +245,8 @@ def test_explain_names_no_field_that_nobody_wrote(slipway: Slipway, example: Pat
     """Every row of an imported config is of a document, at a path that stands there or that it was derived from."""
     trees = json.loads(slipway("explain", "-f", example, "-o", "json").stdout)
     fields = {row["field"] for tree in trees for row in tree["rows"]}
-    assert [one for one in fields if ": " not in one] == []
-    assert [one for one in fields if re.search(r": (commands|kubernetes|os|cluster|machine)\b", one)] == []
+    assert [field for field in fields if ": " not in field] == []
+    assert [field for field in fields if re.search(r": (commands|kubernetes|os|cluster|machine)\b", field)] == []
 
 
 def test_plain_values_stand_where_they_were_written(slipway: Slipway) -> None:

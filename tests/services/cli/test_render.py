@@ -50,15 +50,15 @@ def test_a_folder_gets_a_file_for_each_machine_and_provisioner(slipway: Slipway,
             assert entry["bytes"] == (out / entry["file"]).stat().st_size
         else:
             assert entry["file"] == ""
-            assert all(set(one) == {"field", "feature", "reason", "remedy"} for one in entry["refusals"])
-            assert all(one["field"] and one["feature"] and one["reason"] for one in entry["refusals"])
+            assert all(set(refusal) == {"field", "feature", "reason", "remedy"} for refusal in entry["refusals"])
+            assert all(refusal["field"] and refusal["feature"] and refusal["reason"] for refusal in entry["refusals"])
 
 
 def test_the_field_of_a_refusal_is_what_the_user_wrote(slipway: Slipway) -> None:
     """A refusal names document and path; the remark on standard error has file, line and column too."""
     result = slipway("render", "-f", NATIVE, "--provisioner", "windows", "--summary", "json")
     assert result.exit_code == 1
-    fields = {one["field"] for entry in json.loads(result.stdout) for one in entry["refusals"]}
+    fields = {refusal["field"] for entry in json.loads(result.stdout) for refusal in entry["refusals"]}
     assert "SlipwayConfig/worker: spec.os.sysctls[0]" in fields
     line = NATIVE.read_text().splitlines().index("metadata:", 40)
     assert re.search(rf"refused: {NATIVE}:\d+:\d+: SlipwayConfig/worker: spec\.os\.sysctls\[0\]: ", result.stderr)
@@ -92,10 +92,10 @@ def test_machines_of_separate_calls_belong_to_one_cluster(slipway: Slipway, tmp_
         hashes = set(re.findall(r"sha256:[0-9a-f]{64}", text))
         certificates = re.findall(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----", text)
         if machine == "lighthouse-control-plane-init":
-            first_certificates = {re.sub(r"\s", "", one) for one in certificates}
+            first_certificates = {re.sub(r"\s", "", certificate) for certificate in certificates}
             assert first_certificates
         elif machine == "lighthouse-control-plane-join":
-            assert {re.sub(r"\s", "", one) for one in certificates} == first_certificates
+            assert {re.sub(r"\s", "", certificate) for certificate in certificates} == first_certificates
             authorities |= hashes
         else:
             authorities |= hashes
@@ -245,7 +245,7 @@ def test_a_config_that_is_bound_to_its_format_stays_with_it(slipway: Slipway, tm
     own = json.loads(slipway(*arguments).stdout)
     assert [(one["status"], one["format"]) for one in own] == [("rendered", "ignition/3.3.0")]
     other = slipway(*arguments, "--provisioner", "cloud-init")
-    fields = [one["field"] for entry in json.loads(other.stdout) for one in entry["refusals"]]
+    fields = [refusal["field"] for entry in json.loads(other.stdout) for refusal in entry["refusals"]]
     assert other.exit_code == 1
     assert any("spec.kubeadmConfigSpec.preKubeadmCommands" in field for field in fields)
 

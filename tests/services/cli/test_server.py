@@ -17,10 +17,10 @@ NATIVE, AWS = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml"
 
 def test_up_says_what_runs(local: Local) -> None:
     """Six services, each a process of its own, by the names that they have everywhere."""
-    assert {str(one["service"]) for one in local.services} == {
+    assert {str(service["service"]) for service in local.services} == {
         "registry", "bootstrapper", "cloud-init", "ignition", "talos", "windows",
     }  # fmt: skip
-    assert len({one["pid"] for one in local.services}) == 6
+    assert len({service["pid"] for service in local.services}) == 6
 
 
 @pytest.mark.parametrize("file", [NATIVE, AWS, EXAMPLES / "cluster-flatcar.yaml"], ids=lambda path: path.name)
@@ -39,7 +39,9 @@ def test_user_data_is_the_same(slipway: Slipway, local: Local, tmp_path: Path, f
     for account in accounts:
         for entry in account:
             del entry["milliseconds"]
-            entry["diagnostics"] = [one for one in entry["diagnostics"] if one["code"] != "CREDENTIALS"]
+            entry["diagnostics"] = [
+                diagnostic for diagnostic in entry["diagnostics"] if diagnostic["code"] != "CREDENTIALS"
+            ]
     assert accounts[0] == accounts[1]
 
 

@@ -23,9 +23,9 @@ def test_every_infrastructure_can_be_chosen() -> None:
 def test_sizes_are_told_by_item_and_against_every_limit(slipway: Slipway) -> None:
     """What makes the user data large stands first; where it fits only after gzip, or not at all, is said."""
     tree = json.loads(slipway("size", "-f", AWS, "-o", "json", "--machine", "lighthouse-control-plane-init").stdout)[0]
-    sizes = [one["bytes"] for one in tree["items"]]
+    sizes = [item["bytes"] for item in tree["items"]]
     assert sizes == sorted(sizes, reverse=True)
-    assert any(one["field"].endswith("spec.kubeadmConfigSpec.files[0]") for one in tree["items"])
+    assert any(item["field"].endswith("spec.kubeadmConfigSpec.files[0]") for item in tree["items"])
     assert tree["fits"]["linode"]["fits"] == "gzip"
     assert tree["fits"]["aws"]["limit"] > 16_384
     assert "secrets backend" in tree["fits"]["aws"]["why"]
@@ -78,7 +78,7 @@ def test_what_is_too_large_is_refused_at_its_place(slipway: Slipway, write: Call
     machine = ("-f", file, "--machine", "harbour-worker", "--provisioner", "cloud-init", "--target", "hetzner")
     result = slipway("render", *machine, "--summary", "json")
     (entry,) = json.loads(result.stdout)
-    assert [one["field"] for one in entry["refusals"]] == ["SlipwayConfig/worker: spec.os.files[0]"]
+    assert [refusal["field"] for refusal in entry["refusals"]] == ["SlipwayConfig/worker: spec.os.files[0]"]
     line = next(n for n, text in enumerate(file.read_text().splitlines(), 1) if "/var/notes.txt" in text)
     assert f"refused: {file}:{line}:" in result.stderr
     assert "machine harbour-worker has" in result.stderr

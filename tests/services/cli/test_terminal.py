@@ -15,8 +15,8 @@ import yaml
 from rich.table import Table
 from rich.text import Text
 
+from slipway.bootstrapper.problems.error_texts import report
 from slipway.cli import output
-from slipway.cli.failures import describe
 from slipway.contract.control_characters import escape_controls
 from slipway.contract.errors import BundleInvalid, Violation
 from tests.services.cli.conftest import EXAMPLES, Slipway, with_worker_os
@@ -174,7 +174,7 @@ def test_the_functions_that_print(capsysbinary: pytest.CaptureFixture[bytes]) ->
         lambda: output.note(OBEYED, "warning"),
         lambda: output.show(made, Text(OBEYED), OBEYED),
         lambda: output.show(output.table("", ["a"], [[OBEYED]])),
-        lambda: output.note(describe(BundleInvalid(OBEYED, violations=[Violation(OBEYED, OBEYED, remedy=OBEYED)]))),
+        lambda: output.note(report(BundleInvalid(OBEYED, violations=[Violation(OBEYED, OBEYED, remedy=OBEYED)]))),
         lambda: output.emit({OBEYED: OBEYED}, "json"),
         lambda: output.emit({OBEYED: [OBEYED, "ü\n"]}, "yaml"),
     ]):  # fmt: skip

@@ -51,7 +51,7 @@ def test_a_variable_that_no_file_uses_is_told(slipway: Slipway, write: Write, co
     options = [word for one in case.sets for word in ("--set", one)]
     result = slipway(command, "-f", write(NESTED), *options)
     assert result.exit_code == 0, result.stderr
-    assert [one for one in result.stderr.splitlines() if "--set" in one] == [f"warning: {one}" for one in case.told]
+    assert [line for line in result.stderr.splitlines() if "--set" in line] == [f"warning: {one}" for one in case.told]
     assert "canary-7" not in result.output
 
 

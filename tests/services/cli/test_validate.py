@@ -22,7 +22,10 @@ def test_machines_are_listed(slipway: Slipway) -> None:
     """Who they are, where from, and how many."""
     tree = json.loads(slipway("validate", "-f", EXAMPLES / "cluster-docker.yaml", "-o", "json").stdout)
     assert tree["problems"] == []
-    assert [(one["machine"], one["role"], one["infrastructure"], one["replicas"]) for one in tree["machines"]] == [
+    assert [
+        (machine["machine"], machine["role"], machine["infrastructure"], machine["replicas"])
+        for machine in tree["machines"]
+    ] == [
         ("dinghy-control-plane-init", "init", "docker", 1),
         ("dinghy-control-plane-join", "control-plane", "docker", 0),
         ("dinghy-md", "worker", "docker", 2),
@@ -40,7 +43,7 @@ def test_a_broken_rule_is_told_with_its_place(slipway: Slipway, write: Callable[
     assert result.exit_code == 1
     line = text.splitlines().index("      - {path: /etc/a, content: {text: b}}") + 1
     assert f"invalid: {file}:{line}:9: SlipwayConfig/worker: spec.os.files[1]: claims the same path" in result.stderr
-    verdicts = {one["machine"]: one["verdict"] for one in json.loads(result.stdout)["machines"]}
+    verdicts = {machine["machine"]: machine["verdict"] for machine in json.loads(result.stdout)["machines"]}
     assert verdicts == {"harbour-cp-0": "valid", "harbour-cp-1": "valid", "harbour-worker": "invalid"}
 
 
@@ -93,11 +96,11 @@ def test_machines_that_do_not_go_together_are_told(
     assert f"invalid: {file}:7:" in result.stderr
     told = json.loads(result.stdout)
     assert len(told["problems"]) == 1
-    assert {one["machine"]: (one["verdict"], one["problems"]) for one in told["machines"]}["b"] == (
+    assert {machine["machine"]: (machine["verdict"], machine["problems"]) for machine in told["machines"]}["b"] == (
         "invalid",
         told["problems"],
     )
-    assert all(one["verdict"] == "valid" for one in told["machines"] if one["machine"] != "b")
+    assert all(machine["verdict"] == "valid" for machine in told["machines"] if machine["machine"] != "b")
     column = file.read_text().splitlines()[6].rindex("kubernetesVersion" if "kubernetes" in machines else "role") + 1
     assert f":7:{column}: " in told["problems"][0]
 
@@ -108,7 +111,7 @@ def test_programs_get_an_answer_whatever_is_wrong(slipway: Slipway, write: Calla
     result = slipway("validate", "-f", file, "-o", "json")
     told = json.loads(result.stdout)
     assert (result.exit_code, told["machines"]) == (1, [])
-    assert [one for one in told["problems"] if one.startswith(f"{file}:7:")]
+    assert [problem for problem in told["problems"] if problem.startswith(f"{file}:7:")]
     assert told["problems"][0] in result.stderr
     assert not slipway("validate", "-f", file).stdout
 
@@ -160,7 +163,7 @@ def test_two_files_make_one_cluster(slipway: Slipway) -> None:
     """A pool in a file of its own belongs to the cluster of the other file, with its version and infrastructure."""
     files = ("-f", EXAMPLES / "cluster-aws.yaml", "-f", EXAMPLES / "pool-native.yaml")
     tree = json.loads(slipway("validate", *files, "-o", "json").stdout)
-    (pool,) = [one for one in tree["machines"] if one["machine"] == "lighthouse-gpu"]
+    (pool,) = [machine for machine in tree["machines"] if machine["machine"] == "lighthouse-gpu"]
     assert (pool["role"], pool["cluster"], pool["kubernetes"]) == ("worker", "lighthouse", "v1.34.2")
     assert (pool["infrastructure"], pool["config"], pool["replicas"]) == ("aws", "SlipwayConfigTemplate/gpu", 2)
 

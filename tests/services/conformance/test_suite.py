@@ -14,6 +14,7 @@ from slipway.conformance.check import Check, Need
 from slipway.conformance.clauses import Level, chapters, clauses, groups, situations
 from slipway.conformance.contract_features import known_ids
 from slipway.conformance.decoders.sight import sees
+from slipway.conformance.engine_cases import FAMILY, STRANGER, engine_cases
 from slipway.conformance.options import Options
 from slipway.conformance.outcome import Broken, NotRun, Unverified
 from slipway.conformance.report import as_expected, as_json, as_yaml, report
@@ -21,6 +22,8 @@ from slipway.conformance.run import in_profile
 from slipway.conformance.runner import Ending, Result, result, run
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from slipway.contract.control_characters import has_controls
+from slipway.contract.feature_uses import uses
+from slipway.contract.validation import violations
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.services.conformance.bent import Bent
 from tests.services.conformance.mutants.control_plane import NewestTalos
@@ -75,6 +78,18 @@ def test_cases_are_for_clauses_that_there_are() -> None:
         assert {case.clause for case in found} <= set(clauses())
         assert len({(case.clause, case.name) for case in found}) == len(found)
         assert all(case.purpose for case in found)
+
+
+def test_engines_are_tried_as_the_contract_and_the_format_have_them() -> None:
+    """The options of each engine, and each family of control planes that the format declares, for both in one way."""
+    support = provisionerpb.FeatureSupport(id=FAMILY, allowed_values=["raft"])
+    tried = list(engine_cases(provisionerpb.FormatInfo(features=[support])))
+    assert len({case.name for case in tried}) == len(tried)
+    options = [use.id for case in tried for use in uses(case.bundle) if use.id.startswith("engine_options.")]
+    assert options == ["engine_options.kubeadm", "engine_options.k0s"]
+    assert {fault.path for case in tried for fault in violations(case.bundle)} <= {"id", "intent.cluster.name"}
+    families = [case.bundle.intent.cluster.control_plane for case in tried if case.bundle.HasField("intent")]
+    assert families == ["raft", "kubeadm", "k0s", STRANGER]
 
 
 @pytest.mark.parametrize("decoder", ["cloud-config", "ignition", "talos", "windows"])

@@ -8,23 +8,25 @@ from datetime import datetime, timedelta
 import yaml
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.data_secret import Record
 from slipway.controller.engines import Engines
-from slipway.controller.facts import ClusterObject, Facts, Owner, owner_reference
+from slipway.controller.facts import Facts
 from slipway.controller.init_lock import InitLock
 from slipway.controller.metrics import Metrics
+from slipway.controller.owner import Owner, owner_reference
 from slipway.controller.question import NativeQuestions
 from slipway.controller.reconciler import Next, Reconciler, Timeouts
 from slipway.controller.references import Place
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_addresses import ReportAddresses
-from slipway.controller.resources import Json
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.workload import Workloads
 from slipway.embedded.bootstrapper import embedded_bootstrapper
-from tests.services.controller.memory_api import NOW, MemoryApi
+from slipway.kubernetes_api.resources import Json
+from tests.services.kubernetes_api.memory_api import NOW, MemoryApi
 
 CLUSTER = "one"
 KUBECONFIG = yaml.safe_dump(

@@ -7,15 +7,15 @@ import pytest
 
 from slipway.bootstrapper.policy import check_declarations
 from slipway.contract.errors import ProvisionerNotAllowed
+from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.cluster_store import NAME_ANNOTATION, SUFFIXES, ClusterStore, secret_name
-from slipway.controller.facts import CLUSTER_LABEL, ClusterObject
 from slipway.controller.halt import Halt
 from slipway.controller.secret_reader import SecretReader
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
-from tests.services.controller.memory_api import NOW, Call, MemoryApi
 from tests.services.controller.scene import CLUSTER, authority_pem, cluster_object
+from tests.services.kubernetes_api.memory_api import NOW, Call, MemoryApi
 
 NAME = "slipway.dev/client"
 

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from slipway.controller.controller import Controller
 from slipway.controller.metrics import Load, Metrics, MetricsCollector
 from slipway.controller.watches import Watches
-from tests.services.controller.memory_api import MemoryApi
+from tests.services.kubernetes_api.memory_api import MemoryApi
 
 LOADS = [
     Load("SlipwayConfig", waiting=7, delayed=2, working=0, halted={"WaitingForOwner": 4}),

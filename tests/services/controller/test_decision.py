@@ -2,14 +2,16 @@
 
 import pytest
 
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.conditions import MEANINGS, Reason
 from slipway.controller.decision import Idle, Paused, Refresh, Render, decide
-from slipway.controller.facts import ClusterObject, Facts, Owner
+from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
-from slipway.controller.resources import Json
+from slipway.controller.owner import Owner
+from slipway.kubernetes_api.resources import Json
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
-from tests.services.controller.memory_api import MemoryApi
 from tests.services.controller.scene import cluster_object, config_object, machine_object, pool_object
+from tests.services.kubernetes_api.memory_api import MemoryApi
 
 ANNOTATIONS = {
     "bootstrap.slipway.dev/generation": "1",

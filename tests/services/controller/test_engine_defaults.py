@@ -6,7 +6,7 @@ import pytest
 
 from slipway.bootstrapper.engines.k0s.secrets import JOIN_TOKENS
 from slipway.controller.data_secret import Record
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.resources import Json
 from tests.services.controller.scene import CLUSTER, Scene, config_object, machine_object
 
 PLAIN: Json = {"provisioner": {"name": "cloud-init"}}

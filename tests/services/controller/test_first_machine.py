@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from slipway.controller.resources import SECRETS
-from tests.services.controller.memory_api import WRITES, Call
+from slipway.kubernetes_api.resources import SECRETS
 from tests.services.controller.scene import CLUSTER, Scene
+from tests.services.kubernetes_api.memory_api import WRITES, Call
 
 BEGINNING = ("lock", "slipway-token-seed", "ca", "etcd", "proxy", "sa")
 

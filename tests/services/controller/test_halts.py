@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
-from slipway.controller.kubernetes.failures import ApiFailure, Forbidden, Unreachable
-from slipway.controller.resources import Json
-from tests.services.controller.memory_api import Call
+from slipway.kubernetes_api.failures import ApiFailure, Forbidden, Unreachable
+from slipway.kubernetes_api.resources import Json
 from tests.services.controller.scene import Scene
+from tests.services.kubernetes_api.memory_api import Call
 
 REFERRING = {
     "provisioner": {"name": "cloud-init"},

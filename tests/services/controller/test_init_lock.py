@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from slipway.controller.facts import ClusterObject
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.halt import Halt
 from slipway.controller.init_lock import KEY, InitLock
-from slipway.controller.kubernetes.failures import Unreachable
-from tests.services.controller.memory_api import NOW, Call, MemoryApi
+from slipway.kubernetes_api.failures import Unreachable
 from tests.services.controller.scene import CLUSTER, cluster_object, machine_object
+from tests.services.kubernetes_api.memory_api import NOW, Call, MemoryApi
 
 
 class Nothing:

@@ -3,7 +3,7 @@
 import pytest
 
 from slipway.controller.membership_account import REASON, REASONS
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.resources import Json
 from tests.services.controller.scene import Scene
 
 MEMBER: Json = {

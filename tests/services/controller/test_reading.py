@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from slipway.contract.errors import MachineNotFound, PermissionDenied, Unauthenticated, UserDataNotReady
-from slipway.controller.kubernetes.failures import Unreachable
 from slipway.controller.machine_data import MachineData
 from slipway.controller.reading import Readers
-from slipway.controller.resources import GROUP, Json, Resource
+from slipway.kubernetes_api.failures import Unreachable
+from slipway.kubernetes_api.resources import GROUP, Json, Resource
 from slipway.rpc.identity import Identity
-from tests.services.controller.memory_api import MemoryApi
 from tests.services.controller.scene import CLUSTER, Scene
+from tests.services.kubernetes_api.memory_api import MemoryApi
 
 KNOWN = Identity(("spiffe://slipway/infrastructure/aws",))
 STRANGER = Identity(("spiffe://slipway/infrastructure/other",))

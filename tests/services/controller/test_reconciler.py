@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from tests.services.controller.memory_api import Call
 from tests.services.controller.scene import CLUSTER, Scene, config_object, machine_object
+from tests.services.kubernetes_api.memory_api import Call
 
 
 class Killed(BaseException):

@@ -14,15 +14,17 @@ import pytest
 from pydantic import ValidationError
 
 from slipway.bootstrapper.policy import Policy
+from slipway.controller.report_address_condition import NO_ROOM
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.settings import ControllerSettings
 from slipway.reports.capability import Capabilities, Kind, Refused, Target
 from slipway.reports.names import BundleKey
-from tests.services.controller.memory_api import NOW
 from tests.services.controller.scene import CLUSTER, Scene
+from tests.services.kubernetes_api.memory_api import NOW
 
 BASE = "https://gateway.example.com:8443"
 KEY = b"k" * 32
+ADDRESS = "ReportAddressIncluded"
 WINDOWS = {
     "provisioner": {"name": "windows"},
     "target": {"osFamily": "Windows", "distribution": "windows", "osVersion": "2022", "infrastructure": "metal"},
@@ -163,6 +165,28 @@ async def test_who_has_no_room_boots_without(reporting: Scene) -> None:
     assert 62_000 < len(reporting.value("large")) <= 65_535
     assert addresses(reporting, "small")
     assert addresses(reporting, "large") == []
+    assert reporting.condition("small", ADDRESS) == ("", "", "")
+    for _ in range(2):  # a controller that starts later knows it by the data Secret
+        assert reporting.condition("large", ADDRESS) == ("False", "NoRoomInUserData", NO_ROOM)
+        reporting.restart()
+        await reporting.reconcile("large")
+    events = [event for event in reporting.api.all("Event") if event["reason"] == "NoRoomInUserData"]
+    assert [(event["involvedObject"]["name"], event["type"], event["message"]) for event in events] == [
+        ("large", "Warning", NO_ROOM)
+    ]
+
+
+async def test_a_paused_config_keeps_the_condition(reporting: Scene) -> None:
+    """It is there once: what was said before stays, and nothing is added to it."""
+    reporting.worker(spec=large(61_000))
+    await reporting.reconcile()
+    assert reporting.condition("w", ADDRESS)[0] == "False"
+    config = reporting.api.find("SlipwayConfig", "w") or {}
+    config["metadata"]["annotations"] = {"cluster.x-k8s.io/paused": ""}
+    reporting.api.put(config)
+    await reporting.reconcile()
+    assert reporting.condition("w", "Paused")[0] == "True"
+    assert [item["type"] for item in reporting.status()["conditions"]].count(ADDRESS) == 1
 
 
 def large(more: int) -> dict[str, Any]:
@@ -205,6 +229,8 @@ def test_the_keys_are_those_of_the_file(tmp_path: Path) -> None:
         {"report_url_base": "gateway:443", "report_key_file": "/key"},
         {"report_url_base": f"{BASE}?a=b", "report_key_file": "/key"},
         {"report_url_base": "https://user@gateway", "report_key_file": "/key"},
+        {"report_url_base": f'{BASE}/"', "report_key_file": "/key"},
+        {"report_url_base": f"{BASE}\\a", "report_key_file": "/key"},
         {"report_url_base": BASE, "report_key_file": "/key", "report_url_hours": 0},
     ],
 )

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from slipway.controller.halt import Halt
-from slipway.controller.kubernetes.failures import Unreachable
-from slipway.controller.resources import Json, Resource
 from slipway.controller.secret_reader import SecretReader
-from tests.services.controller.memory_api import MemoryApi
+from slipway.kubernetes_api.failures import Unreachable
+from slipway.kubernetes_api.resources import Json, Resource
+from tests.services.kubernetes_api.memory_api import MemoryApi
 
 _MANY = 32
 

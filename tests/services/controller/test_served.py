@@ -8,10 +8,10 @@ import pytest
 from slipway.bootstrapper.callers import Callers
 from slipway.contract.errors import PermissionDenied
 from slipway.controller.assembly import Assembled
-from slipway.controller.kubernetes.api import Api
 from slipway.controller.server import services
 from slipway.controller.settings import ControllerSettings
 from slipway.embedded.bootstrapper import embedded_bootstrapper
+from slipway.kubernetes_api.api import Api
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
 from slipway.rpc.server import RpcServer

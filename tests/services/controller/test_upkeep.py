@@ -2,10 +2,10 @@
 
 import pytest
 
-from slipway.controller.kubernetes.failures import Unreachable
-from slipway.controller.resources import SECRETS
-from tests.services.controller.memory_api import Call
+from slipway.kubernetes_api.failures import Unreachable
+from slipway.kubernetes_api.resources import SECRETS
 from tests.services.controller.scene import Scene
+from tests.services.kubernetes_api.memory_api import Call
 
 
 async def test_a_token_is_refreshed_until_the_machine_has_joined(scene: Scene) -> None:

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from slipway.controller.facts import Facts
-from slipway.controller.kubernetes.informer import Key
 from slipway.controller.machine_report import MachineReport
-from slipway.controller.resources import Json
 from slipway.controller.watches import Watches
+from slipway.kubernetes_api.informer import Key
+from slipway.kubernetes_api.resources import Json
 from slipway.v1alpha1 import report_service_pb2 as reportspb
-from tests.services.controller.memory_api import MemoryApi
 from tests.services.controller.scene import CLUSTER, cluster_object, config_object, machine_object
+from tests.services.kubernetes_api.memory_api import MemoryApi
 
 
 class Told:

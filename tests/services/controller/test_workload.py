@@ -12,14 +12,14 @@ from slipway.bootstrapper.engines.kubeadm.join_tokens import JOIN_TOKENS
 from slipway.controller import workload
 from slipway.controller.halt import Halt
 from slipway.controller.join_token import JoinToken
-from slipway.controller.kubernetes.failures import Unreachable
-from slipway.controller.kubernetes.kubeconfig import ClusterAccess, read_kubeconfig
-from slipway.controller.resources import SECRETS
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.workload import Workloads
+from slipway.kubernetes_api.failures import Unreachable
+from slipway.kubernetes_api.kubeconfig import ClusterAccess, read_kubeconfig
+from slipway.kubernetes_api.resources import SECRETS
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
-from tests.services.controller.memory_api import NOW, MemoryApi
 from tests.services.controller.scene import CLUSTER, KUBECONFIG
+from tests.services.kubernetes_api.memory_api import NOW, MemoryApi
 
 TOKEN = JoinToken(
     JOIN_TOKENS,

@@ -53,7 +53,7 @@ def test_every_kind_of_file_is_read(data: bytes, reason: str) -> None:
     """The command finds the line in each, from a pipe as well."""
     result = CliRunner().invoke(cli, ["diagnose", "-", "-o", "json"], input=data)
     assert result.exit_code == 0, result.output
-    assert [one["reason"] for one in json.loads(result.stdout)["findings"]] == ["SwapOn"], reason
+    assert [finding["reason"] for finding in json.loads(result.stdout)["findings"]] == ["SwapOn"], reason
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from slipway.directory.password import LENGTH, one_time_password
 from slipway.directory.settings import Settings
 from tests.services.directory.fake_domain import NODES, NOW, ROOT, FakeDomain
 
-MARK = "slipway-directory owner=us machine=clusters/worker-1"
+MARK = "slipway owner=us machine=clusters/worker-1"
 
 
 def accounts(domain: FakeDomain, *, base: str = NODES, unit: str = "", owner: str = "us") -> Accounts:
@@ -53,8 +53,8 @@ def test_an_object_is_renewed_only_on_request() -> None:
     [
         (NODES, "", "no mark"),
         (NODES, "the rack in the cellar", "a person's description"),
-        (NODES, "slipway-directory owner=them machine=clusters/worker-1", "another owner"),
-        (NODES, "slipway-directory owner=us machine=elsewhere/worker-1", "a Machine of another namespace"),
+        (NODES, "slipway owner=them machine=clusters/worker-1", "another owner"),
+        (NODES, "slipway owner=us machine=elsewhere/worker-1", "a Machine of another namespace"),
         (f"CN=Computers,{ROOT}", MARK, "outside the base"),
     ],
 )
@@ -123,7 +123,7 @@ def test_machines_are_removed_by_name() -> None:
     domain = FakeDomain()
     for name in ("clusters/worker-1", "clusters/worker-2"):
         accounts(domain).preset(name)
-    domain.put("WORKER-3", NODES, "slipway-directory owner=us2 machine=clusters/worker-3")
+    domain.put("WORKER-3", NODES, "slipway owner=us2 machine=clusters/worker-3")
     domain.with_children.add("guid-of-WORKER-1")
     removals = accounts(domain).remove([f"clusters/worker-{number}" for number in (1, 2, 3)], dry_run=False)
     assert [each.result for each in removals] == ["failed", "removed", "kept"]
@@ -155,9 +155,9 @@ def test_objects_outside_the_base_and_of_others_are_not_removed_by_age() -> None
     """They are not even looked at."""
     domain = FakeDomain()
     day = timedelta(days=1000)
-    domain.put("A", f"CN=Computers,{ROOT}", "slipway-directory owner=us machine=clusters/a", NOW - day)
-    domain.put("B", NODES, "slipway-directory owner=them machine=clusters/b", NOW - day)
-    domain.put("C", NODES, "slipway-directory owner=us machine=no", NOW - day)
+    domain.put("A", f"CN=Computers,{ROOT}", "slipway owner=us machine=clusters/a", NOW - day)
+    domain.put("B", NODES, "slipway owner=them machine=clusters/b", NOW - day)
+    domain.put("C", NODES, "slipway owner=us machine=no", NOW - day)
     assert accounts(domain).remove_unused(timedelta(1), lambda: NOW, dry_run=False) == []
     assert len(domain.objects) == 3
 

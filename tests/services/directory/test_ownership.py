@@ -20,10 +20,10 @@ def test_a_mark_is_read_back(owner: str, namespace: str, machine: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "a server", "slipway-directory", "slipway-directory owner=a", "slipway-directory owner=a machine=b",
-        "slipway-directory owner= machine=b/c", "slipway-directory owner=a machine=b/c d",
-        "slipway-directory machine=b/c owner=a", "other owner=a machine=b/c", "slipway-directory owner=A machine=b/c",
-        "slipway-directory owner=a machine=b/c/d",
+        "", "a server", "slipway", "slipway owner=a", "slipway owner=a machine=b",
+        "slipway owner= machine=b/c", "slipway owner=a machine=b/c d",
+        "slipway machine=b/c owner=a", "other owner=a machine=b/c", "slipway owner=A machine=b/c",
+        "slipway owner=a machine=b/c/d",
     ],
 )  # fmt: skip
 def test_another_description_is_no_mark(text: str) -> None:

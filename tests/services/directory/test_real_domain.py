@@ -20,7 +20,7 @@ def test_a_machine_joins_once_with_its_password_alone(domain: Domain) -> None:
     }  # fmt: skip
     made = domain.show("WORKER-1")
     assert made["distinguishedName"] == f"CN=WORKER-1,{NODES}"
-    assert made["description"] == "slipway-directory owner=management-1 machine=clusters/worker-1"
+    assert made["description"] == "slipway owner=management-1 machine=clusters/worker-1"
     assert made["userAccountControl"] == "4096"
 
     joined = domain.join("WORKER-1", password)
@@ -62,7 +62,7 @@ def test_what_is_not_ours_is_never_changed(domain: Domain) -> None:
 
 def test_an_object_that_was_moved_out_of_the_base_is_never_changed(domain: Domain) -> None:
     """Its mark alone does not make it ours."""
-    mark = "slipway-directory owner=management-1 machine=clusters/moved"
+    mark = "slipway owner=management-1 machine=clusters/moved"
     text = f"dn: CN=MOVED,CN=Computers,{ROOT}\nobjectClass: computer\nsAMAccountName: MOVED$\ndescription: {mark}\n"
     domain.change(text, program="ldbadd")
     before = domain.show("MOVED")

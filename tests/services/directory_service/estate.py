@@ -1,21 +1,22 @@
 """A management cluster and a domain in memory, with the service between them."""
 
+import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.controller.report import Reporter
-from slipway.controller.resources import Json
 from slipway.directory.directory import Directory
 from slipway.directory.settings import Settings
 from slipway.directory_service.accounts_maker import AccountsMaker
 from slipway.directory_service.service import DirectoryService
 from slipway.directory_service.units import Units
 from slipway.directory_service.watches import Watches
-from tests.services.controller.memory_api import NOW, MemoryApi
+from slipway.kubernetes_api.resources import Json
 from tests.services.controller.scene import cluster_object, config_object, machine_object
 from tests.services.directory.fake_domain import NODES, FakeDomain
+from tests.services.kubernetes_api.memory_api import NOW, MemoryApi
 
 PASSWORD = "canary-of-the-delegated-account"  # of a domain in memory
 
@@ -106,3 +107,9 @@ class Estate:
         if self.failure is not None:
             raise self.failure
         yield self.domain
+
+
+def values_of(secret: Json | None) -> dict[str, bytes]:
+    """Give the values of a Secret."""
+    assert secret is not None
+    return {key: base64.b64decode(value) for key, value in secret["data"].items()}

@@ -7,26 +7,18 @@ from collections.abc import Callable
 import pytest
 import structlog.testing
 
-from slipway.controller.kubernetes.failures import Forbidden, Unreachable
 from slipway.controller.membership_account import REASON
-from slipway.controller.resources import Json
 from slipway.directory.failures import AdministratorRefused, LoginFailed, ServerUnavailable
 from slipway.directory_service.accounts_maker import LOGIN_PAUSE
 from slipway.directory_service.service import AGAIN_SECONDS, REFUSED_SECONDS
 from slipway.directory_service.units import Units
-from slipway.directory_service.watches import MOVED
-from tests.services.controller.memory_api import Call
+from slipway.kubernetes_api.failures import Forbidden, Unreachable
 from tests.services.controller.scene import cluster_object
 from tests.services.directory.fake_domain import NODES
-from tests.services.directory_service.estate import PASSWORD, Estate, member
+from tests.services.directory_service.estate import PASSWORD, Estate, member, values_of
+from tests.services.kubernetes_api.memory_api import Call
 
 RACK = f"OU=Rack,{NODES}"
-
-
-def values_of(secret: Json | None) -> dict[str, bytes]:
-    """Give the values of a Secret."""
-    assert secret is not None
-    return {key: base64.b64decode(value) for key, value in secret["data"].items()}
 
 
 async def test_a_machine_gets_an_account_and_its_secret() -> None:
@@ -48,7 +40,7 @@ async def test_a_machine_gets_an_account_and_its_secret() -> None:
     ]
     computer = estate.domain.computer("W")
     assert computer is not None
-    assert computer.description == "slipway-directory owner=mgmt machine=default/w"
+    assert computer.description == "slipway owner=mgmt machine=default/w"
 
 
 async def test_a_blob_is_made_where_the_method_is_one() -> None:
@@ -257,77 +249,10 @@ async def test_no_secret_is_written_down() -> None:
     assert any(log["event"] == "account made" for log in logs)
 
 
-def deleted(machine: Json, **annotations: str) -> Json:
-    """Give a Machine that is being deleted."""
-    metadata = {**machine["metadata"], "deletionTimestamp": "2030-01-01T00:00:00Z", "annotations": annotations}
-    return {**machine, "metadata": metadata}
-
-
-async def test_the_computer_of_a_deleted_machine_is_removed_where_that_is_asked_for() -> None:
-    """Only then, and only once the Machine is gone."""
-    for cleanup in (False, True):
-        estate = Estate(cleanup=cleanup)
-        machine = estate.worker()
-        await estate.look()
-        estate.put(deleted(machine))
-        await estate.look()
-        assert estate.domain.computer("W") is not None
-        estate.gone(machine)
-        await estate.look()
-        assert (estate.domain.computer("W") is None) == cleanup
-        assert not estate.service.watches.gone
-
-
-async def test_a_domain_that_is_away_keeps_the_removal_for_later() -> None:
-    """It is tried again with growing pauses, and done once the domain is back."""
-    estate = Estate(cleanup=True)
-    machine = estate.worker()
-    await estate.look()
-    estate.put(deleted(machine))
-    estate.gone(machine)
-    estate.failure = ServerUnavailable("no answer")
-    await estate.look()
-    assert estate.service.queue.delayed == 1
-    estate.failure = None
-    await estate.look()
-    assert estate.domain.computer("W") is None
-
-
-async def test_the_computer_of_a_moved_machine_stays() -> None:
-    """A move deletes the objects of a machine that lives on: its Cluster is paused, and they have a mark."""
-    for moving in ("mark", "pause", "no deletion seen"):
-        estate = Estate(cleanup=True)
-        machine = estate.worker()
-        await estate.look()
-        if moving == "pause":
-            estate.put(cluster_object(paused=True))
-        if moving != "no deletion seen":
-            estate.put(deleted(machine, **({MOVED: ""} if moving == "mark" else {})))
-        estate.gone(machine)
-        await estate.look()
-        assert estate.domain.computer("W") is not None, moving
-
-
-async def test_a_machine_that_is_made_again_keeps_its_computer() -> None:
-    """Under the same name before the removal was done: it gets the object with a new password."""
-    estate = Estate(cleanup=True)
-    machine = estate.worker()
-    await estate.look()
-    before = estate.domain.passwords["guid-of-W"]
-    estate.put(deleted(machine))
-    estate.gone(machine)
-    estate.api.remove("Secret", "w-directory")
-    estate.worker()
-    await estate.look()
-    after = estate.domain.passwords["guid-of-W"]
-    assert after != before
-    assert values_of(estate.api.find("Secret", "w-directory"))["one-time-password"].decode() == after
-
-
 async def test_other_machines_computers_are_not_touched() -> None:
     """A computer with the name that another Machine made is refused, and reported."""
     estate = Estate()
-    estate.domain.put("W", NODES, "slipway-directory owner=mgmt machine=elsewhere/w")
+    estate.domain.put("W", NODES, "slipway owner=mgmt machine=elsewhere/w")
     estate.worker()
     await estate.look()
     assert report(estate) == "ComputerNotOwned"

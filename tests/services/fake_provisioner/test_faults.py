@@ -62,7 +62,9 @@ def test_the_sound_answer_lists_the_items() -> None:
 def test_what_a_fault_changes(fault: Fault, differs: set[str]) -> None:
     """These fields, and no others; the hash is that of the user data unless it is the fault."""
     sound, made = answer(), spoilt(fault)
-    changed = {one.name for one in sound.DESCRIPTOR.fields if getattr(sound, one.name) != getattr(made, one.name)}
+    changed = {
+        field.name for field in sound.DESCRIPTOR.fields if getattr(sound, field.name) != getattr(made, field.name)
+    }
     assert changed == differs
     assert (made.sha256 == hashlib.sha256(made.user_data).digest()) == (fault is not Fault.BAD_HASH)
 
@@ -90,7 +92,7 @@ def test_what_a_fault_changes_in_the_information(fault: Fault, differs: set[str]
     sound = ProvisionerCore(SOUND).info
     made = faults.spoil_info(sound, Step(fault=fault))
     assert {
-        one.name for one in sound.DESCRIPTOR.fields if getattr(sound, one.name) != getattr(made, one.name)
+        field.name for field in sound.DESCRIPTOR.fields if getattr(sound, field.name) != getattr(made, field.name)
     } == differs
 
 
@@ -98,7 +100,7 @@ def test_a_lie_about_a_feature() -> None:
     """Every use is refused with its path, and nothing when the bundle does not use it."""
     with pytest.raises(UnsupportedFeature) as caught:
         faults.refuse(bundle(), "os.links")
-    assert [one.path for one in caught.value.violations] == ["os.links[0]", "os.links[1]"]
+    assert [violation.path for violation in caught.value.violations] == ["os.links[0]", "os.links[1]"]
     faults.refuse(bundle(), "os.users")
 
 
@@ -125,6 +127,6 @@ def test_a_status_goes_out_as_told() -> None:
     )
     error = faults.status(step)
     assert (error.code.name, error.reason, error.retry_after, error.message) == ("UNAVAILABLE", "OVERLOADED", 2.0, "m")
-    assert [one.path for one in error.violations] == ["os"]
+    assert [violation.path for violation in error.violations] == ["os"]
     bare = faults.status(Step.model_validate({"fault": "Status", "code": "DATA_LOSS"}))
     assert (bare.code.name, bare.reason) == ("DATA_LOSS", "")

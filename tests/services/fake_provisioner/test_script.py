@@ -44,7 +44,9 @@ def test_everything_that_can_be_said(tmp_path: Path) -> None:
     assert (later.reason, later.retry_after, later.message) == ("NO_READY_PROVISIONER", 2.0, "later")
     assert loss.code is not None
     assert loss.code.name == "DATA_LOSS"
-    assert [(one.path, one.feature, one.description) for one in loss.fields] == [("os.files[0]", "os.files", "bad")]
+    assert [(field.path, field.feature, field.description) for field in loss.fields] == [
+        ("os.files[0]", "os.files", "bad")
+    ]
     assert (script.registration.instances, script.registration.renew) == (2, False)
 
 

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "deploy/kubernetes/node-gateway"
 def objects() -> dict[str, dict[str, Any]]:
     """Give the objects by kind."""
     texts = [(FOLDER / name).read_text(encoding="utf-8") for name in ("node-gateway.yaml", "network.yaml")]
-    return {one["kind"]: one for text in texts for one in yaml.safe_load_all(text)}
+    return {document["kind"]: document for text in texts for document in yaml.safe_load_all(text)}
 
 
 def test_it_has_no_rights_in_the_cluster() -> None:
@@ -24,7 +24,9 @@ def test_it_has_no_rights_in_the_cluster() -> None:
     pod = found["Deployment"]["spec"]["template"]["spec"]
     assert pod["automountServiceAccountToken"] is False
     assert found["ServiceAccount"]["automountServiceAccountToken"] is False
-    assert [one["secret"]["secretName"] for one in pod["volumes"] if "secret" in one] == ["slipway-node-gateway-tls"]
+    assert [volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume] == [
+        "slipway-node-gateway-tls"
+    ]
     (container,) = pod["containers"]
     assert "env" not in container
     assert "envFrom" not in container

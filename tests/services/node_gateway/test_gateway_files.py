@@ -42,7 +42,7 @@ RANGES = [
 ]
 
 
-@pytest.mark.parametrize(("headers", "status", "body", "reason"), RANGES, ids=[one[-1] for one in RANGES])
+@pytest.mark.parametrize(("headers", "status", "body", "reason"), RANGES, ids=[range_[-1] for range_ in RANGES])
 async def test_parts_of_a_file(tmp_path: Path, headers: dict[str, str], status: int, body: bytes, reason: str) -> None:
     """A download that was cut off goes on where it stopped."""
     async with gateway(tmp_path) as client, client.get(BLOB, headers=headers) as answer:

@@ -18,12 +18,10 @@ def documents(path: str) -> list[Any]:
     return list(yaml.safe_load_all((FOLDER / path).read_text(encoding="utf-8")))
 
 
-@pytest.fixture
-def pod() -> dict[str, Any]:
-    """Give the pod of the gateway with the patch applied: it appends to lists, and replaces values (RFC 6902)."""
+def patched(*patches: str) -> dict[str, Any]:
+    """Give the pod of the gateway with patches applied: they append to lists, and replace values (RFC 6902)."""
     (deployment,) = [each for each in documents("node-gateway/node-gateway.yaml") if each["kind"] == "Deployment"]
-    (operations,) = documents("reports/node-gateway.yaml")
-    for operation in operations:
+    for operation in (each for patch in patches for operations in documents(patch) for each in operations):
         *parents, last = operation["path"].split("/")[1:]
         target: Any = deployment
         for part in parents:
@@ -37,6 +35,12 @@ def pod() -> dict[str, Any]:
     assert deployment["spec"]["strategy"] == {"type": "Recreate"}
     template: dict[str, Any] = deployment["spec"]["template"]
     return template
+
+
+@pytest.fixture
+def pod() -> dict[str, Any]:
+    """Give the pod of the gateway that keeps reports."""
+    return patched("reports/node-gateway.yaml")
 
 
 def objects() -> dict[str, dict[str, Any]]:

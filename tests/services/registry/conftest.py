@@ -55,7 +55,7 @@ def info(name: str = "x", version: str = "1.0.0", *features: str) -> provisioner
                 format="cloud-config",
                 kubernetes_input=provisionerpb.KUBERNETES_INPUT_PLAN,
                 os_families=[clusterpb.OS_FAMILY_LINUX],
-                features=[provisionerpb.FeatureSupport(id=one) for one in features or ("os.files",)],
+                features=[provisionerpb.FeatureSupport(id=feature) for feature in features or ("os.files",)],
             )
         ],
     )

@@ -47,7 +47,7 @@ async def test_a_keeper_registers_renews_and_deregisters(
                     return (await registry.listing())[0].renew_time.ToMilliseconds() > before
 
                 await eventually(renewed)
-            assert [one.instance_id for one in await registry.listing()] == [keeper.instance_id]
+            assert [instance.instance_id for instance in await registry.listing()] == [keeper.instance_id]
         assert await registry.listing() == []
 
 
@@ -151,7 +151,7 @@ async def test_a_directory_follows_the_list(
         await asyncio.wait_for(directory.loaded.wait(), 5)
         assert list(directory.instances()) == []
         lease = (await registry.register(endpoint.address)).lease_id
-        await eventually(lambda: [one.endpoint for one in directory.instances()] == [endpoint.address])
+        await eventually(lambda: [instance.endpoint for instance in directory.instances()] == [endpoint.address])
         await registry.deregister(lease)
         await eventually(lambda: not directory.instances())
         await directory.stop()

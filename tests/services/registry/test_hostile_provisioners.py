@@ -9,7 +9,7 @@ from slipway.registry.advertisement import violations
 from slipway.registry.announcement import Gate
 from slipway.registry.dialback import Finding
 from slipway.registry.instance import EXPIRED, NOT_READY, READY
-from slipway.registry.registrations import MAX_INSTANCES, Registrations, Terms
+from slipway.registry.registrations import MAX_INSTANCES, LeaseDuration, Registrations
 from slipway.registry.store import MemoryStore
 from slipway.rpc.server import MAX_MESSAGE_BYTES
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -49,7 +49,7 @@ def test_the_registry_dials_hosts_and_ports_only(endpoint: str, reason: str) -> 
     request = registrypb.RegisterRequest(name="x", instance_id="i1", endpoint=endpoint)
     with pytest.raises(RegistrationRejected) as caught:
         Gate(allowed=None, trust_domain="slipway", secure=True).check_fields(request)
-    assert [one.path for one in caught.value.violations] == ["endpoint"], reason
+    assert [violation.path for violation in caught.value.violations] == ["endpoint"], reason
 
 
 async def test_without_tls_a_foreign_name_server_is_not_asked(registering: Registering) -> None:
@@ -82,7 +82,7 @@ def test_words_that_become_file_names_and_headers_are_checked(field: str, text: 
     """Callers build file names, Secrets and headers of them."""
     found = info()
     setattr(found.formats[0], field, text)
-    assert [one.path for one in violations(found)] == [f"formats[0].{field}"], reason
+    assert [violation.path for violation in violations(found)] == [f"formats[0].{field}"], reason
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_os_profiles_are_few_and_of_different_distributions() -> None:
 def registrations(clock: FakeClock) -> Registrations:
     """An empty registry."""
     ids = iter(str(number) for number in range(10_000))
-    return Registrations(MemoryStore(epoch="e"), clock, terms=Terms(), new_id=lambda: next(ids))
+    return Registrations(MemoryStore(epoch="e"), clock, lease_duration=LeaseDuration(), new_id=lambda: next(ids))
 
 
 def register(
@@ -157,7 +157,7 @@ def test_the_list_always_fits_into_one_message() -> None:
             register(here, number, padded(60_000, name=f"p{number % 20}"))
         except Overloaded:
             refused += 1
-    answer = registrypb.ListProvisionersResponse(instances=[one.to_message() for one in here.snapshot()])
+    answer = registrypb.ListProvisionersResponse(instances=[instance.to_message() for instance in here.snapshot()])
     assert refused
     assert answer.instances
     assert answer.ByteSize() < MAX_MESSAGE_BYTES
@@ -168,10 +168,10 @@ def test_an_advertisement_that_grows_later_can_not_break_the_list() -> None:
     here = registrations(FakeClock())
     for number in range(60):
         register(here, number, info(f"p{number}"))
-    for one in here.snapshot():
-        here.observe(one, Finding(info=padded(60_000, name=one.name), serving=True, identity=""))
-    states = {one.state for one in here.snapshot()}
-    answer = registrypb.ListProvisionersResponse(instances=[one.to_message() for one in here.snapshot()])
+    for instance in here.snapshot():
+        here.observe(instance, Finding(info=padded(60_000, name=instance.name), serving=True, identity=""))
+    states = {instance.state for instance in here.snapshot()}
+    answer = registrypb.ListProvisionersResponse(instances=[instance.to_message() for instance in here.snapshot()])
     assert states == {READY, NOT_READY}
     assert answer.ByteSize() < MAX_MESSAGE_BYTES
 
@@ -185,5 +185,5 @@ def test_who_has_left_makes_room() -> None:
     clock.advance(31)
     here.sweep()
     register(here, MAX_INSTANCES, info())
-    states = [one.state for one in here.snapshot()]
+    states = [instance.state for instance in here.snapshot()]
     assert (states.count(READY), states.count(EXPIRED)) == (1, MAX_INSTANCES - 1)

@@ -5,7 +5,7 @@ import pytest
 from slipway.contract.errors import EndpointUnreachable, Overloaded
 from slipway.registry.dialback import Finding
 from slipway.registry.instance import DRAINING, EXPIRED, NOT_READY, READY, Instance
-from slipway.registry.registrations import MAX_LIST, MAX_NAME_LIST, Registrations, Terms
+from slipway.registry.registrations import MAX_LIST, MAX_NAME_LIST, LeaseDuration, Registrations
 from slipway.registry.store import MemoryStore
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from tests.services.registry.conftest import FakeClock, info
@@ -22,7 +22,7 @@ def clock() -> FakeClock:
 @pytest.fixture
 def registrations(clock: FakeClock) -> Registrations:
     ids = iter(str(number) for number in range(100))
-    return Registrations(MemoryStore(epoch="e"), clock, terms=Terms(), new_id=lambda: next(ids))
+    return Registrations(MemoryStore(epoch="e"), clock, lease_duration=LeaseDuration(), new_id=lambda: next(ids))
 
 
 def _register(registrations: Registrations, *, instance_id: str = "i1", endpoint: str = "localhost:1") -> Instance:
@@ -39,11 +39,11 @@ def test_a_dial_does_not_wake_who_drains_or_is_expired(
     draining = _register(registrations)
     registrations.renew(draining.lease_id, draining=True)
     registrations.observe(draining, outcome)
-    assert [one.state for one in registrations.snapshot()] == [DRAINING]
+    assert [instance.state for instance in registrations.snapshot()] == [DRAINING]
     clock.advance(31)
     registrations.sweep()
     registrations.observe(draining, outcome)
-    assert [one.state for one in registrations.snapshot()] == [EXPIRED]
+    assert [instance.state for instance in registrations.snapshot()] == [EXPIRED]
 
 
 def test_a_late_dial_does_not_change_a_newer_lease(registrations: Registrations) -> None:
@@ -51,7 +51,7 @@ def test_a_late_dial_does_not_change_a_newer_lease(registrations: Registrations)
     old = _register(registrations)
     _register(registrations)
     registrations.observe(old, LOST)
-    assert [one.state for one in registrations.snapshot()] == [READY]
+    assert [instance.state for instance in registrations.snapshot()] == [READY]
 
 
 def test_a_renewal_does_not_make_ready(registrations: Registrations) -> None:
@@ -67,7 +67,7 @@ def test_the_list_is_sorted(registrations: Registrations) -> None:
     """Two lists of the same state are equal, so that people and tests can compare them."""
     for number in (3, 1, 2):
         _register(registrations, instance_id=f"i{number}", endpoint=f"localhost:{number}")
-    assert [one.instance_id for one in registrations.snapshot()] == ["i1", "i2", "i3"]
+    assert [instance.instance_id for instance in registrations.snapshot()] == ["i1", "i2", "i3"]
 
 
 def test_watchers_are_woken_by_changes_only(registrations: Registrations, clock: FakeClock) -> None:

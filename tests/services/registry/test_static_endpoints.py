@@ -45,10 +45,10 @@ async def test_a_static_endpoint_has_no_lease(
             registry.clock.advance(1_000_000)
             assert await registry.states() == ["READY"]
             lease = (await registry.register(endpoint.address)).lease_id
-            assert [one.static for one in await registry.listing()] == [False]
+            assert [instance.static for instance in await registry.listing()] == [False]
             await registry.deregister(lease)
             await registry.until(lambda states: states == ["READY"])
-            assert [one.static for one in await registry.listing()] == [True]
+            assert [instance.static for instance in await registry.listing()] == [True]
 
 
 @pytest.mark.parametrize(

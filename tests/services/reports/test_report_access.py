@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from slipway.contract.errors import PermissionDenied, Unauthenticated
-from slipway.controller.access_reviews import AccessReviews
-from slipway.controller.resources import Json, Resource
+from slipway.kubernetes_api.access_reviews import AccessReviews
+from slipway.kubernetes_api.resources import Json, Resource
 from slipway.reports.access import Caller, ReportAccess, Right
 from slipway.rpc.client import invoke, stream
 from slipway.rpc.identity import Identity
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 from tests.services.certificates import Authority
-from tests.services.controller.memory_api import MemoryApi
+from tests.services.kubernetes_api.memory_api import MemoryApi
 from tests.services.reports.made import FAILED, KEY
 from tests.services.reports.served import serving
 from tests.services.reports.test_report_service import MACHINE, SECONDS, console

@@ -44,7 +44,7 @@ def test_users_and_servers_are_what_kubernetes_reads() -> None:
     assert user.subject.rfc4514_string() == "CN=alice,O=b,O=a"
     server = x509.load_pem_x509_certificate(authority.server("localhost", "127.1.2.3").certificate)
     names = server.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    assert [str(one.value) for one in names] == ["localhost", "127.1.2.3"]
+    assert [str(name.value) for name in names] == ["localhost", "127.1.2.3"]
     store = Store([x509.load_pem_x509_certificate(authority.certificate)])
     verifier = PolicyBuilder().store(store).build_server_verifier(x509.DNSName("localhost"))
     assert verifier.verify(server, [])[0] == server

@@ -34,9 +34,9 @@ def test_calls_are_chosen(tmp_path: Path) -> None:
     position = log.position
     with log.path.open("a") as more:
         more.write(event("patch", "machines", code=403))
-    assert [one.verb for one in log.calls(user="bob")] == ["create"]
-    assert [one.verb for one in log.calls(agent="slipway")] == ["create"]
-    assert [one.verb for one in log.calls(resource="secrets")] == ["get", "create"]
+    assert [call.verb for call in log.calls(user="bob")] == ["create"]
+    assert [call.verb for call in log.calls(agent="slipway")] == ["create"]
+    assert [call.verb for call in log.calls(resource="secrets")] == ["get", "create"]
     (last,) = log.calls(since=position)
     assert (last.verb, last.resource, last.subresource, last.status, last.is_write) == (
         "patch", "machines", "status", 403, True,
@@ -47,7 +47,7 @@ def test_half_a_line_is_left_for_later(tmp_path: Path) -> None:
     """The API server may be writing it just now."""
     log = Log(tmp_path / "audit.log")
     log.path.write_text(event("get", "secrets") + event("list", "secrets")[:20])
-    assert [one.verb for one in log.calls()] == ["get"]
+    assert [call.verb for call in log.calls()] == ["get"]
     assert not log.calls()[0].is_write
 
 
@@ -56,13 +56,13 @@ def test_news_are_told_once(tmp_path: Path) -> None:
     log = Log(tmp_path / "audit.log")
     line = event("list", "secrets")
     log.path.write_text(event("get", "secrets") + line[:20])
-    calls, position = log.news(0)
-    assert [one.verb for one in calls] == ["get"]
+    calls, position = log.read_from(0)
+    assert [call.verb for call in calls] == ["get"]
     with log.path.open("a") as more:
         more.write(line[20:])
-    calls, position = log.news(position)
-    assert [one.verb for one in calls] == ["list"]
-    assert (log.news(position), position) == (([], position), log.position)
+    calls, position = log.read_from(position)
+    assert [call.verb for call in calls] == ["list"]
+    assert (log.read_from(position), position) == (([], position), log.position)
 
 
 def test_waiting_ends(tmp_path: Path) -> None:

@@ -138,7 +138,9 @@ def test_wrong_data_does_not_join(
     workload = newest.workload_administration
     allow(workload)
     user_data = yaml.safe_load(render(tmp_path, workload, provisioner="cloud-init"))
-    (config,) = [one for one in user_data["write_files"] if one["path"] == "/etc/slipway/kubeadm.yaml"]
+    (config,) = [
+        write_file for write_file in user_data["write_files"] if write_file["path"] == "/etc/slipway/kubeadm.yaml"
+    ]
     (join,) = [one for one in yaml.safe_load_all(config["content"]) if one]
     join["discovery"]["bootstrapToken"][path[0]] = value
     join["timeouts"] = {"discovery": "3s"}

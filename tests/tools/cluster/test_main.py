@@ -37,6 +37,6 @@ def test_up_and_down(engine: Callable[..., None], tmp_path: Path) -> None:
         ended = run(*command, "down", str(folder))
     assert ended == "ended\n"
     assert not environment.exists()
-    assert [one.name for one in folder.iterdir() if one.name in {"kubectl", "kubeconfig", "logs"}] == []
+    assert [path.name for path in folder.iterdir() if path.name in {"kubectl", "kubeconfig", "logs"}] == []
     assert left_of(environment) == []
     assert run(*command, "down", str(folder)) == "nothing is running\n"

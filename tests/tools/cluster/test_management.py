@@ -47,7 +47,7 @@ def test_everything_can_be_killed_and_started_again(engine: Callable[..., None])
         cluster.providers[providers.CORE].start()
         cluster.providers[providers.KUBEADM_BOOTSTRAP].restart()
         running(cluster, worker_of(cluster, "killed-workers", "default"), "default")
-        directory, pids = cluster.directory, [one.pid for one in cluster.providers.values()]
+        directory, pids = cluster.directory, [provider.pid for provider in cluster.providers.values()]
         assert len(left_of(directory)) > len(pids)
     assert not directory.exists()
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)

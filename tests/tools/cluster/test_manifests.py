@@ -50,7 +50,7 @@ def test_versions_that_nobody_serves_are_left_out() -> None:
         {"name": "v1beta2", "served": True, "storage": True},
     ]
     (made,) = localized(definition(versions=versions))
-    assert [one["name"] for one in made["spec"]["versions"]] == ["v1beta1", "v1beta2"]
+    assert [version["name"] for version in made["spec"]["versions"]] == ["v1beta1", "v1beta2"]
 
 
 def test_the_order_can_be_applied() -> None:

@@ -35,7 +35,7 @@ def test_a_cluster_of_kubeadm_machines_runs(newest: Kept, namespace: str) -> Non
 
     secret = cluster.client.get("v1", "Secret", worker["spec"]["bootstrap"]["dataSecretName"], namespace=namespace)
     files = yaml.safe_load(base64.b64decode(secret["data"]["value"]))["write_files"]
-    (config,) = [one["content"] for one in files if one["path"].endswith("kubeadm-join-config.yaml")]
+    (config,) = [file["content"] for file in files if file["path"].endswith("kubeadm-join-config.yaml")]
     join = cluster.dry_run_join(config.encode())
     assert join.succeeded, join.output
     assert "This node has joined the cluster" in join.output
@@ -66,7 +66,7 @@ def test_core_takes_the_data_of_a_foreign_kind(newest: Kept, namespace: str) -> 
     own.provide(cluster.client, config)
     seen = running(cluster, machine, namespace)
     assert seen["spec"]["bootstrap"]["dataSecretName"] == machine
-    (ready,) = [one for one in seen["status"]["conditions"] if one["type"] == "BootstrapConfigReady"]
+    (ready,) = [condition for condition in seen["status"]["conditions"] if condition["type"] == "BootstrapConfigReady"]
     assert (ready["status"], ready["reason"]) == ("True", "ByHand")
 
 
@@ -94,7 +94,7 @@ def test_infrastructure_can_be_held_back(newest: Kept, namespace: str) -> None:
     cluster, workload = newest.environment, newest.workload_administration
     topology = Topology("held", namespace=namespace)
     documents = topology.cluster(endpoint=workload.endpoint)
-    (infrastructure,) = [one for one in documents if one["kind"] == FAKE.kind("Cluster")]
+    (infrastructure,) = [document for document in documents if document["kind"] == FAKE.kind("Cluster")]
     infrastructure["spec"]["hold"] = True
     cluster.apply([*documents, *topology.kubeadm_control_plane()])
     # One that came later and is not held tells that the provider has had its time.
@@ -127,7 +127,7 @@ def test_a_machine_pool_runs(newest: Kept, namespace: str) -> None:
         namespace=namespace,
         seconds=SECONDS,
     )
-    names = {one["name"] for one in pool["status"]["nodeRefs"]}
+    names = {noderef["name"] for noderef in pool["status"]["nodeRefs"]}
     assert names == {"pooled-pool-0", "pooled-pool-1"}
 
 

@@ -12,7 +12,7 @@ from tools.cluster import place
 _OWNER = """
 import sys
 from tools.cluster import place
-with place.taken() as mine:
+with place.reserve() as mine:
     print(mine.directory, flush=True)
     sys.stdin.read()
 """
@@ -25,7 +25,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_owners_share_nothing() -> None:
     """Two places at a time differ in directory and address; both directories go with the block."""
-    with place.taken() as one, place.taken() as other:
+    with place.reserve() as one, place.reserve() as other:
         assert one.directory != other.directory
         assert one.address != other.address
         assert one.address.startswith("127.")
@@ -40,10 +40,10 @@ def test_a_killed_owner_is_swept() -> None:
         [sys.executable, "-c", _OWNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as owner:
         directory = Path(owner.stdout.readline().strip())
-        with place.taken():
+        with place.reserve():
             assert directory.exists()
         owner.send_signal(signal.SIGKILL)
         owner.communicate()
     assert directory.exists()
-    with place.taken():
+    with place.reserve():
         assert not directory.exists()

@@ -29,4 +29,4 @@ def test_a_process_in_a_frozen_group_below_ends() -> None:
         process.kill()
         process.wait(10)
         cgroups.remove(GROUP)
-    assert cgroups.left(GROUP) == []
+    assert cgroups.with_prefix(GROUP) == []

@@ -33,7 +33,7 @@ def assert_nothing_left(folder: Path) -> None:
     """No file, mount, process, group or network of a site is there any more."""
     assert not folder.exists()
     assert folder.name not in Path("/proc/self/mounts").read_text()
-    assert cgroups.left(folder.name) == []
+    assert cgroups.with_prefix(folder.name) == []
     for commands in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             assert folder.name.encode() not in commands.read_bytes(), commands
@@ -73,7 +73,7 @@ def test_nothing_is_left_after_an_orderly_end(engine):
         opened.machines["first"].power_off()
         assert not opened.machines["first"].on
         assert opened.machines["second"].on
-        assert cgroups.left(opened.folder.name)
+        assert cgroups.with_prefix(opened.folder.name)
     assert_nothing_left(opened.folder)
 
 

@@ -107,7 +107,7 @@ def test_schema(engine, root):
     assert cloud_init.validate(GOOD, root=root) == []
     assert cloud_init.validate(gzip.compress(GOOD), root=root) == []
     found = cloud_init.validate(GOOD.replace(b"permissions: '0640'", b"permissions: 416"), root=root)
-    assert any("write_files.0.permissions" in str(one) for one in finding.errors(found))
+    assert any("write_files.0.permissions" in str(error) for error in finding.errors(found))
 
 
 def test_second_boot(engine):
@@ -131,7 +131,9 @@ def test_the_stages_are_those_of_the_command(engine, root):
         with cloud_init.opened(root=root, extra_files=fakes.command("kubeadm")) as machine:
             outcomes = machine.boot(GOOD, by_command=by_command)
             states.append(machine.state())
-            said.append([(one.argv, one.status, bool(one.output), one.timed_out) for one in outcomes])
+            said.append(
+                [(outcome.argv, outcome.status, bool(outcome.output), outcome.timed_out) for outcome in outcomes]
+            )
     assert said[0] == said[1]
     assert tree_diff.everything(*states) == []
     assert states[0].engine_files.keys() == states[1].engine_files.keys()
@@ -144,7 +146,7 @@ def test_a_stage_that_takes_too_long_is_ended(engine):
     with cloud_init.opened() as machine:
         outcomes = machine.boot(b"#cloud-config\nbootcmd: [[sleep, '60']]\n", timeout=10)
         state = machine.state()
-    assert [one.timed_out for one in outcomes] == [False, True, False, False]
+    assert [outcome.timed_out for outcome in outcomes] == [False, True, False, False]
     assert (state.status, len(finding.errors(state.findings)) > 0) == ("error", True)
 
 

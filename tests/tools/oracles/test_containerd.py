@@ -56,7 +56,7 @@ def test_daemon_without_cri_is_flagged(version):
     """The daemon that runs on without its CRI plugin is found out; status and dump say nothing of it."""
     daemon = containerd.start(MIRRORS_AND_PATH, version=version)
     assert daemon.up
-    assert any("io.containerd.grpc.v1.cri" in one.message for one in finding.errors(daemon.findings))
+    assert any("io.containerd.grpc.v1.cri" in error.message for error in finding.errors(daemon.findings))
 
 
 def test_broken_toml(version):
@@ -71,7 +71,9 @@ def test_misspelt_key_is_told_by_the_newest(engine):
     engine("containerd")
     found = finding.errors(containerd.start(VERSION_2.replace(b"_image", b"_imag"), version="2.2").findings)
     assert any("sandbox_imag" in one.message for one in found)
-    assert any("surprise" in one.message for one in finding.errors(containerd.validate(b"version = 3\nsurprise = 1\n")))
+    assert any(
+        "surprise" in error.message for error in finding.errors(containerd.validate(b"version = 3\nsurprise = 1\n"))
+    )
     assert containerd.validate(VERSION_3) == []
 
 

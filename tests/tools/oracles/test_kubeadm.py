@@ -66,7 +66,7 @@ def test_good_documents(engine, document, version):
 def test_broken_documents_are_flagged(engine, document, version, words):
     """A misspelt field, of the kubelet too, a wrong version and a bad token are refused."""
     engine("kubeadm")
-    assert any(words in one.message for one in finding.errors(kubeadm.validate(document, version=version)))
+    assert any(words in error.message for error in finding.errors(kubeadm.validate(document, version=version)))
 
 
 @pytest.mark.parametrize(("document", "version"), [(INIT, kubeadm.CURRENT), (old(INIT), kubeadm.OLDER)])
@@ -128,6 +128,6 @@ def test_program_works_on_a_machine(engine, version):
     with sandbox.opened(roots.ROOTS["trixie"].require(), hostname="n1") as machine:
         outcomes = machine.session(commands, files=files)
         manifest = machine.upper / "etc/kubernetes/manifests/kube-apiserver.yaml"
-        assert [one.status for one in outcomes] == [0] * len(phases), outcomes
+        assert [outcome.status for outcome in outcomes] == [0] * len(phases), outcomes
         arguments = yaml.safe_load(manifest.read_text())["spec"]["containers"][0]["command"]
     assert "--advertise-address=192.0.2.1" in arguments

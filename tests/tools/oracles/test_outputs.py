@@ -54,4 +54,4 @@ def test_what_nobody_reads_is_no_success(tmp_path: Path, capsys: pytest.CaptureF
 )
 def test_a_format_has_one_reader(format_id: str, name: str | None) -> None:
     """A Talos configuration is for the version in its name, which an older module reads more strictly."""
-    assert [one.name for one in outputs.READERS if one.reads(format_id)] == ([name] if name else [])
+    assert [reader.name for reader in outputs.READERS if reader.reads(format_id)] == ([name] if name else [])

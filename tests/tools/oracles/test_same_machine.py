@@ -115,7 +115,7 @@ STATE = MachineState(
 )
 def test_each_part_is_compared(change, part):
     """A change of any part of a state is one difference of that part."""
-    assert [one.part for one in tree_diff.compare(STATE, dataclasses.replace(STATE, **change))] == [part]
+    assert [difference.part for difference in tree_diff.compare(STATE, dataclasses.replace(STATE, **change))] == [part]
     assert tree_diff.compare(STATE, STATE) == []
 
 
@@ -127,7 +127,7 @@ def test_allowed_differences():
         Allowed(Part.HOSTNAME, "*", "for others", frozenset({"a", "c"})),
         Allowed(Part.FILE, "/other", "for nothing"),
     ]
-    assert [one.part for one in tree_diff.compare(STATE, other, allowed=allowed)] == [Part.HOSTNAME]
+    assert [difference.part for difference in tree_diff.compare(STATE, other, allowed=allowed)] == [Part.HOSTNAME]
     assert [rule.name for rule in tree_diff.unused(STATE, other, allowed=allowed)] == ["/other"]
 
 
@@ -140,7 +140,7 @@ def test_what_only_one_machine_may_have():
     changed = dataclasses.replace(other, files={"/f": dataclasses.replace(NODE, mode=0o600)})
     reverse = (dataclasses.replace(STATE, files={}), dataclasses.replace(other, files={"/f": NODE}))
     for left, right in ((STATE, changed), reverse):
-        assert [one.name for one in tree_diff.compare(left, right, allowed=allowed)] == ["/f"]
+        assert [difference.name for difference in tree_diff.compare(left, right, allowed=allowed)] == ["/f"]
 
 
 def test_a_membership_that_may_differ():
@@ -151,4 +151,4 @@ def test_a_membership_that_may_differ():
     more = dataclasses.replace(STATE, groups={"g": frozenset({"u", "v"})})
     new = dataclasses.replace(STATE, groups={"g": frozenset()}, group_ids={"g": 1000})
     for left in (more, new):
-        assert [one.name for one in tree_diff.compare(left, other, allowed=allowed)] == ["g"]
+        assert [difference.name for difference in tree_diff.compare(left, other, allowed=allowed)] == ["g"]

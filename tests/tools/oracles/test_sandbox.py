@@ -111,7 +111,7 @@ def test_fake_answers_in_turn(machine):
     """A fake records arguments, input and its own answers, the last one for all further calls."""
     files = fakes.command("tool", statuses=[1, 0], stdout="said\n", reads_stdin=True)
     outcomes = machine.session([shell("echo in | tool 'a b' \"$(printf 'c\\nd')\"")] * 3, files=files)
-    assert [one.status for one in outcomes] == [1, 0, 0]
+    assert [outcome.status for outcome in outcomes] == [1, 0, 0]
     assert outcomes[0].output == b"said\n"
     calls = fakes.read_calls(machine.upper)
     assert {(call.argv, call.stdin) for call in calls} == {(("tool", "a b", "c\nd"), b"in\n")}

@@ -79,7 +79,7 @@ def test_unit_that_does_not_run(engine, unit, status, calls, reason):
     files = fakes.command("kubeadm", statuses=[status])
     state = ignition.run(ignition_config(unit), extra_files=files, systemd=True)
     assert len(state.calls) == calls, reason
-    failed = [one for one in finding.errors(state.findings) if one.message == "val.service failed"]
+    failed = [error for error in finding.errors(state.findings) if error.message == "val.service failed"]
     assert len(failed) == status, reason
     assert "/run/cluster-api/bootstrap-success.complete" not in state.run
 
@@ -122,7 +122,7 @@ def test_boot_has_a_time_limit(engine):
         )
         with pytest.raises(EngineTimeout):
             systemd_boot.boot(box, timeout=4)
-    assert cgroups.left(f"engine-{os.getpid()}-") == []
+    assert cgroups.with_prefix(f"engine-{os.getpid()}-") == []
 
 
 @pytest.mark.skipif(not cgroups.available(), reason="this machine has no control groups of the first version")
@@ -132,10 +132,10 @@ def test_empty_groups_of_others_are_left_alone(engine, tmp_path):
     name = f"slipway-other-{tmp_path.name}"
     cgroups.make(name)
     try:
-        before = cgroups.left(name)
+        before = cgroups.with_prefix(name)
         with sandbox.opened(roots.ROOTS["trixie"].require()) as box:
             systemd_boot.boot(box)
-        assert cgroups.left(name) == before
-        assert cgroups.left(f"engine-{os.getpid()}-") == []
+        assert cgroups.with_prefix(name) == before
+        assert cgroups.with_prefix(f"engine-{os.getpid()}-") == []
     finally:
         cgroups.remove(name)

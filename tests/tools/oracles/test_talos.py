@@ -44,7 +44,7 @@ def test_broken_configuration_is_flagged(worker, old, new, words):
 def test_missing_parts_are_listed(engine):
     """Each missing part is a finding of its own."""
     engine("talos-1.13")
-    found = [one.message for one in finding.errors(talos.validate(b"machine: {type: worker}\n"))]
+    found = [error.message for error in finding.errors(talos.validate(b"machine: {type: worker}\n"))]
     assert "cluster instructions are required" in found
     assert len(found) >= 3
 

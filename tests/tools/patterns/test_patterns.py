@@ -22,7 +22,7 @@ _SCANNED = {
     (f"{_IMPORTERS}/container_linux_disks.py", "'(?P<number>"): "a text has at most 64 characters",
     (f"{_IMPORTERS}/go_template.py", "'\\\\{\\\\{(?P<left>-(?="): _STOPS,
     (f"{_IMPORTERS}/go_template.py", "'\\\\{\\\\{(?P<left>-["): "without it, the scanner stops at the action's tokens",
-    (f"{_IMPORTERS}/go_template.py", "'(?P<space>"): _STOPS,
+    (f"{_IMPORTERS}/go_template_expression.py", "'(?P<space>"): _STOPS,
     (f"{_IMPORTERS}/jinja.py", "'\\\\{%[-+]?\\\\s*raw"): "a block that begins raw and does not end stops the scanner",
     (f"{_IMPORTERS}/jinja.py", 'f"""\\\\{{\\\\{{[-+]?'): _STOPS,
     (f"{_IMPORTERS}/jinja.py", 'f"""\\\\{{%[-+]?'): _STOPS,

@@ -56,11 +56,12 @@ def test_what_is_reached(root, write, path, text, problem):
 
 
 def test_what_only_speaks_of_it(root, write):
-    """A docstring, a logger and a sentence that name a module or a program reach nothing."""
+    """A docstring, a logger, a sentence, a file and a user agent that name a module or a program reach nothing."""
     write(
         "tests/machines/test_boot.py",
         '"""As slipway.web does it, see docs/page.md."""\nM = "Start it again by hand: slipway-web is not there."\n'
-        'L = structlog.get_logger("slipway.web")\n',
+        'L = structlog.get_logger("slipway.web")\n'
+        'F = ["slipway-web.service", "90-slipway-web", "slipway-web-"]\nH = {"User-Agent": "slipway-web"}\n',
     )
     assert problems(root) == []
 

@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _measure(scenes: list[tuple[Limits, int, int]], runs: int) -> list[dict[str, Any]]:
-    found: dict[tuple[int, str], list[Figures]] = {}
+    by_scene: dict[tuple[int, str], list[Figures]] = {}
     for run in range(runs):
         for number, (limits, clusters, machines) in enumerate(scenes):
             # A cluster for each pair: what earlier fleets left there would be listed and kept by every provider.
@@ -64,9 +64,9 @@ def _measure(scenes: list[tuple[Limits, int, int]], runs: int) -> list[dict[str,
                 for contender in CONTENDERS if run % 2 == 0 else reversed(CONTENDERS):
                     name = f"b{number}-{run}-{CONTENDERS.index(contender)}"
                     figures = bench.run(contender, limits, clusters=clusters, machines=machines, name=name)
-                    found.setdefault((number, contender.name), []).append(figures)
+                    by_scene.setdefault((number, contender.name), []).append(figures)
                     print(figures, flush=True)
-    return [_medians(found[number, one.name]) for number in range(len(scenes)) for one in CONTENDERS]
+    return [_medians(by_scene[number, entry.name]) for number in range(len(scenes)) for entry in CONTENDERS]
 
 
 def _workload(cluster: RunningCluster) -> WorkloadCluster:
@@ -81,7 +81,7 @@ def _workload(cluster: RunningCluster) -> WorkloadCluster:
 
 
 def _medians(runs: list[Figures]) -> dict[str, Any]:
-    rows = [asdict(one) for one in runs]
+    rows = [asdict(run) for run in runs]
     return {
         key: value if isinstance(value, str | int) else round(median(row[key] for row in rows), 2)
         for key, value in rows[0].items()

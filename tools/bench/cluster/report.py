@@ -77,8 +77,8 @@ def _aims(rows: Sequence[Row], cores: int) -> Iterator[Sequence[str]]:
         yield what, f"{_TIMES} times the other's", f"{times:.1f} times", _verdict(well=times >= _TIMES)
         free = _of(rows, SLIPWAY.name, UNTHROTTLED.name, clusters, most)
         speed = free["machines_per_second"]
-        bound = cores * most / (free["api_server_cpu"] + free["others_cpu"])
-        what, measured = f"machines per second unthrottled, in {where}", f"{speed:.1f} (at most {bound:.0f})"
+        fleet_limit = cores * most / (free["api_server_cpu"] + free["others_cpu"])
+        what, measured = f"machines per second unthrottled, in {where}", f"{speed:.1f} (at most {fleet_limit:.0f})"
         yield what, f">= {_PER_SECOND}", measured, _verdict(well=speed >= _PER_SECOND)
     alone = next(row["p50"] for row in rows if row["provider"] == SLIPWAY.name and row["machines"] == 1)
     aim, measured = (f"{seconds * 1000:.0f} ms" for seconds in (_ALONE_SECONDS, alone))
@@ -112,7 +112,7 @@ def _honestly(rows: Sequence[Row]) -> str:
 
 
 def _is_better(key: str) -> Callable[[float, float], bool]:
-    return (lambda one, other: one > other) if key in _MORE_IS_BETTER else (lambda one, other: one < other)
+    return (lambda entry, other: entry > other) if key in _MORE_IS_BETTER else (lambda entry, other: entry < other)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -86,9 +86,9 @@ class Bench:
         end = time.monotonic() + _PATIENCE
         quiet = end
         while time.monotonic() < end:
-            calls, position = self.cluster.audit.news(position)
+            calls, position = self.cluster.audit.read_from(position)
             now = time.monotonic()
-            if any(one.user == contender.user and one.resource != _LEASES for one in calls):
+            if any(call.user == contender.user and call.resource != _LEASES for call in calls):
                 quiet = now + _SETTLED
             elif now >= quiet:
                 return
@@ -100,21 +100,23 @@ class Bench:
     ) -> Figures:
         api_server = self.cluster.server.api_server.pid
         position, workload = self.cluster.audit.position, self.workload.administration.audit.position
-        others = [one.pid for one in self.cluster.supervisor.running if one not in processes and one.pid != api_server]
-        used, served, besides = _cpu(one.pid for one in processes), cpu_seconds(api_server), _cpu(others)
+        others = [
+            entry.pid for entry in self.cluster.supervisor.running if entry not in processes and entry.pid != api_server
+        ]
+        used, served, besides = _cpu(process.pid for process in processes), cpu_seconds(api_server), _cpu(others)
         start = dt.datetime.now(dt.UTC)
         fleet.make_ready()
         done = self._wait(fleet, position)
         time.sleep(_SETTLED)  # For the writes that come after a Secret.
-        used = _cpu(one.pid for one in processes) - used
+        used = _cpu(process.pid for process in processes) - used
         served = cpu_seconds(api_server) - served
         besides = _cpu(others) - besides
         took = sorted((dt.datetime.fromisoformat(call.at) - start).total_seconds() for call in done)
         total = len(fleet.names)
         later = self._calls(contender, position)
-        earlier = [one for one in self._calls(contender, before) if one.is_write]
+        earlier = [call for call in self._calls(contender, before) if call.is_write]
         inside = self.workload.administration.audit.calls(since=workload)
-        writes = sum(one.is_write for one in later)
+        writes = sum(entry.is_write for entry in later)
         return Figures(
             provider=contender.name,
             limits=limits.name,
@@ -127,23 +129,25 @@ class Bench:
             calls=round(len(later) / total, 2),
             writes=round(writes / total, 2),
             writes_before=round((len(earlier) - writes) / total, 2),
-            workload_writes=round(sum(one.is_write and one.resource == "secrets" for one in inside) / total, 2),
+            workload_writes=round(sum(entry.is_write and entry.resource == "secrets" for entry in inside) / total, 2),
             provider_cpu=round(used, 2),
             api_server_cpu=round(served, 2),
             others_cpu=round(besides, 2),
-            rss_mib=round(sum(rss_mib(one.pid) for one in processes), 1),
+            rss_mib=round(sum(rss_mib(process.pid) for process in processes), 1),
         )
 
     def _calls(self, contender: Contender, since: int) -> list[Call]:
         """Give the calls of a provider, but for those of its leader, which come by time and not by machine."""
-        return [one for one in self.cluster.audit.calls(since=since, user=contender.user) if one.resource != _LEASES]
+        return [call for call in self.cluster.audit.calls(since=since, user=contender.user) if call.resource != _LEASES]
 
     def _wait(self, fleet: Fleet, position: int) -> list[Call]:
         wanted, made, end = set(fleet.names), dict[str, Call](), time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             # Each line is read once: who measures takes from the same two cores.
-            calls, position = self.cluster.audit.news(position)
-            made.update({one.name: one for one in calls if _makes_secret(one) and one.namespace == fleet.namespace})
+            calls, position = self.cluster.audit.read_from(position)
+            made.update(
+                {call.name: call for call in calls if _makes_secret(call) and call.namespace == fleet.namespace}
+            )
             if wanted <= made.keys():
                 return [made[name] for name in wanted]
             time.sleep(_INTERVAL)

@@ -68,7 +68,7 @@ def _needed() -> list[Object]:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _ACCOUNT[0]}}
     files = [path for folder in ("crd", "rbac") for path in sorted((_MANIFESTS / folder).glob("*.yaml"))]
     texts = [path.read_text(encoding="utf-8") for path in files if path.name != "kustomization.yaml"]
-    return [namespace, *(one for text in texts for one in yaml.safe_load_all(text) if one)]
+    return [namespace, *(document for text in texts for document in yaml.safe_load_all(text) if document)]
 
 
 def _listens(address: str) -> Callable[[], bool]:

@@ -38,12 +38,12 @@ def main() -> None:
     parser.add_argument("--kubeconfig", type=Path, required=True)
     parser.add_argument("--boot", type=Path, metavar="NOTE")
     parser.add_argument("--address")
-    told = parser.parse_args()
-    client = Client(access.read(told.kubeconfig.read_bytes()))
+    options = parser.parse_args()
+    client = Client(access.read(options.kubeconfig.read_bytes()))
     # The site must end with its block, which a signal would else leave open.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with contextlib.ExitStack() as until:
-        real = until.enter_context(_booted(client, told.boot, told.address)) if told.boot else None
+        real = until.enter_context(_booted(client, options.boot, options.address)) if options.boot else None
         _run(client, real or Pretended(client))
 
 

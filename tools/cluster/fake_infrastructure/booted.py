@@ -84,9 +84,9 @@ class Booted:
 
     def switch_off(self, name: str) -> None:
         """Cut the power of a machine; see Machines."""
-        for one in self._clusters.values():
-            if one.members.pop(name, None):
-                one.write()
+        for cluster in self._clusters.values():
+            if cluster.members.pop(name, None):
+                cluster.write()
         machine = self.place.machines.get(name)
         if machine is not None and machine.on:
             machine.cut_power()

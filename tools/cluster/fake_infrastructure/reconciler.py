@@ -38,17 +38,17 @@ class Reconciler:
             OSError: there is none, or none of the workload cluster yet; try again.
             EngineError: a machine does not boot; try again.
         """
-        found = self.client.find(definitions.API_VERSION, kind, name, namespace=namespace)
-        if found is None:
+        body = self.client.find(definitions.API_VERSION, kind, name, namespace=namespace)
+        if body is None:
             self._gone(kind, namespace, name)
-        if found is None or "deletionTimestamp" in found["metadata"] or found.get("spec", {}).get("hold"):
+        if body is None or "deletionTimestamp" in body["metadata"] or body.get("spec", {}).get("hold"):
             return
         steps = {
             definitions.CLUSTER: self._cluster,
             definitions.MACHINE: self._machine,
             definitions.MACHINE_POOL: self._machine_pool,
         }
-        steps[kind](found)
+        steps[kind](body)
 
     def _gone(self, kind: str, namespace: str, name: str) -> None:
         if kind == definitions.MACHINE:
@@ -56,41 +56,41 @@ class Reconciler:
         if kind == definitions.MACHINE_POOL:
             self._resize(namespace, name, [])
 
-    def _cluster(self, found: Object) -> None:
-        if _provisioned(found):
+    def _cluster(self, body: Object) -> None:
+        if _provisioned(body):
             return
-        if not found.get("spec", {}).get("controlPlaneEndpoint"):
-            host, port = self.machines.endpoint(found["metadata"]["namespace"], found["metadata"]["name"])
-            self.client.patch(found, {"spec": {"controlPlaneEndpoint": {"host": host, "port": port}}})
-        self._tell(found, {})
+        if not body.get("spec", {}).get("controlPlaneEndpoint"):
+            host, port = self.machines.endpoint(body["metadata"]["namespace"], body["metadata"]["name"])
+            self.client.patch(body, {"spec": {"controlPlaneEndpoint": {"host": host, "port": port}}})
+        self._set_status(body, {})
 
-    def _machine(self, found: Object) -> None:
-        machine = self._owner(found)
+    def _machine(self, body: Object) -> None:
+        machine = self._owner(body)
         if machine is None or not machine["spec"]["bootstrap"].get("dataSecretName"):
             return
-        name = found["metadata"]["name"]
-        order = _order(machine, machine["spec"], image=_image(found))
-        if not _provisioned(found):
+        name = body["metadata"]["name"]
+        order = _order(machine, machine["spec"], image=_image(body))
+        if not _provisioned(body):
             address = self.machines.switch_on(name, order)
-            self.client.patch(found, {"spec": {"providerID": nodes.PROVIDER_ID + name}})
-            self._tell(found, {"addresses": [{"type": "InternalIP", "address": address}]})
+            self.client.patch(body, {"spec": {"providerID": nodes.PROVIDER_ID + name}})
+            self._set_status(body, {"addresses": [{"type": "InternalIP", "address": address}]})
         if not machine.get("status", {}).get("nodeRef") and not self.machines.join(name, order):
-            self._touch(found)
+            self._touch(body)
 
-    def _machine_pool(self, found: Object) -> None:
-        pool = self._owner(found)
+    def _machine_pool(self, body: Object) -> None:
+        pool = self._owner(body)
         template = {} if pool is None else pool["spec"]["template"]["spec"]
         if pool is None or not template["bootstrap"].get("dataSecretName"):
             return
-        names = [f"{found['metadata']['name']}-{number}" for number in range(pool["spec"].get("replicas", 1))]
-        order = _order(pool, template, image=_image(found))
+        names = [f"{body['metadata']['name']}-{number}" for number in range(pool["spec"].get("replicas", 1))]
+        order = _order(pool, template, image=_image(body))
         identities = [nodes.PROVIDER_ID + name for name in names]
-        self._resize(pool["metadata"]["namespace"], found["metadata"]["name"], names)
-        if found.get("spec", {}).get("providerIDList") != identities or not _provisioned(found):
+        self._resize(pool["metadata"]["namespace"], body["metadata"]["name"], names)
+        if body.get("spec", {}).get("providerIDList") != identities or not _provisioned(body):
             for name in names:
                 self.machines.switch_on(name, order)
-            self.client.patch(found, {"spec": {"providerIDList": identities}})
-            self._tell(found, {"replicas": len(names), "ready": True})
+            self.client.patch(body, {"spec": {"providerIDList": identities}})
+            self._set_status(body, {"replicas": len(names), "ready": True})
         if len(pool.get("status", {}).get("nodeRefs", [])) < len(names):
             for name in names:
                 self.machines.join(name, order)
@@ -102,11 +102,11 @@ class Reconciler:
                 self.machines.switch_off(name)
         self._pools[namespace, pool] = names
 
-    def _owner(self, found: Object) -> Object | None:
-        wanted = OWNERS[found["kind"]]
-        for reference in found["metadata"].get("ownerReferences", []):
+    def _owner(self, body: Object) -> Object | None:
+        wanted = OWNERS[body["kind"]]
+        for reference in body["metadata"].get("ownerReferences", []):
             if reference["kind"] == wanted:
-                return self.client.find(CORE, wanted, reference["name"], namespace=found["metadata"]["namespace"])
+                return self.client.find(CORE, wanted, reference["name"], namespace=body["metadata"]["namespace"])
         return None
 
     def _touch(self, machine: Object) -> None:
@@ -123,15 +123,15 @@ class Reconciler:
         self.client.patch(machine, {"status": {"seen": f"{seen:%Y-%m-%dT%H:%M:%SZ}"}}, subresource="status")
         raise NotYetError("the machine has no node")
 
-    def _tell(self, found: Object, status: Object) -> None:
+    def _set_status(self, body: Object, status: Object) -> None:
         now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         ready = {"type": "Ready", "status": "True", "reason": "Fake", "message": "", "lastTransitionTime": now}
         change = {"status": {"initialization": {"provisioned": True}, "conditions": [ready], **status}}
-        self.client.patch(found, change, subresource="status")
+        self.client.patch(body, change, subresource="status")
 
 
-def _provisioned(found: Object) -> bool:
-    return bool(found.get("status", {}).get("initialization", {}).get("provisioned"))
+def _provisioned(body: Object) -> bool:
+    return bool(body.get("status", {}).get("initialization", {}).get("provisioned"))
 
 
 def _image(infrastructure: Object) -> str:

@@ -10,9 +10,9 @@ Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 _BYTES = 2**16
 
 
-async def relay(one: Ends, other: Ends) -> None:
+async def relay(first: Ends, second: Ends) -> None:
     """Pass on what comes from either side; both are closed at the end."""
-    await asyncio.gather(_passed(one[0], other[1]), _passed(other[0], one[1]))
+    await asyncio.gather(_passed(first[0], second[1]), _passed(second[0], first[1]))
 
 
 async def _passed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -86,7 +86,7 @@ def show(machines: Mapping[str, Machine], answers: Answers, screen: Console, fin
     heads = ["machine", "run", "made by", "user data", "steps done", "failed"]
     screen.print(table("what each machine says", heads, rows))
     moments = {name: timeline.read(machine) for name, machine in machines.items()}
-    noted = {name: {one.name: round(one.seconds, 2) for one in many} for name, many in moments.items()}
+    noted = {name: {entry.name: round(entry.seconds, 2) for entry in many} for name, many in moments.items()}
     findings.note("timeline", noted)
     names = dict.fromkeys(moment.name for many in moments.values() for moment in many)
     held = {name: {moment.name: f"{moment.seconds:.1f}" for moment in many} for name, many in moments.items()}

@@ -46,7 +46,7 @@ def observe(look: list[str]) -> dict[str, Any]:
             "filesystems"
         ],
         "swaps": [line.split() for line in say("swapon", "--show=NAME,SIZE", "--noheadings", "--bytes").splitlines()],
-        "paths": {path: found for path in look if (found := path_of(Path(path)))},
+        "paths": {path: state for path in look if (state := path_of(Path(path)))},
         "cloud_init": text_of("/var/lib/cloud/data/status.json"),
         "log": text_of("/var/log/cloud-init.log"),
         "journal": say("journalctl", "--boot", "--no-pager", "--priority=warning", "--output=short-monotonic"),

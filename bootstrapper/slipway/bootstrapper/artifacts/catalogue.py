@@ -51,7 +51,9 @@ class Catalogue:
         """
         listed = list(self.list())
         releases = [
-            one.release for one in listed if one.release and (one.release.name, one.release.version) == (name, version)
+            artifact.release
+            for artifact in listed
+            if artifact.release and (artifact.release.name, artifact.release.version) == (name, version)
         ]
         if len({release.binaries for release in releases}) > 1:
             raise ArtifactRefused(
@@ -60,7 +62,7 @@ class Catalogue:
             )
         if releases:
             return max(releases, key=lambda release: release.expires)
-        for one in listed:
-            if one.refusal and one.file.name == f"{name}-{version}.json":
-                raise one.refusal
+        for artifact in listed:
+            if artifact.refusal and artifact.file.name == f"{name}-{version}.json":
+                raise artifact.refusal
         raise ArtifactRefused(ArtifactReason.UNKNOWN_VERSION, f"there is no trusted manifest of {name} {version}")

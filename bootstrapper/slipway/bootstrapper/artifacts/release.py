@@ -76,7 +76,9 @@ class Release(_Part):
         try:
             return cls.model_validate_json(payload)
         except ValidationError as error:
-            fields = sorted({".".join(map(str, one["loc"])) or "document" for one in error.errors(include_input=False)})
+            fields = sorted(
+                {".".join(map(str, mistake["loc"])) or "document" for mistake in error.errors(include_input=False)}
+            )
             problem = f"the manifest is invalid or of a newer Slipway: {', '.join(fields)}"
             raise ArtifactRefused(ArtifactReason.MALFORMED, problem) from None
 

@@ -41,7 +41,7 @@ class ArtifactSettings(BaseSettings):
     @field_validator("artifact_mirrors")
     @classmethod
     def _are_mirrors(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if len(value) > MOST_MIRRORS or not all(one.startswith(("https://", "http://")) for one in value):
+        if len(value) > MOST_MIRRORS or not all(entry.startswith(("https://", "http://")) for entry in value):
             raise ValueError(f"must be at most {MOST_MIRRORS} URLs of http or https")
         return value
 

@@ -10,8 +10,8 @@ from typing import Any
 from google.protobuf.message import Message
 
 from slipway.contract.errors import Violation
+from slipway.contract.field_plans import plan
 from slipway.contract.grammars import grammars
-from slipway.contract.walk import plan
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from google.protobuf.message import Message
 
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 Values = Mapping[tuple[str, str], bytes]

@@ -7,7 +7,7 @@ either of them.
 from typing import Any
 
 from slipway.bootstrapper.assembly.overrides import OVERRIDDEN, is_whole, overrides_of
-from slipway.contract.walk import items, within
+from slipway.contract.items import items, within
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import spec_pb2 as specpb
@@ -22,9 +22,9 @@ class Layers:
         self._upper, self._name = overrides_of(spec, role)
         below = {item.path: item.message.origin for item in items(spec) if not item.repeated}
         self._merged = {
-            (one.message.origin.document, one.message.origin.path): (one, below[one.path])
-            for one in items(self._upper)
-            if one.path in below and not one.repeated
+            (item.message.origin.document, item.message.origin.path): (item, below[item.path])
+            for item in items(self._upper)
+            if item.path in below and not item.repeated
         }
 
     def written(self, path: str) -> list[str]:
@@ -68,12 +68,12 @@ class Layers:
         if inner == item.path and within(feature, name):
             inner += feature[len(name) :]
         written = self.written(inner if within(inner, item.path) else item.path)
-        found = []
-        for one in written:
+        places = []
+        for entry in written:
             place = diagnosticpb.Origin(made_by=origin.made_by)
-            place.MergeFrom(item.message.origin if one.startswith(f"{self._name}.") else below)
-            found.append(place)
-        return found
+            place.MergeFrom(item.message.origin if entry.startswith(f"{self._name}.") else below)
+            places.append(place)
+        return places
 
 
 def _value(message: Any, name: str) -> Any:

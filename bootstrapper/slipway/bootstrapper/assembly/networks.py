@@ -60,62 +60,62 @@ def violations(
 
 
 def _networks(name: str, texts: Sequence[str]) -> list[_Named]:
-    found = []
+    entries = []
     for index, text in enumerate(texts):
         try:
-            found.append((f"{name}[{index}]", ip_network(text)))
+            entries.append((f"{name}[{index}]", ip_network(text)))
         except ValueError:
             continue
-    return found
+    return entries
 
 
 def _overlaps(networks: Sequence[_Named]) -> Iterator[Violation]:
-    told = set()
-    for (first, one), (second, other) in combinations(networks, 2):
-        if second not in told and one.version == other.version and one.overlaps(other):
-            told.add(second)
+    reported = set()
+    for (first, network), (second, other) in combinations(networks, 2):
+        if second not in reported and network.version == other.version and network.overlaps(other):
+            reported.add(second)
             whose = "pods" if first.startswith(_PODS) else "services"
             yield Violation(second, f"overlaps a network of {whose}", remedy="choose networks that share no address")
 
 
 def _on_the_default(pods: Sequence[_Named]) -> Iterator[Violation]:
     default = ip_network(DEFAULT_SERVICES)
-    for name, one in pods:
-        if one.version == default.version and one.overlaps(default):
+    for name, pod_network in pods:
+        if pod_network.version == default.version and pod_network.overlaps(default):
             reason = f"overlaps {DEFAULT_SERVICES}, the network of services where serviceCidrs is unset"
             yield Violation(name, reason, remedy="choose another network, or set cluster.serviceCidrs")
 
 
 def _families(networks: Sequence[_Named]) -> Iterator[Violation]:
     seen = set()
-    for where, one in networks:
-        if one.version in seen:
-            reason = f"is the second IPv{one.version} network of its list"
+    for where, network in networks:
+        if network.version in seen:
+            reason = f"is the second IPv{network.version} network of its list"
             yield Violation(where, reason, remedy="keep one network of IPv4, one of IPv6, or one of each")
-        seen.add(one.version)
+        seen.add(network.version)
 
 
 def _shares(pods: Sequence[_Named]) -> Iterator[Violation]:
-    for where, one in pods:
-        share = NODE_MASKS[one.version]
-        if one.prefixlen > share:
+    for where, pod_network in pods:
+        share = NODE_MASKS[pod_network.version]
+        if pod_network.prefixlen > share:
             reason = f"is smaller than the /{share} that each node gets of it"
             yield Violation(where, reason, remedy=f"choose /{share} or larger")
-        if isinstance(one, IPv6Network) and share - one.prefixlen > MOST_NODE_BITS:
+        if isinstance(pod_network, IPv6Network) and share - pod_network.prefixlen > MOST_NODE_BITS:
             reason = f"is larger than the controller manager can share out, a /{share} to each node"
             yield Violation(where, reason, remedy=f"choose /{share - MOST_NODE_BITS} or smaller")
 
 
 def _small(services: Sequence[_Named]) -> Iterator[Violation]:
-    for where, one in services:
-        if one.num_addresses < _LEAST_SERVICES:
-            remedy = f"choose /{one.max_prefixlen - (_LEAST_SERVICES - 1).bit_length()} or larger"
+    for where, service_network in services:
+        if service_network.num_addresses < _LEAST_SERVICES:
+            remedy = f"choose /{service_network.max_prefixlen - (_LEAST_SERVICES - 1).bit_length()} or larger"
             yield Violation(where, f"has fewer than {_LEAST_SERVICES} addresses", remedy=remedy)
 
 
 def _large(services: Sequence[_Named]) -> Iterator[Violation]:
-    for where, one in services:
-        longest = one.max_prefixlen - _MOST_SERVICE_BITS
-        if one.prefixlen < longest:
+    for where, service_network in services:
+        longest = service_network.max_prefixlen - _MOST_SERVICE_BITS
+        if service_network.prefixlen < longest:
             reason = "is larger than the API server takes for services"
             yield Violation(where, reason, remedy=f"choose /{longest} or smaller")

@@ -14,7 +14,7 @@ from slipway.bootstrapper.assembly.report_items import add_reporting
 from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
-from slipway.contract.walk import ORIGIN, holders_of
+from slipway.contract.field_plans import ORIGIN, holders_of
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -98,8 +98,8 @@ def _clear_origins(message: Message) -> None:
         if field.name == "origin":
             message.ClearField("origin")
             continue
-        for one in value if field.is_repeated else (value,):
-            _clear_origins(one)
+        for entry in value if field.is_repeated else (value,):
+            _clear_origins(entry)
 
 
 def _bundle_id(bundle: bundlepb.BootstrapBundle, secrets: Iterable[secretpb.Secret]) -> str:
@@ -107,6 +107,6 @@ def _bundle_id(bundle: bundlepb.BootstrapBundle, secrets: Iterable[secretpb.Secr
     digest = hashlib.sha256(bundle.provenance.spec_digest.encode())
     digest.update(bundle.machine.SerializeToString(deterministic=True))
     digest.update(bundle.cluster.SerializeToString(deterministic=True))
-    for secret in sorted(secrets, key=lambda one: (one.name, one.key)):
+    for secret in sorted(secrets, key=lambda entry: (entry.name, entry.key)):
         digest.update(hashlib.sha256(secret.SerializeToString(deterministic=True)).digest())
     return digest.hexdigest()[:ID_LENGTH]

@@ -6,7 +6,7 @@ A content is segments, whose literals are bytes. A text is a value whenever all 
 from google.protobuf.message import Message
 
 from slipway.contract.content import normal_segments
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 

@@ -3,7 +3,7 @@
 Lowering takes items out of their lists. A refusal that named one by its number then would name another one.
 """
 
-from slipway.contract.walk import items
+from slipway.contract.items import items
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import spec_pb2 as specpb
 

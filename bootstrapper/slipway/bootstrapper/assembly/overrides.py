@@ -8,7 +8,7 @@ from typing import Any, Final
 from google.protobuf import duration_pb2
 from google.protobuf.message import Message
 
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -52,7 +52,7 @@ def overrides_of(spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.ValueTy
 
 
 def is_whole(value: object) -> bool:
-    """Tell whether a field's value is replaced as a whole: it is no message, or one that is one value."""
+    """Return whether a field's value is replaced as a whole: it is no message, or one that is one value."""
     return not isinstance(value, Message) or isinstance(value, WHOLE)
 
 

@@ -44,22 +44,23 @@ def check_provision(request: provisioningpb.ProvisionRequest) -> CheckedSubject:
     bare = provisioningpb.ProvisionRequest()
     bare.CopyFrom(request)
     bare.ClearField("secrets")
-    found = [*validation.violations(bare, path="request"), *unknown_fields(request, path="request")]
-    found = [replace(one, path=one.path.removeprefix("request.")) for one in found]
-    found += [replace(one, path=f"spec.{one.path}") for one in structure.violations(spec)]
-    found += [replace(one, path=f"spec.{one.path}") for one in _plan(request.spec.plan)]
+    violations = [*validation.violations(bare, path="request"), *unknown_fields(request, path="request")]
+    violations = [replace(violation, path=violation.path.removeprefix("request.")) for violation in violations]
+    violations += [replace(violation, path=f"spec.{violation.path}") for violation in structure.violations(spec)]
+    violations += [replace(violation, path=f"spec.{violation.path}") for violation in _plan(request.spec.plan)]
     if request.spec.execution.literal_commands:
-        found.append(Violation("spec.execution.literal_commands", "must be unset", remedy="leave it out"))
-    found += _secrets(request.secrets)
+        violations.append(Violation("spec.execution.literal_commands", "must be unset", remedy="leave it out"))
+    violations += _secrets(request.secrets)
     complete_membership(spec, machine.name)
-    found.extend(membership_violations(spec, machine.name))
-    if not found:
+    violations.extend(membership_violations(spec, machine.name))
+    if not violations:
         merged = [*paths.reserved(spec.os), *path_violations(spec)]
-        found += [replace(one, path=f"spec.{one.path}") for one in merged]
-    if found:
+        violations += [replace(violation, path=f"spec.{violation.path}") for violation in merged]
+    if violations:
         index = item_index(spec)
         raise SpecInvalid(
-            "the request is not valid", violations=[replace(one, path=field_name(index, one.path)) for one in found]
+            "the request is not valid",
+            violations=[replace(violation, path=field_name(index, violation.path)) for violation in violations],
         )
     layers, plan = Layers(spec, machine.role), _plan_with_origins(request)
     return CheckedSubject(spec, clusterpb.Cluster(), machine, layers, plan, tuple(joining_warnings(spec)))

@@ -9,11 +9,18 @@ from google.protobuf.message import Message
 
 from slipway.bootstrapper.assembly.canonical_path import canonical, target_of
 from slipway.contract.errors import Violation
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import os_pb2 as ospb
 
-RESERVED = ("/etc/slipway", "/var/lib/slipway", "/run/cluster-api", "c:/run/cluster-api", "c:/programdata/slipway")
+RESERVED = (
+    "/etc/slipway",
+    "/var/lib/slipway",
+    "/run/slipway",
+    "/run/cluster-api",
+    "c:/run/cluster-api",
+    "c:/programdata/slipway",
+)
 """Folders that only Slipway writes to."""
 
 _DECISIVE = 1200

@@ -4,10 +4,14 @@ No provisioner and no pass knows of reports. The act that lowers steps sees by t
 all others: what fails while a machine is prepared is reported, too.
 """
 
+from collections.abc import Iterable
+
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.runners.step_data import REPORT
+from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.contract.content import literal
-from slipway.contract.errors import UnsupportedTarget, Violation
+from slipway.contract.errors import SpecInvalid, UnsupportedTarget, Violation
+from slipway.contract.grammars import grammars
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -41,6 +45,32 @@ def check_reporting(reporting: specpb.Reporting, target: clusterpb.Target) -> No
             "spec.reporting.sinks", "are not supported on Windows", remedy="leave them out on this machine"
         )
         raise UnsupportedTarget("reports by HTTP are not supported on Windows", violations=[wrong])
+
+
+def check_addresses(reporting: specpb.Reporting, secrets: Iterable[secretpb.Secret]) -> None:
+    """Refuse addresses that programs on the machine would read as something else: they stand in curl's configuration.
+
+    Raises:
+        SpecInvalid: an address is no URL of http or https; one line break may follow it, as in a file. No text holds
+            the value.
+    """
+    known = {(secret.name, secret.key): secret.value for secret in secrets}
+    path = reporting.origin.path or "spec.reporting"
+    wrong = []
+    for index, sink in enumerate(reporting.sinks):
+        for field, reference in (("url", sink.put.url), ("logsUrl", sink.put.logs_url)):
+            value = known.get((reference.name, reference.key), PLACEHOLDER)
+            if value != PLACEHOLDER and not _is_address(value):
+                problem = f"key {reference.key} of secret {reference.name} is not an absolute URL of http or https"
+                remedy = "write the address alone, with other characters percent-encoded"
+                wrong.append(Violation(f"{path}.sinks[{index}].put.{field}", problem, remedy=remedy))
+    if wrong:
+        raise SpecInvalid("the address of a report cannot be used", violations=wrong)
+
+
+def _is_address(value: bytes) -> bool:
+    text = value.removesuffix(b"\n").decode("ascii", errors="replace")
+    return text.startswith(("http://", "https://")) and grammars()["url"].check(text)
 
 
 def add_reporting(bundle: bundlepb.BootstrapBundle, reporting: specpb.Reporting) -> None:

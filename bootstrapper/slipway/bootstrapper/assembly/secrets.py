@@ -7,8 +7,9 @@ from google.protobuf.message import Message
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.field_index import FieldIndex, item_index
 from slipway.contract.errors import SecretMissing, Violation
+from slipway.contract.field_plans import holders_of, plan
+from slipway.contract.items import Item
 from slipway.contract.secret_references import references
-from slipway.contract.walk import Item, holders_of, plan
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import secret_pb2 as secretpb

@@ -25,7 +25,7 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 IMAGES_OWN_USER = "default"
-"""Name by which cloud-init means the user that the image has."""
+"""Name by which a first-boot system may mean the user that the image has."""
 
 _SECOND = 10**9
 """In nanoseconds."""
@@ -132,7 +132,7 @@ def _accounts(spec: specpb.MachineBootstrapSpec, os: ospb.OperatingSystem, path:
         if user.name == IMAGES_OWN_USER and not spec.imported.HasField("kind"):
             yield Violation(
                 f"{path}.users[{index}].name",
-                "is not the name of an account: cloud-init means the image's own user by it, and lets it use sudo",
+                "is not the name of an account: it may mean the image's own user, which may use sudo",
                 remedy="choose another name, or set defaultUser",
             )
 

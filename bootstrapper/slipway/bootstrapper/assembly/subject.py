@@ -16,8 +16,8 @@ from slipway.bootstrapper.field_index import FieldIndex, item_index
 from slipway.bootstrapper.kubernetes_documents.verdicts import DocumentMistake, document_mistakes
 from slipway.contract import validation
 from slipway.contract.errors import SpecInvalid, Violation
+from slipway.contract.items import Item
 from slipway.contract.unknown import unknown_fields
-from slipway.contract.walk import Item
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -72,36 +72,38 @@ def check_class(subject: bootstrappb.Subject) -> CheckedSubject:
 
 def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> CheckedSubject:
     spec, cluster, machine = subject.spec, subject.cluster, subject.machine
-    found = [*rule_violations(spec), *_prefixed("spec", structure.violations(spec))]
-    found += [*validation.violations(cluster, path="cluster"), *known]
+    violations = [*rule_violations(spec), *_prefixed("spec", structure.violations(spec))]
+    violations += [*validation.violations(cluster, path="cluster"), *known]
     for name, part in (("spec", spec), ("cluster", cluster)):
-        found += unknown_fields(part, path=name)
+        violations += unknown_fields(part, path=name)
     if not (machine.kubernetes_version or cluster.kubernetes_version):
-        where = "machine.kubernetes_version"
-        found.append(Violation(where, "is required here or in cluster.kubernetes_version", remedy="set one of them"))
+        remedy = "set it here, or in cluster.kubernetes_version"
+        violations.append(Violation("machine.kubernetes_version", "is required", remedy=remedy))
     if not cluster.HasField("endpoint"):
-        found.append(Violation("cluster.endpoint", "is required", remedy="set its host"))
+        violations.append(Violation("cluster.endpoint", "is required", remedy="set its host"))
     named = with_origins(spec)
     layers = Layers(named, machine.role)
     effective = effective_spec(named, machine.role)
     complete_membership(effective, machine.name)
-    found.extend(membership_violations(effective, machine.name))
-    arguments = [one.name for one in effective.kubernetes.control_plane.controller_manager.arguments]
-    found += networks.violations(cluster, machine.role, arguments=arguments)
+    violations.extend(membership_violations(effective, machine.name))
+    arguments = [argument.name for argument in effective.kubernetes.control_plane.controller_manager.arguments]
+    violations += networks.violations(cluster, machine.role, arguments=arguments)
     doubtful: list[DocumentMistake] = []
-    if not found:
+    if not violations:
         # Two parts that are sound each may exclude each other once they are merged.
         merged = [*structure.violations(effective), *paths.reserved(effective.os), *path_violations(effective)]
         broken, doubtful = _documents(effective, machine.kubernetes_version or cluster.kubernetes_version)
         merged += broken
         merged += paths.reserved_fields(effective.kubernetes, "kubernetes")
         merged += paths.reserved_fields(effective.engine_options, "engine_options")
-        found += [replace(one, path=f"spec.{place}") for one in merged for place in layers.written(one.path)]
-    if found:
+        violations += [
+            replace(violation, path=f"spec.{place}") for violation in merged for place in layers.written(violation.path)
+        ]
+    if violations:
         index = item_index(spec)
         raise SpecInvalid(
             "the spec of the machine is not valid",
-            violations=[replace(violation, path=field_name(index, violation.path)) for violation in found],
+            violations=[replace(violation, path=field_name(index, violation.path)) for violation in violations],
         )
     remarks = [_diagnostic(effective, DOCUMENT, mistake.path, mistake.message) for mistake in doubtful]
     remarks += joining_warnings(effective)
@@ -149,8 +151,10 @@ def rule_violations(spec: specpb.MachineBootstrapSpec, *, path: str = "spec") ->
     Texts of an imported spec that is bound to its format need fit no grammar yet: a command of the config completes
     them on the machine, in a file whose place it knows.
     """
-    found = list(validation.violations(spec, path=path))
-    return [one for one in found if not (spec.imported.bound_by and one.path.endswith(".segments"))]
+    violations = list(validation.violations(spec, path=path))
+    return [
+        violation for violation in violations if not (spec.imported.bound_by and violation.path.endswith(".segments"))
+    ]
 
 
 def path_violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
@@ -172,8 +176,8 @@ def written_places(subject: CheckedSubject, path: str) -> list[str]:
     return [_place(origin, inner) for origin in subject.layers.origins(path, item.message.origin)]
 
 
-def _prefixed(prefix: str, found: Iterable[Violation]) -> list[Violation]:
-    return [replace(one, path=f"{prefix}.{one.path}") for one in found]
+def _prefixed(prefix: str, violations: Iterable[Violation]) -> list[Violation]:
+    return [replace(violation, path=f"{prefix}.{violation.path}") for violation in violations]
 
 
 def field_name(index: FieldIndex[Item], path: str) -> str:

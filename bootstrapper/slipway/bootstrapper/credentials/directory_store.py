@@ -61,12 +61,12 @@ class DirectoryStore:
 
 
 def _renewed(gone: Collection[str], declared: Sequence[secretpb.SecretDeclaration]) -> tuple[str, ...]:
-    """Tell of each secret that had expired and was made again."""
+    """Report each secret that had expired and was made again."""
     return tuple(
-        f"The secret {one.name} had expired, and a new one was made: make it known to the running cluster, if there is "
-        "one, before a machine uses it."
-        for one in declared
-        if one.name in gone
+        f"The secret {declaration.name} had expired, and a new one was made: make it known to the running cluster, "
+        "if there is one, before a machine uses it."
+        for declaration in declared
+        if declaration.name in gone
     )
 
 

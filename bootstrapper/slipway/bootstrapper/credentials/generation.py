@@ -54,7 +54,7 @@ class SecretFactory:
         self._clock = clock
 
     def expired(self, secret: secretpb.Secret) -> bool:
-        """Tell whether a secret that this factory made is not accepted any more."""
+        """Return whether a secret that this factory made is not accepted any more."""
         return secret.HasField("expire_time") and secret.expire_time.ToDatetime(tzinfo=UTC) <= self._clock()
 
     def make_missing(

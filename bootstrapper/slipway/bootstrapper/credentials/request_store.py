@@ -28,7 +28,7 @@ class RequestStore:
         self._path = path
 
     def holds_any(self, declarations: Iterable[secretpb.SecretDeclaration]) -> bool:
-        """Tell whether the request holds one of the declared secrets at least."""
+        """Return whether the request holds one of the declared secrets at least."""
         return bool(named(self._material.secrets, declarations))
 
     def ensure(
@@ -68,7 +68,7 @@ async def ensured(
         SlipwayError: what the one that was asked raises.
     """
     declared = list(declarations)
-    asked = request if store is None or request.holds_any(declared) else store
-    if isinstance(asked, AwaitedStore):
-        return await asked.give(cluster, declared, settings)
-    return await asyncio.to_thread(asked.ensure, cluster, declared, settings)
+    asked_store = request if store is None or request.holds_any(declared) else store
+    if isinstance(asked_store, AwaitedStore):
+        return await asked_store.give(cluster, declared, settings)
+    return await asyncio.to_thread(asked_store.ensure, cluster, declared, settings)

@@ -37,7 +37,7 @@ def secrets_for_role(
     given = [places[place] for place in sorted(wanted)]
     # What a secret was made as counts, whatever somebody declares it to be by now.
     if role == clusterpb.ROLE_WORKER:
-        return [one for one in given if one.kind not in _AUTHORITIES or one.key == CERTIFICATE]
+        return [entry for entry in given if entry.kind not in _AUTHORITIES or entry.key == CERTIFICATE]
     return given
 
 

@@ -12,8 +12,8 @@ from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.delivery.compression import compress
 from slipway.bootstrapper.delivery.infrastructure import Counted, Infrastructure
 from slipway.contract.errors import UserDataTooLarge, Violation
+from slipway.contract.items import items
 from slipway.contract.secret_references import references
-from slipway.contract.walk import items
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
@@ -79,20 +79,20 @@ def fit(
 def _too_large(size: bootstrappb.Size, bundle: bundlepb.BootstrapBundle, *, how: str, who: str) -> UserDataTooLarge:
     """Make the refusal: at the largest of a person's own items, with what each of the largest adds."""
     largest = size.items[:_SHOWN]
-    shown = "; ".join(f"{describe(one.origin)} has {one.bytes} bytes" for one in largest)
+    shown = "; ".join(f"{describe(entry.origin)} has {entry.bytes} bytes" for entry in largest)
     taker = who or f"infrastructure {bundle.machine.target.infrastructure or '(unknown)'}"
-    told = (
+    sentence = (
         f"the user data of machine {bundle.machine.name} has {size.counted_bytes} bytes{how}, and the {taker} takes "
         f"{size.limit_bytes}"
     )
-    place = next((describe(one.origin) for one in size.items if one.origin.path), _MACHINE)
+    place = next((describe(item.origin) for item in size.items if item.origin.path), _MACHINE)
     return UserDataTooLarge(
-        f"{told}. Move content into remote files or into the image",
-        violations=[Violation(place, f"{told}; the largest parts, before that: {shown}")],
+        f"{sentence}. Move content into remote files or into the image",
+        violations=[Violation(place, f"{sentence}; the largest parts, before that: {shown}")],
         metadata={
             "size": str(size.counted_bytes),
             "limit": str(size.limit_bytes),
-            "breakdown": ",".join(f"{one.field_path}={one.bytes}" for one in largest),
+            "breakdown": ",".join(f"{entry.field_path}={entry.bytes}" for entry in largest),
         },
     )
 
@@ -106,12 +106,12 @@ def _how(row: Infrastructure, *, squeezed: bool) -> str:
 
 def item_sizes(bundle: bundlepb.BootstrapBundle) -> Sequence[bootstrappb.ItemSize]:
     """Give what each item adds to the bundle, in bytes with the secrets that it refers to, largest first."""
-    secrets = {(one.name, one.key): len(one.value) for one in bundle.secrets.secrets}
+    secrets = {(secret.name, secret.key): len(secret.value) for secret in bundle.secrets.secrets}
     sizes = [
         bootstrappb.ItemSize(origin=item.message.origin, field_path=item.path, bytes=_bytes(item.message, secrets))
         for item in items(bundle)
     ]
-    return sorted(sizes, key=lambda one: (-one.bytes, one.field_path))
+    return sorted(sizes, key=lambda item: (-item.bytes, item.field_path))
 
 
 def _bytes(message: Message, secrets: dict[tuple[str, str], int]) -> int:

@@ -34,14 +34,17 @@ class Inconsistency:
     message: str
 
 
-def namesakes(questions: Iterable[MachineQuestion]) -> Iterator[SourceProblem]:
-    """Give a problem for every machine that has the name of an earlier one: their user data could not be told apart."""
+def namesakes(questions: Iterable[MachineQuestion]) -> Iterator[tuple[str, SourceProblem]]:
+    """Give a problem, with the name, for every machine that has the name of an earlier one.
+
+    Their user data could not be told apart.
+    """
     seen: dict[str, MachineQuestion] = {}
     for entry in questions:
         if entry.name in seen:
             earlier = seen[entry.name].standing
             line = f"{earlier.file}:{earlier.position.line}" if earlier.position else earlier.file
-            yield entry.standing.problem(f"the machine in {line} has the same name")
+            yield entry.name, entry.standing.problem(f"the machine in {line} has the same name")
         seen.setdefault(entry.name, entry)
 
 

@@ -11,12 +11,15 @@ from slipway.bootstrapper.documents.machines import MachineQuestion, Standing
 from slipway.bootstrapper.documents.native import NativeCluster, NativeConfig, is_native
 from slipway.bootstrapper.documents.native_set import read_natives
 from slipway.bootstrapper.documents.places import Places
+from slipway.bootstrapper.documents.selected import Selected
 from slipway.bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
 from slipway.bootstrapper.importers.manifests import manifests_of, read_documents
 from slipway.bootstrapper.importers.placeholders import ADDRESS, KUBERNETES_VERSION
+from slipway.bootstrapper.importers.substitution import Expansion
 from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.contract.secret_references import references
 from slipway.contract.source_position import SourceError, SourceProblem
+from slipway.contract.yaml_document import Document
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -63,12 +66,43 @@ def read_document_set(  # noqa: PLR0913  # what a command line says, all by name
         set_missing: fill in plausible placeholders for variables, endpoint, versions and secrets that are missing.
         substitute: fill in variables at all; off for what has already gone through clusterctl.
         infrastructure: where machines run of which the documents do not tell it.
-        only: names of the machines that count, all where it is empty; others may be missing in the answer.
+        only: names of the machines that count, all where it is empty; what is wrong with others is a note, and they
+            may be missing in the answer.
 
     Raises:
         SourceError: undefined variables, or anything that is wrong with a document; with file, line and column.
     """
-    documents, expansions = read_documents(texts, variables, set_missing=set_missing, substitute=substitute)
+
+    def read(documents: list[Document], expansions: Mapping[str, Expansion]) -> DocumentSet:
+        return _document_set(documents, expansions, set_missing=set_missing, infrastructure=infrastructure, only=only)
+
+    try:
+        documents, expansions = read_documents(texts, variables, set_missing=set_missing, substitute=substitute)
+        document_set = read(documents, expansions)
+    except SourceError as error:
+        if not only:
+            raise
+        selected = Selected(only, set_missing=set_missing)
+        documents, expansions = selected.documents(texts, variables if substitute else None)
+        document_set, left_aside = selected.read(documents, lambda each: read(each, expansions), instead_of=error)
+        document_set.notes += left_aside
+        if not {*only} <= {question.name for question in document_set.questions}:
+            raise
+    filled = [expansions[name].text if name in expansions else text for name, text in texts.items()]
+    if len(documents) == 1 and len(filled) == 1 and documents[0].value["kind"] != "List":
+        document_set.lone = filled[0]
+    return document_set
+
+
+def _document_set(
+    documents: list[Document],
+    expansions: Mapping[str, Expansion],
+    *,
+    set_missing: bool,
+    infrastructure: str,
+    only: Collection[str],
+) -> DocumentSet:
+    """Give what documents describe, with the notes on their variables; see read_document_set."""
     notes = [note for each in expansions.values() for note in each.notes]
     native_set = read_natives(documents)
     configs, clusters = native_set.configs, native_set.clusters
@@ -81,7 +115,8 @@ def read_document_set(  # noqa: PLR0913  # what a command line says, all by name
         notes += [note for one in clusters for note in _complete(one)]
     named = [(machine, _config_of(machine, configs)) for machine in manifests.native]
     native = [_of_cluster_api(machine, config) for machine, config in named]
-    native += native_set.questions(elsewhere=manifests.clusters, named=[config for _, config in named])
+    native += native_set.questions(elsewhere=manifests.clusters, named=[config for _, config in named], only=only)
+    notes += native_set.left_aside()
     for question in native:
         namespace = question.standing.namespace
         config_maps = manifests.config_map_values.get(namespace, {})
@@ -93,13 +128,13 @@ def read_document_set(  # noqa: PLR0913  # what a command line says, all by name
         target = question.subject.machine.target
         if infrastructure and not (question.subject.spec.target.infrastructure or target.infrastructure):
             target.infrastructure = infrastructure
-    problems = list(namesakes(questions))
+    problems = [problem for machine, problem in namesakes(questions) if not only or machine in only]
     if problems:
         raise SourceError(problems)
-    filled = [expansions[name].text if name in expansions else text for name, text in texts.items()]
-    lone = filled[0] if len(documents) == 1 and len(filled) == 1 and documents[0].value["kind"] != "List" else ""
+    if native_set.has_mistakes and not {*only} <= {question.name for question in questions}:
+        raise native_set.error([])
     used = frozenset().union(*(expansion.variables for expansion in expansions.values()))
-    return DocumentSet(questions, list(dict.fromkeys(notes)), list(manifests.doubts), Places(documents), lone, used)
+    return DocumentSet(questions, list(dict.fromkeys(notes)), list(manifests.doubts), Places(documents), variables=used)
 
 
 def _complete(cluster: NativeCluster) -> Iterator[SourceProblem]:

@@ -35,7 +35,7 @@ def doubts(question: MachineQuestion, served: Mapping[str, Collection[str]]) -> 
     if choice.name and choice.name not in served:
         meant = _meant(choice.name, served, "one of your own has to be registered where this is rendered")
         yield Violation("spec.provisioner.name", f"no provisioner of this name comes with Slipway; {meant}")
-    formats = served.get(choice.name, []) if choice.name else [one for all_ in served.values() for one in all_]
+    formats = served.get(choice.name, []) if choice.name else [entry for all_ in served.values() for entry in all_]
     if choice.format and formats and choice.format not in formats:
         whose = "this provisioner" if choice.name else "a provisioner that comes with Slipway"
         meant = _meant(choice.format, formats, f"there are {', '.join(formats)}")
@@ -58,8 +58,8 @@ def _optional(question: MachineQuestion) -> Iterator[Violation]:
 
 
 def _meant(word: str, known: Collection[str], otherwise: str) -> str:
-    found = did_you_mean(word, known)
-    return f"did you mean {found}?" if found else otherwise
+    proposal = did_you_mean(word, known)
+    return f"did you mean {proposal}?" if proposal else otherwise
 
 
 def _version(question: MachineQuestion) -> Iterator[Violation]:

@@ -5,7 +5,7 @@ from functools import cache
 
 from google.protobuf.descriptor import Descriptor
 
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 

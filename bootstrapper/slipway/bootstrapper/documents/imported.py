@@ -10,7 +10,7 @@ from typing import Any
 
 from slipway.bootstrapper.documents.mistakes import Found
 from slipway.bootstrapper.importers import layout_paths
-from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION
+from slipway.bootstrapper.importers.mapping.context import FORMATS
 from slipway.contract.source_position import FieldPath
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -41,8 +41,8 @@ def set_imported(
     name = _named(reduce(_member, at, document))
     if name is None:
         return
-    if not isinstance(name, str) or name not in {CLOUD_CONFIG, IGNITION}:
-        yield (*at, *_PLACE), f"must be {CLOUD_CONFIG} or {IGNITION}"
+    if not isinstance(name, str) or name not in FORMATS:
+        yield (*at, *_PLACE), f"must be {' or '.join(FORMATS)}"
         return
     spec.imported.format = name
     for phase in _PHASES:

@@ -1,6 +1,6 @@
 """One machine, as a question that can be put to the bootstrapper, whatever kind of document it was described in."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.documents.native import CLUSTER, NativeCluster, NativeConfig
@@ -62,10 +62,32 @@ class MachineQuestion:
 
     def as_written(self, name: str) -> str:
         """Give the name that a field has in the user's documents; its own where that is not known, or is it already."""
-        if ": " in name:
-            return name
-        outer = next((one for one in enclosing(name) if one in self.written), None)
-        return name if outer is None else self.written[outer] + name[len(outer) :]
+        return as_written(name, self.written)
+
+
+def as_written(name: str, written: Mapping[str, str]) -> str:
+    """Give the name that a field has in the user's documents, by those of the fields around it; see MachineQuestion."""
+    if ": " in name:
+        return name
+    outer = next((field for field in enclosing(name) if field in written), None)
+    return name if outer is None else written[outer] + name[len(outer) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which machines count.
+
+    Attributes:
+        names: their names, empty where all count.
+        notes: what is wrong with others.
+    """
+
+    names: Collection[str]
+    notes: list[SourceProblem]
+
+    def counts(self, name: str) -> bool:
+        """Return whether a machine counts."""
+        return not self.names or name in self.names
 
 
 def native_questions(
@@ -74,6 +96,7 @@ def native_questions(
     *,
     elsewhere: Iterable[clusterpb.Cluster] = (),
     named: Iterable[NativeConfig] = (),
+    only: Choice | None = None,
 ) -> Iterator[MachineQuestion]:
     """Give the machines of our own documents.
 
@@ -85,6 +108,7 @@ def native_questions(
         clusters: the clusters that are described by hand.
         elsewhere: clusters known from Cluster API's own documents.
         named: configs that Cluster API's own documents name: their machines are known already.
+        only: the machines that count, all where it is not given.
 
     Raises:
         SourceError: the config of a machine is not there, or the cluster of a config cannot be told.
@@ -100,7 +124,8 @@ def native_questions(
                 meant = did_you_mean(entry.config, by_name)
                 hint = f"; did you mean {meant}?" if meant else ""
                 problem = f"no such SlipwayConfig in the files{hint}"
-                problems.append(cluster.document.source.problem((*path, "config"), problem))
+                into = problems if only is None or only.counts(entry.name) else only.notes
+                into.append(cluster.document.source.problem((*path, "config"), problem))
                 continue
             used.add(id(config))
             place = cluster.document.source.problem(path, "")

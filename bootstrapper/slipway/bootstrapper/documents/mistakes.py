@@ -8,7 +8,7 @@ told late than one that there is not.
 from collections.abc import Iterable
 
 from slipway.contract.source_position import FieldPath, SourceError, SourceProblem
-from slipway.contract.yaml_source import Source
+from slipway.contract.yaml_document import Source
 
 Found = tuple[FieldPath, str]
 """A field, and what is wrong with it."""
@@ -23,7 +23,7 @@ class Mistakes:
         self._found: dict[Found, None] = {}
 
     def __bool__(self) -> bool:
-        """Tell whether anything is wrong."""
+        """Return whether anything is wrong."""
         return bool(self._found)
 
     @property
@@ -36,19 +36,19 @@ class Mistakes:
         """The fields."""
         return [path for path, _ in self._found]
 
-    def add(self, found: Iterable[Found]) -> None:
+    def add(self, mistakes: Iterable[Found]) -> None:
         """Add what a check has found that depends on no other."""
-        self._found |= dict.fromkeys(found)
+        self._found |= dict.fromkeys(mistakes)
 
-    def add_apart(self, found: Iterable[Found]) -> None:
+    def add_apart(self, mistakes: Iterable[Found]) -> None:
         """Add what a check has found, but for what may follow from what was wrong before."""
         earlier = self.paths
-        self.add(one for one in found if not any(self._follows(one[0], path) for path in earlier))
+        self.add(violation for violation in mistakes if not any(self._follows(violation[0], path) for path in earlier))
 
-    def add_outside(self, found: Iterable[Found]) -> None:
+    def add_outside(self, mistakes: Iterable[Found]) -> None:
         """Add what a check of the plain tree has found, but for what stands within what was wrong before."""
         earlier = self.paths
-        self.add(one for one in found if not any(_begins(one[0], path) for path in earlier))
+        self.add(violation for violation in mistakes if not any(_begins(violation[0], path) for path in earlier))
 
     def check(self) -> None:
         """End here if anything is wrong.
@@ -60,7 +60,7 @@ class Mistakes:
             raise SourceError(self.problems)
 
     def _follows(self, path: FieldPath, wrong: FieldPath) -> bool:
-        """Tell whether a problem at `path` may follow from one at `wrong`."""
+        """Return whether a problem at `path` may follow from one at `wrong`."""
         holder = wrong[:-1]
         if _begins(path, wrong) or _begins(wrong, path):
             return True
@@ -81,7 +81,7 @@ def _holds_entries(wrong: FieldPath) -> bool:
 
 
 def _of_a_list_with(wrong: FieldPath, path: FieldPath) -> bool:
-    """Tell whether `path` is an entry, as a whole, of a list in which `wrong` stands."""
+    """Return whether `path` is an entry, as a whole, of a list in which `wrong` stands."""
     return bool(path) and isinstance(path[-1], int) and len(wrong) > len(path) and _begins(wrong, path[:-1])
 
 

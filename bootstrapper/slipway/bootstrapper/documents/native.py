@@ -17,9 +17,9 @@ from slipway.contract.errors import Violation
 from slipway.contract.grammars import grammars
 from slipway.contract.source_position import FieldPath, SourceError, did_you_mean, path_text, unknown_field
 from slipway.contract.yaml_decode import fill
+from slipway.contract.yaml_document import Document
 from slipway.contract.yaml_encode import encode
 from slipway.contract.yaml_names import person_path
-from slipway.contract.yaml_source import Document
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
@@ -51,8 +51,10 @@ class NativeConfig:
     def written(self) -> dict[str, str]:
         """Where the parts of the spec stand, as "Kind/name: path", by the names that errors have for them."""
         whole = f"{self.origin}: {'spec.template.spec' if self.kind == TEMPLATE else 'spec'}"
-        found = {"spec": whole} | {name: f"{whole}.{name}" for name in _PARTS}
-        return found | {f"target.{one.json_name}": f"{whole}.target.{one.json_name}" for one, _ in _stated(self.spec)}
+        paths = {"spec": whole} | {name: f"{whole}.{name}" for name in _PARTS}
+        return paths | {
+            f"target.{entry.json_name}": f"{whole}.target.{entry.json_name}" for entry, _ in _target_fields(self.spec)
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +72,13 @@ class NativeCluster:
         return f"{CLUSTER}/{self.name}"
 
 
-def _stated(spec: specpb.MachineBootstrapSpec) -> Sequence[tuple[FieldDescriptor, object]]:
+def _target_fields(spec: specpb.MachineBootstrapSpec) -> Sequence[tuple[FieldDescriptor, object]]:
     """Give the fields of its target that a spec states: they win over those of the machine."""
     return spec.target.ListFields()
 
 
 def is_native(document: Document) -> bool:
-    """Tell whether a document claims to be one of ours."""
+    """Return whether a document claims to be one of ours."""
     tree = document.value
     return isinstance(tree, dict) and str(tree.get("apiVersion", "")).startswith("bootstrap.slipway.dev/")
 
@@ -140,9 +142,9 @@ def read_partly(document: Document, *, origin: str = "") -> tuple[NativeConfig |
         if kind == TEMPLATE:
             mistakes.add(misplaced(tree))
         mistakes.add(set_imported(read.spec, tree, at=path[:-1], origin=origin or read.origin, path=path_text(path)))
-        mistakes.add_apart(_found(rule_violations(read.spec, path=""), path))
+        mistakes.add_apart(_as_mistakes(rule_violations(read.spec, path=""), path))
     else:
-        mistakes.add_apart(_found(validation.violations(read.spec), path))
+        mistakes.add_apart(_as_mistakes(validation.violations(read.spec), path))
     if kind != CLUSTER:
         mistakes.add_outside(emptied_lists(body, path))
     return read, mistakes
@@ -155,8 +157,10 @@ def meaningless(read: NativeConfig | NativeCluster) -> list[Found]:
     """
     if isinstance(read, NativeCluster):
         return []
-    found = [one for one in structure.violations(read.spec) if not one.path.endswith(".config_map_ref")]
-    return _found(found, ("spec", "template", "spec") if read.kind == TEMPLATE else ("spec",))
+    violations = [
+        violation for violation in structure.violations(read.spec) if not violation.path.endswith(".config_map_ref")
+    ]
+    return _as_mistakes(violations, ("spec", "template", "spec") if read.kind == TEMPLATE else ("spec",))
 
 
 def write_config(name: str, spec: specpb.MachineBootstrapSpec, *, namespace: str = "") -> dict[str, Any]:
@@ -171,8 +175,8 @@ def metadata(name: str, namespace: str) -> dict[str, str]:
     return {"name": name, **({"namespace": namespace} if namespace else {})}
 
 
-def _found(violations: Iterable[Violation], path: FieldPath) -> list[Found]:
-    return [((*path, *_parts(one)), one.description) for one in violations]
+def _as_mistakes(violations: Iterable[Violation], path: FieldPath) -> list[Found]:
+    return [((*path, *_parts(violation)), violation.description) for violation in violations]
 
 
 def _template(tree: Mapping[str, Any], mistakes: Mistakes) -> tuple[Any, FieldPath]:

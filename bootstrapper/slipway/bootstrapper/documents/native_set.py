@@ -1,15 +1,15 @@
 """Our own documents of a set, and everything that is wrong in them: told together, whichever check has found it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from slipway.bootstrapper.documents.machines import MachineQuestion, native_questions
+from slipway.bootstrapper.documents.machines import Choice, MachineQuestion, native_questions
 from slipway.bootstrapper.documents.mistakes import Mistakes
 from slipway.bootstrapper.documents.native import NativeCluster, NativeConfig, is_native, meaningless, read_partly
 from slipway.contract.source_position import FieldPath, SourceError, SourceProblem
+from slipway.contract.yaml_document import Document
 from slipway.contract.yaml_names import fields_by_key
-from slipway.contract.yaml_source import Document
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 _MACHINES: FieldPath = ("spec", "machines")
@@ -17,9 +17,15 @@ _MACHINES: FieldPath = ("spec", "machines")
 
 @dataclass(frozen=True, slots=True)
 class NativeSet:
-    """Our own documents, as far as they can be read, each with what is wrong with its fields."""
+    """Our own documents, as far as they can be read, each with what is wrong with its fields.
+
+    Attributes:
+        read: the documents.
+        notes: what is wrong with machines that are not selected.
+    """
 
     read: list[tuple[NativeConfig | NativeCluster, Mistakes]] = field(default_factory=list)
+    notes: list[SourceProblem] = field(default_factory=list)
 
     @property
     def configs(self) -> list[NativeConfig]:
@@ -30,6 +36,16 @@ class NativeSet:
     def clusters(self) -> list[NativeCluster]:
         """The clusters."""
         return [one for one, _ in self.read if isinstance(one, NativeCluster)]
+
+    @property
+    def has_mistakes(self) -> bool:
+        """Return whether anything is wrong with a field of them."""
+        return any(mistakes for _, mistakes in self.read)
+
+    def left_aside(self) -> Iterator[SourceProblem]:
+        """Give a note on each mistake, where it is no error: all are in machines that are not selected."""
+        for problem in [*self.notes, *(mistake for _, mistakes in self.read for mistake in mistakes.problems)]:
+            yield replace(problem, message="is wrong, and is left alone: the machine is not selected", code="")
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -44,7 +60,7 @@ class NativeSet:
             raise self.error(error.problems) from None
 
     def questions(
-        self, *, elsewhere: Iterable[clusterpb.Cluster], named: Iterable[NativeConfig]
+        self, *, elsewhere: Iterable[clusterpb.Cluster], named: Iterable[NativeConfig], only: Collection[str] = ()
     ) -> list[MachineQuestion]:
         """Give the machines of the documents, as native_questions does.
 
@@ -52,10 +68,14 @@ class NativeSet:
             SourceError: everything that is wrong in a document or with what it refers to.
         """
         found: list[MachineQuestion] = []
-        if self._machines_known():
+        paths = [(read, path) for read, mistakes in self.read for path in _paths(read, mistakes, only)]
+        if not any(isinstance(read, NativeCluster) and _hides_machines(path) for read, path in paths):
             with self.together():
-                found = list(native_questions(self.configs, self.clusters, elsewhere=elsewhere, named=named))
-        if any(mistakes for _, mistakes in self.read):
+                choice = Choice(only, self.notes)
+                found = list(
+                    native_questions(self.configs, self.clusters, elsewhere=elsewhere, named=named, only=choice)
+                )
+        if paths:
             raise self.error([])
         return found
 
@@ -66,11 +86,6 @@ class NativeSet:
             mistakes.add_apart(meaningless(one))
             problems += mistakes.problems
         return SourceError(dict.fromkeys([*problems, *more]))
-
-    def _machines_known(self) -> bool:
-        """Tell whether every cluster's machines and the configs they name are all there, to be looked up."""
-        paths = [path for one, mistakes in self.read if isinstance(one, NativeCluster) for path in mistakes.paths]
-        return not any(_hides_machines(path) for path in paths)
 
 
 def read_natives(documents: Iterable[Document]) -> NativeSet:
@@ -99,6 +114,18 @@ def read_natives(documents: Iterable[Document]) -> NativeSet:
     if problems:
         raise found.error(problems)
     return found
+
+
+def _paths(read: NativeConfig | NativeCluster, mistakes: Mistakes, only: Collection[str]) -> list[FieldPath]:
+    """Give where mistakes are, but for those of machines of a cluster that are not selected."""
+    if not only or isinstance(read, NativeConfig):
+        return mistakes.paths
+    machines, first = read.spec.machines, len(_MACHINES)
+    others = {index for index, entry in enumerate(machines) if entry.name not in only}
+    written = read.document.source.shape(_MACHINES)
+    if written is None or len(written.children) != len(machines):
+        others.clear()  # Entries that are none are not in the message: numbers are those of others.
+    return [path for path in mistakes.paths if path[:first] != _MACHINES or others.isdisjoint(path[first : first + 1])]
 
 
 def _hides_machines(path: FieldPath) -> bool:

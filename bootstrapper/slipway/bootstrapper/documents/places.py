@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from slipway.bootstrapper.namespaces import namespace_named
 from slipway.contract.source_position import FieldPath, SourceProblem
-from slipway.contract.yaml_source import Document, Source
+from slipway.contract.yaml_document import Document, Source
 
 _PART = re.compile(r"([^.\[\]]+)|\[([^\[\]]*)\]")
 
@@ -29,8 +29,8 @@ class Places:
         """
         name = re.sub(r" \(through [^()]*\)$", "", field)
         document, separator, path = name.rpartition(": ")
-        found = self._sources.get(document if separator else config, {})
-        source = found.get(namespace) or next(iter(found.values()), None)
+        sources = self._sources.get(document if separator else config, {})
+        source = sources.get(namespace) or next(iter(sources.values()), None)
         parts = parse(path)
         if source is None or not parts or (not separator and parts[0] not in source.root.children):
             return None

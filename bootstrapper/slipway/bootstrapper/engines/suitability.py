@@ -12,7 +12,7 @@ from slipway.bootstrapper.engines.remarks import NOT_USED_BY_ROLE, VERSION_SKEW,
 from slipway.bootstrapper.engines.request import VERSION_PATH, PlanRequest
 from slipway.bootstrapper.problems.remedies import remedy_of
 from slipway.contract.errors import KubernetesVersionUnsupported, Violation
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 UNUSED_BY_WORKERS = (
@@ -36,8 +36,8 @@ def check_features(
     remedies: Mapping[str, str],
 ) -> None:
     """Refuse what the engine does not take, and report what a worker carries without any effect."""
-    asked = bundlepb.BootstrapBundle(intent=bundle.intent, engine_options=bundle.engine_options)
-    for use in uses(asked):
+    intent = bundlepb.BootstrapBundle(intent=bundle.intent, engine_options=bundle.engine_options)
+    for use in uses(intent):
         if use.id not in features:
             remedy = remedies.get(use.id) or remedy_of(use, {})
             request.remarks.refuse(use.id, use.path, f"is nothing that {engine} can do", remedy=remedy)

@@ -1,7 +1,8 @@
 """The engines that a bootstrapper has, and which of them a machine gets."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.metadata import entry_points
+from functools import cache
+from importlib import metadata
 
 from slipway.bootstrapper.engines.engine import Engine
 from slipway.bootstrapper.engines.k0s.engine import K0sEngine
@@ -116,6 +117,12 @@ def _not_served(engine: Engine, field: str, must: str, served: Sequence[str]) ->
 def built_in_engines() -> EngineTable:
     """Give the engines that come with Slipway."""
     return EngineTable([KubeadmEngine(), K0sEngine()])
+
+
+@cache
+def entry_points(*, group: str) -> metadata.EntryPoints:
+    """Give the entry points of a group. It reads all packages, so once: while a process runs they stay the same."""
+    return metadata.entry_points(group=group)
 
 
 def installed_engines() -> EngineTable:

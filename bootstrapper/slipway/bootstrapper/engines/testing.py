@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 
 from slipway.bootstrapper.assembly.secrets import lift_inline
-from slipway.bootstrapper.compilation import ENGINE_NAMESPACES as NAMESPACES
-from slipway.bootstrapper.compilation import Compiler
+from slipway.bootstrapper.compilation.compiler import Compiler
+from slipway.bootstrapper.compilation.engine_plan import ENGINE_NAMESPACES as NAMESPACES
+from slipway.bootstrapper.compilation.machine_classes import without_identity
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, KEYS
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
@@ -27,12 +28,11 @@ from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.lowering.omission import take_out
 from slipway.bootstrapper.lowering.table import all_passes
-from slipway.bootstrapper.machine_classes import without_identity
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.contract.errors import SlipwayError
+from slipway.contract.feature_uses import uses
 from slipway.contract.features import unsupported
 from slipway.contract.secret_references import references
-from slipway.contract.walk import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb

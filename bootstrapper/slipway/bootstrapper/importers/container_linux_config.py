@@ -20,8 +20,10 @@ from slipway.bootstrapper.importers.container_linux_settings import Locksmith, N
 from slipway.bootstrapper.importers.container_linux_types import Boolean, Integer, Mode, Text
 from slipway.bootstrapper.importers.foreign import Foreign, read
 from slipway.contract.source_position import UNKNOWN_FIELD, FieldPath, Position, SourceError, SourceProblem, path_text
+from slipway.contract.yaml_document import Document, Source
+from slipway.contract.yaml_limits import SHORT
 from slipway.contract.yaml_scalars import TAG_PREFIX, plain_value
-from slipway.contract.yaml_source import SHORT, Document, Source, load_documents
+from slipway.contract.yaml_source import load_documents
 
 
 def _go_text(text: str, tag: str | None, plain: bool) -> str | bytes | None:  # noqa: FBT001 - ScalarReader's shape

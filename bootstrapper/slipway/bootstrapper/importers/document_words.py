@@ -26,7 +26,8 @@ from slipway.bootstrapper.importers.field_names import (
 from slipway.bootstrapper.importers.item_fields import Tokens, entry_name, field_tokens, field_value, items_in
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION
 from slipway.contract.errors import SlipwayError, Violation
-from slipway.contract.walk import uses, within
+from slipway.contract.feature_uses import uses
+from slipway.contract.items import within
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import spec_pb2 as specpb

@@ -21,7 +21,7 @@ from slipway.contract.source_position import (
     did_you_mean,
     unknown_field,
 )
-from slipway.contract.yaml_source import Source, Tree
+from slipway.contract.yaml_document import Source, Tree
 
 
 class Foreign(BaseModel):
@@ -158,7 +158,7 @@ def _model_in(annotation: Any) -> Any:
     """Give the model that a field's type holds, through Optional, lists and maps."""
     if _is_model(annotation):
         return annotation
-    return next((found for each in get_args(annotation) if (found := _model_in(each))), None)
+    return next((model for each in get_args(annotation) if (model := _model_in(each))), None)
 
 
 def _is_model(value: Any) -> bool:

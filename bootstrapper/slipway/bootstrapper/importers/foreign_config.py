@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from slipway.contract.source_position import FieldPath
-from slipway.contract.yaml_source import Source, Tree
+from slipway.contract.yaml_document import Source, Tree
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import secret_pb2 as secretpb

@@ -7,7 +7,7 @@ import re2
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
-from slipway.contract.walk import is_item
+from slipway.contract.field_plans import is_item
 from slipway.contract.yaml_names import fields_by_key
 
 _TOKEN = re2.compile(r"([A-Za-z0-9_]+)(\[[0-9]+\])?")

@@ -96,7 +96,7 @@ class _Token:
 
 
 def has_jinja(text: str) -> bool:
-    """Tell whether cloud-init would find anything of Jinja in the text."""
+    """Return whether cloud-init would find anything of Jinja in the text."""
     return _MARKS.search(text) is not None
 
 
@@ -128,14 +128,14 @@ def pieces(
     if not has_jinja(text):
         return [Piece(text=text)] if text else []
     tokens = list(_tokens(text))
-    found = [_piece(token, infrastructure, takes) for token in tokens]
+    result = [_piece(token, infrastructure, takes) for token in tokens]
     unsplittable = any(
         token.kind == "{%" or (piece.template is not None and re.search(r"[{}]", token.body))
-        for token, piece in zip(tokens, found, strict=True)
+        for token, piece in zip(tokens, result, strict=True)
     )
     if unsplittable:
         return [Piece(template=_settled(tokens, indent))]
-    return _joined(_trimmed(tokens, found, indent))
+    return _joined(_trimmed(tokens, result, indent))
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -189,9 +189,9 @@ def _fact(expression: str, infrastructure: str) -> contentpb.FactKind.ValueType 
     return _FACTS.get(name)
 
 
-def _trimmed(tokens: list[_Token], found: list[Piece], indent: str) -> Iterator[Piece]:
+def _trimmed(tokens: list[_Token], pieces: list[Piece], indent: str) -> Iterator[Piece]:
     """Cut the white space that Jinja cuts around its blocks."""
-    for index, (token, piece) in enumerate(zip(tokens, found, strict=True)):
+    for index, (token, piece) in enumerate(zip(tokens, pieces, strict=True)):
         if token.kind != "text":
             yield piece
             continue

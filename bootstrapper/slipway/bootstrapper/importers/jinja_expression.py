@@ -30,12 +30,12 @@ _TAG = re.compile(
 
 
 def is_statement(text: str) -> bool:
-    """Tell whether a text between `{%` and `%}` begins as a statement of Jinja, with the extension of cloud-init."""
+    """Return whether a text between `{%` and `%}` begins as a statement of Jinja, with the extension of cloud-init."""
     return _TAG.fullmatch(text.split(maxsplit=1)[0] if text.strip() else "") is not None
 
 
 def is_expression(text: str) -> bool:
-    """Tell whether a text between `{{` and `}}` can be an expression of Jinja."""
+    """Return whether a text between `{{` and `}}` can be an expression of Jinja."""
     position, before, kind, tested = 0, "", "sign", False
     closing: list[str] = []
     text = text.rstrip()
@@ -63,7 +63,7 @@ def is_expression(text: str) -> bool:
 
 
 def _may_follow(kind: str, before: str, now: str, word: str) -> bool:
-    """Tell whether a token may stand behind another one."""
+    """Return whether a token may stand behind another one."""
     ended = kind in {"value", "name", "close"}
     if before == "|":
         return now == "name" and _FILTER.fullmatch(word) is not None

@@ -19,7 +19,7 @@ def known_formats(command: str) -> frozenset[str]:
 
 
 def binds(command: str, format_name: str) -> bool:
-    """Tell whether a command knows the files of its own format and of no other."""
+    """Return whether a command knows the files of its own format and of no other."""
     return known_formats(command) == {format_name}
 
 

@@ -9,7 +9,8 @@ from slipway.bootstrapper.importers.foreign_config import ForeignConfig, ImportR
 from slipway.bootstrapper.importers.kubeadm_import import import_config
 from slipway.contract.errors import ImportInvalid, Violation
 from slipway.contract.source_position import SourceError, SourceProblem
-from slipway.contract.yaml_source import Limits, load_documents
+from slipway.contract.yaml_limits import Limits
+from slipway.contract.yaml_source import load_documents
 
 LIMITS = Limits(max_characters=1_572_864, max_nodes=50_000, max_documents=100)
 """How much one config may hold. Nothing larger than 1.5 MiB fits into a cluster's store, whose limit for one value that

@@ -26,7 +26,9 @@ from slipway.bootstrapper.importers.manifest_set import ManifestMachine, Manifes
 from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
 from slipway.bootstrapper.importers.substitution import Expansion, expand_all
 from slipway.contract.source_position import Position, SourceError, SourceProblem
-from slipway.contract.yaml_source import Document, limits_together, load_documents
+from slipway.contract.yaml_document import Document
+from slipway.contract.yaml_limits import limits_together
+from slipway.contract.yaml_source import load_documents
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
@@ -84,8 +86,8 @@ def manifests_of(
     Raises:
         SourceError: see read_manifests.
     """
-    objects = manifest_objects(documents)
-    return _Reader(objects, set_missing=set_missing, infrastructure=infrastructure, only=only).read([*notes])
+    objects = manifest_objects(documents, only=only)
+    return _Reader(objects, set_missing=set_missing, infrastructure=infrastructure).read([*notes])
 
 
 def read_documents(
@@ -115,11 +117,8 @@ def read_documents(
 
 
 class _Reader:
-    def __init__(
-        self, objects: ManifestObjects, *, set_missing: bool, infrastructure: str, only: Collection[str]
-    ) -> None:
+    def __init__(self, objects: ManifestObjects, *, set_missing: bool, infrastructure: str) -> None:
         self.objects = objects
-        self.only = only
         self.set_missing = set_missing
         self.infrastructure = infrastructure
         self.imported: dict[tuple[int, int, str, int], ImportResult] = {}
@@ -155,7 +154,7 @@ class _Reader:
             try:
                 set_distribution(where, text)
             except ValueError as error:
-                self.objects.problems.append(each.config.problem(path, str(error)))
+                self.objects.blame(each.config, [each.config.problem(path, str(error))], each.name)
         return where
 
     def _native(self, each: MachineSet) -> NativeMachine:
@@ -180,10 +179,7 @@ class _Reader:
         try:
             result = self._imported(each, where)
         except SourceError as error:
-            if self.only and each.name not in self.only:
-                self.objects.note(each.config, "has mistakes, and is left alone: its machines are not selected")
-            else:
-                self.objects.problems.extend(error.problems)
+            self.objects.blame(each.config, error.problems, each.name)
             return None
         machine = clusterpb.Machine(name=each.name, role=each.role, target=where)
         if result.spec.target.os_family:

@@ -118,17 +118,17 @@ def filled_in(commands: Sequence[str], *, texts: Iterable[str] = ()) -> FilledIn
     """
     lines = [command.strip() for command in commands]
     environment = _environment(lines)
-    found = environment
+    lines_in_use = environment
     marks: dict[str, contentpb.FactKind.ValueType] = {}
     for index, line in enumerate(lines):
         match = _SED.fullmatch(line)
         fact = next((kind for pattern, kind in _SED_VALUES if pattern.search(match["value"])), None) if match else None
         if match and fact is not None:
             marks[match["mark"]] = fact
-            found = [*found, index]
+            lines_in_use = [*lines_in_use, index]
     short = [index for index, line in enumerate(lines) if _WITHOUT_DOMAIN.fullmatch(line)]
     return FilledIn(
-        commands=tuple(sorted({*found, *(_exports(lines, found) if environment else ())})),
+        commands=tuple(sorted({*lines_in_use, *(_exports(lines, lines_in_use) if environment else ())})),
         environment=bool(environment),
         marks=marks,
         short=bool(short),
@@ -181,10 +181,10 @@ def _moved_copy(command: str) -> str:
     return moved["copy"] if moved else ""
 
 
-def _exports(lines: Sequence[str], found: Sequence[int]) -> list[int]:
+def _exports(lines: Sequence[str], lines_in_use: Sequence[int]) -> list[int]:
     """Give commands that export a variable which no other command uses: envsubst alone needed it."""
     exports = {index: match["name"] for index, line in enumerate(lines) if (match := _EXPORT.fullmatch(line))}
-    others = " ".join(line for index, line in enumerate(lines) if index not in exports and index not in found)
+    others = " ".join(line for index, line in enumerate(lines) if index not in exports and index not in lines_in_use)
     words = set(re.findall(r"\w+", others))
     return [index for index, name in exports.items() if name not in words]
 

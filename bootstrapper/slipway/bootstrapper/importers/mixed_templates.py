@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from google.protobuf.message import Message
 
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 _ONE_FILE_EACH = frozenset({"os", "commands"})
@@ -16,7 +16,7 @@ _ONE_FILE_EACH = frozenset({"os", "commands"})
 
 
 def mixed(spec: specpb.MachineBootstrapSpec) -> bool:
-    """Tell whether a file that will be made of the spec holds both facts and Jinja."""
+    """Return whether a file that will be made of the spec holds both facts and Jinja."""
     together: set[str] = set()
     for part, kinds in _texts(spec, part=""):
         if part in _ONE_FILE_EACH:

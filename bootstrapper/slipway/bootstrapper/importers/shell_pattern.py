@@ -109,5 +109,5 @@ def _regular(term: re.Match[str]) -> str:
 
 def _pairs(ranges: str) -> list[tuple[str, str]]:
     # A range that ends before it starts matches nothing.
-    found: list[tuple[str, str]] = _RANGE.findall(ranges)
-    return [(low, high) for low, high in found if not high or low <= high]
+    pairs: list[tuple[str, str]] = _RANGE.findall(ranges)
+    return [(low, high) for low, high in pairs if not high or low <= high]

@@ -12,7 +12,7 @@ from typing import Any
 
 import re2
 
-from slipway.bootstrapper.importers.go_template import printed
+from slipway.bootstrapper.importers.go_template_functions import printed
 
 _VERBS = re.compile(r"%(.)", re.DOTALL)
 _PLAIN_PATTERN = re.compile(
@@ -173,17 +173,17 @@ def _all_hold(text: str, version: tuple[Any, ...]) -> bool:
 
 
 def _constraints(text: str) -> list[re.Match[str]]:
-    found: list[re.Match[str]] = []
+    constraints: list[re.Match[str]] = []
     position, text = 0, text.rstrip()
     while position < len(text):
         match = _CONSTRAINT.match(text, position)
         if match is None or (position and not text[position].isspace()):
             raise ValueError
-        found.append(match)
+        constraints.append(match)
         position = match.end()
-    if not found:
+    if not constraints:
         raise ValueError
-    return found
+    return constraints
 
 
 def _holds(sign: str, text: str, version: tuple[Any, ...]) -> bool:

@@ -123,7 +123,16 @@ class Template:
 
 
 class VariablesUnset(SourceError):  # noqa: N818  # reads as what it is
-    """Variables of the texts have no value: whoever calls says how to give them one."""
+    """Variables of the texts have no value: whoever calls says how to give them one.
+
+    Attributes:
+        uses: each use of one of them.
+    """
+
+    def __init__(self, problems: Iterable[SourceProblem], uses: Iterable[SourceProblem]) -> None:
+        """Collect them."""
+        super().__init__(problems)
+        self.uses = tuple(uses)
 
 
 def expand_all(
@@ -146,7 +155,7 @@ def expand_all(
     # A placeholder may bring a default into use that needs further variables, so the round is repeated.
     while missing := [(each, call) for each in templates.values() for call in each.missing(values)]:
         if not set_missing:
-            raise VariablesUnset(_unset(missing))
+            raise VariablesUnset(_unset(missing), (each.of(call, "") for each, call in missing))
         for each, call in missing:
             if call.variable not in values:
                 values[call.variable] = placeholder(call.variable)

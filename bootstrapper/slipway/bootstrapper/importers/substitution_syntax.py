@@ -170,9 +170,9 @@ class _Parser:
         return call
 
     def take(self, text: str) -> bool:
-        found = self.text.startswith(text, self.position)
-        self.position += len(text) if found else 0
-        return found
+        is_next = self.text.startswith(text, self.position)
+        self.position += len(text) if is_next else 0
+        return is_next
 
     def run(self, character: str) -> bool:
         start = self.position

@@ -9,7 +9,9 @@ from slipway.bootstrapper.kubernetes_documents.required_fields import missing
 from slipway.bootstrapper.kubernetes_documents.strict_decoding import Mistake, mistakes
 from slipway.bootstrapper.kubernetes_documents.type_table import Known, Series, TypeTable, type_table
 from slipway.contract.source_position import SourceError, path_text
-from slipway.contract.yaml_source import Allowance, Document, Limits, load_documents
+from slipway.contract.yaml_document import Document
+from slipway.contract.yaml_limits import Allowance, Limits
+from slipway.contract.yaml_source import load_documents
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 _LIMITS = Limits(max_characters=1024 * 1024, max_nodes=50_000, max_documents=100)

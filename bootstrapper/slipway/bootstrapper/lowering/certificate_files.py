@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from slipway.bootstrapper.lowering.draft import CannotLower
 from slipway.bootstrapper.lowering.texts import literal_bytes
 from slipway.contract.content import literal
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 
@@ -28,8 +28,8 @@ def split_certificates(item: Item) -> Iterator[tuple[str, contentpb.Content]]:
         yield "", content
         return
     try:
-        found = x509.load_pem_x509_certificates(whole)
+        certificates = x509.load_pem_x509_certificates(whole)
     except ValueError:
         raise CannotLower(item, "the certificate is no X.509 in PEM", remedy="write it as PEM") from None
-    for number, certificate in enumerate(found, 1):
-        yield f"-{number}" if len(found) > 1 else "", literal(certificate.public_bytes(Encoding.PEM))
+    for number, certificate in enumerate(certificates, 1):
+        yield f"-{number}" if len(certificates) > 1 else "", literal(certificate.public_bytes(Encoding.PEM))

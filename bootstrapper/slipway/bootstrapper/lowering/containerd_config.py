@@ -118,6 +118,13 @@ def config_file(
     return ConfigFile(version=version, plugins=plugins)
 
 
+def sandbox_place(version: int) -> tuple[str, str]:
+    """Give the table, as its heading, and the key of the sandbox image in a file without one."""
+    if version == 2:  # noqa: PLR2004  # the version's number is its name
+        return f'plugins."{CRI_V2}"', "sandbox_image"
+    return f'plugins."{IMAGES_V3}".pinned_images', "sandbox"
+
+
 def toml_content(file: ConfigFile) -> contentpb.Content:
     """Give the file as content; passwords are segments of their own, spliced in as the strings that they stand for.
 
@@ -136,7 +143,7 @@ def toml_content(file: ConfigFile) -> contentpb.Content:
 
 
 def holds_secrets(content: contentpb.Content) -> bool:
-    """Tell whether a content refers to a secret."""
+    """Return whether a content refers to a secret."""
     return any(segment.WhichOneof("value") == "secret_ref" for segment in content.segments)
 
 

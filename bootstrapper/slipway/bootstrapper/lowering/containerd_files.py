@@ -15,7 +15,7 @@ from slipway.bootstrapper.lowering.draft import CannotLower
 from slipway.bootstrapper.lowering.registry_hosts import hosts_toml, needs_file
 from slipway.bootstrapper.os_profiles.profile import ContainerRuntime
 from slipway.contract.content import literal
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb

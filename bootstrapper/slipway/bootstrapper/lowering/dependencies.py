@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _TAGGED = re.compile(r"(LABEL|UUID|PARTLABEL|PARTUUID)=|/dev/disk/by-(label|uuid|partlabel|partuuid)/")
@@ -70,7 +70,7 @@ def _depends(  # noqa: PLR0913, PLR0917  # one argument for each kind of depende
 
 
 def _on_device(source: str, devices: set[str]) -> bool:
-    """Tell whether a source may be one of the devices or lie on it: a label or number may be that of any."""
+    """Return whether a source may be one of the devices or lie on it: a label or number may be that of any."""
     if devices and _TAGGED.match(source):
         return True
     return any(source.startswith(device) for device in devices)
@@ -105,5 +105,5 @@ def _folder(path: str) -> str:
 
 
 def _below(path: str, folders: set[str]) -> bool:
-    """Tell whether a path is one of the folders or lies in one, by the path's own parts: there may be many folders."""
+    """Return whether a path is one of the folders or in one, by the path's own parts: there may be many folders."""
     return path in folders or any(path[:at] in folders for at, sign in enumerate(path) if sign == "/")

@@ -13,7 +13,7 @@ from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.content import literal
 from slipway.contract.errors import UnsupportedTarget
 from slipway.contract.grammars import is_windows_path
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -62,10 +62,13 @@ class CannotLower(Exception):  # noqa: N818  # it is an answer, not a fault
         fields: Sequence[str] = (),
         field: str = "",
         alternative: str = "",
+        other_formats: bool = False,
     ) -> None:
         """Name the item, why, and what the user can do. Never a value. For the others see Problem."""
         name, origin = item.feature or item.path, item.message.origin
-        self.problem = Problem(name, item.path, reason, remedy, origin, field=field, alternative=alternative)
+        self.problem = Problem(
+            name, item.path, reason, remedy, origin, field=field, alternative=alternative, other_formats=other_formats
+        )
         super().__init__(self.problem.reason)
         self.item = item
         self.fields = tuple(fields)

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from slipway.bootstrapper.lowering.draft import PUBLIC, CannotLower, Draft, derived
 from slipway.bootstrapper.lowering.order import Rank
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 
@@ -20,7 +20,7 @@ def put_file(  # noqa: PLR0913  # a file has that many properties
     Raises:
         CannotLower: the spec has a file of that path, too.
     """
-    _claim(draft, item, path)
+    claim(draft, item, path)
     return draft.file(path, content, source=item.message, by=by, mode=mode)
 
 
@@ -32,7 +32,7 @@ def stage_text(  # noqa: PLR0913  # a file has that many properties
     Raises:
         CannotLower: the spec has a file of that path, too.
     """
-    _claim(draft, item, path)
+    claim(draft, item, path)
     file = ospb.File(path=path, content=content, owner="root", group="root", mode=PUBLIC)
     file.origin.CopyFrom(derived(item.message, by))
     draft.stage(file, rank=rank)
@@ -70,7 +70,12 @@ def each(draft: Draft, items: Iterable[Item], lower: Callable[[Item], T]) -> lis
     return made
 
 
-def _claim(draft: Draft, item: Item, path: str) -> None:
+def claim(draft: Draft, item: Item, path: str) -> None:
+    """Insist that nothing else writes a file.
+
+    Raises:
+        CannotLower: the spec has a file of that path, too.
+    """
     if draft.has_path(path):
         raise CannotLower(
             item,

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.lowering.runners.lower_steps import UNIT_NAME
 from slipway.bootstrapper.problems.problem import Problem
-from slipway.contract.walk import items
+from slipway.contract.items import items
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb

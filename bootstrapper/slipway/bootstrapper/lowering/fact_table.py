@@ -13,6 +13,7 @@ keys) and, for provider ids, the form that each cloud provider gives Node.spec.p
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from slipway.bootstrapper.lowering.first_boot import facts_of_reader
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 
@@ -175,25 +176,19 @@ _LINUX: dict[str, tuple[tuple[str, ...], dict[contentpb.FactKind.ValueType, tupl
     ),
 }
 
-# What cloud-init itself knows of its instance, by its names for templates, the first that has a value. A machine of
-# any infrastructure that cloud-init sets up has these. Source: cloud-init's page on instance data.
-_CLOUD_INIT: Mapping[contentpb.FactKind.ValueType, tuple[str, str]] = {
-    _H: ("ds.meta_data.hostname", HOST),
-    _L: ("ds.meta_data.local_hostname", HOST),
-    contentpb.FACT_KIND_SHORT_HOSTNAME: ("v1.local_hostname", LABEL),
-    _ID: ("ds.meta_data.instance_id v1.instance_id", WORD),
-    _V4: ("ds.meta_data.local_ipv4", IPV4),
-    _V6: ("ds.meta_data.ipv6", IPV6),
-    _PUB: ("ds.meta_data.public_ipv4", IPV4),
-    _REG: ("ds.meta_data.placement.region v1.region", WORD),
-    _AZ: ("ds.meta_data.availability_zone ds.meta_data.placement.availability_zone v1.availability_zone", WORD),
-    _TYPE: ("ds.meta_data.instance_type", WORD),
+_GRAMMARS: Mapping[contentpb.FactKind.ValueType, str] = {
+    _H: HOST,
+    _L: HOST,
+    contentpb.FACT_KIND_SHORT_HOSTNAME: LABEL,
+    _ID: WORD,
+    _V4: IPV4,
+    _V6: IPV6,
+    _PUB: IPV4,
+    _REG: WORD,
+    _AZ: WORD,
+    _TYPE: WORD,
 }
-
-_READERS: Mapping[str, tuple[str, Mapping[contentpb.FactKind.ValueType, tuple[str, str]]]] = {
-    "text/cloud-config": ("cloud_init", _CLOUD_INIT)
-}
-"""Readers of user data that can be asked for facts of their Linux machine: by media type, functions and names."""
+"""Grammars of the facts that what reads the user data knows of its machine, on whichever infrastructure."""
 
 # Facts whose functions have the same names on Windows; the others are not served there.
 _WINDOWS_SAME = ("aws", "azure", "gcp")
@@ -227,13 +222,17 @@ def read_row(kind: contentpb.FactKind.ValueType, target: clusterpb.Target, *, me
     What reads them may know the fact, and is asked first; else the infrastructure is.
     """
     own = row(kind, infrastructure=target.infrastructure, os_family=target.os_family)
-    program, known = _READERS.get(media_type, ("", {}))
-    if kind not in known or target.os_family != clusterpb.OS_FAMILY_LINUX:
+    reader = facts_of_reader(media_type)
+    names = reader.names.get(_name(kind)) if reader else None
+    if reader is None or names is None or target.os_family != clusterpb.OS_FAMILY_LINUX:
         return own
-    names, grammar = known[kind]
     if own is None:
-        return Source(programs=(program,), call=("known", names), grammar=grammar)
-    return replace(own, programs=(program, *own.programs), call=("known", names, *own.call))
+        return Source(programs=(reader.program,), call=("known", names), grammar=_GRAMMARS[kind])
+    return replace(own, programs=(reader.program, *own.programs), call=("known", names, *own.call))
+
+
+def _name(kind: contentpb.FactKind.ValueType) -> str:
+    return contentpb.FactKind.Name(kind).removeprefix("FACT_KIND_").lower()
 
 
 def infrastructures() -> tuple[str, ...]:

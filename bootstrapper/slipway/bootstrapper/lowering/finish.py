@@ -39,8 +39,8 @@ def finish(draft: Draft, supports: Sequence[provisionerpb.FeatureSupport], *, me
     for step in reports:
         step.phase = planpb.PHASE_PREPARE
     needs_runner = bool(reports) or any(is_handover(step) for step in plan.steps)
-    if STEPS in declared and not needs_runner and not any(isinstance(one, Wave) for one in prepared):
-        native = planpb.Plan(steps=[*(one for one in prepared if isinstance(one, planpb.Step)), *plan.steps])
+    if STEPS in declared and not needs_runner and not any(isinstance(entry, Wave) for entry in prepared):
+        native = planpb.Plan(steps=[*(entry for entry in prepared if isinstance(entry, planpb.Step)), *plan.steps])
         if not unsupported(native, supports):
             plan.steps.clear()
             plan.steps.extend(native.steps)
@@ -76,10 +76,10 @@ def prepared_items(draft: Draft) -> list[planpb.Step | Wave]:
         wave = _wave(draft, rank)
         if wave is not None:
             items.append(wave)
-        for number, one in enumerate(step for step in draft.prepared if step.rank == rank):
+        for number, entry in enumerate(step for step in draft.prepared if step.rank == rank):
             suffix = f"-{number}" if number else ""
-            step_id = f"{rank:02d}-{one.name}{suffix}"
-            items.append(planpb.Step(id=step_id, phase=planpb.PHASE_PREPARE, command=one.command))
+            step_id = f"{rank:02d}-{entry.name}{suffix}"
+            items.append(planpb.Step(id=step_id, phase=planpb.PHASE_PREPARE, command=entry.command))
     return items
 
 

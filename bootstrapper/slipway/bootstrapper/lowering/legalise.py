@@ -17,7 +17,7 @@ from slipway.bootstrapper.lowering.rounds import lower_round
 from slipway.bootstrapper.lowering.work import Legalised, Work
 from slipway.contract.errors import Violation
 from slipway.contract.features import Unsupported, by_id, unsupported
-from slipway.contract.walk import Item, items
+from slipway.contract.items import Item, items
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 FINISHED = ("plan.steps", "plan.entrypoint")
@@ -52,19 +52,19 @@ def legalise(
         work.refuse(refusal)
     reasons = dict(rejected or {})
     for _ in range(_MAX_ROUNDS):
-        wrong = [one for one in unsupported(draft.bundle, work.supports) if not one.use.id.startswith(FINISHED)]
-        found = faults(draft.bundle, wrong, reasons, optional=work.optional_features, supports=work.supports)
-        spared = spare(draft.bundle, found, work.optional_features, chosen=work.has_no_pass)
+        wrong = [entry for entry in unsupported(draft.bundle, work.supports) if not entry.use.id.startswith(FINISHED)]
+        faults_by_path = faults(draft.bundle, wrong, reasons, optional=work.optional_features, supports=work.supports)
+        spared = spare(draft.bundle, faults_by_path, work.optional_features, chosen=work.has_no_pass)
         if spared:
             reasons = work.leave_out(spared, reasons)
             continue
         affected = _affected(draft, wrong, reasons)
         if not affected:
             break
-        before, known = draft.copy() if found else None, work.result.copy()
+        before, known = draft.copy() if faults_by_path else None, work.result.copy()
         given_up = lower_round(work, affected, wrong, reasons)
         if before is not None:
-            spared = spare(before.bundle, found, work.optional_features, chosen=_one_of(given_up))
+            spared = spare(before.bundle, faults_by_path, work.optional_features, chosen=_one_of(given_up))
             if spared:
                 # No pass can do them, but the format can, without what is optional in them: the round begins anew.
                 draft.restore(before)
@@ -77,7 +77,7 @@ def legalise(
         raise AssertionError("lowering does not end: the table of passes is not a DAG")
     omitted, wrong = omit(draft.bundle, wrong, work.optional_features, work.supports)
     work.result.omitted += omitted
-    work.result.refusals += [not_taken(one, work.supports) for one in wrong]
+    work.result.refusals += [not_taken(entry, work.supports) for entry in wrong]
     return work.result
 
 
@@ -87,20 +87,20 @@ def _one_of(paths: Collection[str]) -> Callable[[Item], bool]:
 
 def _affected(draft: Draft, wrong: list[Unsupported], rejected: Collection[str]) -> list[Item]:
     """Give the items to be lowered now: those with unsupported uses, rejected ones, and whatever depends on them."""
-    paths = {one.use.item_path for one in wrong if one.use.item is not None} | set(rejected)
+    paths = {entry.use.item_path for entry in wrong if entry.use.item is not None} | set(rejected)
     holders = {outer for path in paths for outer in enclosing(path)}
     present = [item for item in items(draft.bundle) if not item.feature.startswith(FINISHED)]
     chosen = [item for item in present if item.path in holders]
     remaining = [item for item in present if item.path not in holders]
-    news: list[Item] = [*chosen, *draft.gone]
-    while news:
+    affected: list[Item] = [*chosen, *draft.gone]
+    while affected:
         # Only what is new can bring more along: what depends on the earlier ones has come already.
-        news = dependents(news, remaining)
-        taken = {item.path for item in news}
-        remaining = [item for item in remaining if item.path not in taken]
+        affected = dependents(affected, remaining)
+        affected_paths = {item.path for item in affected}
+        remaining = [item for item in remaining if item.path not in affected_paths]
     # In the bundle's order: what is put behind a file comes after it, whichever of the two brought the other along.
-    left = {item.path for item in remaining}
-    return [item for item in present if item.path not in left]
+    remaining_paths = {item.path for item in remaining}
+    return [item for item in present if item.path not in remaining_paths]
 
 
 def _drop_empty(draft: Draft) -> None:

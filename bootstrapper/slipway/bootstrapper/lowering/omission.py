@@ -13,7 +13,7 @@ from slipway.bootstrapper.field_index import enclosing
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.bootstrapper.problems.remedies import reason_of, remedy_of
 from slipway.contract.features import Supports, Unsupported
-from slipway.contract.walk import origin_of, within
+from slipway.contract.items import origin_of, within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
@@ -27,25 +27,25 @@ def omit(
     bundle: bundlepb.BootstrapBundle, wrong: Sequence[Unsupported], optional: Collection[str], supports: Supports
 ) -> tuple[list[Problem], list[Unsupported]]:
     """Take out the fields whose features are optional; give what was taken out, and the uses that are still wrong."""
-    chosen = [one for one in wrong if one.use.id in optional and _of_spec(one.use.path)]
-    paths = {one.use.path for one in chosen}
-    rest = [one for one in wrong if not any(within(one.use.path, path) for path in paths)]
+    chosen = [entry for entry in wrong if entry.use.id in optional and _of_spec(entry.use.path)]
+    paths = {entry.use.path for entry in chosen}
+    rest = [entry for entry in wrong if not any(within(entry.use.path, path) for path in paths)]
     take_all_out(bundle, paths)
-    return [not_taken(one, supports) for one in chosen], rest
+    return [not_taken(entry, supports) for entry in chosen], rest
 
 
-def not_taken(one: Unsupported, supports: Supports) -> Problem:
+def not_taken(entry: Unsupported, supports: Supports) -> Problem:
     """Say of a use why it cannot be honoured, and what to do."""
     origin = diagnosticpb.Origin()
-    origin.CopyFrom(origin_of(one.use.item))
-    remedy = remedy_of(one.use, supports)
-    return Problem(one.use.id, one.use.path, reason_of(one), remedy, origin, other_formats=True)
+    origin.CopyFrom(origin_of(entry.use.item))
+    remedy = remedy_of(entry.use, supports)
+    return Problem(entry.use.id, entry.use.path, reason_of(entry), remedy, origin, other_formats=True)
 
 
 def take_all_out(message: Message, paths: Iterable[str]) -> None:
     """Take out what field paths name, in any order and however often; what lies in another goes with it."""
     wanted = set(paths)
-    outermost = [path for path in wanted if not any(one in wanted for one in enclosing(path) if one != path)]
+    outermost = [path for path in wanted if not any(entry in wanted for entry in enclosing(path) if entry != path)]
     # The later ones first: what is before them keeps its place.
     for path in sorted(outermost, key=_position, reverse=True):
         take_out(message, path)
@@ -56,16 +56,16 @@ def _position(path: str) -> list[tuple[str, int]]:
 
 
 def take_out(message: Message, path: str) -> bool:
-    """Clear the field, or remove the entry of a list, that a field path names; tell whether it was there."""
+    """Clear the field, or remove the entry of a list, that a field path names; return whether it was there."""
     *above, (name, index) = _PART.findall(path)
     holder = message
     for outer, number in above:
         if outer not in holder.DESCRIPTOR.fields_by_name:
             return False
-        found = getattr(holder, outer)
-        if number and int(number) >= len(found):
+        value = getattr(holder, outer)
+        if number and int(number) >= len(value):
             return False
-        holder = found[int(number)] if number else found
+        holder = value[int(number)] if number else value
     if name not in {field.name for field, _ in holder.ListFields()}:
         return False
     if not index:

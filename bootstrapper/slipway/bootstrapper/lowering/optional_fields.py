@@ -14,8 +14,9 @@ from slipway.bootstrapper.lowering.draft import CannotLower
 from slipway.bootstrapper.lowering.omission import not_taken, take_all_out, take_out
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.errors import Violation
+from slipway.contract.feature_uses import Use, uses
 from slipway.contract.features import Supports, Unsupported
-from slipway.contract.walk import Item, Use, items, origin_of, uses
+from slipway.contract.items import Item, items, origin_of
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
 EXTENSION = "ext."
@@ -41,33 +42,33 @@ def faults(
     """
     if not optional:
         return {}
-    found = [(one.use.path, not_taken(one, supports)) for one in wrong]
+    faults_by_path = [(entry.use.path, not_taken(entry, supports)) for entry in wrong]
     known = {use.path: use for use in uses(message) if use.id in optional} if rejected else {}
-    for path, said in rejected.items():
+    for path, violation in rejected.items():
         use = known.get(path)
-        if use is not None and use.id == said.feature:
-            found.append((path, _of_use(use, said.description, said.remedy)))
+        if use is not None and use.id == violation.feature:
+            faults_by_path.append((path, _of_use(use, violation.description, violation.remedy)))
         else:
-            found.append((path, Problem("", path, "", _LEAVE_OUT)))
-    return by_outer(found)
+            faults_by_path.append((path, Problem("", path, "", _LEAVE_OUT)))
+    return by_outer(faults_by_path)
 
 
 def spare(
-    message: Message, found: ByPath, optional: Collection[str], *, chosen: Callable[[Item], bool]
+    message: Message, faults_by_path: ByPath, optional: Collection[str], *, chosen: Callable[[Item], bool]
 ) -> list[Problem]:
     """Take the fields out of chosen items where all that is wrong in an item is optional; give what was taken out."""
     gone: list[Problem] = []
-    for item in items(message) if found else ():
-        inside = found.get(item.path, [])
-        whole = any(one.path == item.path or one.feature.startswith(EXTENSION) for one in inside)
-        if not inside or whole or any(one.feature not in optional for one in inside) or not chosen(item):
+    for item in items(message) if faults_by_path else ():
+        inside = faults_by_path.get(item.path, [])
+        whole = any(entry.path == item.path or entry.feature.startswith(EXTENSION) for entry in inside)
+        if not inside or whole or any(entry.feature not in optional for entry in inside) or not chosen(item):
             continue
-        take_all_out(item.message, (one.path[len(item.path) :] for one in inside))
+        take_all_out(item.message, (entry.path[len(item.path) :] for entry in inside))
         # A field that the format does not declare may be refused by the provisioner besides: it is told once.
-        told: dict[tuple[str, str], Problem] = {}
-        for one in inside:
-            told.setdefault((one.path, one.feature), one)
-        gone += told.values()
+        reported: dict[tuple[str, str], Problem] = {}
+        for entry in inside:
+            reported.setdefault((entry.path, entry.feature), entry)
+        gone += reported.values()
     return gone
 
 
@@ -76,8 +77,8 @@ class OptionalUses:
 
     def __init__(self, message: Message, optional: Collection[str]) -> None:
         """Look at the bundle, if anything is optional at all."""
-        found = (use for use in uses(message) if use.id in optional) if optional else ()
-        self._by_outer = by_outer((use.path, use) for use in found)
+        optional_uses = (use for use in uses(message) if use.id in optional) if optional else ()
+        self._by_outer = by_outer((use.path, use) for use in optional_uses)
 
     def without(self, cannot: CannotLower) -> list[Problem]:
         """Take the fields that a pass cannot do out of its item, if all are optional; give what was taken out."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from slipway.bootstrapper.lowering.draft import Draft
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 Lower = Callable[[Sequence[Item], Draft], None]
@@ -41,7 +41,7 @@ class PassTable:
     ) -> None:
         """Index the passes; each feature and family has at most one, or a remedy in its place."""
         self._remedies = dict(remedies or {})
-        self._passes = {(one.feature, one.family): one for one in passes}
+        self._passes = {(pass_.feature, pass_.family): pass_ for pass_ in passes}
         if len(self._passes) != len(passes) or self._passes.keys() & self._remedies.keys():
             raise AssertionError("two passes, or a pass and a remedy, for the same feature and family")
 

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.os_profiles import OsProfile
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 
 Part = TypeVar("Part")
 

@@ -41,13 +41,13 @@ class ProgramText:
     def lines(self, called: Iterable[str]) -> list[str]:
         """Give what has to be sent for these functions to be called, in the order of the file."""
         wanted: set[str] = set()
-        left = [name for name in called if name in self.functions]
-        while left:
-            name = left.pop()
+        remaining = [name for name in called if name in self.functions]
+        while remaining:
+            name = remaining.pop()
             if name not in wanted:
                 wanted.add(name)
                 words = {word for line in self.functions[name] for word in _WORD.findall(line)}
-                left += words & self.functions.keys()
+                remaining += words & self.functions.keys()
         chosen = [line for name, body in self.functions.items() if name in wanted for line in body]
         return [*self.outside, *chosen] if wanted else []
 

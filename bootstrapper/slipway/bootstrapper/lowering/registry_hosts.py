@@ -37,7 +37,7 @@ def hosts_toml(registry: ospb.Registry, authorities: Sequence[str | None]) -> by
 
 
 def needs_file(registry: ospb.Registry) -> bool:
-    """Tell whether the registry is looked for elsewhere than at itself."""
+    """Return whether the registry is looked for elsewhere than at itself."""
     return bool(registry.endpoints or registry.server or registry.only_endpoints)
 
 

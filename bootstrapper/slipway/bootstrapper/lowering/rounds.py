@@ -16,7 +16,7 @@ from slipway.bootstrapper.problems.problem import Problem
 from slipway.bootstrapper.problems.remedies import reason_of, remedy_of
 from slipway.contract.errors import UnsupportedTarget, Violation
 from slipway.contract.features import Unsupported
-from slipway.contract.walk import Item, items, take_all
+from slipway.contract.items import Item, items, take_all
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
@@ -31,18 +31,18 @@ def lower_round(
     family = work.draft.target.os_family
     given_up: set[str] = set()
     known = OptionalUses(work.draft.bundle, work.optional_features)
-    taken: dict[str, list[Item]] = {}
+    groups: dict[str, list[Item]] = {}
     # All leave the bundle before any pass runs: one that gives up sets the bundle back, which replaces all items in it.
     # What the user puts at a path comes first: a pass that would write there, too, must see it.
     for item in take_all(sorted(affected, key=lambda item: item.feature not in OWNED)):
-        taken.setdefault(item.feature, []).append(item)
-    work.draft.gone += [item for group in taken.values() for item in group]
-    wrong_in = by_outer((one.use.path, one) for one in wrong)
-    rejected_in = by_outer((path, (path, one)) for path, one in rejected.items())
-    for feature, group in taken.items():
-        found = work.table.find(feature, family)
-        if found is not None:
-            given_up.update(_run(work, found, group, known))
+        groups.setdefault(item.feature, []).append(item)
+    work.draft.gone += [item for group in groups.values() for item in group]
+    wrong_in = by_outer((entry.use.path, entry) for entry in wrong)
+    rejected_in = by_outer((path, (path, entry)) for path, entry in rejected.items())
+    for feature, group in groups.items():
+        pass_ = work.table.find(feature, family)
+        if pass_ is not None:
+            given_up.update(_run(work, pass_, group, known))
         else:
             remedy = work.table.remedy(feature, family)
             for item in group:
@@ -53,7 +53,7 @@ def lower_round(
     return given_up
 
 
-def _run(work: Work, one: Pass, group: list[Item], known: OptionalUses) -> Iterator[str]:
+def _run(work: Work, pass_: Pass, group: list[Item], known: OptionalUses) -> Iterator[str]:
     """Run a pass, and again without what it cannot do: optional fields of items, or items, whose paths are given."""
     draft, remaining = work.draft, group
     left_out: dict[int, list[Problem]] = {}
@@ -61,8 +61,8 @@ def _run(work: Work, one: Pass, group: list[Item], known: OptionalUses) -> Itera
     draft.forget_paths()
     while remaining:
         try:
-            with span("lower", {"pass": one.id}):
-                one.lower(remaining, draft)
+            with span("lower", {"pass": pass_.id}):
+                pass_.lower(remaining, draft)
         except UnsupportedTarget as unknown:
             draft.restore(before)
             for item in remaining:
@@ -82,9 +82,9 @@ def _run(work: Work, one: Pass, group: list[Item], known: OptionalUses) -> Itera
                 yield each.item.path
             remaining = [item for item in remaining if id(item.message) not in given_up]
             continue
-        work.result.omitted += [one for item in remaining for one in left_out.get(id(item.message), ())]
+        work.result.omitted += [entry for item in remaining for entry in left_out.get(id(item.message), ())]
         into = sorted(_emitted(draft, before))
-        draft.passes.append(one.id)
+        draft.passes.append(pass_.id)
         draft.lowered += [
             bootstrappb.Lowered(feature=item.feature, field_path=item.path, origin=item.message.origin, into=into)
             for item in remaining
@@ -101,12 +101,12 @@ def _lacks_profile(work: Work, item: Item, unknown: UnsupportedTarget) -> None:
 
 def _emitted(draft: Draft, before: Draft) -> set[str]:
     more = _count(draft) - _count(before)
-    found = set(more)
+    features = set(more)
     if len(draft.staged) > len(before.staged):
-        found.add("os.files")
+        features.add("os.files")
     if len(draft.prepared) > len(before.prepared):
-        found.add("plan.steps")
-    return found
+        features.add("plan.steps")
+    return features
 
 
 def _count(draft: Draft) -> Counter[str]:
@@ -115,13 +115,13 @@ def _count(draft: Draft) -> Counter[str]:
 
 def _lack(work: Work, item: Item, wrong_in: Mapping[str, list[Unsupported]], remedy: str) -> None:
     """Give up an item that the format does not take and no pass lowers; `wrong_in` is by outer path."""
-    found = list(_apart(wrong_in.get(item.path, ())))
-    inside = [one for one in found if one.use.id not in work.optional_features] or found
+    lacking = list(_apart(wrong_in.get(item.path, ())))
+    inside = [entry for entry in lacking if entry.use.id not in work.optional_features] or lacking
     # Left out as a whole, an item is told of once.
-    for one in inside[:1] if item.feature in work.optional_features else inside:
-        whole = one.use.path == item.path and one.use.id not in work.supports
-        do = remedy if whole and remedy else remedy_of(one.use, work.supports, item_path=item.path)
-        work.give_up(item, work.in_vain(reason_of(one)), remedy=do, part=one.use.id)
+    for entry in inside[:1] if item.feature in work.optional_features else inside:
+        whole = entry.use.path == item.path and entry.use.id not in work.supports
+        do = remedy if whole and remedy else remedy_of(entry.use, work.supports, item_path=item.path)
+        work.give_up(item, work.in_vain(reason_of(entry)), remedy=do, part=entry.use.id)
     if inside:
         return
     why = work.in_vain("it depends on something that the format does not take")
@@ -133,8 +133,8 @@ def _apart(wrong: Iterable[Unsupported]) -> Iterator[Unsupported]:
     """Give uses of different features, those that lie in none of the others."""
     paths: set[str] = set()
     ids: set[str] = set()
-    for one in wrong:
-        if one.use.id not in ids and not any(outer in paths for outer in enclosing(one.use.path)):
-            yield one
-        paths.add(one.use.path)
-        ids.add(one.use.id)
+    for entry in wrong:
+        if entry.use.id not in ids and not any(outer in paths for outer in enclosing(entry.use.path)):
+            yield entry
+        paths.add(entry.use.path)
+        ids.add(entry.use.id)

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from slipway.bootstrapper.lowering.draft import CannotLower
 from slipway.contract.content import literal
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 
 def has_template(segments: Iterable[contentpb.Segment | contentpb.TextSegment]) -> bool:
-    """Tell whether a part is imported template text."""
+    """Return whether a part is imported template text."""
     return any(segment.WhichOneof("value") == "template" for segment in segments)
 
 

@@ -8,7 +8,7 @@ from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.errors import Violation
 from slipway.contract.features import Supports
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.contract.yaml_names import person_path
 
 
@@ -41,14 +41,14 @@ class Work:
         self.refuse(Problem(name, item.path, reason, remedy, origin, part=part, other_formats=True))
 
     def has_no_pass(self, item: Item) -> bool:
-        """Tell whether nothing can lower an item."""
+        """Return whether nothing can lower an item."""
         return self.table.find(item.feature, self.draft.target.os_family) is None
 
     def leave_out(self, spared: Sequence[Problem], rejected: Mapping[str, Violation]) -> dict[str, Violation]:
         """Note what was left out of items; give what of `rejected` is still there."""
         self.result.omitted += spared
-        gone = {one.path for one in spared}
-        return {path: one for path, one in rejected.items() if path not in gone}
+        gone = {entry.path for entry in spared}
+        return {path: entry for path, entry in rejected.items() if path not in gone}
 
     def in_vain(self, reason: str) -> str:
         """Give a reason, and where things are lowered at all, that this one cannot be."""
@@ -59,15 +59,15 @@ class Work:
         optional = problem.feature in self.optional_features
         (self.result.omitted if optional else self.result.refusals).append(problem)
 
-    def pass_on(self, item: Item, said: Mapping[str, Violation], otherwise: str) -> None:
+    def pass_on(self, item: Item, violations: Mapping[str, Violation], otherwise: str) -> None:
         """Refuse an item for all that the provisioner has said of it; `said` is by field path."""
-        for path, one in said.items():
+        for path, entry in violations.items():
             inner = person_path(path[len(item.path) :].removeprefix("."))
-            why = self.in_vain(one.description)
-            name = item.feature or one.feature or item.path
-            remedy = one.remedy or otherwise or f"change {inner or 'it'}, or leave it out"
+            why = self.in_vain(entry.description)
+            name = item.feature or entry.feature or item.path
+            remedy = entry.remedy or otherwise or f"change {inner or 'it'}, or leave it out"
             origin = item.message.origin
-            problem = Problem(name, item.path, why, remedy, origin, field=inner, part=one.feature, other_formats=True)
+            problem = Problem(name, item.path, why, remedy, origin, field=inner, part=entry.feature, other_formats=True)
             # An item without a feature of its own is more than what was refused in it: it cannot be left out for that.
             if item.feature:
                 self.refuse(problem)

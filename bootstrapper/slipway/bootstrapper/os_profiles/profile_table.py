@@ -70,7 +70,9 @@ class ProfileTable:
                 own.append(_parsed(path.read_text(encoding="utf-8")))
                 list(own[-1].rows())
             except ValidationError as error:
-                wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+                wrong = "; ".join(
+                    f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}" for mistake in error.errors()
+                )
                 raise ValueError(f"{path.name}: {wrong}") from None
             except yaml.MarkedYAMLError as error:
                 mark = error.problem_mark
@@ -110,8 +112,8 @@ class ProfileTable:
         """
         if not target.distribution:
             raise self._unstated(target)
-        found = self._distributions.get(target.distribution)
-        if found is None or found.family != target.os_family:
+        distribution = self._distributions.get(target.distribution)
+        if distribution is None or distribution.family != target.os_family:
             names = self._names(target)
             family = _BY_NUMBER.get(target.os_family, "this")
             raise UnsupportedTarget(
@@ -126,7 +128,7 @@ class ProfileTable:
                 ],
                 metadata={"supported": ",".join(names)},
             )
-        row = _by_version(found, target.os_version)
+        row = _by_version(distribution, target.os_version)
         if row is None:
             raise UnsupportedTarget(
                 "target.os_version: there is no OS profile for this version of the distribution: "
@@ -135,15 +137,17 @@ class ProfileTable:
                     Violation(
                         "target.os_version",
                         "has no OS profile for the distribution",
-                        remedy=f"choose {_some(sorted(found.rows))}, or add an OS profile",
+                        remedy=f"choose {_some(sorted(distribution.rows))}, or add an OS profile",
                     )
                 ],
-                metadata={"supported": ",".join(sorted(found.rows))},
+                metadata={"supported": ",".join(sorted(distribution.rows))},
             )
         return row
 
     def _names(self, target: clusterpb.Target) -> list[str]:
-        return sorted(name for name, one in self._distributions.items() if one.family == target.os_family)
+        return sorted(
+            name for name, distribution in self._distributions.items() if distribution.family == target.os_family
+        )
 
     def _unstated(self, target: clusterpb.Target) -> UnsupportedTarget:
         # os-release has the words; the list of names would leave no place in a remedy for who else takes the thing.
@@ -167,15 +171,15 @@ def _some(names: Sequence[str]) -> str:
     return f"one of {shown} ..." if len(names) > _MOST_NAMED else f"one of {shown}"
 
 
-def _by_version(found: _Distribution, version: str) -> OsProfile | None:
+def _by_version(distribution: _Distribution, version: str) -> OsProfile | None:
     if not version:
-        return found.rows[found.default_version]
+        return distribution.rows[distribution.default_version]
     parts = version.split(".")
     for length in range(len(parts), 0, -1):
-        row = found.rows.get(".".join(parts[:length]))
+        row = distribution.rows.get(".".join(parts[:length]))
         if row is not None:
             return row
-    return found.rows.get("")
+    return distribution.rows.get("")
 
 
 def _parsed(text: str) -> ProfileFile:

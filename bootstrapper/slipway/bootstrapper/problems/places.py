@@ -6,7 +6,8 @@ from dataclasses import replace
 from slipway.bootstrapper.assembly.layers import Layers
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.problems.problem import Problem
-from slipway.contract.walk import Use, origin_of, path_in_item, uses, within
+from slipway.contract.feature_uses import Use, uses
+from slipway.contract.items import origin_of, path_in_item, within
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb

@@ -12,8 +12,8 @@ from enum import Enum
 from google.protobuf.descriptor import EnumDescriptor
 
 from slipway.contract.errors import SlipwayError
+from slipway.contract.feature_uses import Use
 from slipway.contract.features import Supports, Unsupported
-from slipway.contract.walk import Use
 from slipway.contract.yaml_names import enum_names, person_path
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.reasons import Reason
@@ -74,11 +74,11 @@ class _Part(Enum):
     CONFIG_MAPS = ".config_maps"
 
 
-def reason_of(one: Unsupported) -> str:
+def reason_of(entry: Unsupported) -> str:
     """Say why a use cannot be honoured, beginning with its feature."""
-    if one.use.id == _CONTROL_PLANE:
+    if entry.use.id == _CONTROL_PLANE:
         return "the control plane of the cluster is made by something else, and this format's machines cannot join it"
-    return f"{one.use.id} {one.why}"
+    return f"{entry.use.id} {entry.why}"
 
 
 def remedy_of(use: Use, supports: Supports, *, item_path: str = "") -> str:
@@ -101,7 +101,7 @@ def remedy_of(use: Use, supports: Supports, *, item_path: str = "") -> str:
         return "choose this format for machines of another role only"
     if use.id.startswith("ext."):
         return "leave it out"
-    part = next((one for one in _Part if f"{one.value}." in f"{use.id}."), None)
+    part = next((entry for entry in _Part if f"{entry.value}." in f"{use.id}."), None)
     if part is _Part.FACTS:
         return _without_fact(use, supports)
     if part is _Part.TEMPLATES:

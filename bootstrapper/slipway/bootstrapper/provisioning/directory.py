@@ -58,8 +58,8 @@ class ProvisionerDirectory:
         """Give all instances as last told, the expired ones too."""
         if self._former and self._monotonic() >= self._former_until:
             self._former = []
-        known = {one.endpoint for one in self._instances}
-        return [*self._instances, *(one for one in self._former if one.endpoint not in known)]
+        known = {instance.endpoint for instance in self._instances}
+        return [*self._instances, *(entry for entry in self._former if entry.endpoint not in known)]
 
     def start(self) -> None:
         """Follow the registry from now on, in the background."""

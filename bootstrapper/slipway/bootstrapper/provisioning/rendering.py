@@ -152,9 +152,9 @@ def _broken(  # noqa: C901  # one line for each clause
     names = [attachment.name for attachment in response.attachments]
     if len(set(names)) != len(names) or any("/" in name or "\\" in name or name in {"", ".", ".."} for name in names):
         return "the attachments' names are not those of files, each once"
-    if any(hashlib.sha256(one.content).digest() != one.sha256 for one in response.attachments):
+    if any(hashlib.sha256(attachment.content).digest() != attachment.sha256 for attachment in response.attachments):
         return "an attachment does not have the stated hash"
-    if not request.accept_attachments and any(not one.operator_only for one in response.attachments):
+    if not request.accept_attachments and any(not attachment.operator_only for attachment in response.attachments):
         return "there are attachments although the caller can place none"
     return ""
 

@@ -77,13 +77,13 @@ class Scrubber:
         error.args = (error.message,)
         error.violations = tuple(
             dataclasses.replace(
-                one,
-                path=self.text(one.path),
-                description=self.text(one.description),
-                feature=self.text(one.feature),
-                remedy=self.text(one.remedy),
+                violation,
+                path=self.text(violation.path),
+                description=self.text(violation.description),
+                feature=self.text(violation.feature),
+                remedy=self.text(violation.remedy),
             )
-            for one in error.violations
+            for violation in error.violations
         )
         error.metadata = {self.text(key): self.text(value) for key, value in error.metadata.items()}
         if isinstance(error, ForeignStatus) and (not _REASON.fullmatch(error.reason) or self.holds(error.reason)):
@@ -93,8 +93,10 @@ class Scrubber:
     def diagnostics(self, response: provisionerpb.RenderResponse) -> None:
         """Scrub the diagnostics of an answer in place; of very many the first stay, and one counts the others."""
         length = 0
-        for index, one in enumerate(response.diagnostics):
-            length += sum(min(len(text), LONGEST_TEXT) for text in (one.message, one.code, one.field_path))
+        for index, diagnostic in enumerate(response.diagnostics):
+            length += sum(
+                min(len(text), LONGEST_TEXT) for text in (diagnostic.message, diagnostic.code, diagnostic.field_path)
+            )
             if length > _MOST_DIAGNOSTIC_TEXT:
                 surplus = len(response.diagnostics) - index
                 del response.diagnostics[index:]
@@ -104,22 +106,22 @@ class Scrubber:
                     message=f"the provisioner has {surplus} more remarks, which are too many to relay",
                 )
                 return
-            one.message, one.code, one.field_path = (
-                self.text(one.message),
-                self.text(one.code),
-                self.text(one.field_path),
+            diagnostic.message, diagnostic.code, diagnostic.field_path = (
+                self.text(diagnostic.message),
+                self.text(diagnostic.code),
+                self.text(diagnostic.field_path),
             )
 
     @cached_property
     def _wholes(self) -> tuple[str, ...]:
         """Secrets, and lines of them, as they are; of short ones every form, since they have no pieces."""
-        found: dict[str, None] = {}
+        texts: dict[str, None] = {}
         for secret in self._secrets:
             text = secret.decode(errors="replace").strip()
-            found |= dict.fromkeys([text] if text.isprintable() else _LINE.findall(text))
+            texts |= dict.fromkeys([text] if text.isprintable() else _LINE.findall(text))
             if len(secret) <= WINDOW:
-                found |= dict.fromkeys([*_forms(secret), *_groups(secret)])
-        return tuple(sorted((one for one in found if len(one) >= _SHORTEST), key=len, reverse=True))
+                texts |= dict.fromkeys([*_forms(secret), *_groups(secret)])
+        return tuple(sorted((entry for entry in texts if len(entry) >= _SHORTEST), key=len, reverse=True))
 
     @cached_property
     def _pieces(self) -> SecretPieces:
@@ -143,7 +145,7 @@ def _is_name(text: str) -> bool:
 
 def scrubber_of(bundle: bundlepb.BootstrapBundle) -> Scrubber:
     """Return the scrubber for texts about a bundle."""
-    return Scrubber(one.value for one in bundle.secrets.secrets)
+    return Scrubber(secret.value for secret in bundle.secrets.secrets)
 
 
 def _groups(secret: bytes) -> Iterator[str]:

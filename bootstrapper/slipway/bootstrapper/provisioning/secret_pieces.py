@@ -6,6 +6,7 @@ a terminal or written with other signs between is found as one that stands in on
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 WINDOW = 12
 """Letters and digits that are looked for as a piece of a longer secret. Fewer would meet common words."""
@@ -31,11 +32,18 @@ class SecretPieces:
         """Take forms of secrets: of long ones pieces are found, short ones as a whole."""
         self._long = "\n".join(dict.fromkeys(map(_letters, long)))
         self._short = {whole for form in short if len(whole := _letters(form)) >= _SHORTEST}
-        self._places: dict[str, list[int]] = {}
+        ends = len(self._long) - _GRAM + 1
+        self._grams = {self._long[place : place + _GRAM] for place in range(0, ends, _STRIDE)}
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where each gram stands; only texts that share a gram with a secret, which are few, need it."""
+        by_gram: dict[str, list[int]] = {}
         for place in range(0, len(self._long) - _GRAM + 1, _STRIDE):
-            places = self._places.setdefault(self._long[place : place + _GRAM], [])
+            places = by_gram.setdefault(self._long[place : place + _GRAM], [])
             if len(places) < _MOST_PLACES:
                 places.append(place)
+        return by_gram
 
     def covered(self, text: str) -> bytearray:
         """Give for each character of a text whether a piece of a secret goes over it."""
@@ -49,11 +57,12 @@ class SecretPieces:
     def _of_long(self, letters: str) -> Iterator[tuple[int, int]]:
         done = 0
         for start in range(len(letters) - _GRAM + 1):
-            if start + _GRAM <= done:
+            gram = letters[start : start + _GRAM]
+            if start + _GRAM <= done or gram not in self._grams:
                 continue
-            places = self._places.get(letters[start : start + _GRAM], ())
+            places = self._places[gram]
             spans = [self._extended(letters, start, place) for place in places]
-            first, last = max(spans, key=lambda span: span[1] - span[0], default=(0, 0))
+            first, last = max(spans, key=lambda span: span[1] - span[0])
             # What stands so often in the secrets that not every place is known counts without a look.
             if last - first >= WINDOW or len(places) == _MOST_PLACES:
                 yield first, last

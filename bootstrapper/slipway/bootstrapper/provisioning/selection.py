@@ -123,13 +123,13 @@ def all_candidates(
     return candidates
 
 
-def reaches(info: provisionerpb.FormatInfo, said: clusterpb.Target) -> bool:
-    """Tell whether a machine of such a target can have a format at all."""
-    if said.os_family and said.os_family not in info.os_families:
+def reaches(info: provisionerpb.FormatInfo, target: clusterpb.Target) -> bool:
+    """Return whether a machine of such a target can have a format at all."""
+    if target.os_family and target.os_family not in info.os_families:
         return False
-    if info.verbatim and not infrastructure(said).verbatim:
+    if info.verbatim and not infrastructure(target).verbatim:
         return False
-    return infrastructure(said).reads(info)
+    return infrastructure(target).reads(info)
 
 
 def _best(name: str, ready: Sequence[registrypb.ProvisionerInstance], wish: Wish) -> Candidate | None:

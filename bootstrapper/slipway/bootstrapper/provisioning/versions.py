@@ -11,7 +11,7 @@ from typing import Self
 from slipway.bootstrapper.artifacts.version import Version
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
-RULE = 'must be NAME>=VERSION or NAME==VERSION, such as "cloud-init>=0.1.0" or "talos==0.2.1" (quoted in a shell)'
+RULE = 'must be NAME>=VERSION or NAME==VERSION, such as "acme>=0.1.0" or "acme==0.2.1" (quoted in a shell)'
 _PIN, _MINIMUM = "==", ">="
 
 
@@ -47,7 +47,7 @@ class VersionRules:
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Self:
-        """Read rules such as "cloud-init>=0.1.0" and "talos==0.2.1".
+        """Read rules such as "acme>=0.1.0" and "other==0.2.1".
 
         Raises:
             ValueError: one is malformed, or a name has two.

@@ -101,7 +101,7 @@ class _Stream:
             self.events.append(_scalar(str(value).lower()))
         elif isinstance(value, Templated):
             # As a block, since what a template gives must not meet any quoting.
-            self.events.append(_scalar("".join(self._placed(piece) for piece in value.pieces), "|"))
+            self.events.append(_scalar("".join(self._place(piece) for piece in value.pieces), "|"))
         elif isinstance(value, Mapping):
             self.events.append(_MAPPING)
             for key, entry in value.items():
@@ -116,12 +116,12 @@ class _Stream:
                 self.put(entry)
             self.events.append(_LIST_END)
 
-    def _placed(self, piece: str | Template) -> str:
+    def _place(self, piece: str | Template) -> str:
         if isinstance(piece, str):
             return piece
-        return "\n".join(map(self._placed_line, contained(piece.text).split("\n")))
+        return "\n".join(map(self._place_line, contained(piece.text).split("\n")))
 
-    def _placed_line(self, line: str) -> str:
+    def _place_line(self, line: str) -> str:
         # The emitter must see blanks at the start, for they decide how a block is indented.
         word = line.lstrip(" ")
         if not word:

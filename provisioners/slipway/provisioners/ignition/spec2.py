@@ -30,11 +30,11 @@ def _storage(storage: dict[str, Any]) -> dict[str, Any]:
         ]
     for key in ("directories", "files", "links"):
         if key in storage:
-            translated[key] = [_placed(node, places) for node in storage[key]]
+            translated[key] = [_on_filesystem(node, places) for node in storage[key]]
     return translated
 
 
-def _placed(node: dict[str, Any], places: dict[str, str]) -> dict[str, Any]:
+def _on_filesystem(node: dict[str, Any], places: dict[str, str]) -> dict[str, Any]:
     """Give a node with its filesystem, the deepest that it lies on, and its path from that one's root."""
     path = node["path"]
     place = max((place for place in places if f"{path}/".startswith(f"{place}/")), key=len, default="")

@@ -28,7 +28,7 @@ def unit_file(sections: Sections) -> str:
 
 
 def is_value(value: str) -> bool:
-    """Tell whether a text can be a value of a unit file."""
+    """Return whether a text can be a value of a unit file."""
     return value.isprintable() and value == value.strip() and not value.endswith("\\")
 
 
@@ -65,7 +65,7 @@ def escaped_path(path: str) -> str:
 
 
 def is_unit_file(contents: str) -> bool:
-    """Tell whether Ignition can parse the contents of a unit. It fails the boot over one that it cannot."""
+    """Return whether Ignition can parse the contents of a unit. It fails the boot over one that it cannot."""
     section = False
     for line in re.sub(r"\\\n", " ", contents).split("\n"):
         text = line.strip()
@@ -79,5 +79,5 @@ def is_unit_file(contents: str) -> bool:
 
 
 def has_install_section(contents: str) -> bool:
-    """Tell whether a unit can be enabled."""
+    """Return whether a unit can be enabled."""
     return any(line.strip() == "[Install]" for line in contents.split("\n"))

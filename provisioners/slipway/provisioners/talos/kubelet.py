@@ -3,7 +3,7 @@
 import ipaddress
 from typing import Any
 
-from slipway.contract.yaml_source import SHORT, Limits, limits_together
+from slipway.contract.yaml_limits import SHORT, Limits, limits_together
 from slipway.provisioners.talos.arguments import arguments
 from slipway.provisioners.talos.documents import Kubelet, NodeIP
 from slipway.provisioners.talos.kubelet_fields import PROTECTED, known
@@ -79,7 +79,7 @@ def _is_address(text: str) -> bool:
 
 
 def schedules_everything(node: kubernetespb.NodeRegistration) -> bool | None:
-    """Tell whether a control plane's usual taint is left out; None when nobody said anything."""
+    """Return whether a control plane's usual taint is left out; None when nobody said anything."""
     if not node.HasField("taints"):
         return None
     return not any(_usual(taint) for taint in node.taints.items)

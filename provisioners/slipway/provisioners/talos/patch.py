@@ -126,5 +126,5 @@ def _kept(value: Any) -> Any:
 
 
 def _is_zero(value: Any) -> bool:
-    """Tell whether Talos takes the value for "not said": empty text and the number 0, but never a boolean."""
+    """Return whether Talos takes the value for "not said": empty text and the number 0, but never a boolean."""
     return value == "" or (isinstance(value, Spelling) and value.strip("+-0_") in ("", ".", "x", "o", "b"))

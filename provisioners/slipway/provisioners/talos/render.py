@@ -4,7 +4,7 @@ import re
 from typing import Any, Literal
 
 from slipway.contract.errors import UnsupportedTarget, Violation
-from slipway.contract.yaml_source import SHORT, limits_together
+from slipway.contract.yaml_limits import SHORT, limits_together
 from slipway.provisioners.talos import material as secret
 from slipway.provisioners.talos.capabilities import PATCH
 from slipway.provisioners.talos.cluster import cluster, image_tag

@@ -10,8 +10,10 @@ from typing import Any
 
 import yaml
 
+from slipway.contract.source_position import SourceError
+from slipway.contract.yaml_limits import SHORT, Limits
 from slipway.contract.yaml_scalars import plain_value
-from slipway.contract.yaml_source import SHORT, Limits, SourceError, load_documents
+from slipway.contract.yaml_source import load_documents
 
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 WRITTEN = Limits()

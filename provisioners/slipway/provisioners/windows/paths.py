@@ -13,8 +13,8 @@ def normal(path: str) -> str:
 def check_paths(system: ospb.OperatingSystem, ctx: RenderContext) -> None:
     """Refuse paths without a drive, and two items for what Windows takes for one path."""
     seen: dict[str, str] = {}
-    paths = [("os.directories", index, one.path) for index, one in enumerate(system.directories)]
-    paths += [("os.files", index, one.path) for index, one in enumerate(system.files)]
+    paths = [("os.directories", index, directory.path) for index, directory in enumerate(system.directories)]
+    paths += [("os.files", index, file.path) for index, file in enumerate(system.files)]
     for feature, index, path in paths:
         where = f"{feature}[{index}].path"
         if not is_windows_path(path):

@@ -21,5 +21,5 @@ def partition_device(disk: str, number: int) -> str:
 
 
 def is_partition(device: str) -> bool:
-    """Tell whether a name is that of one partition, or of the filesystem that is on one, and not of a disk."""
+    """Return whether a name is that of one partition, or of the filesystem that is on one, and not of a disk."""
     return _PARTITION.fullmatch(device) is not None

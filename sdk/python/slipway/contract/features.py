@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from google.protobuf.message import Message
 
-from slipway.contract.walk import Use, uses
+from slipway.contract.feature_uses import Use, uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -61,17 +61,17 @@ def unsupported(message: Message, supports: Supports | Iterable[provisionerpb.Fe
     """
     declared = supports if isinstance(supports, Mapping) else by_id(supports)
     counts: dict[str, int] = defaultdict(int)
-    found = []
+    entries = []
     for use in uses(message):
         support = declared.get(use.id)
         if support is None:
-            found.append(Unsupported(use, "is not supported"))
+            entries.append(Unsupported(use, "is not supported"))
             continue
         counts[use.id] += 1
         why = _outside(use, support, counts[use.id])
         if why:
-            found.append(Unsupported(use, why))
-    return found
+            entries.append(Unsupported(use, why))
+    return entries
 
 
 def undeclared(

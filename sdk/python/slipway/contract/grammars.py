@@ -203,7 +203,7 @@ _GRAMMARS = [
     _regular("feature-id", "a feature id such as os.files.append", r"[a-z][a-z0-9_./-]*"),
     _regular("file-mode", 'octal permission bits such as "0644"', r"0?[0-7]{3,4}|0o[0-7]{3,4}"),
     _regular("file-name", "a file name without folder", r"[A-Za-z0-9][A-Za-z0-9._+-]*"),
-    _regular("format-id", "a format such as ignition/3.3.0", r"[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9.-]+)?"),
+    _regular("format-id", "a format: NAME or NAME/VERSION", r"[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9.-]+)?"),
     Grammar("gecos", "one line without a colon", lambda text: _one_line(text) and ":" not in text),
     _regular(
         "home-template",

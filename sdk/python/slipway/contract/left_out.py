@@ -19,5 +19,5 @@ def left_out(value: str) -> dict[str, str]:
 
 
 def is_left_out(tree: Any) -> bool:
-    """Tell whether a plain tree is what stands in place of a value."""
+    """Return whether a plain tree is what stands in place of a value."""
     return isinstance(tree, dict) and set(tree) == {_KEY}

@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from google.protobuf.message import Message
 
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 
 M = TypeVar("M", bound=Message)
 

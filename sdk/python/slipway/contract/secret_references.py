@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from google.protobuf.message import Message
 
-from slipway.contract.walk import holders_of, plan
+from slipway.contract.field_plans import holders_of, plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 

@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from slipway.contract.errors import SpecInvalid, Violation
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 
 
 def check_request(request: Message) -> None:

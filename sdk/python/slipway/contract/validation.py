@@ -11,8 +11,8 @@ from google.protobuf import duration_pb2
 from google.protobuf.message import Message
 
 from slipway.contract.errors import Violation
+from slipway.contract.field_plans import FieldPlan, plan
 from slipway.contract.grammars import grammars
-from slipway.contract.walk import FieldPlan, plan
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import options_pb2 as optionspb
 
@@ -111,11 +111,11 @@ def _literal(message: Message) -> tuple[str, str] | None:
     if not isinstance(message, contentpb.MachineText | contentpb.Content):
         return None
     if message.segments:
-        parts = [one.WhichOneof("value") for one in message.segments]
+        parts = [segment.WhichOneof("value") for segment in message.segments]
         if any(part not in {"text", "data"} for part in parts):
             return None
-        found = [getattr(one, part or "") for one, part in zip(message.segments, parts, strict=True)]
-        return "segments", "".join(_as_text(part) for part in found)
+        values = [getattr(segment, part or "") for segment, part in zip(message.segments, parts, strict=True)]
+        return "segments", "".join(_as_text(part) for part in values)
     if isinstance(message, contentpb.MachineText):
         return ("value", message.value) if message.HasField("value") else None
     kind = message.WhichOneof("source")

@@ -12,8 +12,10 @@ from google.protobuf import timestamp_pb2
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+from slipway.contract.field_plans import is_item, plan
 from slipway.contract.go_duration import parse_duration
 from slipway.contract.grammars import grammars
+from slipway.contract.items import origin_of
 from slipway.contract.left_out import REFUSAL, is_left_out
 from slipway.contract.source_position import (
     FieldPath,
@@ -22,9 +24,8 @@ from slipway.contract.source_position import (
     path_text,
     unknown_field,
 )
-from slipway.contract.walk import is_item, origin_of, plan
+from slipway.contract.yaml_document import Source
 from slipway.contract.yaml_names import enum_names, fields_by_key, former_keys
-from slipway.contract.yaml_source import Source
 
 M = TypeVar("M", bound=Message)
 
@@ -234,7 +235,7 @@ class _Decoder:
 
 
 def _is_optional(field: FieldDescriptor) -> bool:
-    """Tell whether the field's oneof is only how proto3 writes `optional`."""
+    """Return whether the field's oneof is only how proto3 writes `optional`."""
     group = field.containing_oneof
     return group is not None and len(group.fields) == 1 and group.name == f"_{field.name}"
 
@@ -242,7 +243,7 @@ def _is_optional(field: FieldDescriptor) -> bool:
 def _in_full(value: Any, message: Message, path: FieldPath) -> str:
     """Say how a value is written for which somebody has left out the mapping around it; "" where it cannot be one."""
     keys = fields_by_key(message.DESCRIPTOR)
-    key = next((one for one in _PLAIN if one in keys), "")
+    key = next((entry for entry in _PLAIN if entry in keys), "")
     required = any(plan(field.containing_type)[field.number].rules.required for field in keys.values())
     if not key or required or isinstance(value, list) or value is None:
         return ""

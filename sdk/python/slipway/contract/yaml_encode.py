@@ -9,8 +9,8 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from slipway.contract.control_characters import has_controls
+from slipway.contract.field_plans import plan
 from slipway.contract.go_duration import format_duration
-from slipway.contract.walk import plan
 from slipway.contract.yaml_names import enum_names, fields_by_key
 from slipway.contract.yaml_scalars import plain_value
 

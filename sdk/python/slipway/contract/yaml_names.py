@@ -6,7 +6,7 @@ from functools import cache
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.descriptor_pb2 import DescriptorProto
 
-from slipway.contract.walk import ORIGIN, plan
+from slipway.contract.field_plans import ORIGIN, plan
 
 
 @cache

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -21,12 +21,10 @@ from slipway.contract.source_position import (
     SourceError,
     SourceProblem,
     path_text,
-    shown_key,
 )
+from slipway.contract.yaml_document import Document, Shape, Source, Tree
+from slipway.contract.yaml_limits import Limits
 from slipway.contract.yaml_scalars import TAG_PREFIX, ScalarReader, kubernetes_scalar
-
-Tree = Any
-"""A plain tree: dict with text keys, list, text, number, boolean, None. Read only."""
 
 Event = Any
 """An event of PyYAML, whose stubs do not know the events' own fields."""
@@ -35,114 +33,8 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _COLLECTION_TAGS = frozenset({None, "!", TAG_PREFIX + "map", TAG_PREFIX + "seq"})
 
 
-@dataclass(slots=True)
-class Allowance:
-    """Values that several texts may have together, aliases expanded: what is read of each is taken from it.
-
-    Sound texts of the same request are read one after the other. Each within its own limits, a hundred of them may
-    still be millions of values.
-    """
-
-    most: int
-    used: int = 0
-
-    @property
-    def is_used_up(self) -> bool:
-        """Whether the texts had more values than allowed; then none of a further text is read."""
-        return self.used > self.most
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much one text may hold: documents, nesting, and characters and nodes, both after aliases are expanded."""
-
-    max_characters: int = 8 * 1024 * 1024
-    max_depth: int = 100
-    max_nodes: int = 250_000
-    """Of a file; what is kept of a node is up to 700 bytes."""
-
-    max_documents: int = 5_000
-    """Empty ones count: each costs some kilobytes, and the time of its own checks."""
-
-    together: Allowance | None = None
-    """What the text may have together with others."""
-
-
-SHORT = Limits(max_characters=1024 * 1024, max_nodes=20_000, max_documents=100)
-"""What a field may hold whose text is YAML. A few lines with aliases can stand for millions of values."""
-
-
-def limits_together(each: Limits | None = None) -> Limits:
-    """Give limits for texts that are kept at the same time: all of them may hold as many values as one of them."""
-    each = each or Limits()
-    return replace(each, together=Allowance(each.max_nodes))
-
-
-@dataclass(slots=True)
-class Shape:
-    """What is kept of a node beside its value: where it stands, how it was written, its children."""
-
-    start: Position
-    style: str | None = None
-    text: str | None = field(default=None, repr=False)
-    size: int = 1
-    length: int = 0
-    """Characters of its keys and scalars, aliases expanded."""
-
-    keys: dict[str | int, Position] = field(default_factory=dict)
-    children: dict[str | int, "Shape"] = field(default_factory=dict, repr=False)
-
-
 _NO_CHILDREN: dict[Any, Any] = {}
 """Shared by all scalars, which are most of a text, and never written to."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where the fields of one document stand.
-
-    Attributes:
-        file: name of the file as the user gave it.
-        root: shape of the document's root.
-    """
-
-    file: str
-    root: Shape
-
-    def position(self, path: FieldPath) -> Position:
-        """Give the place of a field's key or a list's item, or of the nearest parent that is there."""
-        shape, position = self.root, self.root.start
-        for part in path:
-            if part not in shape.children:
-                break
-            position, shape = shape.keys[part], shape.children[part]
-        return position
-
-    def text_position(self, path: FieldPath, inner: Position) -> Position:
-        """Give the line in the file of a place inside a text value, exact for literal blocks (`|`)."""
-        shape = self.shape(path)
-        if shape is None or shape.style != "|":
-            return self.position(path)
-        return Position(shape.start.line + inner.line, 1)
-
-    def shape(self, path: FieldPath) -> Shape | None:
-        """Give the shape at a path, or None."""
-        shape: Shape | None = self.root
-        for part in path:
-            shape = shape.children.get(part) if shape else None
-        return shape
-
-    def problem(self, path: FieldPath, message: str) -> SourceProblem:
-        """Make a problem of a field."""
-        return SourceProblem(self.file, self.position(path), path_text(path), message)
-
-
-@dataclass(frozen=True)
-class Document:
-    """One document of a file: its tree and where the tree's fields stand."""
-
-    value: Tree = field(repr=False)
-    source: Source
 
 
 def load_documents(
@@ -181,7 +73,7 @@ _TAB = "a tab: indent with spaces"
 
 
 def _is_tab(text: str, mark: Any) -> bool:
-    """Tell whether a tab stands where the parser stopped."""
+    """Return whether a tab stands where the parser stopped."""
     line = next(itertools.islice(text.splitlines(), mark.line, None), "")
     return line[mark.column : mark.column + 1] == "\t"
 
@@ -359,19 +251,3 @@ def _depth(value: Tree) -> int:
     if isinstance(value, list):
         return 1 + max(map(_depth, value), default=0)
     return 0
-
-
-__all__ = [
-    "Allowance",
-    "Document",
-    "FieldPath",
-    "Limits",
-    "Position",
-    "Source",
-    "SourceError",
-    "SourceProblem",
-    "limits_together",
-    "load_documents",
-    "path_text",
-    "shown_key",
-]

@@ -47,11 +47,11 @@ class Admission:
         if self._closing.is_set():
             raise _draining()
         if call.streaming:
-            with self._streams.taken(caller_of(context)):
+            with self._streams.hold(caller_of(context)):
                 return await self._until_closing(proceed)
         if call.is_infrastructure:
             return await proceed()
-        with self._calls.taken(caller_of(context)):
+        with self._calls.hold(caller_of(context)):
             return await proceed()
 
     async def _until_closing(self, proceed: Proceed) -> object:
@@ -78,7 +78,7 @@ class _Places:
         self._taken: Counter[str] = Counter()
 
     @contextmanager
-    def taken(self, caller: str) -> Iterator[None]:
+    def hold(self, caller: str) -> Iterator[None]:
         """Take a place, and give it back.
 
         Raises:

@@ -115,8 +115,8 @@ class Chain(grpc.aio.ServerInterceptor):
         handle: Callable[[Any], Awaitable[Any]],
     ) -> Any:
         async def read_and_handle() -> Any:
-            given = await request()
-            return await _through(self._inner, call, context, lambda: handle(given))
+            message = await request()
+            return await _through(self._inner, call, context, lambda: handle(message))
 
         return await _through(self._outer, call, context, read_and_handle)
 

@@ -63,13 +63,13 @@ class HealthServicer(health_pb2_grpc.HealthServicer):  # type: ignore[misc]  # w
         """Set one service; without effect after ``end``."""
         if not self._ended:
             self._states[service] = _STATES[serving]
-            self._tell()
+            self._notify()
 
     def end(self) -> None:
         """Set every service to NOT_SERVING for good."""
         self._ended = True
         self._states = dict.fromkeys(self._states, _STATES[False])
-        self._tell()
+        self._notify()
 
     async def Check(self, request: Any, context: ServicerContext) -> Any:  # noqa: N802  # the service's name
         """See health.proto."""
@@ -93,7 +93,7 @@ class HealthServicer(health_pb2_grpc.HealthServicer):  # type: ignore[misc]  # w
                 continue
             await changed.wait()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""The TLS of HTTPS servers, whose clients show no certificate: follows tls.crt and tls.key of a directory."""
+"""The TLS of HTTPS servers: follows tls.crt and tls.key of a directory, and ca.crt where clients show certificates."""
 
 import ssl
 from pathlib import Path
@@ -6,15 +6,17 @@ from pathlib import Path
 import structlog
 
 _FILES = ("tls.crt", "tls.key")
+_AUTHORITY = "ca.crt"
 _log = structlog.get_logger("slipway.rpc")
 
 
 class RenewedContext:
     """A server's TLS with the newest certificate of a directory at every new connection."""
 
-    def __init__(self, directory: Path) -> None:
-        """Use a directory."""
+    def __init__(self, directory: Path, *, verifies_clients: bool = False) -> None:
+        """Use a directory; with `verifies_clients`, a client may show a certificate that ca.crt there has signed."""
         self._directory = directory
+        self._verifies_clients = verifies_clients
         self._fingerprint: tuple[tuple[int, int], ...] = ()
         self._current = self._load()
 
@@ -43,8 +45,12 @@ class RenewedContext:
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         chain, key = (self._directory / name for name in _FILES)
         context.load_cert_chain(chain, key)
+        if self._verifies_clients:
+            context.load_verify_locations(self._directory / _AUTHORITY)
+            context.verify_mode = ssl.CERT_OPTIONAL
         return context
 
     def _stat(self) -> tuple[tuple[int, int], ...]:
-        found = [(self._directory / name).stat() for name in _FILES]
-        return tuple((one.st_mtime_ns, one.st_ino) for one in found)
+        names = (*_FILES, _AUTHORITY) if self._verifies_clients else _FILES
+        statuses = [(self._directory / name).stat() for name in names]
+        return tuple((entry.st_mtime_ns, entry.st_ino) for entry in statuses)

@@ -15,7 +15,7 @@ _log = structlog.get_logger("slipway.rpc")
 
 async def request_scope(call: Call, context: ServicerContext, proceed: Proceed) -> object:
     """Take over the caller's request id where it is well formed, else make one; log the outcome."""
-    call.request_id = _given(context) or uuid.uuid4().hex
+    call.request_id = _caller_id(context) or uuid.uuid4().hex
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request_id=call.request_id)
     start = time.perf_counter()
@@ -32,7 +32,7 @@ async def request_scope(call: Call, context: ServicerContext, proceed: Proceed) 
         )
 
 
-def _given(context: ServicerContext) -> str:
+def _caller_id(context: ServicerContext) -> str:
     for key, value in context.invocation_metadata() or ():
         if key == REQUEST_ID and isinstance(value, str) and _WELL_FORMED.fullmatch(value):
             return value

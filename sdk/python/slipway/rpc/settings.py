@@ -110,9 +110,9 @@ class ServerSettings(BaseSettings):
         Raises:
             click.UsageError: they are not valid; the text names the settings, never a value.
         """
-        given = {key: value for key, value in {**(flags or {}), **more}.items() if value is not None}
+        values = {key: value for key, value in {**(flags or {}), **more}.items() if value is not None}
         try:
-            return cls(**given)
+            return cls(**values)
         except ValidationError as error:
             raise click.UsageError("\n".join(_explained(error))) from None
 

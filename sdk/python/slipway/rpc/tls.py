@@ -51,10 +51,10 @@ class CertificateFiles:
             TlsFilesError: a file is missing.
         """
         try:
-            found = [self._path(name).stat() for name in NAMES]
+            statuses = [self._path(name).stat() for name in NAMES]
         except OSError:
             raise TlsFilesError(f"{self._directory}: a file vanished while it was looked at") from None
-        return tuple((one.st_mtime_ns, one.st_ino, one.st_size) for one in found)
+        return tuple((entry.st_mtime_ns, entry.st_ino, entry.st_size) for entry in statuses)
 
     def read(self) -> Certificates:
         """Read the files.

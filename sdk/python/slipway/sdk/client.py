@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from slipway.contract.errors import Violation
+from slipway.contract.items import within
 from slipway.contract.roles import BOOTSTRAPPER
-from slipway.contract.walk import within
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
 from slipway.rpc.tls import CertificateFiles

@@ -36,7 +36,7 @@ def unsupported_feature(refusals: Iterable[Refusal], *, format_id: str) -> Unsup
     features = sorted({refusal.feature for refusal in unique})
     return UnsupportedFeature(
         f"{format_id} does not support {', '.join(features)}: lower it or choose another provisioner",
-        violations=[Violation(one.path, one.message, one.feature, one.remedy) for one in unique],
+        violations=[Violation(entry.path, entry.message, entry.feature, entry.remedy) for entry in unique],
         metadata={"features": ",".join(features)},
     )
 

@@ -28,24 +28,24 @@ class _Watched:
 
 def unknown_values(bundle: bundlepb.BootstrapBundle) -> list[str]:
     """Give the paths of values that have no name, in what is rendered of a bundle."""
-    found: list[str] = []
-    _collect(bundle, _watched(bundle.DESCRIPTOR, only=_PARTS), "", found)
-    return found
+    paths: list[str] = []
+    _collect(bundle, _watched(bundle.DESCRIPTOR, only=_PARTS), "", paths)
+    return paths
 
 
-def _collect(message: Message, watched: Mapping[int, _Watched], above: str, found: list[str]) -> None:
+def _collect(message: Message, watched: Mapping[int, _Watched], above: str, paths: list[str]) -> None:
     for descriptor, value in message.ListFields():
         field = watched.get(descriptor.number)
         if field is None:
             continue
         if field.known is not None:
             if any(number not in field.known for number in (value if field.repeated else (value,))):
-                found.append(f"{above}{field.name}")
+                paths.append(f"{above}{field.name}")
         elif field.repeated:
             for index, entry in enumerate(value):
-                _collect(entry, _watched(entry.DESCRIPTOR), f"{above}{field.name}[{index}].", found)
+                _collect(entry, _watched(entry.DESCRIPTOR), f"{above}{field.name}[{index}].", paths)
         else:
-            _collect(value, _watched(value.DESCRIPTOR), f"{above}{field.name}.", found)
+            _collect(value, _watched(value.DESCRIPTOR), f"{above}{field.name}.", paths)
 
 
 @cache

@@ -14,8 +14,8 @@ from slipway.conformance.outcome import NotRun, all_hold, expect
 from slipway.conformance.session import Session
 from slipway.conformance.subject import Answer
 from slipway.conformance.trial import Trial, feature_trials
+from slipway.contract.feature_uses import uses
 from slipway.contract.features import compute_features
-from slipway.contract.walk import uses
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 

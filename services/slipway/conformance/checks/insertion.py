@@ -15,7 +15,7 @@ from slipway.conformance.session import Session
 from slipway.conformance.trial import feature_trials
 from slipway.conformance.variations import Steps, held_by
 from slipway.contract.features import compute_features
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb

@@ -12,7 +12,7 @@ from slipway.conformance.outcome import Unverified, all_hold, expect
 from slipway.conformance.session import Session
 from slipway.conformance.surplus import surplus
 from slipway.conformance.trial import Trial, feature_trials
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 

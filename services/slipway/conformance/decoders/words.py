@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 _SHELL_SPECIAL = set("|&;<>()$`*?[]{}~#!\n")
-_BYTES = re.compile(r"(?:\\x[0-9A-Fa-f]{2})+")
+_BYTES = re.compile(r"(?:\\x[0-9A-Fa-f]{2})++")
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "s": " "}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from slipway.controller import ownership
 from slipway.controller.opt_in.questions import presets_token
-from slipway.controller.resources import KUBEADM_CONFIGS, KUBEADM_GROUP, Json
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, KUBEADM_GROUP, Json
 
 _VERSION = "admission.k8s.io/v1"
 _YES = "true"
@@ -44,7 +44,7 @@ def _is_shaped(request: Json) -> bool:
     if not isinstance(metadata, dict):
         return False
     parts = (request.get("kind"), metadata.get("labels"), metadata.get("annotations"))
-    return all(one is None or isinstance(one, dict) for one in parts)
+    return all(part is None or isinstance(part, dict) for part in parts)
 
 
 def _answer(request: Json, namespaces: Collection[str]) -> Json:

@@ -15,17 +15,18 @@ from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
 from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import stated
 from slipway.contract.source_position import Position
-from slipway.contract.yaml_source import Shape, Source
+from slipway.contract.yaml_document import Shape, Source
 from slipway.controller import ownership
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.conditions import Reason
 from slipway.controller.control_planes import ControlPlanes
-from slipway.controller.facts import ClusterObject, Facts
+from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
 from slipway.controller.question import Depends, Question
 from slipway.controller.references import external_etcd
-from slipway.controller.resources import KUBEADM_CONFIGS, Json
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import cluster_facts, subject_of
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -109,7 +110,7 @@ class KubeadmQuestions:
         role: clusterpb.Role.ValueType,
     ) -> secretpb.SecretMaterial:
         material = secretpb.SecretMaterial()
-        every = values | {(one.name, one.key): one.value for one in result.secrets}
+        every = values | {(secret.name, secret.key): secret.value for secret in result.secrets}
         for (name, key), value in sorted(every.items()):
             material.secrets.add(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=value)
         if spec.kubernetes.etcd.HasField("external") and role != clusterpb.ROLE_WORKER:
@@ -119,10 +120,10 @@ class KubeadmQuestions:
 
 def presets_token(tree: Json) -> bool:
     """Whether a KubeadmConfigSpec has a joinConfiguration.discovery.bootstrapToken, be it an empty one."""
-    found: object = tree
+    value: object = tree
     for name in ("joinConfiguration", "discovery", "bootstrapToken"):
-        found = found.get(name) if isinstance(found, dict) else None
-    return found is not None
+        value = value.get(name) if isinstance(value, dict) else None
+    return value is not None
 
 
 def _references(tree: Json) -> Iterator[tuple[str, str]]:

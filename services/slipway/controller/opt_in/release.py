@@ -12,9 +12,9 @@ from enum import StrEnum
 
 from slipway.controller import ownership
 from slipway.controller.data_secret import Record, controller_of
-from slipway.controller.kubernetes.failures import Conflict, NotFound
-from slipway.controller.objects import Objects
-from slipway.controller.resources import KUBEADM_CONFIGS, SECRETS, Json
+from slipway.kubernetes_api.failures import Conflict, NotFound
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, SECRETS, Json
 
 _TRIES = 5
 
@@ -51,56 +51,56 @@ class Releaser:
         """
         for _ in range(_TRIES):
             try:
-                found = await self.objects.get(KUBEADM_CONFIGS, namespace, name)
+                config = await self.objects.get(KUBEADM_CONFIGS, namespace, name)
             except NotFound:
                 return Outcome.GONE
             try:
-                return await self._release(found)
+                return await self._release(config)
             except NotFound:
                 return Outcome.GONE
             except Conflict:
                 continue
         raise Conflict("PATCH", KUBEADM_CONFIGS.kind, name)
 
-    async def _release(self, found: Json) -> Outcome:
-        if (found["metadata"].get("labels") or {}).get(ownership.OWNER) != ownership.SLIPWAY:
+    async def _release(self, config: Json) -> Outcome:
+        if (config["metadata"].get("labels") or {}).get(ownership.OWNER) != ownership.SLIPWAY:
             return Outcome.NOT_OURS
-        told = ((found.get("status") or {}).get("initialization") or {}).get("dataSecretCreated")
-        if told or not (ownership.held(found) or ownership.released(found)):
-            if ownership.held(found):
+        created = ((config.get("status") or {}).get("initialization") or {}).get("dataSecretCreated")
+        if created or not (ownership.held(config) or ownership.released(config)):
+            if ownership.held(config):
                 # Only the end of the pause was not written any more.
-                await self._mark(found)
-                await self._let_go(found)
+                await self._mark(config)
+                await self._let_go(config)
             return Outcome.RENDERED
-        if ownership.held(found):
-            await self._mark(found)
-        await self._forget_data(found)
-        await self._let_go(found)
+        if ownership.held(config):
+            await self._mark(config)
+        await self._forget_data(config)
+        await self._let_go(config)
         # What the controller was about to create when it was told.
-        await self._forget_data(found)
+        await self._forget_data(config)
         return Outcome.RELEASED
 
-    async def _mark(self, found: Json) -> None:
-        metadata = found["metadata"]
+    async def _mark(self, config: Json) -> None:
+        metadata = config["metadata"]
         now = self.clock().strftime("%Y-%m-%dT%H:%M:%SZ")
         identity = {key: metadata[key] for key in ("uid", "resourceVersion")}
-        await self._patch(found, {**identity, "annotations": {ownership.RELEASED: now}})
+        await self._patch(config, {**identity, "annotations": {ownership.RELEASED: now}})
 
-    async def _let_go(self, found: Json) -> None:
-        if ownership.annotation(found, ownership.PAUSED) == ownership.SLIPWAY:
-            await self._patch(found, {"uid": found["metadata"]["uid"], "annotations": {ownership.PAUSED: None}})
+    async def _let_go(self, config: Json) -> None:
+        if ownership.annotation(config, ownership.PAUSED) == ownership.SLIPWAY:
+            await self._patch(config, {"uid": config["metadata"]["uid"], "annotations": {ownership.PAUSED: None}})
 
-    async def _patch(self, found: Json, metadata: Json) -> None:
-        namespace, name = found["metadata"]["namespace"], found["metadata"]["name"]
+    async def _patch(self, config: Json, metadata: Json) -> None:
+        namespace, name = config["metadata"]["namespace"], config["metadata"]["name"]
         await self.objects.merge(KUBEADM_CONFIGS, namespace, name, {"metadata": metadata})
 
-    async def _forget_data(self, found: Json) -> None:
+    async def _forget_data(self, config: Json) -> None:
         """Delete a data Secret that Slipway made for the object, and nobody else's."""
-        namespace, name = found["metadata"]["namespace"], found["metadata"]["name"]
+        namespace, name = config["metadata"]["namespace"], config["metadata"]["name"]
         try:
             secret = await self.objects.get(SECRETS, namespace, name)
             controller = controller_of(secret) or {}
-            if Record.of_secret(secret) is not None and controller.get("uid") == found["metadata"]["uid"]:
+            if Record.of_secret(secret) is not None and controller.get("uid") == config["metadata"]["uid"]:
                 precondition = {"uid": secret["metadata"]["uid"]}
                 await self.objects.delete(SECRETS, namespace, name, preconditions=precondition)
         except NotFound:

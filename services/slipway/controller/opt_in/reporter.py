@@ -14,10 +14,10 @@ from slipway.controller.bootstrap_condition import bootstrap_condition
 from slipway.controller.conditions import LONGEST_MESSAGE, MEANINGS, Condition, Reason, Type, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
-from slipway.controller.kubernetes.failures import Conflict, NotFound
-from slipway.controller.objects import Objects
 from slipway.controller.report import Reporter
-from slipway.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.kubernetes_api.failures import Conflict, NotFound
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
 
 _TRIES = 5
 _READY = {"True": "Ready", "False": "NotReady", "Unknown": "ReadyUnknown"}
@@ -70,10 +70,10 @@ class OptedInReporter(Reporter):
         Raises:
             NotFound: it is gone, or another one of its name is there.
         """
-        found = await self.objects.get(KUBEADM_CONFIGS, facts.namespace, facts.name)
-        if found["metadata"]["uid"] != facts.uid:
+        config = await self.objects.get(KUBEADM_CONFIGS, facts.namespace, facts.name)
+        if config["metadata"]["uid"] != facts.uid:
             raise NotFound("GET", KUBEADM_CONFIGS.kind, facts.name)
-        return replace(facts, config=found)
+        return replace(facts, config=config)
 
     def forget(self, uid: str) -> None:
         """Forget an object that is gone."""
@@ -82,9 +82,9 @@ class OptedInReporter(Reporter):
 
     async def _warn_of_upkeep(self, facts: Facts, conditions: Sequence[Condition]) -> bool:
         """Tell by an event what the status of an object that is not held any more cannot tell."""
-        for one in conditions:
-            if one.type is Type.READY and one.reason == Reason.TOKEN_GIVEN_UP:
-                await self.warn(facts, one.reason, one.message)
+        for condition in conditions:
+            if condition.type is Type.READY and condition.reason == Reason.TOKEN_GIVEN_UP:
+                await self.warn(facts, condition.reason, condition.message)
         bootstrap = bootstrap_condition(facts, None, {}) if self.reports else None
         # A Node that joined stands in the Machine already.
         if bootstrap is not None and bootstrap.status != "Unknown" and bootstrap.reason != Reason.NODE_JOINED:
@@ -93,9 +93,9 @@ class OptedInReporter(Reporter):
 
     async def _write_status(self, facts: Facts, conditions: Sequence[Condition], *, created: bool) -> bool:
         before = facts.conditions
-        found = written(foreign(conditions), before, generation=facts.generation, now=self.now())
-        kept = [one for one in before if one["type"] not in {each["type"] for each in found}]
-        status: Json = {"conditions": _sorted([*kept, *found])}
+        conditions_now = written(foreign(conditions), before, generation=facts.generation, now=self.now())
+        kept = [entry for entry in before if entry["type"] not in {each["type"] for each in conditions_now}]
+        status: Json = {"conditions": _sorted([*kept, *conditions_now])}
         if created:
             status |= {"initialization": {"dataSecretCreated": True}, "dataSecretName": facts.name}
         current = {key: facts.status.get(key) for key in status} | {"conditions": _sorted(before)}
@@ -118,31 +118,33 @@ def foreign(conditions: Sequence[Condition]) -> list[Condition]:
 
     What it waits for as well has its reason, with ours in the message; what it does not know has ours.
     """
-    found: list[Condition] = []
-    for one in conditions:
-        if one.type is Type.DATA_SECRET:
-            found.append(_data_secret(one))
-        elif one.type is Type.CERTIFICATES and one.status == "True":
-            found.append(one)
-        elif one.type is Type.CERTIFICATES and one.reason != Reason.NOT_KNOWN:
-            found.append(replace(one, status="Unknown", reason=_INTERNAL_ERROR, message=_named(one)))
-    ready = next((one for one in conditions if one.type is Type.READY), None)
+    result: list[Condition] = []
+    for condition in conditions:
+        if condition.type is Type.DATA_SECRET:
+            result.append(_data_secret(condition))
+        elif condition.type is Type.CERTIFICATES and condition.status == "True":
+            result.append(condition)
+        elif condition.type is Type.CERTIFICATES and condition.reason != Reason.NOT_KNOWN:
+            result.append(replace(condition, status="Unknown", reason=_INTERNAL_ERROR, message=_named(condition)))
+    ready = next((condition for condition in conditions if condition.type is Type.READY), None)
     if ready is None:
-        return found
-    issues = "\n".join(f"* {one.type.value}: {one.message}" for one in found if one.status != "True")
+        return result
+    issues = "\n".join(f"* {entry.type.value}: {entry.message}" for entry in result if entry.status != "True")
     if ready.status == "True":
         issues = ""
-    return [replace(ready, reason=_READY[ready.status], message=issues[:LONGEST_MESSAGE]), *found]
+    return [replace(ready, reason=_READY[ready.status], message=issues[:LONGEST_MESSAGE]), *result]
 
 
 def _sorted(conditions: Sequence[Json]) -> list[Json]:
-    return sorted(conditions, key=lambda one: str(one["type"]))
+    return sorted(conditions, key=lambda condition: str(condition["type"]))
 
 
-def _data_secret(one: Condition) -> Condition:
-    if one.status == "True":
-        return one
-    return replace(one, reason=_NOT_AVAILABLE if _waits(one.reason) else one.reason, message=_named(one))
+def _data_secret(condition: Condition) -> Condition:
+    if condition.status == "True":
+        return condition
+    return replace(
+        condition, reason=_NOT_AVAILABLE if _waits(condition.reason) else condition.reason, message=_named(condition)
+    )
 
 
 def _waits(reason: str) -> bool:
@@ -150,5 +152,5 @@ def _waits(reason: str) -> bool:
     return reason in known and known[reason].waits
 
 
-def _named(one: Condition) -> str:
-    return f"{one.reason}: {one.message}"[:LONGEST_MESSAGE]
+def _named(condition: Condition) -> str:
+    return f"{condition.reason}: {condition.message}"[:LONGEST_MESSAGE]

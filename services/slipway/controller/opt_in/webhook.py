@@ -18,7 +18,7 @@ from aiohttp import web
 
 from slipway.contract.bounded_json import read_json
 from slipway.controller.opt_in.admission import NotAReviewError, reviewed
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.resources import Json
 from slipway.rpc.connections import Bounded, Bounds
 from slipway.rpc.renewed_context import RenewedContext
 

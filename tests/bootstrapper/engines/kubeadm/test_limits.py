@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from slipway.bootstrapper.engines.kubeadm.features import CONTROL_PLANE_ROLES, FEATURES, REMEDIES
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb

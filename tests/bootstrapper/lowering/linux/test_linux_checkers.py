@@ -39,7 +39,7 @@ def test_scripts_are_posix_shell(full: Lowered) -> None:
 def test_programs_are_posix_shell() -> None:
     """The programs as they are checked in, functions that nobody calls included."""
     folder = files("slipway.bootstrapper.lowering.linux").joinpath("programs")
-    whole = b"#!/bin/sh\n" + b"\n".join(one.read_bytes() for one in sorted(folder.iterdir(), key=str))
+    whole = b"#!/bin/sh\n" + b"\n".join(path.read_bytes() for path in sorted(folder.iterdir(), key=str))
     assert [str(one) for one in checkers.shellcheck(whole) if "SC2034" not in str(one)] == []
 
 

@@ -38,7 +38,7 @@ def lowered(
     draft = Draft(bundle, unknown.value, target, ntp_clients=table.ntp_clients())
     supports: Sequence[provisionerpb.FeatureSupport] = SUPPORTS
     result = legalise(draft, supports, table=all_passes())
-    return draft, [(one.feature, one.remedy) for one in result.refusals]
+    return draft, [(refusal.feature, refusal.remedy) for refusal in result.refusals]
 
 
 def ntp_script(*, imported: bool = False) -> str:

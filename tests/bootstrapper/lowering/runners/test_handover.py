@@ -8,10 +8,10 @@ import pytest
 
 from slipway.bootstrapper.artifacts.agent import IMAGE_PATHS, ResolvedAgent
 from slipway.bootstrapper.assembly.agent_items import add_agent
+from slipway.bootstrapper.compilation.own_steps import surround
 from slipway.bootstrapper.lowering.runners.linux_file import RUN_PROGRAM
 from slipway.bootstrapper.lowering.runners.lower_steps import LoweredSteps
 from slipway.bootstrapper.lowering.runners.step_data import STEP_DATA
-from slipway.bootstrapper.own_steps import surround
 from slipway.contract.content import SecretIndex, content_bytes
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb

@@ -103,6 +103,7 @@ def prepare(
     address: str,
     *steps: planpb.Step,
     logs: specpb.ReportedLogs.ValueType = ON_FAILURE,
+    paths: tuple[str, str] = (EVENTS_PATH, LOGS_PATH),
 ) -> None:
     """Write what a provisioner writes for a machine that reports; a fake of systemd starts its service."""
     url, logs_url = (secretpb.SecretReference(name="report", key=key) for key in ("url", "logs"))
@@ -113,7 +114,7 @@ def prepare(
     report = planpb.Step(id="report", phase=PREPARE, command=command)
     secrets = [
         secretpb.Secret(name="report", key=key, value=f"{address}{path}\n".encode())
-        for key, path in (("url", EVENTS_PATH), ("logs", LOGS_PATH))
+        for key, path in zip(("url", "logs"), paths, strict=True)
     ]
     machine.write(lowered([report, *steps]).files, SecretIndex(secrets))
     machine.path(UNIT).parent.mkdir(parents=True, exist_ok=True)
@@ -224,15 +225,72 @@ def test_the_log_bundle_arrives(  # noqa: PLR0913  # fixtures and the row of the
         assert LOGS_PATH not in sink.objects
 
 
-def test_without_curl_wget_sends(dash: LinuxMachine, sink: Sink) -> None:
-    """GNU wget does the same."""
-    dash.path("/only").mkdir()
+def without_curl(machine: LinuxMachine) -> list[str]:
+    """Give what starts the runner where GNU wget is the only client."""
+    machine.path("/only").mkdir()
     for name in NEEDED:
         place = next(path for path in (f"/usr/bin/{name}", f"/bin/{name}") if Path(path).exists())
-        dash.path(f"/only/{name}").symlink_to(place)
+        machine.path(f"/only/{name}").symlink_to(place)
+    return ["/bin/sh", "-c", 'PATH=/fake:/only; export PATH; exec "$@"', "sh", *ENTRY]
+
+
+def test_without_curl_wget_sends(dash: LinuxMachine, sink: Sink) -> None:
+    """GNU wget does the same."""
     prepare(dash, sink.address, note("m"))
-    assert dash.run(["/bin/sh", "-c", 'PATH=/fake:/only; export PATH; exec "$@"', "sh", *ENTRY]) == 0
+    assert dash.run(without_curl(dash)) == 0
     wait_for(lambda: b"EVENT_STATE_COMPLETE" in sink.objects.get(EVENTS_PATH, b""))
+
+
+UNSOUND = {
+    "a quote": '/a"',
+    "an option behind a quote": '/a"\noutput = "/pwned',
+    "a backslash": "/a\\b",
+    "a second address": "/a\nhttp://127.0.0.1:1/b",
+    "a carriage return": "/a\r",
+    "a blank": "/a b",
+    "a control character": "/a\x01",
+}
+"""What is no part of an address, behind one that the sink would take."""
+
+
+@pytest.mark.parametrize("client", ["curl", "wget"])
+@pytest.mark.parametrize("name", UNSOUND)
+def test_an_address_that_is_none_gets_nothing(dash: LinuxMachine, sink: Sink, name: str, client: str) -> None:
+    """Whatever is wrong with an address is not taken out of it: nothing is sent, and the console says why."""
+    prepare(dash, sink.address, note("m"), paths=(UNSOUND[name], LOGS_PATH))
+    assert dash.run(ENTRY if client == "curl" else without_curl(dash)) == 0
+    wait_for(lambda: "systemctl disable slipway-report" in dash.calls)
+    assert sink.requests == 0
+    assert not dash.path("/pwned").exists()
+    console = dash.path("/dev/console").read_text()
+    assert "slipway-report: url is no address of http or https" in console
+    assert sink.address not in console
+
+
+def test_nothing_is_sent_where_only_the_address_of_logs_is_none(dash: LinuxMachine, sink: Sink) -> None:
+    """It is known before anything is sent, and named."""
+    prepare(dash, sink.address, note("m"), paths=(EVENTS_PATH, UNSOUND["a quote"]))
+    assert dash.run(ENTRY) == 0
+    wait_for(lambda: "systemctl disable slipway-report" in dash.calls)
+    assert sink.requests == 0
+    assert "slipway-report: logs-url is no address of http or https" in dash.path("/dev/console").read_text()
+
+
+@pytest.mark.parametrize("address", ["ftp://127.0.0.1:1", "file:///etc", "-o/pwned", "http://"])
+def test_another_scheme_gets_nothing(dash: LinuxMachine, sink: Sink, address: str) -> None:
+    """Only http and https are tried, by either client."""
+    prepare(dash, address, note("m"), paths=("", ""))
+    assert dash.run(ENTRY) == 0
+    wait_for(lambda: "systemctl disable slipway-report" in dash.calls)
+    assert "is no address of http or https" in dash.path("/dev/console").read_text()
+
+
+def test_an_address_is_taken_as_it_stands(dash: LinuxMachine, sink: Sink) -> None:
+    """Brackets are part of it, and no list of addresses."""
+    prepare(dash, sink.address, note("m"), paths=("/events?part=[1-2]", LOGS_PATH))
+    assert dash.run(ENTRY) == 0
+    wait_for(lambda: "systemctl disable slipway-report" in dash.calls)
+    assert list(sink.objects) == ["/events?part=[1-2]"]
 
 
 def test_no_argument_shows_an_address(dash: LinuxMachine, sink: Sink) -> None:

@@ -33,7 +33,7 @@ def established(pid: int) -> set[Connection]:
 def _table(pid: int) -> list[tuple[int, tuple[str, int], tuple[str, int]]]:
     lines = [line for name in ("tcp", "tcp6") for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]]
     fields = [line.split() for line in lines]
-    return [(int(one[3], 16), _end(one[1]), _end(one[2])) for one in fields]
+    return [(int(field[3], 16), _end(field[1]), _end(field[2])) for field in fields]
 
 
 def _end(text: str) -> tuple[str, int]:

@@ -44,7 +44,7 @@ def environment(pod: Object, container: Object, facts: Facts) -> dict[str, str]:
 
 def command(container: Object, variables: Mapping[str, str]) -> list[str]:
     """Give what is run."""
-    return [expanded(one, variables) for one in (*container["command"], *(container.get("args") or ()))]
+    return [expanded(argument, variables) for argument in (*container["command"], *(container.get("args") or ()))]
 
 
 def expanded(text: str, variables: Mapping[str, str]) -> str:

@@ -76,7 +76,7 @@ class Kubelet:
         """Lead the connections to a Service to the pods that its selector selects."""
         service = next(one for one in self.services if one["metadata"]["name"] == name)
         selector = service["spec"]["selector"].items()
-        chosen = [one for one in self.pods if selector <= one.labels.items()]
+        chosen = [pod for pod in self.pods if selector <= pod.labels.items()]
         for port in service["spec"]["ports"]:
             targets = [(self.network.namespace, one.addresses[0], _target(one, port)) for one in chosen]
             self.network.service(service["spec"]["clusterIP"], port["port"], targets)
@@ -137,8 +137,8 @@ class Kubelet:
         if pod.process.running:
             return False
         # Whoever listens in its network keeps the old one, with its address.
-        for one in pod.forwards:
-            one.kill()
+        for forward in pod.forwards:
+            forward.kill()
         pod.forwards.clear()
         self._start(pod)
         return True
@@ -163,7 +163,7 @@ class Kubelet:
 
     def follow(self) -> list[Pod]:
         """Bring the volumes of all pods up to date; give the pods for which something has changed."""
-        return [one for one in self.pods if one.process.running and one.volumes.follow(one.spec)]
+        return [pod for pod in self.pods if pod.process.running and pod.volumes.follow(pod.spec)]
 
     def _service(self, namespace: str, name: str) -> Object:
         return self.cluster.client.get("v1", "Service", name, namespace=namespace)

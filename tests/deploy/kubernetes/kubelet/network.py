@@ -77,7 +77,7 @@ class Network:
     def forward(self, listen: tuple[str, str, int], targets: Sequence[tuple[str, str, int]]) -> Process:
         """Lead connections on; give the process that does it."""
         self._forwards += 1
-        places = [",".join(map(str, one)) for one in (listen, *targets)]
+        places = [",".join(map(str, target)) for target in (listen, *targets)]
         command = (sys.executable, "-I", "-S", "-B", str(Path(forward.__file__)), *places)
         made = self.supervisor.process(f"forward-{self._forwards}", command, ready=lambda: "ready" in made.tail())
         made.start()

@@ -83,10 +83,10 @@ class Volumes:
         items = source.get("items")
         if items is None:
             return content
-        missing = [one["key"] for one in items if one["key"] not in content]
+        missing = [item["key"] for item in items if item["key"] not in content]
         if missing:
             raise NotMounted(f"{kind} {name} has no {missing[0]} yet")
-        return {one["path"]: content[one["key"]] for one in items}
+        return {item["path"]: content[item["key"]] for item in items}
 
     def _replace(self, name: str, content: Mapping[str, bytes], *, mode: int) -> None:
         """All files change at once: a reader opens them by way of one symbolic link, which is renamed."""

@@ -9,7 +9,7 @@ from slipway.controller.opt_in.decision import decide_opted_in
 from slipway.controller.opt_in.questions import KubeadmQuestions
 from slipway.controller.opt_in.reporter import OptedInReporter
 from slipway.controller.reconciler import Reconciler
-from slipway.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
 from tests.services.controller.scene import CLUSTER, Scene, config_object, facts_of, machine_object, pool_object
 
 REFERENCE = {"apiGroup": KUBEADM_CONFIGS.group, "kind": KUBEADM_CONFIGS.kind}

@@ -8,7 +8,7 @@ import pytest
 
 from slipway.controller import ownership
 from slipway.controller.opt_in.admission import NotAReviewError, reviewed
-from slipway.controller.resources import Json
+from slipway.kubernetes_api.resources import Json
 
 KIND = {"group": "bootstrap.cluster.x-k8s.io", "version": "v1beta2", "kind": "KubeadmConfig"}
 MANAGED = {ownership.MANAGED: "true"}

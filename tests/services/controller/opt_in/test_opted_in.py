@@ -3,10 +3,10 @@
 import pytest
 
 from slipway.controller import ownership
-from slipway.controller.resources import Json
-from tests.services.controller.memory_api import WRITES, Call
+from slipway.kubernetes_api.resources import Json
 from tests.services.controller.opt_in.opted_in import OptedIn, kubeadm_config, paused_condition, ready
 from tests.services.controller.scene import CLUSTER
+from tests.services.kubernetes_api.memory_api import WRITES, Call
 
 
 class Killed(BaseException):

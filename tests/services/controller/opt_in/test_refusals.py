@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from slipway.controller import ownership
-from slipway.controller.kubernetes.failures import ApiFailure
-from slipway.controller.resources import Json
-from tests.services.controller.memory_api import Call
+from slipway.kubernetes_api.failures import ApiFailure
+from slipway.kubernetes_api.resources import Json
 from tests.services.controller.opt_in.opted_in import OptedIn, ready
 from tests.services.controller.scene import CLUSTER
+from tests.services.kubernetes_api.memory_api import Call
 
 UNDER_KUBEADM = {
     "controlPlaneRef": {"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": "kcp"}

@@ -4,11 +4,11 @@ import pytest
 
 from slipway.controller import ownership
 from slipway.controller.data_secret import Record
-from slipway.controller.kubernetes.failures import ApiFailure
 from slipway.controller.opt_in.release import Outcome, Releaser
-from slipway.controller.resources import Json
-from tests.services.controller.memory_api import NOW, WRITES, Call
+from slipway.kubernetes_api.failures import ApiFailure
+from slipway.kubernetes_api.resources import Json
 from tests.services.controller.opt_in.opted_in import OptedIn
+from tests.services.kubernetes_api.memory_api import NOW, WRITES, Call
 
 
 async def _release(scene: OptedIn, name: str = "w") -> Outcome:

@@ -6,14 +6,14 @@ import pytest
 
 from slipway.contract.errors import MachineNotFound
 from slipway.controller import ownership
-from slipway.controller.kubernetes.failures import ApiFailure
 from slipway.controller.machine_data import MachineData
 from slipway.controller.machine_report import MachineReport
 from slipway.controller.opt_in.reporter import OptedInReporter
-from slipway.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.kubernetes_api.failures import ApiFailure
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
 from slipway.v1alpha1 import report_service_pb2 as reportspb
-from tests.services.controller.memory_api import Call
 from tests.services.controller.opt_in.opted_in import OptedIn, paused_condition
+from tests.services.kubernetes_api.memory_api import Call
 
 
 def _released(found: Json) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from slipway.controller import ownership
-from slipway.controller.resources import KUBEADM_CONFIGS, Json
+from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
 from tests.services.controller.opt_in.opted_in import REFERENCE, kubeadm_config
 from tests.services.controller.scene import cluster_object, config_object, machine_object
 from tests.services.controller.test_watches import Told

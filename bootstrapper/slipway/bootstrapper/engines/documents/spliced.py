@@ -37,7 +37,7 @@ class Spliced:
 
     @property
     def is_one_value(self) -> bool:
-        """Tell whether a single value fills the whole text."""
+        """Return whether a single value fills the whole text."""
         if len(self.parts) != 1 or not isinstance(self.parts[0], Slot):
             return False
         return self.parts[0].verbatim is None and not self.parts[0].base64

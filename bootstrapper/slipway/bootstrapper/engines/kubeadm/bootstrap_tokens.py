@@ -66,9 +66,9 @@ def tokens(request: EngineRequest) -> Iterator[BootstrapToken]:
     if credentials.HasField("bootstrap_token"):
         token = secret_text(credentials.bootstrap_token)
         yield BootstrapToken(token=token, description="Slipway: the cluster's own token")
-    for index, one in enumerate(request.options.bootstrap_tokens):
+    for index, bootstrap_token in enumerate(request.options.bootstrap_tokens):
         path = f"{_FEATURE}[{index}]"
-        if one.HasField("expire_time"):
+        if bootstrap_token.HasField("expire_time"):
             request.remarks.drop(
                 _FEATURE,
                 f"{path}.expire_time",
@@ -76,9 +76,9 @@ def tokens(request: EngineRequest) -> Iterator[BootstrapToken]:
                 remedy="set ttl instead",
             )
         yield BootstrapToken(
-            token=secret_value(one.token, f"{path}.token"),
-            description=one.description,
-            ttl=go_duration(one.ttl) if one.HasField("ttl") else None,
-            usages=tuple(one.usages),
-            groups=tuple(one.groups),
+            token=secret_value(bootstrap_token.token, f"{path}.token"),
+            description=bootstrap_token.description,
+            ttl=go_duration(bootstrap_token.ttl) if bootstrap_token.HasField("ttl") else None,
+            usages=tuple(bootstrap_token.usages),
+            groups=tuple(bootstrap_token.groups),
         )

@@ -97,15 +97,15 @@ def _api_server(request: EngineRequest, files: ComponentFiles) -> v1beta4.APISer
 
 def _mounts(files: ComponentFiles, component: str) -> Iterator[HostPathMount]:
     """Make paths visible in the static pod of a component: kubeadm runs the components in pods."""
-    for one in files.paths:
-        if one.component != component:
+    for path in files.paths:
+        if path.component != component:
             continue
         yield HostPathMount(
-            name=one.name,
-            host_path=one.path,
-            mount_path=one.path,
-            read_only=not one.folder,
-            path_type="DirectoryOrCreate" if one.folder else "File",
+            name=path.name,
+            host_path=path.path,
+            mount_path=path.path,
+            read_only=not path.folder,
+            path_type="DirectoryOrCreate" if path.folder else "File",
         )
 
 

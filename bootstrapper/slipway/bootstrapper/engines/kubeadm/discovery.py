@@ -19,11 +19,11 @@ def discovery(request: EngineRequest) -> Discovery:
         CredentialsMissing: no token is at hand, or nothing by which the cluster's CA can be known.
         BundleInvalid: the cluster has no endpoint and the spec names none.
     """
-    found = _found_by(request)
+    source = _found_by(request)
     if not request.options.HasField("tls_bootstrap_token"):
-        return found
+        return source
     token = secret_value(request.options.tls_bootstrap_token, f"{OPTIONS}.tls_bootstrap_token")
-    return Discovery(bootstrap_token=found.bootstrap_token, file=found.file, tls_bootstrap_token=token)
+    return Discovery(bootstrap_token=source.bootstrap_token, file=source.file, tls_bootstrap_token=token)
 
 
 def discovery_files(request: EngineRequest) -> list[ospb.File]:

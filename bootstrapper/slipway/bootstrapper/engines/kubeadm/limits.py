@@ -25,7 +25,7 @@ from slipway.bootstrapper.engines.suitability import (
     check_skew,
     report_unused,
 )
-from slipway.contract.walk import uses
+from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 

@@ -10,7 +10,9 @@ import json
 from slipway.bootstrapper.engines.kubeadm.request import EngineRequest, root_file
 from slipway.bootstrapper.engines.request import NODE, PRIVATE
 from slipway.contract.errors import BundleInvalid, Violation
-from slipway.contract.yaml_source import SHORT, SourceError, load_documents
+from slipway.contract.source_position import SourceError
+from slipway.contract.yaml_limits import SHORT
+from slipway.contract.yaml_source import load_documents
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1.content_pb2 import Content

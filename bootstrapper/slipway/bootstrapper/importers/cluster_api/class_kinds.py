@@ -20,8 +20,8 @@ class ClassVariable(Opaque):
     @property
     def open_api(self) -> dict[str, Any]:
         """The schema."""
-        found = self.schema_.get("openAPIV3Schema")
-        return found if isinstance(found, dict) else {}
+        schema = self.schema_.get("openAPIV3Schema")
+        return schema if isinstance(schema, dict) else {}
 
 
 class ClassNames(Foreign):
@@ -30,7 +30,7 @@ class ClassNames(Foreign):
     names: list[str] = []
 
     def match(self, name: str) -> bool:
-        """Tell whether a class is meant."""
+        """Return whether a class is meant."""
         return any(_matches(each, name) for each in self.names)
 
 

@@ -14,10 +14,13 @@ from slipway.bootstrapper.importers.cluster_api.cluster_kinds import ClusterSpec
 from slipway.bootstrapper.importers.cluster_api.json_patch import Patched, PatchError, checked
 from slipway.bootstrapper.importers.cluster_api.kinds import Reference
 from slipway.bootstrapper.importers.cluster_api.objects import ManifestObject
-from slipway.bootstrapper.importers.go_template import Dialect, GoTemplateError, render_as
+from slipway.bootstrapper.importers.go_template import render_as
+from slipway.bootstrapper.importers.go_template_dialect import Dialect, GoTemplateError
 from slipway.bootstrapper.importers.sprig import SPRIG
 from slipway.contract.source_position import FieldPath, SourceError, SourceProblem
-from slipway.contract.yaml_source import SHORT, Source, load_documents
+from slipway.contract.yaml_document import Source
+from slipway.contract.yaml_limits import SHORT
+from slipway.contract.yaml_source import load_documents
 
 _EXTERNAL = (
     "an external patch is made by an extension of the management cluster, so what it changes is unknown here: "

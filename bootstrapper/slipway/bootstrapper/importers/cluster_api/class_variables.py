@@ -10,7 +10,7 @@ from typing import Any
 from slipway.bootstrapper.importers.cluster_api.class_kinds import ClassVariable
 from slipway.bootstrapper.importers.cluster_api.cluster_kinds import ClusterNetwork, Topology, Variable
 from slipway.bootstrapper.importers.cluster_api.objects import ManifestObject
-from slipway.bootstrapper.importers.go_template import NOBODY_KNOWS, UNKNOWN
+from slipway.bootstrapper.importers.go_template_dialect import NOBODY_KNOWS, UNKNOWN
 from slipway.contract.source_position import FieldPath, SourceError, SourceProblem, did_you_mean
 
 BUILTIN = "builtin"
@@ -44,19 +44,19 @@ def values(
     """
     known = {each.name: each for each in definitions}
     problems = list(_unknown(given, known, owner, path))
-    found = {each.name: each.value for each in given if each.name in known}
+    result = {each.name: each.value for each in given if each.name in known}
     for name, definition in known.items():
         schema = definition.open_api
-        if name not in found and (overrides or schema.get("default") is None):
+        if name not in result and (overrides or schema.get("default") is None):
             if definition.required and not overrides:
                 problems.append(owner.problem(path, f"the ClusterClass requires a variable that is not set: {name}"))
             continue
-        holder = {name: found[name]} if name in found else {}
+        holder = {name: result[name]} if name in result else {}
         _set_defaults(holder, {"properties": {name: schema}})
-        found[name] = holder[name]
+        result[name] = holder[name]
     if problems:
         raise SourceError(problems)
-    return found
+    return result
 
 
 def _unknown(
@@ -105,7 +105,7 @@ def of_cluster(owner: ManifestObject, topology: Topology, network: ClusterNetwor
     labels = {"cluster.x-k8s.io/cluster-name": owner.name, "topology.cluster.x-k8s.io/owned": ""}
     annotations = dict(owner.part("metadata", "annotations") or {})
     annotations.pop(_LAST_APPLIED, None)
-    found: dict[str, Any] = {
+    built_in: dict[str, Any] = {
         "name": owner.name,
         "namespace": namespace,
         "uid": UNKNOWN,
@@ -119,24 +119,24 @@ def of_cluster(owner: ManifestObject, topology: Topology, network: ClusterNetwor
     }
     parts = {"services": network.services.cidr_blocks, "pods": network.pods.cidr_blocks}
     whole = _full({"serviceDomain": network.service_domain, **parts})
-    return {**found, "network": whole} if whole else found
+    return {**built_in, "network": whole} if whole else built_in
 
 
 def of_control_plane(topology: Topology) -> dict[str, Any]:
     """Give the built-in values of a control plane's templates."""
-    found: dict[str, Any] = {"version": topology.version, "metadata": UNKNOWN, "name": UNKNOWN}
+    built_in: dict[str, Any] = {"version": topology.version, "metadata": UNKNOWN, "name": UNKNOWN}
     if topology.control_plane.replicas is not None:
-        found["replicas"] = topology.control_plane.replicas
-    return {"controlPlane": {**found, "machineTemplate": {"infrastructureRef": _NAMED}}}
+        built_in["replicas"] = topology.control_plane.replicas
+    return {"controlPlane": {**built_in, "machineTemplate": {"infrastructureRef": _NAMED}}}
 
 
 def of_workers(kind: str, version: str, class_: str, name: str, replicas: int | None) -> dict[str, Any]:
     """Give the built-in values of the templates of workers; `kind` is machineDeployment or machinePool."""
-    found: dict[str, Any] = {"version": version, "class": class_, "topologyName": name}
-    found |= {"name": UNKNOWN, "metadata": UNKNOWN, "bootstrap": {"configRef": _NAMED}, "infrastructureRef": _NAMED}
+    built_in: dict[str, Any] = {"version": version, "class": class_, "topologyName": name}
+    built_in |= {"name": UNKNOWN, "metadata": UNKNOWN, "bootstrap": {"configRef": _NAMED}, "infrastructureRef": _NAMED}
     if replicas is not None:
-        found["replicas"] = replicas
-    return {kind: found}
+        built_in["replicas"] = replicas
+    return {kind: built_in}
 
 
 def _full(parts: dict[str, Any]) -> dict[str, Any]:

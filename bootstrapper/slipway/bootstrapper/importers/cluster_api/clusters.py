@@ -117,9 +117,9 @@ class Clusters:
             facts.endpoint.CopyFrom(clusterpb.Endpoint(host=given.host, port=given.port or None))
             return
         infrastructure = self.objects.referred(spec.infrastructure_ref, near=each) or self._made(each, spec)
-        found = endpoint_of(infrastructure) if infrastructure else None
-        if found is not None:
-            facts.endpoint.CopyFrom(found)
+        endpoint = endpoint_of(infrastructure) if infrastructure else None
+        if endpoint is not None:
+            facts.endpoint.CopyFrom(endpoint)
 
     def _made(self, each: ManifestObject, spec: ClusterSpec) -> ManifestObject | None:
         """Give what a topology makes the infrastructure's cluster of, if its class and patches tell."""
@@ -156,8 +156,8 @@ class Clusters:
         """Give what stands for the control plane of a topology: its template, by the kind that is made from it."""
         if spec.topology is None:
             return None
-        found = self.objects.class_of(each, spec.topology)
-        template = found.read(ClusterClassSpec, "spec").control_plane.to if found else None
+        class_ = self.objects.class_of(each, spec.topology)
+        template = class_.read(ClusterClassSpec, "spec").control_plane.to if class_ else None
         return Reference(kind=template.kind.removesuffix("Template"), name="") if template else None
 
     def _complete(self, each: ManifestObject, facts: clusterpb.Cluster) -> None:

@@ -53,16 +53,16 @@ def target(
     made_from: ManifestObject | None = None,
 ) -> clusterpb.Target:
     """Give what is known of a machine from the infrastructure object that it refers to, or that `made_from` is."""
-    found = clusterpb.Target()
+    result = clusterpb.Target()
     if reference is None:
-        return found
+        return result
     name = infrastructure_of(reference.kind)
     if name:
-        found.infrastructure = name
+        result.infrastructure = name
     machine = made_from or objects.referred(reference, near=near)
     if machine is not None:
-        _set_system(machine, found)
-    return found
+        _set_system(machine, result)
+    return result
 
 
 def set_distribution(machine: clusterpb.Target, text: str) -> None:
@@ -89,7 +89,7 @@ def annotated_distribution(each: ManifestObject) -> tuple[FieldPath, str] | None
     return None
 
 
-def _set_system(machine: ManifestObject, found: clusterpb.Target) -> None:
+def _set_system(machine: ManifestObject, result: clusterpb.Target) -> None:
     for path in _MACHINES:
         if not isinstance(machine.part(*path), dict):
             continue
@@ -98,21 +98,21 @@ def _set_system(machine: ManifestObject, found: clusterpb.Target) -> None:
         except SourceError:
             # Another project's fields, in a form that is not known here: they tell nothing.
             continue
-        if _is_passed_on(hints, found.infrastructure):
-            found.user_data_unchanged = True
+        if _is_passed_on(hints, result.infrastructure):
+            result.user_data_unchanged = True
         if "Windows" in (hints.os, hints.os_disk.os_type):
-            found.os_family = clusterpb.OS_FAMILY_WINDOWS
+            result.os_family = clusterpb.OS_FAMILY_WINDOWS
             return
         if hints.os == "Linux" or hints.os_disk.os_type == "Linux":
-            found.os_family = clusterpb.OS_FAMILY_LINUX
+            result.os_family = clusterpb.OS_FAMILY_LINUX
         match = _BASE_OS.fullmatch(hints.image_lookup_base_os)
         if match and match["distribution"].startswith("windows"):
-            found.os_family = clusterpb.OS_FAMILY_WINDOWS
+            result.os_family = clusterpb.OS_FAMILY_WINDOWS
         elif match:
-            found.os_family = clusterpb.OS_FAMILY_LINUX
-            found.distribution = _DISTRIBUTIONS.get(match["distribution"], match["distribution"])
+            result.os_family = clusterpb.OS_FAMILY_LINUX
+            result.distribution = _DISTRIBUTIONS.get(match["distribution"], match["distribution"])
             if match["version"]:
-                found.os_version = match["version"]
+                result.os_version = match["version"]
 
 
 def _is_passed_on(machine: InfrastructureMachine, infrastructure: str) -> bool:
@@ -130,9 +130,9 @@ def _is_passed_on(machine: InfrastructureMachine, infrastructure: str) -> bool:
 def endpoint_of(cluster: ManifestObject) -> clusterpb.Endpoint | None:
     """Give the endpoint that an infrastructure's cluster names, if it does."""
     try:
-        found = cluster.read(InfrastructureSpec, "spec").control_plane_endpoint
+        endpoint = cluster.read(InfrastructureSpec, "spec").control_plane_endpoint
     except SourceError:
         return None
-    if found is None or not found.host:
+    if endpoint is None or not endpoint.host:
         return None
-    return clusterpb.Endpoint(host=found.host, port=found.port or None)
+    return clusterpb.Endpoint(host=endpoint.host, port=endpoint.port or None)

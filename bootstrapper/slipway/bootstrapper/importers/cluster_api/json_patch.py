@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any, Literal
 
 from slipway.contract.source_position import Position
-from slipway.contract.yaml_source import Shape, Tree
+from slipway.contract.yaml_document import Shape, Tree
 
 Operation = Literal["add", "replace", "remove"]
 _INDEX = {"add": "arrays can only be accessed at 0 (in front) or - (at the end)"}

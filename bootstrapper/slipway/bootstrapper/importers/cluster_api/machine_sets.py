@@ -46,10 +46,10 @@ class MachineSets:
 
     def all(self) -> list[MachineSet]:
         """Give all of them; problems and notes go to the objects."""
-        found: list[MachineSet] = []
+        machine_sets: list[MachineSet] = []
         for each in self.objects.all:
             try:
-                found.extend(self._of(each))
+                machine_sets.extend(self._of(each))
             except SourceError as error:
                 self.objects.problems.extend(error.problems)
         for template in self.of_classes:
@@ -58,10 +58,10 @@ class MachineSets:
             self.taken.add(id(template))
         for each in self.objects.all:
             try:
-                found.extend(self._unowned(each))
+                machine_sets.extend(self._unowned(each))
             except SourceError as error:
                 self.objects.problems.extend(error.problems)
-        return found
+        return machine_sets
 
     def _of(self, each: ManifestObject) -> Iterator[MachineSet]:
         maker = self._maker(each) if each.kind in _MADE else None
@@ -78,9 +78,13 @@ class MachineSets:
 
     def _maker(self, each: ManifestObject) -> ManifestObject | None:
         """Give the object of the set that has made this one, as a management cluster's objects say."""
-        owners = (one for one in each.header.metadata.owner_references if one.kind in _MAKERS)
-        found = (self.objects.referred(one, near=each) for one in owners)
-        return next((one for one in found if one is not None), None)
+        owners = (
+            owner_reference
+            for owner_reference in each.header.metadata.owner_references
+            if owner_reference.kind in _MAKERS
+        )
+        makers = (self.objects.referred(owner, near=each) for owner in owners)
+        return next((machine_set for machine_set in makers if machine_set is not None), None)
 
     def _leave(self, each: ManifestObject, maker: ManifestObject) -> None:
         """Leave alone what another object has made, and its config."""
@@ -103,10 +107,10 @@ class MachineSets:
         if topology is None:
             return
         sets = TopologyMachineSets(self.objects, cluster, each, topology, set_missing=self.clusters.set_missing)
-        for one in sets.all():
-            if one.role == clusterpb.ROLE_INIT:
+        for machine_set in sets.all():
+            if machine_set.role == clusterpb.ROLE_INIT:
                 self.roles.begin(cluster)
-            yield one
+            yield machine_set
         self.taken |= sets.used
         self.of_classes += sets.templates()
 

@@ -1,6 +1,6 @@
 """The objects of a manifest set, found by kind and name; and notes on what was seen in them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from slipway.bootstrapper.importers.cluster_api.kinds import Header, Reference
 from slipway.bootstrapper.importers.foreign import read
 from slipway.bootstrapper.namespaces import namespace_named
 from slipway.contract.source_position import FieldPath, SourceError, SourceProblem
-from slipway.contract.yaml_source import Document, Source, Tree
+from slipway.contract.yaml_document import Document, Source, Tree
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -77,12 +77,14 @@ class ManifestObjects:
 
     Attributes:
         all: the objects in their order.
+        only: names of the machines that count, all where it is empty.
         notes: what a person may want to know.
         problems: what keeps the set from being used.
         unreadable: what is wrong with the value of a Secret, by namespace, name and key.
     """
 
     all: list[ManifestObject]
+    only: Collection[str] = ()
     notes: list[SourceProblem] = field(default_factory=list)
     problems: list[SourceProblem] = field(default_factory=list)
     unreadable: dict[tuple[str, str, str], SourceProblem] = field(default_factory=dict)
@@ -107,13 +109,20 @@ class ManifestObjects:
         """Find the object that a reference names."""
         return self.find(reference.kind, reference.name, near=near) if reference else None
 
+    def blame(self, each: ManifestObject, problems: Iterable[SourceProblem], *machines: str) -> None:
+        """Add what is wrong with the config of machines, or with their class; a note where none is selected."""
+        if self.only and not {*machines}.intersection(self.only):
+            self.note(each, "has mistakes, and is left alone: its machines are not selected")
+        else:
+            self.problems.extend(problems)
+
     def note(self, each: ManifestObject, message: str, path: FieldPath = ("kind",)) -> None:
         """Note something about an object, at one of its fields."""
         position = each.source.position(path)
         self.notes.append(SourceProblem(each.source.file, position, each.document, message))
 
 
-def manifest_objects(documents: list[Document]) -> ManifestObjects:
+def manifest_objects(documents: list[Document], *, only: Collection[str] = ()) -> ManifestObjects:
     """Take the documents for Kubernetes objects; the items of a List are objects of their own.
 
     Raises:
@@ -132,7 +141,7 @@ def manifest_objects(documents: list[Document]) -> ManifestObjects:
             problems.extend(error.problems)
     if problems:
         raise SourceError(problems)
-    return ManifestObjects(list(found.values()))
+    return ManifestObjects(list(found.values()), only)
 
 
 def _objects(document: Document) -> Iterator[ManifestObject]:

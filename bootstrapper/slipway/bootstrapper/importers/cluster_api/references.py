@@ -64,7 +64,7 @@ def _reference(each: ManifestObject, path: FieldPath, names: dict[str, list[str]
 
 
 def _another(kind: str, known: str) -> bool:
-    """Tell whether two kinds are like each other since one is named after the other: DockerMachine, Machine."""
+    """Return whether two kinds are like each other since one is named after the other: DockerMachine, Machine."""
     return kind.endswith(known) or known.endswith(kind) or f"{kind}Template" == known or f"{known}Template" == kind
 
 

@@ -45,7 +45,7 @@ class Roles:
 
 
 def _joins(config: ManifestObject) -> bool:
-    """Tell whether the config of a control-plane machine is one for joining."""
+    """Return whether the config of a control-plane machine is one for joining."""
     join = _part(config, "joinConfiguration")
     return isinstance(join, dict) and ("controlPlane" in join or not _begins(config))
 

@@ -144,7 +144,8 @@ class TopologyMachineSets:
         path: FieldPath = ("spec", "topology", "controlPlane")
         overrides = given.variables.overrides
         holder = Holder("controlPlane", "", of_control_plane(self.topology), overrides, path)
-        config = self._patched(patches, plane, spec.control_plane.to, holder)
+        names = [f"{self.each.name}-{suffix}" for suffix in ("init", "join")]
+        config = self._patched(patches, plane, spec.control_plane.to, holder, *names)
         if config is None:
             return
         template = config.read(ControlPlaneTemplateSpec, "spec").template.spec
@@ -157,19 +158,19 @@ class TopologyMachineSets:
     def _workers(
         self, patches: ClassPatches, worker: TopologyMachines, classes: list[ClassMachines], path: FieldPath
     ) -> Iterator[MachineSet]:
-        found = patches.class_
+        found, name = patches.class_, f"{self.each.name}-{worker.name}"
         templates = next((item.templates for item in classes if item.class_ == worker.class_), None)
         config = self.objects.referred(templates.bootstrap.to, near=found) if templates else None
         if templates is None or config is None or config.kind not in (*FOREIGN_CONFIGS, *NATIVE_CONFIGS):
             message = "its class, or the config template of it, is not among the documents"
-            self.objects.problems.append(self.each.problem((*path, "class"), message))
+            self.objects.blame(self.each, [self.each.problem((*path, "class"), message)], name)
             return
-        name, version = f"{self.each.name}-{worker.name}", self.cluster.facts.kubernetes_version
+        version = self.cluster.facts.kubernetes_version
         infrastructure = templates.infrastructure.to
         kind = str(path[-2]).removesuffix("s")
         builtin = of_workers(kind, self.topology.version, worker.class_, worker.name, worker.replicas)
         holder = Holder(f"{kind}Class", worker.class_, builtin, worker.variables.overrides, path)
-        patched = self._patched(patches, config, templates.bootstrap.to, holder)
+        patched = self._patched(patches, config, templates.bootstrap.to, holder, name)
         if patched is None:
             return
         made_from, role = self._infrastructure(patches, infrastructure, holder), clusterpb.ROLE_WORKER
@@ -178,7 +179,7 @@ class TopologyMachineSets:
         )
 
     def _patched(
-        self, patches: ClassPatches, config: ManifestObject, reference: Reference | None, holder: Holder
+        self, patches: ClassPatches, config: ManifestObject, reference: Reference | None, holder: Holder, *machines: str
     ) -> ManifestObject | None:
         """Give a config as the patches leave it; None, and problems, if they cannot be applied."""
         self.used.add(id(config))
@@ -187,7 +188,7 @@ class TopologyMachineSets:
         try:
             return patches.apply(config, reference, holder)
         except SourceError as error:
-            self.objects.problems.extend(error.problems)
+            self.objects.blame(config, error.problems, *machines)
             return None
 
     def _infrastructure(

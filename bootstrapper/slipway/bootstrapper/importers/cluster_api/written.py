@@ -31,12 +31,14 @@ def facts_written(each: MachineSet) -> dict[str, str]:
 def _facts(each: MachineSet) -> Iterator[tuple[str, str]]:
     cluster = each.cluster.object
     if cluster is not None:
-        topology = each.cluster.spec.topology is not None
+        topology, plane = each.cluster.spec.topology is not None, each.cluster.spec.control_plane_ref
         for name, path in _CLUSTER.items():
             yield name, f"{cluster.document}: {path}"
         if topology:
             yield "cluster.controlPlane", f"{cluster.document}: spec.topology"
             yield "cluster.kubernetesVersion", f"{cluster.document}: {_VERSIONS['Cluster']}"
+        elif plane is not None and plane.kind in _VERSIONS:
+            yield "cluster.kubernetesVersion", f"{plane.kind}/{plane.name}: {_VERSIONS[plane.kind]}"
     yield "machine.role", f"{each.owner.document}: kind"
     if each.owner.kind in _VERSIONS:
         version = f"{each.owner.document}: {_VERSIONS[each.owner.kind]}"

@@ -38,7 +38,7 @@ from slipway.bootstrapper.importers.kubeadm_config.kubeadm_items import Bootstra
 from slipway.bootstrapper.importers.kubeadm_config.os_items import OsItems
 from slipway.contract.go_duration import parse_duration
 from slipway.contract.source_position import FieldPath
-from slipway.contract.yaml_source import Source
+from slipway.contract.yaml_document import Source
 
 
 def _whole_seconds(text: str) -> str:

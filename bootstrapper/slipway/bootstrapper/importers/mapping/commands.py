@@ -55,7 +55,7 @@ def set_commands(
 def _check_spans(context: Context, place: Place, lists: dict[str, list[str]], commands: planpb.Commands) -> None:
     """Keep what begins before kubeadm and ends after it: no part of it can be a file of its own."""
     facts = [
-        any(segment.HasField("fact") for one in phase for segment in one.script.segments)
+        any(segment.HasField("fact") for entry in phase for segment in entry.script.segments)
         for phase in (commands.pre, commands.post)
     ]
     texts = [text for text in lists["preKubeadmCommands"] if text.strip()]

@@ -22,6 +22,8 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 
 CLOUD_CONFIG = "cloud-config"
 IGNITION = "ignition"
+FORMATS = (CLOUD_CONFIG, IGNITION)
+"""Formats that a config may be written for."""
 _FILLED_IN = re.compile(r"[$@%]")
 
 

@@ -92,8 +92,8 @@ def arguments(context: Context, place: Place, args: list[Arg]) -> list[kubernete
 def _volume(context: Context, place: Place, volume: HostPathMount) -> kubernetespb.HostPathVolume:
     item = kubernetespb.HostPathVolume(
         name=volume.name,
-        host_path=context.plain_in_kubeadm(place.at("hostPath"), normal_path(volume.host_path)),
-        mount_path=context.plain_in_kubeadm(place.at("mountPath"), normal_path(volume.mount_path)),
+        host_path=context.plain_in_kubeadm(place.at("hostPath"), _volume_path(volume.host_path)),
+        mount_path=context.plain_in_kubeadm(place.at("mountPath"), _volume_path(volume.mount_path)),
     )
     if volume.read_only is not None:
         item.read_only = volume.read_only
@@ -174,3 +174,8 @@ def _set_texts(
             first, *others = name.split("_")
             key = first + "".join(map(str.title, others))
             setattr(item, name, context.plain_in_kubeadm(place.at(key), text))
+
+
+def _volume_path(path: str) -> str:
+    """Give a path of a volume in its shortest form; one with a part that is ".." stays: Kubernetes refuses it."""
+    return path if ".." in path.split("/") else normal_path(path)

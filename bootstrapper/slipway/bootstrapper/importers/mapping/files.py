@@ -2,10 +2,12 @@
 
 import base64
 import binascii
+import posixpath
 import re
 import zlib
 
-from slipway.bootstrapper.importers import go_template
+from slipway.bootstrapper.importers.go_template import render
+from slipway.bootstrapper.importers.go_template_dialect import GoTemplateError
 from slipway.bootstrapper.importers.jinja import CLOUD_CONFIG_INDENT, has_jinja
 from slipway.bootstrapper.importers.kubeadm_config.os_items import File, SecretSource
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
@@ -42,17 +44,18 @@ def file_item(context: Context, place: Place, file: File) -> ospb.File:
 
 
 def _path(context: Context, place: Place, text: str) -> str:
-    """Give the path without repeated and trailing slashes, which mean nothing to the engines of today."""
+    """Give the path as the systems of today read it."""
     path = context.plain(place, text)
     plain = normal_path(path)
     if plain != path:
-        context.findings.inform(place, "PATH_SIMPLIFIED", "repeated and trailing slashes are left out of the path")
+        message = "repeated and trailing slashes, and parts that are . or .., are left out of the path"
+        context.findings.inform(place, "PATH_SIMPLIFIED", message)
     return plain
 
 
 def normal_path(path: str) -> str:
-    """Give a path of Linux without repeated and trailing slashes."""
-    return (re.sub(r"/{2,}", "/", path).rstrip("/") or "/") if path.startswith("/") else path
+    """Give a path of Linux in its shortest form, by its text: so cloud-init (os.path.abspath) and Ignition (Go) do."""
+    return posixpath.normpath(f"/{path.lstrip('/')}") if path.startswith("/") else path
 
 
 def set_owner(item: ospb.File | ospb.Directory | ospb.Link, text: str) -> None:
@@ -92,7 +95,7 @@ def _from_secret(context: Context, place: Place, file: File, source: SecretSourc
             context.findings.refuse(place, _KNOWN_SECRET)
             return contentpb.Content()
         key = _derived_key(context, file, name, key)
-        if all((one.name, one.key) != (name, key) for one in context.derived):
+        if all((entry.name, entry.key) != (name, key) for entry in context.derived):
             context.derived.append(secretpb.Secret(name=name, key=key, value=_changed(context, place, file, value)))
     return contentpb.Content(secret_ref=secretpb.SecretReference(name=name, key=key))
 
@@ -120,8 +123,8 @@ def _changed(context: Context, place: Place, file: File, value: bytes) -> bytes:
 
 def _rendered(context: Context, place: Place, text: str) -> str:
     try:
-        return go_template.render(text, context.control_plane_version)
-    except go_template.GoTemplateError as error:
+        return render(text, context.control_plane_version)
+    except GoTemplateError as error:
         context.findings.refuse(place, f"contentFormat Template: {error}")
         return ""
 

@@ -37,8 +37,8 @@ def kubeconfig(context: Context, place: Place, config: FileDiscoveryKubeConfig) 
     if not cluster.certificate_authority_data:
         tree["clusters"][0]["cluster"]["certificate-authority-data"] = marker  # type: ignore[index]
         text = yaml.safe_dump(tree, default_flow_style=False, width=10**9, allow_unicode=True)
-    before, found, after = text.partition(marker)
-    if not found:
+    before, separator, after = text.partition(marker)
+    if not separator:
         return contentpb.Content(text=text)
     authority = contentpb.Segment(secret_ref=_CA, encoding=contentpb.SPLICE_ENCODING_BASE64)
     return contentpb.Content(segments=[contentpb.Segment(text=before), authority, contentpb.Segment(text=after)])

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from slipway.contract.source_position import FieldPath, SourceProblem, path_text
-from slipway.contract.yaml_source import Source
+from slipway.contract.yaml_document import Source
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
 

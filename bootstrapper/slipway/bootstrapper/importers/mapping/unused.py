@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from slipway.contract.source_position import FieldPath
-from slipway.contract.yaml_source import Tree
+from slipway.contract.yaml_document import Tree
 
 _OF_CONTROL_PLANES = ("clusterConfiguration", "initConfiguration")
 
@@ -21,7 +21,7 @@ def unused_by_workers(tree: Tree, carried: Collection[FieldPath]) -> Iterator[Fi
 
 
 def _unused(tree: Tree, path: FieldPath, carried: Collection[FieldPath]) -> Iterator[FieldPath]:
-    if not any(one[: len(path)] == path for one in carried):
+    if not any(entry[: len(path)] == path for entry in carried):
         yield path
     elif isinstance(tree, dict):
         for key in tree:

@@ -3,7 +3,7 @@
 import re
 
 from slipway.bootstrapper.lowering.draft import CannotLower
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 
 _NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 

@@ -15,7 +15,7 @@ from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.lowering.runners.linux_file import ROOT as STATE
 from slipway.contract.content import literal
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 

@@ -11,7 +11,7 @@ from slipway.bootstrapper.lowering.emission import each
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 DISKS = "linux.disks"
@@ -119,5 +119,5 @@ def _filesystem(item: Item, draft: Draft) -> list[str]:
 
 def _check_device(item: Item) -> None:
     if not item.message.device.startswith("/dev/"):
-        why = "the device is a name that only cloud-init knows"
+        why = "the device is no path in /dev"
         raise CannotLower(item, why, remedy="name the device by its path in /dev")

@@ -9,7 +9,7 @@ from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import refuse_read_only
 from slipway.bootstrapper.lowering.texts import has_template, refuse_control_characters
 from slipway.contract.grammars import is_windows_path
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 
 FILES, DIRECTORIES, LINKS = "linux.files", "linux.directories", "linux.links"
 
@@ -47,7 +47,8 @@ def _stage_file(draft: Draft, item: Item) -> None:
         raise CannotLower(
             item,
             "the content holds template text that only the program it was written for can render",
-            remedy="use machine facts in its place, or render the spec for cloud-init",
+            remedy="use machine facts in its place",
+            other_formats=True,
         )
     _stage(item, draft, FILES)
 

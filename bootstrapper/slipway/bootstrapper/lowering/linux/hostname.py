@@ -7,7 +7,7 @@ from slipway.bootstrapper.lowering.emission import put_file, stage_text
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.texts import has_template, text_line
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 
 ID = "linux.hostname"
 _PATH = "/etc/hostname"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.emission import each, free_path, put_file
 from slipway.bootstrapper.lowering.order import Rank
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 
 ID = "linux.kernel-modules"
 _PARAMETER = re.compile(r"[A-Za-z0-9_-]+(=[^\\#]*)?")

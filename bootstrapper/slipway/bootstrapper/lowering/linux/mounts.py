@@ -11,12 +11,12 @@ from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import refuse_read_only
 from slipway.bootstrapper.lowering.runners.linux_file import ROOT as STATE
 from slipway.contract.grammars import absolute_path
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 ID = "linux.mounts"
 
-_CLOUD_INIT_NAME = re.compile(r"(ephemeral|ebs|ami|root)\d*(\.\d+)?")
+_METADATA_NAME = re.compile(r"(ephemeral|ebs|ami|root)\d*(\.\d+)?")
 _DEVICE_NAME = re.compile(r"(sd|vd|xvd|hd|nvme|dm-|md)[a-z0-9]+")
 _IN_USE = frozenset(
     {"/", "/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/usr", "/usr/bin", "/usr/lib", "/var", "/var/lib", STATE}
@@ -42,10 +42,10 @@ def _start(entry: FstabEntry) -> list[str]:
 
 def _entry(item: Item, draft: Draft) -> FstabEntry:
     mount: ospb.Mount = item.message
-    if _CLOUD_INIT_NAME.fullmatch(mount.source):
+    if _METADATA_NAME.fullmatch(mount.source):
         raise CannotLower(
             item,
-            "the source is a name that only cloud-init knows",
+            "the source is a name that only the metadata of the infrastructure have",
             remedy="name the device, or its LABEL= or UUID=",
         )
     if mount.type != "swap":

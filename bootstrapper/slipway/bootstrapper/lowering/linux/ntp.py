@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterator, Sequence
 
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
+from slipway.bootstrapper.lowering.first_boot import time_client_programs
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.os_profiles.profile import NtpClient, NtpProgram
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 ID = "linux.ntp"
@@ -28,11 +29,11 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
         calls = [[*only, "off", client.executable, client.service] for client, only in clients.items()]
     else:
         calls = [[*only, *_call(client, ntp)] for client, only in clients.items()]
-        calls.append(["own", _cloud_config(ntp)] if imported else ["found"])
+        calls.append(["own", _as_imported(ntp)] if imported else ["found"])
     if imported:
         # Of an imported config: today no failure of it keeps a machine from becoming a node.
         calls = [["try", *call] for call in calls]
-    text = script(calls, programs=["ntp"])
+    text = script(calls, programs=["ntp", *time_client_programs()])
     draft.step(Rank.NTP, "ntp", source=item.message, by=ID, script=text)
 
 
@@ -68,8 +69,8 @@ def _timesyncd(ntp: ospb.Ntp) -> str:
     return f"[Time]\nNTP=\nNTP={' '.join(_bare(host) for host in (*ntp.servers, *ntp.pools))}\n"
 
 
-def _cloud_config(ntp: ospb.Ntp) -> str:
-    """Give what cloud-init has as its key ntp; it installs a client where there is none. Source: its module cc_ntp."""
+def _as_imported(ntp: ospb.Ntp) -> str:
+    """Give the time servers as an imported config has them: a first-boot system may install a client by that text."""
     hosts = {"servers": ntp.servers, "pools": ntp.pools}
     return json.dumps(
         {"ntp": {"enabled": True} | {key: list(map(_bare, names)) for key, names in hosts.items() if names}}

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.emission import put_file
 from slipway.bootstrapper.os_profiles.profile import PackageManager
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _APT_KEYS, _RPM_KEYS = "/etc/apt/keyrings", "/etc/pki/rpm-gpg"

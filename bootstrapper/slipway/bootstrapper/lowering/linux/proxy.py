@@ -13,7 +13,7 @@ from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.linux.unit_text import environment_drop_in
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 ID = "linux.proxy"

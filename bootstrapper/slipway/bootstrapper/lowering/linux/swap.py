@@ -6,7 +6,7 @@ from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.lowering.linux.fstab import FstabEntry
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.order import Rank
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 
 ID = "linux.swap"
 

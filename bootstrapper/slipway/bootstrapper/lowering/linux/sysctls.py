@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.emission import each, free_path, put_file
 from slipway.bootstrapper.lowering.order import Rank
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 
 ID = "linux.sysctls"
 _STEM = "/etc/sysctl.d/99-zz-slipway"

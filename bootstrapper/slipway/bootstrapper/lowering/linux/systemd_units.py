@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.emission import each, put_file
 from slipway.bootstrapper.lowering.entry_unit import entry_unit_name
+from slipway.bootstrapper.lowering.first_boot import runs_first_boot
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 ID = "linux.systemd-units"
 
-_RUNS_US = re.compile(r"(cloud-(init|config|final)[a-z-]*|slipway-[a-z-]+|ignition-[a-z-]+)\.(service|target)")
+_RUNS_US = re.compile(r"slipway-[a-z-]+\.(service|target)")
 
 
 def lower(items: Sequence[Item], draft: Draft) -> None:
@@ -81,12 +82,16 @@ def _check(item: Item, draft: Draft) -> None:
         )
     if unit.enabled and unit.HasField("contents"):
         _check_install(item)
-    if _RUNS_US.fullmatch(unit.name) or unit.name == entry_unit_name(draft.bundle):
+    if _runs_us(unit.name) or unit.name == entry_unit_name(draft.bundle):
         raise CannotLower(
             item,
             "the unit is one of those that prepare the machine, and cannot be changed by what runs in it",
             remedy="choose a first-boot system that takes os.systemd.units natively, or change the image",
         )
+
+
+def _runs_us(unit: str) -> bool:
+    return _RUNS_US.fullmatch(unit) is not None or runs_first_boot(unit)
 
 
 def _check_install(item: Item) -> None:

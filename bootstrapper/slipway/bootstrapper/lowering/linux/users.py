@@ -14,7 +14,7 @@ from slipway.bootstrapper.lowering.profile_part import needed, needed_program
 from slipway.bootstrapper.lowering.runners.linux_file import ROOT as STATE
 from slipway.bootstrapper.lowering.texts import refuse_control_characters
 from slipway.contract.content import literal
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 

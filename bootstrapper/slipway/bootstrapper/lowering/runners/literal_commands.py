@@ -78,10 +78,10 @@ def as_commands(
             _add_line(result, segments, step)
         elif bootstrap and step is bootstrap[-1]:
             lines = []
-            for one in bootstrap:
-                literally = bool(one.command.argv) and _plain_command(one)
-                lines.append(shlex.join(one.command.argv) if literally else _call(one))
-                files += () if literally else step_files(one)
+            for entry in bootstrap:
+                literally = bool(entry.command.argv) and _plain_command(entry)
+                lines.append(shlex.join(entry.command.argv) if literally else _call(entry))
+                files += () if literally else step_files(entry)
             _add_line(result, _text(" && ".join([*guard, *lines, f"echo success > {SENTINEL}"])), step)
     # The folder of the sentinel is made by a file, since not every consumer's shell knows `mkdir -p`.
     files.append(root_file(f"{SENTINEL_DIRECTORY}/placeholder", literal(b"placeholder\n"), mode=0o640))

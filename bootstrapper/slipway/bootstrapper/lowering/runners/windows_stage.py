@@ -47,7 +47,8 @@ def stage_files(wave: Wave) -> Iterator[ospb.File]:
     """
     folder = f"{ROOT}\\stage\\{wave.id}"
     entries: list[dict[str, Any]] = [
-        {"kind": "directory", "path": _path(one.path), **_access(one.owner, one.mode)} for one in wave.directories
+        {"kind": "directory", "path": _path(directory.path), **_access(directory.owner, directory.mode)}
+        for directory in wave.directories
     ]
     number = 0
     for file in wave.files:
@@ -64,8 +65,8 @@ def stage_files(wave: Wave) -> Iterator[ospb.File]:
             entry["remote"] = _sources(file.remote)
         entries.append({**entry, **_access(file.owner, file.mode)})
     entries += [
-        {"kind": "hard" if one.hard else "symbolic", "path": _path(one.path), "target": _path(one.target)}
-        for one in wave.links
+        {"kind": "hard" if link.hard else "symbolic", "path": _path(link.path), "target": _path(link.target)}
+        for link in wave.links
     ]
     entries += [{"kind": "protect", "path": _path(path), "protected": True} for path in wave.protected]
     yield private_file(f"{folder}\\list.json", document({"items": entries}))

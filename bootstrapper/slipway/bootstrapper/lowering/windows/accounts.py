@@ -11,7 +11,7 @@ from slipway.bootstrapper.lowering.emission import each
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.lowering.windows.powershell import script
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 GROUPS, USERS = "windows.groups", "windows.users"
@@ -84,13 +84,13 @@ def _impossible_user(item: Item, administrators: str) -> Iterator[CannotLower]:
         )
 
 
-def _refuse(found: Iterable[CannotLower]) -> None:
+def _refuse(refusals: Iterable[CannotLower]) -> None:
     """Refuse an item for all that was found in it.
 
     Raises:
         CannotLower: something was.
     """
-    each_of_it = list(found)
+    each_of_it = list(refusals)
     if each_of_it:
         each_of_it[0].others += each_of_it[1:]
         raise each_of_it[0]

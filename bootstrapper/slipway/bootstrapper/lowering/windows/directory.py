@@ -10,7 +10,7 @@ from slipway.bootstrapper.lowering.emission import put_file
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.runners.windows_file import ROOT
 from slipway.bootstrapper.lowering.windows.powershell import script
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 

@@ -7,7 +7,7 @@ from slipway.bootstrapper.lowering.draft import CannotLower, Draft, derived
 from slipway.bootstrapper.lowering.emission import each
 from slipway.bootstrapper.lowering.texts import has_template, refuse_control_characters
 from slipway.contract.grammars import is_windows_path
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 
 FILES, DIRECTORIES, LINKS = "windows.files", "windows.directories", "windows.links"
 

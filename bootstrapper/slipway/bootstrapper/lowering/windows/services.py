@@ -9,7 +9,7 @@ from slipway.bootstrapper.lowering.emission import put_file
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.lowering.windows.powershell import script
-from slipway.contract.walk import Item
+from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
 CONTAINERD, PROXY = "windows.containerd", "windows.proxy"
@@ -26,8 +26,8 @@ def lower_containerd(items: Sequence[Item], draft: Draft) -> None:
     content = toml_content(configuration(item, runtime, None))
     mode = PRIVATE if holds_secrets(content) else PUBLIC
     put_file(draft, item, runtime.configuration, content, by=CONTAINERD, mode=mode)
-    for path, one in registry_files(item, runtime, separator="\\", colon="_"):
-        put_file(draft, item, path, one, by=CONTAINERD)
+    for path, file in registry_files(item, runtime, separator="\\", colon="_"):
+        put_file(draft, item, path, file, by=CONTAINERD)
     calls = [["Restart-Runtime", runtime.service]]
     if containerd.HasField("proxy"):
         calls.insert(0, _environment(runtime.service, containerd.proxy))

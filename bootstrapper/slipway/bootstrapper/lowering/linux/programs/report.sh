@@ -8,7 +8,11 @@ report() {
     mkdir -p report
     echo "$2" | base64 -d >report/url
     echo "${3-}" | base64 -d >report/logs-url
-    deliver "$1"
+    if sound url && { [ ! -s report/logs-url ] || sound logs-url; }; then
+      deliver "$1"
+    else
+      systemctl disable slipway-report
+    fi
     return
   fi
   printf '%s\n' '[Service]' Environment=SLIPWAY_REPORT=send "ExecStart=/bin/sh $0" Nice=19 RuntimeMaxSec=7200 \
@@ -17,6 +21,17 @@ report() {
   timeout 20 systemctl daemon-reload
   timeout 20 systemctl enable slipway-report
   timeout 20 systemctl start --no-block slipway-report
+}
+# sound NAME: the address of that name is one that curl and wget read as it stands; else the console says so. A quote, a
+# backslash or a line break would end it for curl, and what is behind it would be an option.
+sound() {
+  case $(cat report/$1) in
+    *[[:space:][:cntrl:]\"\\]*) ;;
+    http://?* | https://?*) return 0 ;;
+  esac
+  echo "slipway-report: $1 is no address of http or https, or holds a blank, quote, backslash or control character:" \
+    "nothing is sent" >>/dev/console || :
+  return 1
 }
 # deliver WHEN: sends the events whenever there are more, for two hours (RuntimeMaxSec) and 300 requests at most, and ends
 # once the last one is sent.
@@ -75,11 +90,12 @@ bundle() {
     fi
   done
 }
-# put URL-FILE FILE: one try.
+# put URL-FILE FILE: one try, with an address that is sound.
 put() {
+  u=$(cat $1)
   if command -v curl; then
-    printf 'url = "%s"\n' "$(tr -d '\r\n"\\' <$1)" | curl -fsS -m 120 --proto =http,https -o /dev/null -T $2 -K -
+    printf 'url = "%s"\n' "$u" | curl -fsSg -m 120 --proto =http,https -o /dev/null -T $2 -K -
   else
-    wget -q -T 60 -t 1 -O /dev/null --method=PUT --body-file=$2 -i $1
+    printf '%s\n' "$u" | wget -q -T 60 -t 1 -O /dev/null --method=PUT --body-file=$2 -i -
   fi
 }

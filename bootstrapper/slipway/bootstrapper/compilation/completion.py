@@ -1,0 +1,69 @@
+"""The last part of a compilation: the execution is lowered, and the whole is checked for what is not supported."""
+
+from collections.abc import Sequence
+
+from slipway.bootstrapper.assembly import paths
+from slipway.bootstrapper.compilation.compiled import Compiled
+from slipway.bootstrapper.lowering.finish import RUNNER, finish
+from slipway.bootstrapper.lowering.omission import not_taken
+from slipway.bootstrapper.lowering.provenance import provenance_file
+from slipway.bootstrapper.problems.conversion import problems_of_error
+from slipway.bootstrapper.problems.problem import Problem
+from slipway.contract.errors import SlipwayError
+from slipway.contract.features import by_id, compute_features, unsupported
+from slipway.rpc.spans import span
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+
+
+def complete(
+    result: Compiled, info: provisionerpb.FormatInfo, *, features: bundlepb.BootstrapBundle | None = None
+) -> Compiled:
+    """Lower the execution of a machine whose items are lowered, and check the whole.
+
+    `features` has the features that are used where another machine of the class has passed that check already: ids
+    of bundles are all of one form, so that it would find the same.
+    """
+    draft = result.draft
+    if draft is None:
+        raise AssertionError("there is nothing to finish")
+    supports: Sequence[provisionerpb.FeatureSupport] = info.features
+    result.draft = draft.copy()
+    result.bundle = draft.bundle
+    result.lowered = draft.lowered
+    if info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_PLAN:
+        draft.bundle.provenance.passes[:] = [*draft.passes, RUNNER]
+        draft.bundle.os.files.append(provenance_file(draft.bundle))
+        try:
+            with span("lower", {"pass": RUNNER}):
+                finish(draft, supports, media_type=info.media_type)
+        except SlipwayError as error:
+            result.refusals += problems_of_error(error, draft.bundle)
+            # The rest can still be judged: who corrects the steps shall not learn of it only then.
+            for each in (draft, result.draft):
+                each.bundle.plan.ClearField("steps")
+                each.prepared.clear()
+    if features is not None:
+        result.bundle.MergeFrom(features)
+        return result
+    refused = {problem.path for problem in result.refusals}
+    declared = by_id(supports)
+    result.refusals += [
+        not_taken(entry, declared) for entry in unsupported(draft.bundle, declared) if entry.use.path not in refused
+    ]
+    result.refusals += _collisions(draft.bundle)
+    compute_features(result.bundle)
+    return result
+
+
+def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Problem]:
+    return [
+        Problem(
+            "os.files",
+            later.where,
+            f"{paths.describe(earlier.origin)} and {paths.describe(later.origin)} claim the same path",
+            "Leave the path to one of them",
+            earlier.origin if later.origin.made_by else later.origin,
+        )
+        for earlier, later in paths.collisions(bundle.os)
+    ]

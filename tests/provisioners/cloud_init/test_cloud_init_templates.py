@@ -1,0 +1,114 @@
+"""write_files with machine facts: cloud-init's own templates, and texts that look like them."""
+
+import re
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.contract.errors import UnsupportedFeature
+from slipway.provisioners.cloud_init.render import CloudInit
+from slipway.sdk import testing
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import os_pb2 as ospb
+from tests.provisioners.cloud_init.written_files import RAW
+
+
+def _templated(*parts: bytes | str) -> ospb.File:
+    """Make a file whose text parts are templates."""
+    file = testing.file("/etc/a", b"")
+    for part in parts:
+        if isinstance(part, bytes):
+            file.content.segments.add(data=part)
+        else:
+            file.content.segments.add(template={"language": contentpb.TEMPLATE_LANGUAGE_JINJA, "text": part})
+    return file
+
+
+def rendered_by_jinja(user_data: bytes) -> str:
+    """Do what Jinja does with a document in which all literal delimiters are `{{ '..' }}` expressions."""
+    return re.sub(r"\{\{ '(\{\{|\{%|\{#|\{)' \}\}", r"\1", user_data.decode())
+
+
+def test_templates_bring_the_header_and_protect_the_rest() -> None:
+    """A template stays as written; every other delimiter of Jinja's comes out of Jinja as it was."""
+    files = [_templated(b"name: ", "{{ ds.meta_data.local_hostname }}", b"\n" + RAW.encode() + b"\n")]
+    files.append(testing.file("/etc/b", RAW.encode()))
+    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=files)))
+    assert user_data.startswith(b"## template: jinja\n#cloud-config\n")
+    assert user_data.count(b"{{ ds.meta_data.local_hostname }}") == 1
+    after = yaml.safe_load(rendered_by_jinja(user_data))["write_files"]
+    assert after[0]["content"] == "name: {{ ds.meta_data.local_hostname }}\n" + RAW + "\n"
+    assert after[1]["content"] == RAW
+
+
+def test_without_templates_there_is_no_header() -> None:
+    """Only a document that needs Jinja is rendered by it: a syntax error would drop the whole document."""
+    system = ospb.OperatingSystem(files=[testing.file("/etc/b", RAW.encode())])
+    assert b"template: jinja" not in testing.render(CloudInit(), testing.bundle(system))
+
+
+CONTAINED = [
+    ("{% if a %}\nb: c\n{% endif %}\n", "{% if a %}{{ '' }}\nb: c\n{% endif %}{{ '' }}\n", "a block's line break"),
+    ("a {# b #}\nc\n", "a {# b #}{{ '' }}\nc\n", "a comment's"),
+    ("{% raw %}\n{% x %}\n{% endraw %}\n", "{% raw %}\n{% x %}\n{% endraw %}{{ '' }}\n", "a raw block's, not in it"),
+    ("{% if '%}\n' %}\n", "{% if '%}\n' %}{{ '' }}\n", "not what stands in quotes"),
+    ("{% if a -%}\nb\n", "{% if a -%}\nb\n", "what is cut inside on purpose"),
+    ("{% if a +%}\nb\n", "{% if a +%}\nb\n", "what is kept on purpose"),
+    ("{{- a -}}", "{{ '' }}{{- a -}}{{ '' }}", "nothing around it is cut"),
+    ("{{ a }}\n{{ b }}", "{{ a }}\n{{ b }}", "a value cuts nothing"),
+]
+
+
+@pytest.mark.parametrize(("template", "written", "reason"), CONTAINED)
+def test_a_template_cuts_nothing_of_the_document(template: str, written: str, reason: str) -> None:
+    """Jinja cuts line breaks and blanks: were they the document's, cloud-init would drop the whole document."""
+    file = _templated(template, b"end\n")
+    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[file])))
+    assert yaml.safe_load(user_data)["write_files"][0]["content"] == f"{written}end\n", reason
+
+
+def test_blanks_at_the_start_of_a_template_do_not_move_the_block() -> None:
+    """YAML finds a block's indent by its first line; the template's own blanks must not be taken for it."""
+    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[_templated("  {{ x }}\n")])))
+    assert yaml.safe_load(user_data)["write_files"][0]["content"] == "  {{ x }}\n"
+
+
+def test_a_brace_before_a_template_does_not_join_it() -> None:
+    """`{` and `{{ x }}` next to each other would be another delimiter."""
+    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[_templated(b"{", "{{ x }}")])))
+    assert b"{{ '{' }}{{ x }}" in user_data
+
+
+def test_a_document_that_ends_in_a_block_keeps_its_line_break() -> None:
+    """Jinja drops the last line break of a document; it must not be one of a file's."""
+    of = testing.bundle(ospb.OperatingSystem(files=[_templated("{{ x }}", b"\n")]), argv=[])
+    assert testing.render(CloudInit(), of).endswith(b"{{ x }}\n#\n")
+
+
+@pytest.mark.parametrize("literal", [b"\x00", b"a\r\n", b"\xff", b"tab\t\n", b"blank \n"])
+def test_templates_beside_what_needs_quoting_are_refused(literal: bytes) -> None:
+    """What a template gives is not known, so it must stand where nothing has to be quoted."""
+    with pytest.raises(UnsupportedFeature) as caught:
+        testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[_templated(literal, "{{ x }}")])))
+    assert caught.value.violations[0].path == "os.files[0]"
+
+
+@given(st.lists(st.text("{}%#'x \n", max_size=8), min_size=1, max_size=4))
+def test_any_literal_survives_jinja(literals: list[str]) -> None:
+    """Whatever braces stand around a template, they come out of Jinja as they were."""
+    literals = [re.sub(" +(?=\n|$)", "", literal) for literal in literals]
+    parts: list[bytes | str] = [b"start\n"]
+    for literal in literals:
+        parts += [literal.encode(), "{{ x }}"]
+    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[_templated(*parts)])))
+    expected = "start\n" + "".join(literal + "{{ x }}" for literal in literals)
+    assert yaml.safe_load(rendered_by_jinja(user_data))["write_files"][0]["content"] == expected
+
+
+def test_a_placeholder_in_the_users_text_is_no_placeholder() -> None:
+    """The word that stands in for a template while YAML is made is chosen so that no text has it."""
+    file = _templated(b"x0slipway0x x1slipway ", "{{ x }}")
+    user_data = testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[file])))
+    assert b"x0slipway0x x1slipway {{ x }}" in user_data
