@@ -3,7 +3,7 @@
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
 
-from slipway.contract.walk import plan
+from slipway.contract.field_plans import plan
 from tests.services.conformance.coverage import Ways, fields, ways
 
 NO_CASE = {
