@@ -20,9 +20,14 @@ _PLAIN = (FieldDescriptor.TYPE_BOOL, FieldDescriptor.TYPE_INT32)
 
 
 def engine_cases(info: provisionerpb.FormatInfo) -> Iterator[casepb.Case]:
-    """Give the cases for a format: the options of each engine, and each family of control planes that it may meet."""
+    """Give the cases for a format: each engine, its options, and each family of control planes that it may meet."""
     engines = specpb.EngineOptions.DESCRIPTOR.fields
-    yield from map(_options, engines)
+    for field in engines:
+        yield _options(field)
+        case = _case(f"engine-{field.name}", "who makes a node of the machine")
+        case.input = provisionerpb.KUBERNETES_INPUT_INTENT
+        case.bundle.intent.kubernetes.engine = field.name
+        yield case
     declared = (value for support in info.features if support.id == FAMILY for value in support.allowed_values)
     for family in dict.fromkeys((*declared, *(field.name for field in engines), STRANGER)):
         case = _case(f"control-plane-of-{family}", "a control plane of another family, or of the format's own")

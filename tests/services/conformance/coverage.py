@@ -12,6 +12,7 @@ from google.protobuf.message import Message
 from slipway.conformance import cases, requests
 from slipway.conformance.changes import changed
 from slipway.conformance.contract_features import known_ids
+from slipway.conformance.engine_cases import engine_cases
 from slipway.conformance.pairs import pairs
 from slipway.conformance.richest import richest
 from slipway.conformance.rounds import list_rounds, unset_rounds, value_rounds
@@ -87,7 +88,7 @@ def _format(
 
 def _trials(info: provisionerpb.FormatInfo) -> list[Trial]:
     base = requests.smallest(info)
-    every = [*cases.cases("features"), *cases.cases("control_plane")]
+    every = [*cases.cases("features"), *engine_cases(info), *cases.cases("control_plane")]
     return [
         Trial(case, cases.request(case, base, info), Answer("OK"), ()) for case in every if requests.applies(case, info)
     ]

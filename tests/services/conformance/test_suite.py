@@ -88,7 +88,9 @@ def test_engines_are_tried_as_the_contract_and_the_format_have_them() -> None:
     options = [use.id for case in tried for use in uses(case.bundle) if use.id.startswith("engine_options.")]
     assert options == ["engine_options.kubeadm", "engine_options.k0s"]
     assert {fault.path for case in tried for fault in violations(case.bundle)} <= {"id", "intent.cluster.name"}
-    families = [case.bundle.intent.cluster.control_plane for case in tried if case.bundle.HasField("intent")]
+    intents = [case.bundle.intent for case in tried if case.bundle.HasField("intent")]
+    assert [intent.kubernetes.engine for intent in intents if intent.kubernetes.engine] == ["kubeadm", "k0s"]
+    families = [intent.cluster.control_plane for intent in intents if intent.HasField("cluster")]
     assert families == ["raft", "kubeadm", "k0s", STRANGER]
 
 
