@@ -5,8 +5,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from slipway.diagnosis.diagnosis import diagnose
 from slipway.diagnosis.log_files import logs_of
 from slipway.reports.capability import Kind
@@ -21,9 +19,7 @@ KEY = BundleKey("default", "harbour", "worker-1", "bundle-1")
 _KEPT_EVENTS = re.compile(r"/[0-9]+_sink_[0-9a-f]+_failed_bootstrap_3_CommandFailed_m\.jsonl$")
 
 
-async def test_a_failed_bootstrap_arrives(
-    tmp_path: Path, engine: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failed_bootstrap_arrives(tmp_path: Path, engine: Callable[..., None]) -> None:
     """The gateway keeps the events, with the failing step in their name, and a log bundle that gives the reason."""
     engine(machineadm.NAME)
     (tmp_path / "gateway").mkdir()
@@ -31,13 +27,13 @@ async def test_a_failed_bootstrap_arrives(
     async with gateway(tmp_path / "gateway") as served:
         async with served.client.put("/") as answer:
             base = str(answer.url).removesuffix("/")
-        monkeypatch.setattr(reports, "EVENTS_PATH", served.address(key=KEY))
-        monkeypatch.setattr(reports, "LOGS_PATH", served.address(Kind.LOGS, key=KEY))
+        paths = served.address(key=KEY), served.address(Kind.LOGS, key=KEY)
         for machine in linux_machine("dash", tmp_path / "machine"):
             machine.path("/opt/bin").mkdir(parents=True)
             machine.path("/opt/bin/machineadm").write_bytes(machineadm.require().read_bytes())
             machine.path("/opt/bin/machineadm").chmod(0o755)
-            reports.prepare(machine, base, script("m", "echo '[ERROR Swap]: running with swap on'; exit 3"))
+            step = script("m", "echo '[ERROR Swap]: running with swap on'; exit 3")
+            reports.prepare(machine, base, step, paths=paths)
             assert await asyncio.to_thread(machine.run, reports.ENTRY) == 1
             await asyncio.to_thread(reports.wait_for, lambda: bool(list(kept.glob("*_logs_*"))))
             reports.stop(machine)
