@@ -12,6 +12,7 @@ from slipway.bootstrapper.credentials.directory_store import DirectoryStore
 from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.generation import SecretFactory
 from slipway.bootstrapper.engines.table import installed_engines
+from slipway.bootstrapper.engines.third_party import log_unusable
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
@@ -71,10 +72,12 @@ async def _serve(settings: BootstrapperSettings, registry: str) -> None:
     callers = Callers(settings.allowed_callers)
     channels = ChannelPool.of(settings)
     directory = ProvisionerDirectory(channels, registry)
+    engines = installed_engines()
+    log_unusable(engines.unusable)
     bootstrapper = Bootstrapper(
         provisioners=RemoteProvisioners(directory.instances, channels),
         compiler=Compiler(
-            engines=installed_engines(),
+            engines=engines,
             profiles=ProfileTable.extended(settings.profiles_dir) if settings.profiles_dir else ProfileTable.shipped(),
             passes=all_passes(),
             takes_declared_profiles=settings.provisioner_profiles,

@@ -102,10 +102,20 @@ async def explain_subject(
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
     response.diagnostics.extend(subject.diagnostics)
+    if engines:
+        response.diagnostics.extend(_unusable(bootstrapper))
     response.diagnostics.extend(_refused_versions(bootstrapper))
     response.diagnostics.extend(_not_chosen(bootstrapper, subject))
     response.diagnostics.extend(await asyncio.to_thread(list, size_doubts(columns)))
     return response
+
+
+def _unusable(bootstrapper: Bootstrapper) -> Iterator[diagnosticpb.Diagnostic]:
+    """Give a warning for each engine that is installed, and not compared since it cannot be used."""
+    for engine in bootstrapper.compiler.engines.unusable:
+        yield diagnosticpb.Diagnostic(
+            severity=diagnosticpb.SEVERITY_WARNING, code="ENGINE_UNUSABLE", message=engine.sentence
+        )
 
 
 def _compared(bootstrapper: Bootstrapper, names: Sequence[str]) -> list[str]:

@@ -7,7 +7,9 @@ from typing import Any
 import click
 
 from slipway.bootstrapper.assembly.subject import check
+from slipway.bootstrapper.documents.engines import check_engine
 from slipway.bootstrapper.documents.machines import MachineQuestion
+from slipway.bootstrapper.engines.table import installed_engines
 from slipway.cli.exit_codes import FAILED
 from slipway.cli.failures import reported
 from slipway.cli.loading import Loaded, load
@@ -51,7 +53,8 @@ def validate(output: str, **values: Any) -> None:
             emit({"machines": [], "problems": [str(problem) for problem in error.problems], "warnings": []}, output)
         raise
     note_files(loaded)
-    remarks = [*question_lines(loaded), *(("warning", line) for line in doubt_lines(loaded, served()))]
+    unusable = (engine.sentence for engine in installed_engines().unusable)
+    remarks = [*question_lines(loaded), *(("warning", line) for line in (*doubt_lines(loaded, served()), *unusable))]
     for kind, line in dict.fromkeys(remarks):
         note(line, kind)
     warnings = [line for kind, line in dict.fromkeys(remarks) if kind == "warning"]
@@ -91,5 +94,6 @@ def _tree(loaded: Loaded, question: MachineQuestion, together: Sequence[str]) ->
 def _problems(loaded: Loaded, question: MachineQuestion) -> Iterator[str]:
     try:
         check(question.subject)
+        check_engine(question)
     except SlipwayError as error:
         yield from error_lines(loaded.places, question, error)

@@ -11,6 +11,7 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.callers import Callers
 from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.engines.table import installed_engines
+from slipway.bootstrapper.engines.third_party import log_unusable
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
@@ -55,10 +56,12 @@ async def serve_controller(settings: ControllerSettings) -> None:
     channels = ChannelPool.of(settings)
     directory = ProvisionerDirectory(channels, settings.registry_address) if settings.registry_address else None
     provisioners = _provisioners(settings, directory, channels)
+    engines = installed_engines()
+    log_unusable(engines.unusable)
     bootstrapper = Bootstrapper(
         provisioners=provisioners,
         compiler=Compiler(
-            engines=installed_engines(),
+            engines=engines,
             profiles=ProfileTable.extended(settings.profiles_dir) if settings.profiles_dir else ProfileTable.shipped(),
             passes=all_passes(),
             takes_declared_profiles=settings.provisioner_profiles,

@@ -144,7 +144,9 @@ async def test_an_engine_may_ask_for_each_machine() -> None:
 
         def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
             result = super().build_plan(bundle, served)
-            file = ospb.File(path="/etc/name", content=literal(bundle.machine.name.encode()), mode=0o644)
+            file = ospb.File(
+                path="/etc/name", content=literal(bundle.machine.name.encode()), owner="root", group="root", mode=0o644
+            )
             return replace(result, files=(*result.files, file))
 
     naming = replace(compiler(), engines=EngineTable([Naming()]))

@@ -1,11 +1,9 @@
 """The test kit for engines: it finds each kind of fault, and ours have none."""
 
 import itertools
-import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -14,15 +12,23 @@ from google.protobuf import json_format
 
 from slipway.bootstrapper.compilation import engine_plan
 from slipway.bootstrapper.documents.feature_names import feature_names
+from slipway.bootstrapper.engine_trials.processes import problems_apart
 from slipway.bootstrapper.engines.bootstrap_tokens import BootstrapTokens
 from slipway.bootstrapper.engines.engine import Engine, supports
 from slipway.bootstrapper.engines.field_samples import every_field
 from slipway.bootstrapper.engines.join_tokens import Maker, Place, TokenRequest, Upkeep, Values
 from slipway.bootstrapper.engines.k0s.engine import K0sEngine
-from slipway.bootstrapper.engines.k0s.features import FEATURES
 from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.bootstrapper.engines.result import EngineResult
-from slipway.bootstrapper.engines.testing import NAMESPACES, accepted_features, machine, problems, token_problems
+from slipway.bootstrapper.engines.testing import (
+    FORMAT,
+    NAMESPACES,
+    accepted_features,
+    machine,
+    problems,
+    problems_here,
+    token_problems,
+)
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -34,6 +40,29 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
+from tests.bootstrapper.engines.impure_engines import (
+    Caching,
+    Calling,
+    Dated,
+    Drawing,
+    Environmental,
+    Hashing,
+    Homely,
+    Host,
+    Looking,
+    Needing,
+    Now,
+    Opening,
+    Plain,
+    Platform,
+    Seconds,
+    Starting,
+    Threading,
+    Today,
+    Uname,
+    Unique,
+    Unordered,
+)
 from tests.services.controller.skiff import SkiffEngine
 
 FACTS = [{"fact": {"kind": kind}} for kind in contentpb.FactKind.values() if kind]
@@ -65,7 +94,6 @@ CONTROL_PLANE = {
     "kubeProxy": {"disabled": True},
 }
 LABELS = {"labels": [{"name": "a", "value": "b"}]}
-FACTUAL = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubernetes.credentials", "kubernetes.engine")
 IMAGE = {"imageRepository": "r", "imageTag": "t"}
 EXTERNAL = {"endpoints": ["https://a"], "caFile": "/c", "certFile": "/d", "keyFile": "/e"}
 
@@ -200,40 +228,6 @@ def test_the_kit_finds_a_feature_that_is_not_refused(monkeypatch: pytest.MonkeyP
     assert not any(entry.startswith("kubernetes.node.labels ") for entry in results)
 
 
-class Plain(Engine):
-    """An engine without a fault, which others are made of; it takes labels."""
-
-    name = "plain"
-    version = "1"
-    oldest, newest = (1, 27), (1, 36)
-    os_families = (clusterpb.OS_FAMILY_LINUX,)
-    features = supports(
-        frozenset(entry for entry in FEATURES if entry.startswith((*FACTUAL, "kubernetes.node.labels")))
-    )
-    remedies: Mapping[str, str] = MappingProxyType({"kubernetes.node.taints": "leave it out"})
-    join_tokens = K0sEngine.join_tokens
-
-    def secrets(self, kubernetes: kubernetespb.Kubernetes) -> tuple[secretpb.SecretDeclaration, ...]:
-        """Declare those of k0s."""
-        return tuple(K0sEngine().secrets(kubernetes))
-
-    def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
-        """Give a file and a step."""
-        return EngineResult(self.name, files=(self.file(bundle),), steps=tuple(self.steps()))
-
-    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
-        """Give a file with the labels and a secret."""
-        labels = ",".join(label.name for label in bundle.intent.kubernetes.node.labels)
-        authority = bundle.intent.credentials.cluster_ca.certificate
-        segments = [contentpb.Segment(data=labels.encode()), contentpb.Segment(secret_ref=authority)]
-        content = contentpb.Content(segments=segments)
-        return ospb.File(path="/etc/plain", owner="root", group="root", mode=0o644, content=content)
-
-    def steps(self) -> Iterable[planpb.Step]:
-        """Give the step."""
-        yield planpb.Step(id="a", phase=planpb.PHASE_BOOTSTRAP)
-
-
 class Changing(Plain):
     """Writes into what it is given."""
 
@@ -254,24 +248,6 @@ class Counting(Plain):
         made = super().file(bundle)
         made.path += str(next(self.count))
         return made
-
-
-class Reading(Plain):
-    """Looks at the machine that it runs on."""
-
-    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
-        """Read a file there."""
-        Path(__file__).read_bytes()
-        return super().file(bundle)
-
-
-class Calling(Plain):
-    """Asks another machine."""
-
-    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
-        """Look for its address."""
-        socket.getaddrinfo("127.0.0.1", 80)
-        return super().file(bundle)
 
 
 class Idle(Plain):
@@ -302,6 +278,119 @@ class Readable(Plain):
         made.content.segments[1].secret_ref.key = "token"
         made.content.segments[1].secret_ref.name = "slipway.dev/bootstrap-token"
         return made
+
+
+class Serving(Plain):
+    """Has all machines serve."""
+
+    def steps(self, bundle: bundlepb.BootstrapBundle) -> Iterable[planpb.Step]:
+        """Give the step."""
+        yield planpb.Step(id="a", phase=planpb.PHASE_BOOTSTRAP, command=planpb.Command(argv=["plain", "serve"]))
+
+
+class Escaping(Plain):
+    """Has a step whose id is a path."""
+
+    def steps(self, bundle: bundlepb.BootstrapBundle) -> Iterable[planpb.Step]:
+        """Give it."""
+        for made in super().steps(bundle):
+            made.id = "../20"
+            yield made
+
+
+class Relative(Plain):
+    """Has a file without a folder."""
+
+    path = "etc/plain"
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Give it."""
+        made = super().file(bundle)
+        made.path = self.path
+        return made
+
+
+class Reserved(Relative):
+    """Writes where only Slipway does."""
+
+    path = "/var/lib/slipway/run"
+
+
+class Twice(Plain):
+    """Has a file twice."""
+
+    def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
+        """Give it."""
+        made = super().build_plan(bundle, served)
+        return replace(made, files=made.files * 2)
+
+
+class Naming(Plain):
+    """Has the token's name in its command."""
+
+    def steps(self, bundle: bundlepb.BootstrapBundle) -> Iterable[planpb.Step]:
+        """Give it."""
+        for made in super().steps(bundle):
+            made.command.argv.append(f"--token={bundle.intent.credentials.bootstrap_token.name}")
+            yield made
+
+
+class Revealing(Plain):
+    """Has a value in its command."""
+
+    def steps(self, bundle: bundlepb.BootstrapBundle) -> Iterable[planpb.Step]:
+        """Give it."""
+        for made in super().steps(bundle):
+            made.command.argv.append("abcdef.0123456789abcdef")
+            yield made
+
+
+class Telling(Plain):
+    """Has a key of its own in a file."""
+
+    def file(self, bundle: bundlepb.BootstrapBundle) -> ospb.File:
+        """Give it."""
+        made = super().file(bundle)
+        made.content.segments.add(data=b"-----BEGIN RSA PRIVATE KEY-----\nMIIE")
+        return made
+
+
+class Unnamed(Plain):
+    """Has no name."""
+
+    name = ""
+
+
+class Spaced(Plain):
+    """Has a name that no field can hold."""
+
+    name = "Pl ain"
+
+
+class Unversioned(Plain):
+    """Has no version."""
+
+    version = ""
+
+
+class Reversed(Plain):
+    """Serves no version of Kubernetes."""
+
+    oldest = (1, 40)
+
+
+class Advising(Plain):
+    """Has a remedy for what is in no contract."""
+
+    remedies = MappingProxyType({"kubernetes.nope": "leave it out"})
+
+
+class Mistaken(Plain):
+    """Gives the result of another engine."""
+
+    def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
+        """Give it."""
+        return replace(super().build_plan(bundle, served), engine="other")
 
 
 class Foreign(Plain):
@@ -339,10 +428,11 @@ class Unowned(Plain):
 class Doubled(Plain):
     """Has two steps of a name, one of another phase."""
 
-    def steps(self) -> Iterable[planpb.Step]:
+    def steps(self, bundle: bundlepb.BootstrapBundle) -> Iterable[planpb.Step]:
         """Give both."""
-        yield from super().steps()
-        yield planpb.Step(id="a", phase=planpb.PHASE_POST)
+        (made,) = super().steps(bundle)
+        yield made
+        yield planpb.Step(id="a", phase=planpb.PHASE_POST, command=made.command)
 
 
 class Trusting(Plain):
@@ -424,8 +514,6 @@ class Refusing(Plain):
     [
         (Changing, "changes the bundle"),
         (Counting, "another plan for the same bundle"),
-        (Reading, "is not pure: it asks the machine for open"),
-        (Calling, "is not pure: it asks the machine for socket.getaddrinfo"),
         (Idle, "kubernetes.node.taints is declared, and changes no plan"),
         (Unknown, "kubernetes.node.zebra is declared, and the contract has no such feature"),
         (Unknown, "kubernetes.node.zebra is declared, and no machine uses it"),
@@ -433,11 +521,25 @@ class Refusing(Plain):
         (Readable, "others than its owner can read it"),
         (Foreign, "a secret that the bundle does not have"),
         (Named, "gives another plan for a machine of another name"),
-        (Unowned, "has no owner, group or mode"),
-        (Doubled, "two steps have the same id"),
-        (Doubled, "is not of the phase BOOTSTRAP"),
+        (Unowned, "files[0] has no mode"),
+        (Doubled, "is the id of steps[0], too"),
+        (Doubled, "is not the phase BOOTSTRAP"),
         (Trusting, "is declared for workers"),
         (Refusing, "is refused: is not liked"),
+        (Serving, "ROLE_INIT and ROLE_WORKER get the same steps, and the same files but for secrets"),
+        (Escaping, "steps[0].id must be"),
+        (Relative, "files[0].path must be"),
+        (Reserved, "files[0].path lies in a folder of Slipway's"),
+        (Twice, "files[1] has the path of files[0]"),
+        (Naming, "the step a has the name of a secret in its arguments"),
+        (Telling, "the file /etc/plain has a private key as text"),
+        (Revealing, "the step a has the value of a secret as text"),
+        (Unnamed, "its name is not a DNS label"),
+        (Spaced, "its name is not a DNS label"),
+        (Unversioned, "its version is not a version"),
+        (Reversed, "its newest version of Kubernetes is older than its oldest"),
+        (Advising, "kubernetes.nope has a remedy, and the contract has no such feature"),
+        (Mistaken, "the result names another engine"),
         (Nameless, "ROLE_CONTROL_PLANE is the secret slipway.dev/other, which the engine does not declare"),
         (Sharing, "is in the same Secret for two machines"),
         (Sharing, "does not hold what was drawn for the machine"),
@@ -449,8 +551,50 @@ class Refusing(Plain):
 )
 def test_the_kit_finds_a_fault(broken: type[Engine], words: str) -> None:
     """Of an engine that has none otherwise."""
+    assert any(words in entry for entry in problems_here(broken(), _machines(broken())))
+
+
+def test_the_engine_of_which_the_others_are_made_has_no_fault() -> None:
+    """Neither here nor in other processes."""
     assert problems(Plain(), _machines(Plain())) == []
-    assert any(words in entry for entry in problems(broken(), _machines(broken())))
+
+
+APART = {
+    Opening: "asks the machine for open",
+    Caching: "asks the machine for open",
+    Calling: "asks the machine for socket.getaddrinfo",
+    Threading: "asks the machine for open",
+    Starting: "asks the machine for subprocess.Popen",
+    Environmental: "asks the machine for os.environ",
+    Looking: "asks the machine for os.stat",
+    Uname: "asks the machine for os.uname",
+    Platform: "asks the machine for platform.node",
+    Host: "asks the machine for socket.gethostname",
+    Seconds: "asks the machine for time.time",
+    Today: "asks the machine for date.today",
+    Now: "asks the machine for datetime.now",
+    Drawing: "asks the machine for os.urandom",
+    Unordered: "the file /etc/plain differs",
+    Hashing: "the file /etc/plain differs",
+    Unique: "the file /etc/plain differs",
+    Dated: "the file /etc/plain differs",
+    Homely: "the file /etc/plain differs",
+    Needing: "cannot be made without arguments in another process: TypeError",
+}
+"""Faults that only another process shows, and what is said of them."""
+
+
+def test_the_kit_finds_what_another_process_shows() -> None:
+    """Each fault by itself; an engine without one is silent in the same two processes."""
+    faulty = [Plain(), *(fault(0) if fault is Needing else fault() for fault in APART)]
+    sound, *results = problems_apart([(engine, _machines(Plain())) for engine in faulty], FORMAT)
+    assert sound == []
+    missed = {
+        fault.__name__: entries
+        for (fault, words), entries in zip(APART.items(), results, strict=True)
+        if not any(words in entry for entry in entries)
+    }
+    assert missed == {}
 
 
 def test_an_engine_whose_cluster_makes_the_token_keeps_the_rules() -> None:
@@ -469,4 +613,6 @@ def test_the_kit_finds_a_feature_that_is_not_declared() -> None:
 def _machines(engine: Engine) -> list[bundlepb.BootstrapBundle]:
     features = {support.id for support in engine.features}
     node = {**LABELS, **({"taints": {}} if "kubernetes.node.taints" in features else {})}
-    return [machine(engine, clusterpb.ROLE_WORKER, kubernetes=kubernetes(node=node))]
+    made = machine(engine, clusterpb.ROLE_WORKER, kubernetes=kubernetes(node=node))
+    made.secrets.secrets.add(name="s", key="k", value=b"abcdef.0123456789abcdef")
+    return [made]

@@ -248,6 +248,20 @@ def test_a_credential_that_is_not_there_is_named(field):
     assert caught.value.violations[0].path.startswith(f"intent.credentials.{field}")
 
 
+def test_a_credential_that_no_machine_of_talos_needs_is_refused_where_it_is_not_there():
+    """By its own path: a reference to nothing is a mistake of who made the bundle."""
+    bundle = samples.bundle(WORKER)
+    count = len(bundle.intent.credentials.declared)
+    bundle.intent.credentials.bootstrap_token.name = "nowhere"
+    bundle.intent.credentials.declared.add(name="nowhere", key="k")
+    with pytest.raises(BundleInvalid) as caught:
+        samples.render(bundle)
+    assert {violation.path for violation in caught.value.violations} == {
+        "intent.credentials.bootstrap_token",
+        f"intent.credentials.declared[{count}]",
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "key"), [("slipway.dev/cluster-ca", "tls.crt"), ("slipway.dev/cluster-ca", "tls.key")]
 )

@@ -51,6 +51,12 @@ def _append(*, value: bool) -> Callable[[provisionerpb.RenderRequest], object]:
         ),
         (_append(value=True), UnsupportedFeature, "os.files[0].append", "outside the declared bounds"),
         (
+            lambda r: r.bundle.os.files[0].content.segments.add(secret_ref={"name": "nowhere", "key": "k"}),
+            BundleInvalid,
+            "os.files[0].content.segments[1].secret_ref",
+            "a secret that is not there, which this provisioner does not look for",
+        ),
+        (
             lambda r: setattr(r.bundle.plan.entrypoint, "execution", 99),
             BundleInvalid,
             "plan.entrypoint.execution",

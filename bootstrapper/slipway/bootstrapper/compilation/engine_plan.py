@@ -1,11 +1,16 @@
 """The plan that a bootstrap engine makes of a machine's intent, or what it refuses of the machine."""
 
+import itertools
 from collections.abc import Collection, Sequence
 
 from slipway.bootstrapper.compilation.compiled import Compiled
 from slipway.bootstrapper.compilation.file_precedence import settle_files
+from slipway.bootstrapper.compilation.made_plan import broken_rules
 from slipway.bootstrapper.compilation.own_steps import surround
+from slipway.bootstrapper.engines.engine import Engine
 from slipway.bootstrapper.engines.extensions import take_extensions
+from slipway.bootstrapper.engines.result import EngineResult
+from slipway.bootstrapper.engines.suitability import check_machine
 from slipway.bootstrapper.engines.table import EngineTable, check_system
 from slipway.bootstrapper.lowering.omission import omit, take_out
 from slipway.bootstrapper.problems.conversion import diagnostic, locate, problems_of_error
@@ -19,6 +24,8 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 ENGINE_NAMESPACES = ("kubernetes.", "engine_options.")
+_MOST_RULES = 8
+"""Broken rules of a plan that are reported at once."""
 
 
 def make_plan(
@@ -32,6 +39,7 @@ def make_plan(
     try:
         engine = engines.choose(bundle.intent.kubernetes, bundle.intent.cluster)
         check_system(engine, bundle.machine.target)
+        check_machine(engine, bundle)
     except SlipwayError as error:
         result.refusals += problems_of_error(error, bundle)
         return False
@@ -58,11 +66,17 @@ def make_plan(
     except SlipwayError as error:
         result.refusals += problems_of_error(error, bundle)
         return False
-    refused = {problem.path for problem in result.refusals}
-    result.refusals += [problem for problem in locate(made.refusals, bundle) if problem.path not in refused]
+    remarks = check_machine(engine, bundle)
+    for problems in (made.refusals, remarks.refusals):
+        refused = {problem.path for problem in result.refusals}
+        result.refusals += [problem for problem in locate(problems, bundle) if problem.path not in refused]
+    if not result.refusals:
+        result.refusals += _broken_rules(engine, made)
     if result.refusals:
         return False
-    diagnostics = [diagnostic(problem) for problem in locate(made.diagnostics, bundle)]
+    known = {(problem.code, problem.path) for problem in made.diagnostics}
+    others = [problem for problem in remarks.diagnostics if (problem.code, problem.path) not in known]
+    diagnostics = [diagnostic(problem) for problem in locate((*made.diagnostics, *others), bundle)]
     bundle.ClearField("intent")
     bundle.ClearField("engine_options")
     result.lowered += take_extensions(bundle, engine)
@@ -77,6 +91,20 @@ def make_plan(
     if bundle.HasField("execution"):
         result.diagnostics += settle_files(bundle.os, made.last_written)
     return True
+
+
+def _broken_rules(engine: Engine, made: EngineResult) -> list[Problem]:
+    """Refuse the machine of an engine whose plan breaks the contract: it is a defect of the engine, not of the spec."""
+    return [
+        Problem(
+            "kubernetes.engine",
+            "intent.kubernetes.engine",
+            f"is {engine.name}, whose plan breaks the contract: {violation.path} {violation.description}; "
+            "this is a defect of that engine",
+            "choose another engine, or have its maintainers repair it",
+        )
+        for violation in itertools.islice(broken_rules(made), _MOST_RULES)
+    ]
 
 
 def _omit_refused(

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from slipway.bootstrapper.assembly.overrides import overrides_of
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.engines.table import installed_engines
+from slipway.contract.errors import SpecInvalid
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 
@@ -21,12 +22,30 @@ def engine_doubt(question: MachineQuestion) -> tuple[str, str] | None:
     Where the machine is rendered, another package may have added it.
     """
     name, table = named_engine(question), installed_engines()
-    if not name or name in table.names:
+    if not name or name in table.names or table.broken(name) is not None:
         return None
-    overrides, part = overrides_of(question.subject.spec, question.subject.machine.role)
-    field = f"spec.{part}.kubernetes.engine" if overrides.kubernetes.engine else "spec.kubernetes.engine"
+    field = _field(question)
     violation = table.not_installed(name, field)
     return field, f"{violation.description} here; {violation.remedy}"
+
+
+def check_engine(question: MachineQuestion) -> None:
+    """Check that the engine of a machine can be used, where it is one that is installed here.
+
+    Raises:
+        SpecInvalid: it cannot.
+    """
+    name = named_engine(question)
+    broken = installed_engines().broken(name or question.subject.cluster.control_plane)
+    if broken is not None:
+        field = _field(question) if name else "cluster.controlPlane"
+        raise SpecInvalid("the bootstrap engine of the machine cannot be used", violations=[broken.violation(field)])
+
+
+def _field(question: MachineQuestion) -> str:
+    """Give the field by which the spec of a machine names an engine."""
+    overrides, part = overrides_of(question.subject.spec, question.subject.machine.role)
+    return f"spec.{part}.kubernetes.engine" if overrides.kubernetes.engine else "spec.kubernetes.engine"
 
 
 def set_control_planes(questions: Iterable[MachineQuestion]) -> None:

@@ -2,14 +2,15 @@
 
 from collections.abc import Collection, Mapping
 
+from slipway.bootstrapper.engines.engine import Engine
 from slipway.bootstrapper.engines.kubernetes_version import (
     KubernetesVersionError,
     Skew,
     node_skew,
     parse_kubernetes_version,
 )
-from slipway.bootstrapper.engines.remarks import NOT_USED_BY_ROLE, VERSION_SKEW, VERSION_UNKNOWN
-from slipway.bootstrapper.engines.request import VERSION_PATH, PlanRequest
+from slipway.bootstrapper.engines.remarks import NOT_USED_BY_ROLE, VERSION_SKEW, VERSION_UNKNOWN, Remarks
+from slipway.bootstrapper.engines.request import VERSION_PATH, PlanRequest, supported_version
 from slipway.bootstrapper.problems.remedies import remedy_of
 from slipway.contract.errors import KubernetesVersionUnsupported, Violation
 from slipway.contract.feature_uses import uses
@@ -25,6 +26,24 @@ UNUSED_BY_WORKERS = (
 
 _WRITE_A_VERSION = "write a version such as v1.34.2"
 _KEEP_TO_SKEW = "Choose the control plane's version, or one that is up to two minor versions older (three since v1.28)"
+
+
+def check_machine(engine: Engine, bundle: bundlepb.BootstrapBundle) -> Remarks:
+    """Give what an engine's declarations say of a machine: its version, and the control plane of its cluster.
+
+    The bootstrapper asks it for every engine, so that none of them can forget it.
+
+    Raises:
+        KubernetesVersionUnsupported: the version is older than the oldest of the engine, or does not fit its cluster.
+    """
+    intent = bundle.intent
+    version = supported_version(intent.kubernetes_version, VERSION_PATH, oldest=engine.oldest)
+    request = PlanRequest(intent=intent, version=version, remarks=Remarks())
+    check_family(request, engine=engine.name)
+    check_newest(request, engine=engine.name, newest=engine.newest)
+    # Every imported spec asks for literal commands, and keeps what it was written for.
+    check_skew(request, tolerant=bundle.execution.literal_commands)
+    return request.remarks
 
 
 def check_features(

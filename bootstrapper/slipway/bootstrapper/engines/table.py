@@ -7,13 +7,14 @@ from importlib import metadata
 from slipway.bootstrapper.engines.engine import Engine
 from slipway.bootstrapper.engines.k0s.engine import K0sEngine
 from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
+from slipway.bootstrapper.engines.third_party import UnusableEngine, load_engines
 from slipway.contract.errors import SpecInvalid, UnsupportedTarget, Violation
 from slipway.contract.source_position import did_you_mean
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
 GROUP = "slipway.engines"
-"""Group of Python entry points: each names a class without arguments that is an Engine."""
+"""Group of Python entry points: each has the name of an engine, and names its class, which takes no arguments."""
 
 FIELD, SPEC_FIELD = "intent.kubernetes.engine", "spec.kubernetes.engine"
 
@@ -21,8 +22,8 @@ FIELD, SPEC_FIELD = "intent.kubernetes.engine", "spec.kubernetes.engine"
 class EngineTable:
     """Engines by name; the first one is that of a machine without any other choice."""
 
-    def __init__(self, engines: Iterable[Engine]) -> None:
-        """Make a table.
+    def __init__(self, engines: Iterable[Engine], *, unusable: Iterable[UnusableEngine] = ()) -> None:
+        """Make a table; `unusable` are engines of other packages that are installed and cannot be used.
 
         Raises:
             ValueError: two engines have the same name.
@@ -32,6 +33,7 @@ class EngineTable:
             if engine.name in self._engines:
                 raise ValueError(f"there are two bootstrap engines with the name {engine.name}")
             self._engines[engine.name] = engine
+        self.unusable = tuple(unusable)
 
     def __iter__(self) -> Iterator[Engine]:
         """Give the engines in order."""
@@ -49,20 +51,34 @@ class EngineTable:
         the path by which the caller knows the name: by default that of the bundle.
 
         Raises:
-            SpecInvalid: the spec names an engine that is not installed.
+            SpecInvalid: the spec names an engine that is not installed; the engine is installed, and cannot be used.
         """
         default = next(iter(self._engines.values()))
-        if not kubernetes.HasField("engine"):
-            return self._engines.get(cluster.control_plane, default)
-        if kubernetes.engine in self._engines:
-            return self._engines[kubernetes.engine]
-        raise SpecInvalid(
-            "the bootstrap engine of the spec is not installed",
-            violations=[self.not_installed(kubernetes.engine, field)],
-        )
+        if kubernetes.HasField("engine"):
+            if kubernetes.engine in self._engines:
+                return self._engines[kubernetes.engine]
+            raise SpecInvalid(
+                "the bootstrap engine of the spec is not installed, or cannot be used",
+                violations=[self.not_installed(kubernetes.engine, field)],
+            )
+        broken = self.broken(cluster.control_plane)
+        if broken is not None:
+            path = "intent.cluster.control_plane" if field == FIELD else "cluster.controlPlane"
+            raise SpecInvalid(
+                "the bootstrap engine of the cluster's control plane cannot be used",
+                violations=[broken.violation(path)],
+            )
+        return self._engines.get(cluster.control_plane, default)
+
+    def broken(self, name: str) -> UnusableEngine | None:
+        """Give the engine of a name that is installed and cannot be used; None where there is no such engine."""
+        return next((entry for entry in self.unusable if entry.name == name and name not in self._engines), None)
 
     def not_installed(self, name: str, path: str) -> Violation:
         """Give the violation of a field that names an engine which the table does not have."""
+        broken = self.broken(name)
+        if broken is not None:
+            return broken.violation(path)
         meant = did_you_mean(name, self._engines)
         remedy = f"did you mean {meant}?" if meant else f"choose {' or '.join(self._engines)}"
         return Violation(path, "is no bootstrap engine that is installed", remedy=remedy)
@@ -128,14 +144,14 @@ def entry_points(*, group: str) -> metadata.EntryPoints:
 def installed_engines() -> EngineTable:
     """Give the engines that come with Slipway, and those of other packages that are installed beside it.
 
-    Raises:
-        ValueError: one has the name of another.
-        TypeError: an entry point of the group is not an engine.
+    An engine of another package that cannot be used is `unusable`: only who asks for it is refused.
     """
-    others: list[Engine] = []
-    for entry in sorted(entry_points(group=GROUP), key=lambda item: item.name):
-        engine = entry.load()()
-        if not isinstance(engine, Engine):
-            raise TypeError(f"the entry point {entry.name} of {GROUP} is not a bootstrap engine")
-        others.append(engine)
-    return EngineTable([*built_in_engines(), *others])
+    return _with_others(tuple(entry_points(group=GROUP)))
+
+
+@cache
+def _with_others(entries: tuple[metadata.EntryPoint, ...]) -> EngineTable:
+    """Load each engine once: one that cannot be imported would run again for every machine."""
+    ours = built_in_engines()
+    engines, unusable = load_engines(entries, reserved=ours.names)
+    return EngineTable([*ours, *engines], unusable=unusable)

@@ -4,6 +4,7 @@ Give `problems` an engine and some machines of `machine` that use all of its fea
 that it keeps the rules. What an engine does not declare is tried without machines of the author's: each field in turn.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from datetime import UTC, datetime, timedelta
@@ -13,17 +14,20 @@ from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.compilation.engine_plan import ENGINE_NAMESPACES as NAMESPACES
 from slipway.bootstrapper.compilation.machine_classes import without_identity
+from slipway.bootstrapper.compilation.made_plan import broken_rules
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
-from slipway.bootstrapper.credentials.generation import CERTIFICATE, KEYS
+from slipway.bootstrapper.credentials.generation import KEYS
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.documents.feature_names import feature_names
+from slipway.bootstrapper.engine_trials.processes import problems_apart
+from slipway.bootstrapper.engines.declarations import broken_declarations
 from slipway.bootstrapper.engines.engine import Engine, supports
+from slipway.bootstrapper.engines.exposed_secrets import exposed_secrets
 from slipway.bootstrapper.engines.extensions import PREFIX as EXTENSION
 from slipway.bootstrapper.engines.field_samples import every_field
 from slipway.bootstrapper.engines.join_tokens import JoinTokens, Maker, TokenRequest
-from slipway.bootstrapper.engines.purity import watched
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.lowering.omission import take_out
@@ -32,11 +36,10 @@ from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.contract.errors import SlipwayError
 from slipway.contract.feature_uses import uses
 from slipway.contract.features import unsupported
-from slipway.contract.secret_references import references
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
-from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
@@ -54,7 +57,11 @@ _FACTS = ("kubernetes.role", "kubernetes.version", "kubernetes.cluster", "kubern
 _DRAWN = ("abcdef.0123456789abcdef", "ghijkl.0123456789abcdef")
 _NOW, _TTL = datetime(2030, 1, 1, tzinfo=UTC), timedelta(minutes=15)
 _AUTHORITIES = (secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY, secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY_ED25519)
-_OTHERS = 0o077
+_ROLES = {
+    "kubernetes.role.init": clusterpb.ROLE_INIT,
+    "kubernetes.role.control_plane": clusterpb.ROLE_CONTROL_PLANE,
+    "kubernetes.role.worker": clusterpb.ROLE_WORKER,
+}
 
 
 def machine(  # noqa: PLR0913  # keyword-only facts of a machine
@@ -96,15 +103,50 @@ def machine(  # noqa: PLR0913  # keyword-only facts of a machine
     return bundle
 
 
-def problems(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> list[str]:
-    """Give every rule that an engine breaks, in sentences."""
+def problems_here(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> list[str]:
+    """Give every rule that an engine breaks, as far as that is seen in this process, in sentences."""
     samples = list(machines)
-    results = [*_declarations(engine), *token_problems(engine)]
+    results = [*broken_declarations(engine)]
+    if results:
+        return results
+    results += [*_declarations(engine), *token_problems(engine), *alike_roles(engine)]
     for number, bundle in enumerate(samples):
         where = f"machine {number} ({clusterpb.Role.Name(bundle.intent.role)})"
         results += [f"{where}: {problem}" for problem in _plan(engine, bundle)]
     features = [*unused_features(engine, samples), *idle_features(engine, samples), *accepted_features(engine)]
     return results + features
+
+
+def problems(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> list[str]:
+    """Give every rule that an engine breaks, in sentences. Its class is also tried in two new processes."""
+    samples = list(machines)
+    (apart,) = problems_apart([(engine, samples)], FORMAT)
+    return [*problems_here(engine, samples), *apart]
+
+
+def alike_roles(engine: Engine) -> Iterator[str]:
+    """Give the pairs of roles whose machines differ in nothing but their secrets: they would start as the same."""
+    shapes: dict[clusterpb.Role.ValueType, list[bytes]] = {}
+    declared = {support.id for support in engine.features}
+    for feature, role in _ROLES.items():
+        result = _result(engine, machine(engine, role)) if feature in declared else ""
+        if isinstance(result, EngineResult) and not result.refusals:
+            shapes[role] = [*_public(result.files), *(step.SerializeToString() for step in result.steps)]
+    for first, second in itertools.combinations(shapes, 2):
+        if shapes[first] == shapes[second]:
+            names = f"{clusterpb.Role.Name(first)} and {clusterpb.Role.Name(second)}"
+            yield f"{names} get the same steps, and the same files but for secrets"
+
+
+def _public(files: Iterable[ospb.File]) -> Iterator[bytes]:
+    """Give files without their secrets; one that consists of nothing else is left out."""
+    for file in files:
+        bare = ospb.File()
+        bare.CopyFrom(file)
+        for segment in bare.content.segments:
+            segment.ClearField("secret_ref")
+        if not file.content.segments or any(segment.WhichOneof("value") for segment in bare.content.segments):
+            yield bare.SerializeToString(deterministic=True)
 
 
 def unused_features(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) -> Iterator[str]:
@@ -205,7 +247,12 @@ def _declarations(engine: Engine) -> Iterator[str]:
         yield f"{feature} is declared, and the contract has no such feature"
     for feature in sorted(features & set(engine.remedies)):
         yield f"{feature} is declared, and has a remedy for where it is not taken"
+    for feature in sorted(set(engine.remedies) - feature_names()):
+        if not feature.startswith(EXTENSION):
+            yield f"{feature} has a remedy, and the contract has no such feature"
     for declared in engine.secrets(kubernetespb.Kubernetes()):
+        if not declared.name:
+            yield "a declared secret has no name"
         if declared.kind not in KEYS:
             yield f"the secret {declared.name} is of no kind that can be made"
         if declared.kind in _AUTHORITIES and "ROLE_WORKER" in declared.full_roles:
@@ -220,35 +267,15 @@ def _plan(engine: Engine, bundle: bundlepb.BootstrapBundle) -> Iterator[str]:
     result = engine.build_plan(bundle, FORMAT)
     if bundle.SerializeToString(deterministic=True) != before:
         yield "the engine changes the bundle"
-    with watched() as events:
-        again = engine.build_plan(bundle, FORMAT)
-    if again != result:
+    if engine.build_plan(bundle, FORMAT) != result:
         yield "the engine gives another plan for the same bundle"
     if engine.plans_by_class and engine.build_plan(without_identity(bundle), FORMAT) != result:
         yield "the engine plans by class, and gives another plan for a machine of another name"
-    yield from (f"the engine is not pure: it asks the machine for {event}" for event in dict.fromkeys(events))
+    if result.engine != engine.name:
+        yield "the result names another engine"
     yield from (f"{refusal.path} is refused: {refusal.reason}" for refusal in result.refusals)
-    yield from _files(bundle, result)
-    ids = [step.id for step in result.steps]
-    if len(set(ids)) != len(ids):
-        yield "two steps have the same id"
-    for step in result.steps:
-        if step.phase != planpb.PHASE_BOOTSTRAP:
-            yield f"the step {step.id} is not of the phase BOOTSTRAP"
-
-
-def _files(bundle: bundlepb.BootstrapBundle, result: EngineResult) -> Iterator[str]:
-    known = {(reference.name, reference.key) for _, reference in references(bundle)}
-    for file in result.files:
-        if not file.owner or not file.group or not file.HasField("mode"):
-            yield f"the file {file.path} has no owner, group or mode"
-        for segment in file.content.segments:
-            if not segment.HasField("secret_ref"):
-                continue
-            if (segment.secret_ref.name, segment.secret_ref.key) not in known:
-                yield f"the file {file.path} refers to a secret that the bundle does not have"
-            if segment.secret_ref.key != CERTIFICATE and file.mode & _OTHERS:
-                yield f"the file {file.path} holds a secret, and others than its owner can read it"
+    yield from (f"{violation.path} {violation.description}" for violation in broken_rules(result))
+    yield from exposed_secrets(bundle, result)
 
 
 def _result(engine: Engine, bundle: bundlepb.BootstrapBundle) -> EngineResult | str:

@@ -21,6 +21,7 @@ from slipway.contract.errors import (
     Violation,
 )
 from slipway.contract.features import Supports, by_id, undeclared, unsupported
+from slipway.contract.secret_references import references
 from slipway.contract.validation import violations
 from slipway.sdk.limits import MAX_BUNDLE_BYTES, check_bundle_size, check_path_depth, check_user_data_size
 from slipway.sdk.provisioner import Provisioner, RenderContext, UserData
@@ -113,6 +114,7 @@ class ProvisionerCore:
         info = context.format
         if context.refusals:
             raise unsupported_feature(context.refusals, format_id=info.format)
+        _check_references(request.bundle, context.secrets)
         check_user_data_size(user_data.content, limit=request.max_user_data_bytes, bundle=request.bundle)
         attachments = _attachments(user_data, info=info, accepted=request.accept_attachments)
         response = provisionerpb.RenderResponse(
@@ -220,6 +222,17 @@ def _check_arguments(bundle: bundlepb.BootstrapBundle) -> None:
     ]
     if broken:
         raise BundleInvalid("the entry point cannot be started with these arguments", violations=broken)
+
+
+def _check_references(bundle: bundlepb.BootstrapBundle, secrets: SecretIndex) -> None:
+    """Refuse references to secrets that the bundle lacks, wherever they stand: also where the machine needs none."""
+    dangling = [
+        Violation(path, "refers to a secret that is not in secrets")
+        for path, reference in references(bundle)
+        if reference not in secrets
+    ]
+    if dangling:
+        raise BundleInvalid("the bundle refers to a secret that it does not hold", violations=dangling)
 
 
 def _attachments(
