@@ -158,11 +158,16 @@ def rule_violations(spec: specpb.MachineBootstrapSpec, *, path: str = "spec") ->
 
 
 def path_violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
-    """Give every path of a spec that two items claim, or that lies in a file."""
-    for earlier, later in paths.collisions(spec.os):
+    """Give every path of a spec that two items claim, or that lies in a file.
+
+    Of an imported config units do not count here: today's provider accepts a file with the path of one, which has no
+    effect where the unit is written after it.
+    """
+    units = not spec.imported.HasField("kind")
+    for earlier, later in paths.collisions(spec.os, units=units):
         message = f"claims the same path as {paths.describe(earlier.origin)}"
         yield Violation(later.where, message, remedy="leave the path to one of them")
-    for file, inner in paths.beneath_files(spec.os):
+    for file, inner in paths.beneath_files(spec.os, units=units):
         message = f"lies in {paths.describe(file.origin)}, which is a file and cannot be a folder"
         yield Violation(inner.where, message, remedy="choose a path outside the file's")
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from slipway.bootstrapper.compilation.compiled import Compiled
-from slipway.bootstrapper.compilation.file_precedence import settle_files
+from slipway.bootstrapper.compilation.file_precedence import settle_files, settle_units
 from slipway.bootstrapper.compilation.own_steps import surround
 from slipway.bootstrapper.engines.extensions import take_extensions
 from slipway.bootstrapper.engines.table import EngineTable, check_system
@@ -76,6 +76,7 @@ def make_plan(
     result.diagnostics += diagnostics
     if bundle.HasField("execution"):
         result.diagnostics += settle_files(bundle.os, made.last_written)
+        result.diagnostics += settle_units(bundle, by_id(info.features))
     return True
 
 
