@@ -191,7 +191,7 @@ def _credentials_of_one_host(os: ospb.OperatingSystem, path: str) -> Iterator[Vi
             where = f"{path}.containerd.registries"
             yield Violation(
                 f"{where}[{index}].credentials",
-                f"is for the same host as {person_path(f'{where}[{earlier}].credentials')}: keep one of them",
+                f"is for the same host as spec.{person_path(f'{where}[{earlier}].credentials')}: keep one of them",
             )
 
 

@@ -172,9 +172,12 @@ def path_violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         yield Violation(inner.where, message, remedy="choose a path outside the file's")
 
 
-def written_places(subject: CheckedSubject, path: str) -> list[str]:
-    """Give where a field of a checked machine's spec, or of the caller's plan, was written: twice at most."""
-    item = item_index(subject.spec).holder(path)
+def written_places(subject: CheckedSubject, path: str, index: FieldIndex[Item] | None = None) -> list[str]:
+    """Give where a field of a checked machine's spec, or of the caller's plan, was written: twice at most.
+
+    `index` is that of the spec's items, for a caller that asks about many fields.
+    """
+    item = (item_index(subject.spec) if index is None else index).holder(path)
     if item is None or not item.message.origin.path:
         return [f"spec.{person_path(place)}" for place in subject.layers.written(path)]
     inner = path[len(item.path) :]
