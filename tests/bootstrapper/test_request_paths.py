@@ -286,8 +286,10 @@ async def test_what_a_provisioner_says_of_a_bundle_is_placed(
 async def test_explain_names_the_callers_own_fields(name: str) -> None:
     """Rows, remarks and reasons of a dry run do so, too."""
     spec, more, *_ = REFUSALS[name]
-    asked = request(spec, **more)
-    question = provisioningpb.ExplainProvisionRequest(spec=asked.spec, machine_name=asked.machine_name)
+    provision_request = request(spec, **more)
+    question = provisioningpb.ExplainProvisionRequest(
+        spec=provision_request.spec, machine_name=provision_request.machine_name
+    )
     try:
         answer = await explain_provision(service(), question)
     except SlipwayError as error:

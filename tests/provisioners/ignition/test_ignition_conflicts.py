@@ -118,7 +118,7 @@ SPEC_3_ONLY = {
 @pytest.mark.parametrize("spec", ["3.3.0", "3.4.0"])
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_pair_is_refused_by_field(name: str, spec: str) -> None:
-    """The provisioner itself refuses what Ignition would: whoever made the bundle learns it before a machine boots."""
+    """The provisioner itself refuses what Ignition would: the caller learns it before a machine boots."""
     system, path = PAIRS[name]
     assert refusals(copy.deepcopy(system), spec) == [path]
 
