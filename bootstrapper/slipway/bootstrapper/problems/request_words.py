@@ -23,9 +23,8 @@ from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
 _MADE_BY = re.compile(r" \(through [^()]*+\)")
 _PART = re.compile(r"([A-Za-z][A-Za-z0-9_]*+)(?:\[([0-9]++)\])?")
 _TARGET = re.compile(r"(?<![\w.])(?:machine\.)?target\.([a-z]\w*+)")
-_IN_TEXT = re.compile(
-    r"(?<![\w.\[/])(?:request\.|bundle\.)?(?:spec\.)?((?:os|commands|plan|extensions|execution)(?:\.\w++|\[\d++\])++)"
-)
+_WORD = re.compile(r"[\w.\[\]/-]++")
+_ROOTS = frozenset({"commands", "execution", "extensions", "os", "plan"})
 _SPEC = "spec"
 _PROVISION = {"": _SPEC, "machine.name": "machineName", "request": ""}
 
@@ -46,7 +45,11 @@ def leads(descriptor: Descriptor | None, path: str) -> bool:
 
 def _whole(match: re.Match[str]) -> str:
     """Give a path of a sentence from the spec on; without an index it may be the name of a feature, and stays."""
-    return f"{_SPEC}.{person_path(match[1])}" if "[" in match[1] else match[0]
+    word = match[0].rstrip(".")
+    path = word.removeprefix("request.").removeprefix("bundle.").removeprefix(f"{_SPEC}.")
+    if "[" not in path or "/" in path or path.partition("[")[0].partition(".")[0] not in _ROOTS:
+        return match[0]
+    return f"{_SPEC}.{person_path(path)}{match[0][len(word) :]}"
 
 
 class RequestWords:
@@ -97,7 +100,7 @@ class RequestWords:
     def text(self, text: str) -> str:
         """Give a sentence whose field paths are the request's."""
         text = _TARGET.sub(lambda match: self._target(person_path(match[1])), text)
-        return _IN_TEXT.sub(_whole, text)
+        return _WORD.sub(_whole, text)
 
     def rename(self, error: SlipwayError) -> None:
         """Have an error name fields as the request does."""
