@@ -62,12 +62,16 @@ func (p *plan) content(place string, file bootstrapv1.File) ([]*pb.Segment, erro
 		return []*pb.Segment{{Value: &pb.Segment_Data{Data: data}}}, err
 	}
 	source := file.ContentFrom.Secret
-	reference, err := p.secret(source.Name, source.Key)
-	if err != nil || file.Encoding == "" {
+	if file.Encoding == "" {
+		reference, err := p.secret(source.Name, source.Key)
 		return []*pb.Segment{reference}, err
 	}
-	// What the machine is to hold is another value than the Secret's: it gets a name of its own.
-	data, err := decode(place, file.Encoding, p.world.secrets[source.Name][source.Key])
+	value, err := p.world.value(source.Name, source.Key)
+	if err != nil {
+		return nil, err
+	}
+	// What the machine is to hold is another value than the Secret's: it gets a name of its own, and is sent in its place.
+	data, err := decode(place, file.Encoding, value)
 	name := fmt.Sprintf("decoded-file-%s", strings.Trim(strings.TrimPrefix(place, "spec.files"), "[]"))
 	return []*pb.Segment{p.add(name, "value", data)}, err
 }
@@ -136,16 +140,27 @@ func (p *plan) file(place, path string, mode uint32, segments ...*pb.Segment) *p
 
 // secret gives a reference to a value of a Secret, and puts the value where secrets are.
 func (p *plan) secret(name, key string) (*pb.Segment, error) {
-	value, ok := p.world.secrets[name][key]
+	value, err := p.world.value(name, key)
+	if err != nil {
+		return nil, err
+	}
+	return p.add(name, key, value), nil
+}
+
+// value gives what a Secret holds.
+func (w *world) value(name, key string) ([]byte, error) {
+	value, ok := w.secrets[name][key]
 	if !ok {
 		return nil, fmt.Errorf("the Secret %s has no key %s", name, key)
 	}
-	return p.add(name, key, value), nil
+	return value, nil
 }
 
 func (p *plan) add(name, key string, value []byte) *pb.Segment {
 	if !p.given[name+"/"+key] {
 		p.given[name+"/"+key] = true
+		place := fmt.Sprintf("secrets.secrets[%d]", len(p.request.Secrets.Secrets))
+		p.names[place] = fmt.Sprintf("Secret %s: data[%s]", name, key)
 		p.request.Secrets.Secrets = append(p.request.Secrets.Secrets, &pb.Secret{Name: name, Key: key, Value: value})
 	}
 	return &pb.Segment{Value: &pb.Segment_SecretRef{SecretRef: &pb.SecretReference{Name: &name, Key: &key}}}

@@ -25,7 +25,11 @@ type plan struct {
 // newPlan makes of a KThreesConfig what the provider's own cloud-init template makes of it: files, an install command,
 // and the commands around it. The template is the only part of the provider that this replaces.
 func newPlan(w *world, target *pb.Target, provisioner string) (*plan, error) {
-	p := &plan{world: w, names: map[string]string{}, given: map[string]bool{}}
+	p := &plan{world: w, given: map[string]bool{}, names: map[string]string{
+		// What is the config's as a whole; the parts below have longer names.
+		"machineName": "the Machine's metadata.name", "spec.os": "spec", "spec.commands": "spec", "spec.plan": "spec",
+		"spec.target": "the target", "spec.provisioner": "--provisioner", "spec.os.files": "spec.files",
+	}}
 	name, uid := w.machine.Name, string(w.machine.UID)
 	p.request = &pb.ProvisionRequest{
 		MachineName: &name, MachineUid: &uid, Secrets: &pb.SecretMaterial{}, AcceptGzip: true,

@@ -2,6 +2,7 @@
 
 import base64
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -48,13 +49,10 @@ SPEC: dict[str, Any] = {
 
 
 def request(spec: dict[str, Any], **more: Any) -> provisioningpb.ProvisionRequest:
-    """Ask for a machine, as JSON from grpcurl would."""
-    asked = {
-        "spec": spec,
-        "machineName": "pool-a-1",
-        "secrets": {"secrets": [{"name": "join", "key": "token", "value": base64.b64encode(TOKEN).decode()}]},
-        **more,
-    }
+    """Ask for a machine, as JSON from grpcurl would; with the token where the spec refers to it."""
+    token = {"name": "join", "key": "token", "value": base64.b64encode(TOKEN).decode()}
+    secrets = [token] if '"secretRef": {"name": "join"' in json.dumps(spec) else []
+    asked = {"spec": spec, "machineName": "pool-a-1", "secrets": {"secrets": secrets}, **more}
     return ParseDict(asked, provisioningpb.ProvisionRequest())
 
 

@@ -145,7 +145,7 @@ async def test_secrets_are_the_callers_own() -> None:
     """One that is missing is named by the field that refers to it; Slipway's own names are nobody's to bring."""
     error = await refusal(request(SPEC, secrets={}))
     assert error.reason == "SECRET_MISSING"
-    assert [one.path for one in error.violations] == ["spec.os.files[0]"]
+    assert [one.path for one in error.violations] == ["spec.os.files[0].content.segments[1].secretRef"]
     ours = {"secrets": [{"name": "slipway.dev/cluster-ca", "key": "tls.key", "value": "YQ=="}]}
     error = await refusal(request(SPEC, secrets=ours))
     assert [one.path for one in error.violations] == ["secrets.secrets[0].name"]

@@ -9,16 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from slipway.bootstrapper.assembly.secret_uses import check_expiry, secrets_field
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.credentials.store import AnyStore
 from slipway.bootstrapper.delivery.fitting import Fitted, fit
 from slipway.bootstrapper.delivery.infrastructure import check_assumption, check_carried, infrastructure
+from slipway.bootstrapper.delivery.largest import largest_parts
 from slipway.bootstrapper.importers.document_words import in_words_of_document
 from slipway.bootstrapper.judgement import judge, negotiate
 from slipway.bootstrapper.preparer import Prepared, Preparer, utc_now
 from slipway.bootstrapper.problems.conversion import unsupported_feature
 from slipway.bootstrapper.problems.problem import Problem
+from slipway.bootstrapper.problems.request_words import in_words_of, words_of_subject
 from slipway.bootstrapper.provisioning.imported_layout import check_layout
 from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.bootstrapper.trials import Trials
@@ -63,7 +66,7 @@ class Bootstrapper(Preparer):
         Raises:
             SlipwayError: any reason of the error table that is not the registry's; fields are named as the user wrote.
         """
-        with in_words_of_document(request.subject.spec):
+        with in_words_of_document(request.subject.spec), in_words_of(words_of_subject(request.subject)):
             subject = await self._checked(request.subject)
             return await self.user_data_of(subject, request.credentials, Carrier.of(request))
 
@@ -100,7 +103,12 @@ class Bootstrapper(Preparer):
         target, info = prepared.compiled.bundle.machine.target, prepared.candidate.format
         row = infrastructure(target, verbatim=info.verbatim)
         may_compress = accept_gzip and info.accepts_gzip
-        work = partial(fit, data, prepared.compiled.bundle, row=row, limit=limit, may_compress=may_compress)
+        parts = partial(
+            largest_parts, prepared.neutral, prepared.given, field=secrets_field(prepared.subject), spliced=True
+        )
+        work = partial(
+            fit, data, prepared.compiled.bundle, row=row, limit=limit, may_compress=may_compress, parts=parts
+        )
         with span("fit user data"):
             return await beside(len(data), work)
 
@@ -112,7 +120,7 @@ class Bootstrapper(Preparer):
         store: AnyStore | None = None,
     ) -> Prepared:
         """Check the spec, choose the provisioner and lower the bundle for it; refuse what cannot be honoured."""
-        with in_words_of_document(given.spec):
+        with in_words_of_document(given.spec), in_words_of(words_of_subject(given)):
             subject = await self._checked(given)
             return await self.prepare_for(subject, self.chosen(subject), credentials, store=store)
 
@@ -131,13 +139,14 @@ class Bootstrapper(Preparer):
         """
         check_layout(subject.spec, candidate, self.candidates())
         neutral, available, diagnostics = await self.neutral(subject, candidate, credentials, store=store)
+        check_expiry(subject, neutral, credentials.secrets, now=self.clock())
         optional = frozenset(subject.spec.optional_features)
         neutral.provenance.provisioner = f"{candidate.name}/{candidate.version}"
         compiled = await self.compile(neutral, candidate, optional_features=optional)
-        prepared = Prepared(subject, candidate, compiled, available, neutral, diagnostics)
+        prepared = Prepared(subject, candidate, compiled, available, neutral, diagnostics, credentials.secrets)
         if compiled.refusals:
             raise await self._refused(prepared, (await judge(self, prepared)).refusals)
-        self.seal(compiled.bundle, available)
+        self.seal(prepared)
         return prepared
 
     async def render(

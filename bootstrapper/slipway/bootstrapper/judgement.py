@@ -67,7 +67,7 @@ async def judge(preparer: Preparer, prepared: Prepared, *, validate_only: bool =
     judged, data = False, b""
     try:
         if not problems:
-            preparer.seal(prepared.compiled.bundle, prepared.available)
+            preparer.seal(prepared)
         async with asyncio.timeout(None) as limit:
             answer, judged = await negotiate(
                 preparer, prepared, problems, accept_attachments=True, validate_only=validate_only, limit=limit
@@ -109,7 +109,7 @@ async def negotiate(  # noqa: PLR0913  # what to ask, and how
             if limit.when() is None:
                 limit.reschedule(asyncio.get_running_loop().time() + TRIAL_TIMEOUT)
             attempt, most = rest, TRIAL_TIMEOUT
-            preparer.seal(attempt.compiled.bundle, attempt.available)
+            preparer.seal(attempt)
         try:
             check_only = validate_only or bool(problems)
             answer = await preparer.ask(
@@ -127,7 +127,7 @@ async def negotiate(  # noqa: PLR0913  # what to ask, and how
             await preparer.lower_again(prepared, rejected)
             problems += prepared.compiled.refusals
             if not problems:
-                preparer.seal(prepared.compiled.bundle, prepared.available)
+                preparer.seal(prepared)
         else:
             return answer, True
     raise ProvisionerFailed(

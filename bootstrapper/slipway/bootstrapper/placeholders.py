@@ -1,16 +1,20 @@
 """Stand-ins for a user's secrets, for questions that must need none: explain, validate, size, diff."""
 
+from google.protobuf.message import Message
+
 from slipway.bootstrapper.assembly.secrets import INLINE
 from slipway.contract.secret_references import references
+from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 PLACEHOLDER = b"placeholder"
 
 
-def user_placeholders(spec: specpb.MachineBootstrapSpec) -> secretpb.SecretMaterial:
-    """Give a value for every secret that a spec refers to."""
-    secrets = {(secret.name, secret.key) for _, secret in references(spec)}
+def user_placeholders(spec: specpb.MachineBootstrapSpec, plan: planpb.Plan | None = None) -> secretpb.SecretMaterial:
+    """Give a value for every secret that a spec, and a plan of the caller's own, refers to."""
+    parts: list[Message] = [spec] if plan is None else [spec, plan]
+    secrets = {(secret.name, secret.key) for part in parts for _, secret in references(part)}
     return secretpb.SecretMaterial(
         secrets=[
             secretpb.Secret(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=PLACEHOLDER)

@@ -11,6 +11,7 @@ from slipway.bootstrapper.assembly.membership_secret import check_membership_sec
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.report_addresses import AddressesOf, address_secrets, operators_reporting
 from slipway.bootstrapper.assembly.report_items import check_addresses, check_reporting
+from slipway.bootstrapper.assembly.secret_uses import check_secrets, secrets_field
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
@@ -20,10 +21,11 @@ from slipway.bootstrapper.compilation.machine_classes import CheckedSubjects
 from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
+from slipway.bootstrapper.delivery.largest import breakdown, described, largest_parts
 from slipway.bootstrapper.key_settings import key_settings
 from slipway.bootstrapper.needs import needed, user_secrets
 from slipway.bootstrapper.policy import Policy, check_declarations
-from slipway.bootstrapper.problems.conversion import diagnostic, omission
+from slipway.bootstrapper.problems.conversion import diagnostic, omission, place_error
 from slipway.bootstrapper.problems.places import as_written, place_diagnostics
 from slipway.bootstrapper.provisioning.imported_layout import bound_to_other_format
 from slipway.bootstrapper.provisioning.provisioners import Provisioners
@@ -31,7 +33,7 @@ from slipway.bootstrapper.provisioning.rendering import RENDER_TIMEOUT, render
 from slipway.bootstrapper.provisioning.selection import Candidate, all_candidates, choose, reaches
 from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import resolve, stated
-from slipway.contract.errors import BundleTooLarge, SecretExpired, Violation
+from slipway.contract.errors import BundleTooLarge, SlipwayError, UnsupportedFeature, UserDataTooLarge, Violation
 from slipway.contract.secret_references import MAX_REFERENCED_BYTES, referenced_bytes
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -40,6 +42,8 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1 import secret_pb2 as secretpb
+
+_SMALLER = "move content into remote files with a hash, or into the image"
 
 MAX_BUNDLE = 2 * 1024 * 1024
 """Most bytes of a serialised bundle (design 5.7)."""
@@ -60,6 +64,8 @@ class Prepared:
     available: Sequence[secretpb.Secret]
     neutral: bundlepb.BootstrapBundle
     diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
+    given: Sequence[secretpb.Secret] = ()
+    """The secrets of the request."""
 
     def all_diagnostics(self, further: Iterable[diagnosticpb.Diagnostic] = ()) -> Iterator[diagnosticpb.Diagnostic]:
         """Return what a person should know of the machine: what was left out too, and a provisioner's `further`.
@@ -219,6 +225,7 @@ class Preparer:
 
         def assemble() -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
             self.policy.check_spec(subject)
+            check_secrets(subject, credentials.secrets, [*secrets, *theirs])
             bundle, inline = neutral_bundle(
                 subject,
                 target=setting.target,
@@ -261,30 +268,15 @@ class Preparer:
         with span("compile", {"format": prepared.candidate.format.format, "bundle_id": prepared.neutral.id}):
             prepared.compiled = await beside(prepared.compiled.bundle.ByteSize(), work)
 
-    def seal(self, bundle: bundlepb.BootstrapBundle, available: Sequence[secretpb.Secret]) -> None:
-        """Put the secrets in that are referred to, and no others; refuse expired ones and oversize."""
-        collect(bundle, available)
-        now = self.clock()
-        expired = [
-            Violation(f"secrets[{index}]", "has expired")
-            for index, one in enumerate(bundle.secrets.secrets)
-            if one.HasField("expire_time") and one.expire_time.ToDatetime(tzinfo=UTC) <= now
-        ]
-        if expired:
-            raise SecretExpired("a secret of the bundle has expired: obtain a fresh one", violations=expired)
-        size = bundle.ByteSize()
-        if size > MAX_BUNDLE:
-            raise BundleTooLarge(
-                f"the bundle has {size} bytes; at most {MAX_BUNDLE} are allowed",
-                metadata={"size": str(size), "limit": str(MAX_BUNDLE)},
-            )
-        size = referenced_bytes(bundle)
-        if size > MAX_REFERENCED_BYTES:
-            raise BundleTooLarge(
-                f"the secrets of the bundle have {size} bytes at all the places that refer to them; "
-                f"at most {MAX_REFERENCED_BYTES} are allowed",
-                metadata={"size": str(size), "limit": str(MAX_REFERENCED_BYTES)},
-            )
+    def seal(self, prepared: "Prepared") -> None:
+        """Put the secrets in that are referred to, and no others; refuse oversize."""
+        bundle = prepared.compiled.bundle
+        collect(bundle, prepared.available)
+        _check_size(
+            prepared, bundle.ByteSize(), MAX_BUNDLE, "what the machine is to become has {} bytes", spliced=False
+        )
+        text = "the secrets of the machine have {} bytes at all the places that refer to them"
+        _check_size(prepared, referenced_bytes(bundle), MAX_REFERENCED_BYTES, text, spliced=True)
 
     async def ask(
         self, prepared: Prepared, *, accept_attachments: bool, validate_only: bool, most: float = math.inf
@@ -292,13 +284,48 @@ class Preparer:
         """Have the bundle rendered, or only checked, within `most` seconds at most; give who answered, too.
 
         Raises:
-            SlipwayError: the provisioner's refusal, its fields named as they stand in the bundle, or its failure.
+            UnsupportedFeature: the provisioner's refusal, its fields named as they stand in the bundle.
+            SlipwayError: another refusal, its fields named as they were written, or its failure.
         """
-        return await render(
-            self.provisioners,
-            prepared.candidate,
-            prepared.compiled.bundle,
-            accept_attachments=accept_attachments,
-            validate_only=validate_only,
-            timeout=min(self.render_timeout, most),
-        )
+        try:
+            return await render(
+                self.provisioners,
+                prepared.candidate,
+                prepared.compiled.bundle,
+                accept_attachments=accept_attachments,
+                validate_only=validate_only,
+                timeout=min(self.render_timeout, most),
+            )
+        except UnsupportedFeature:
+            raise
+        except UserDataTooLarge as error:
+            where = secrets_field(prepared.subject)
+            parts = largest_parts(prepared.neutral, prepared.given, field=where, spliced=True)
+            raise UserDataTooLarge(
+                error.message,
+                violations=[Violation(place, described(parts), remedy=_SMALLER) for place, _ in parts[:1]],
+                metadata=error.metadata | {"breakdown": breakdown(parts)},
+            ) from None
+        except SlipwayError as error:
+            place_error(error, prepared.compiled.bundle)
+            raise
+
+
+def _check_size(prepared: Prepared, size: int, limit: int, text: str, *, spliced: bool) -> None:
+    """Refuse a bundle over a limit, at what makes it so large.
+
+    Raises:
+        BundleTooLarge: it is.
+    """
+    if size <= limit:
+        return
+    where = secrets_field(prepared.subject)
+    parts = largest_parts(prepared.neutral, prepared.given, field=where, spliced=spliced)
+    sentence = f"{text.format(size)}, and at most {limit} are allowed"
+    places = [place for place, _ in parts[:1]]
+    shown = f"; the largest parts: {described(parts)}" if parts else ""
+    raise BundleTooLarge(
+        sentence,
+        violations=[Violation(place, f"{sentence}{shown}", remedy=_SMALLER) for place in places],
+        metadata={"size": str(size), "limit": str(limit)},
+    )

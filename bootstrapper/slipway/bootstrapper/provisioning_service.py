@@ -1,11 +1,15 @@
 """ProvisioningService: provisioning for bootstrap providers that make their own plan. It adds nothing but the wire."""
 
+from dataclasses import replace
 from functools import partial
 
 from slipway.bootstrapper.assembly.own_plan import ANY_MACHINE, check_provision
+from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.bootstrapper import Bootstrapper, Carrier
+from slipway.bootstrapper.doubtful_wishes import remarks
 from slipway.bootstrapper.explanation import explain_subject
+from slipway.bootstrapper.problems.request_words import in_words_of, words_of_provision
 from slipway.contract.unknown import check_request
 from slipway.rpc import ServicerContext
 from slipway.rpc.server import Service
@@ -56,8 +60,11 @@ async def provision(
     Raises:
         SlipwayError: as Bootstrapper.user_data(); fields are named as they stand in the request.
     """
-    subject = await beside(request.ByteSize(), partial(check_provision, request))
-    answer = await bootstrapper.user_data_of(subject, request.secrets, Carrier.of(request))
+    words = words_of_provision()
+    with in_words_of(words):
+        subject = await _checked(bootstrapper, request)
+        answer = await bootstrapper.user_data_of(subject, request.secrets, Carrier.of(request))
+    words.place(answer.diagnostics)
     # The two answers have the same fields, by number.
     return provisioningpb.ProvisionResponse.FromString(answer.SerializeToString())
 
@@ -71,6 +78,21 @@ async def explain_provision(
         SpecInvalid: the spec itself is not sound.
     """
     provision = provisioningpb.ProvisionRequest(spec=request.spec, machine_name=request.machine_name or ANY_MACHINE)
-    subject = await beside(request.ByteSize(), partial(check_provision, provision))
-    answer = await explain_subject(bootstrapper, subject)
+    words = words_of_provision(request.DESCRIPTOR)
+    with in_words_of(words):
+        subject = await _checked(bootstrapper, provision)
+        answer = await explain_subject(bootstrapper, subject)
+    words.place(answer.diagnostics)
+    for column in answer.columns:
+        column.refusal = words.text(column.refusal)
+    for row in answer.rows:
+        row.origin.path = words.path(row.origin.path)
+        for cell in row.cells:
+            cell.reason, cell.remedy = words.text(cell.reason), words.text(cell.remedy)
     return provisioningpb.ExplainProvisionResponse.FromString(answer.SerializeToString())
+
+
+async def _checked(bootstrapper: Bootstrapper, request: provisioningpb.ProvisionRequest) -> CheckedSubject:
+    subject = await beside(request.ByteSize(), partial(check_provision, request))
+    doubted = remarks(request.spec, bootstrapper.compiler.profiles)
+    return replace(subject, diagnostics=(*subject.diagnostics, *doubted))

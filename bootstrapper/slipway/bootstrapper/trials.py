@@ -58,7 +58,8 @@ class Trials:
         neutral = await beside(shared.ByteSize(), partial(_rendered_by, candidate, shared))
         optional = frozenset(self._subject.spec.optional_features)
         compiled = await self._preparer.compile(neutral, candidate, optional_features=optional)
-        return Prepared(self._subject, candidate, compiled, available, neutral)
+        given = (await self._secrets()).secrets
+        return Prepared(self._subject, candidate, compiled, available, neutral, given=given)
 
     async def advise(self, candidate: Candidate, refusals: Sequence[Problem]) -> list[Problem]:
         """Give a candidate's refusals, with who else takes what it does not; each where its field was written."""
@@ -71,8 +72,8 @@ class Trials:
 
     async def _secrets(self) -> secretpb.SecretMaterial:
         if self._placeholders is None:
-            spec = self._subject.spec
-            self._placeholders = await beside(spec.ByteSize(), partial(user_placeholders, spec))
+            spec, plan = self._subject.spec, self._subject.plan
+            self._placeholders = await beside(spec.ByteSize(), partial(user_placeholders, spec, plan))
         return self._placeholders
 
     async def _stand_ins(self, candidate: Candidate) -> list[tuple[str, Trial]]:

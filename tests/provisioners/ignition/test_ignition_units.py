@@ -47,7 +47,6 @@ def test_units() -> None:
         ({"name": "a.service", "drop_ins": [{"name": "a.conf", "contents": "[Service"}]}, "the same in a drop-in"),
         ({"name": "a.service", "contents": UNIT, "masked": True}, "both write the same path"),
         ({"name": "slipway-bootstrap.service", "enabled": True}, "the entry point's own name"),
-        ({"name": "srv-x.mount", "contents": UNIT}, "a mount's own name"),
     ],
 )
 def test_units_that_are_refused(fields: dict[str, Any], reason: str) -> None:

@@ -38,7 +38,9 @@ def _content(content: contentpb.Content, path: str) -> Iterator[Violation]:
         yield Violation(path, "cannot have segments together with text, data, secretRef or configMapRef")
     if content.WhichOneof("source") == "config_map_ref":
         yield Violation(
-            f"{path}.config_map_ref", "refers to a ConfigMap that is not at hand: add it, or write its text in place"
+            f"{path}.config_map_ref",
+            "refers to a ConfigMap that is not at hand",
+            remedy="write its text in place, or, where documents are read, add the ConfigMap to them",
         )
     yield from _reference(content.secret_ref, f"{path}.secret_ref")
     for index, segment in enumerate(content.segments):

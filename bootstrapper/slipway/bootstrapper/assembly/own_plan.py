@@ -13,6 +13,7 @@ from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, jo
 from slipway.bootstrapper.field_index import item_index
 from slipway.contract import validation
 from slipway.contract.errors import SpecInvalid, Violation
+from slipway.contract.grammars import absolute_path
 from slipway.contract.unknown import unknown_fields
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import plan_pb2 as planpb
@@ -99,7 +100,7 @@ def _plan(plan: planpb.Plan) -> Iterator[Violation]:
         yield from structure.command_violations(step.command, f"{where}.command")
         earlier = seen.setdefault(step.id, index)
         if earlier != index:
-            yield Violation(f"{where}.id", f"is the id of plan.steps[{earlier}], too")
+            yield Violation(f"{where}.id", f"is the id of spec.plan.steps[{earlier}], too")
         if _OURS.fullmatch(step.id):
             yield Violation(
                 f"{where}.id", 'must not be "entrypoint", nor begin with "pre-", "post-" or two digits and a dash'
@@ -111,8 +112,12 @@ def _plan(plan: planpb.Plan) -> Iterator[Violation]:
         yield Violation("plan.entrypoint.commands", "is not allowed here", remedy="use steps")
     if plan.entrypoint.HasField("execution"):
         yield Violation("plan.entrypoint.execution", "is not allowed here", remedy="leave it out")
-    if plan.entrypoint.argv and (not plan.entrypoint.argv[0] or plan.entrypoint.argv[0].startswith("-")):
+    program = plan.entrypoint.argv[0] if plan.entrypoint.argv else ""
+    if plan.entrypoint.argv and (not program or program.startswith("-")):
         yield Violation("plan.entrypoint.argv[0]", "must be the name of a program")
+    elif ("/" in program or "\\" in program) and not absolute_path(program):
+        remedy = "write the whole path, or the name alone"
+        yield Violation("plan.entrypoint.argv[0]", "must be an absolute path, or a name without a slash", remedy=remedy)
 
 
 def _secrets(material: secretpb.SecretMaterial) -> Iterator[Violation]:

@@ -60,4 +60,4 @@ def _of_reference(system: ospb.OperatingSystem, reference: ospb.PartitionReferen
         count = len(_numbers(system, reference))
         if count != 1:
             why = "is the label of more than one partition" if count else "is the label of no partition"
-            yield Violation(f"{path}.label", f"{why} of this disk in os.disks")
+            yield Violation(f"{path}.label", f"{why} of this disk in spec.os.disks")

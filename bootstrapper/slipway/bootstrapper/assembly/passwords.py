@@ -14,11 +14,16 @@ _HASH = re.compile(r"!?\$[^$:\s]+\$[^:\s]+|[!*][^:\s]*")
 """A prefix of crypt(5) with what it hashes, locked or not; or no password at all."""
 
 
+def is_hash(value: bytes) -> bool:
+    """Return whether a value is a hash of crypt(3), or stands for no password."""
+    return _HASH.fullmatch(value.decode(errors="replace")) is not None
+
+
 def password_violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     """Give every password hash, written in place, that is not one of crypt(3)."""
     for index, user in enumerate(os.users):
         value = user.password_hash.value
-        if value and not _HASH.fullmatch(value):
+        if value and not is_hash(value.encode()):
             yield Violation(
                 f"{path}.users[{index}].password_hash",
                 'must be a hash of crypt(3), such as "$6$...", or "!" for no password; mkpasswd makes one',

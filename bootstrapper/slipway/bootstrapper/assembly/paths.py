@@ -1,8 +1,9 @@
 """Who owns which path on the machine: one origin for each, and some that are nobody's but Slipway's."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from google.protobuf.message import Message
@@ -26,7 +27,15 @@ RESERVED = (
 _DECISIVE = 1200
 """Characters of a path that decide whether it is reserved: 64 times the longest name that leads to itself, and more."""
 
+_UNITS = "os.systemd_units["
+
 _REMEDY = "choose a path in another folder"
+
+UNIT_FOLDER = "/etc/systemd/system"
+"""Where units are written, by a first-boot system that takes them or by what they are lowered to."""
+
+RESERVED_UNITS = tuple(f"{UNIT_FOLDER}/{name}" for name in ("slipway-bootstrap.service", "slipway-resume.service"))
+"""Files that are Slipway's own units: a first-boot system may refuse a second one, or write it over the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,11 @@ class Owned:
     where: str
     origin: diagnosticpb.Origin
     append: bool
+
+    @property
+    def is_unit(self) -> bool:
+        """Whether it is a unit, or a drop-in of one."""
+        return self.where.startswith(_UNITS)
 
 
 def comparable(path: str) -> str:
@@ -69,6 +83,18 @@ def entries(os: ospb.OperatingSystem, *, links: Mapping[str, str] | None = None)
             yield Owned(path, f"os.{name}[{index}]", entry.origin, append)
     if os.HasField("containerd"):
         yield Owned("/etc/containerd/config.toml", "os.containerd", os.containerd.origin, append=False)
+    yield from _units(os)
+
+
+def _units(os: ospb.OperatingSystem) -> Iterator[Owned]:
+    """Give the files that units and their drop-ins are, and the links to nothing that masked ones are."""
+    for index, unit in enumerate(os.systemd_units):
+        where = f"os.systemd_units[{index}]"
+        if unit.contents or unit.masked:
+            yield Owned(f"{UNIT_FOLDER}/{unit.name}", where, unit.origin, append=False)
+        for number, drop_in in enumerate(unit.drop_ins):
+            path = f"{UNIT_FOLDER}/{unit.name}.d/{drop_in.name}"
+            yield Owned(path, f"{where}.drop_ins[{number}]", unit.origin, append=False)
 
 
 def _beside(path: str, links: Mapping[str, str]) -> str:
@@ -92,6 +118,9 @@ def reserved(os: ospb.OperatingSystem) -> Iterator[Violation]:
     for entry in entries(os, links=known):
         if is_reserved(entry.path):
             yield Violation(f"{entry.where}.path", "lies in a folder that only Slipway writes to", remedy=_REMEDY)
+        if entry.path in RESERVED_UNITS and not entry.is_unit:
+            why = "is the unit of the service that bootstraps the machine, which only Slipway writes"
+            yield Violation(f"{entry.where}.path", why, remedy="choose another name for the unit")
     for where, path in _further(os, known):
         if is_reserved(path):
             yield Violation(where, "names a folder that only Slipway writes to", remedy=_REMEDY)
@@ -128,10 +157,18 @@ def _further(os: ospb.OperatingSystem, known: Mapping[str, str]) -> Iterator[tup
         yield from ((f"{where}.{name}", canonical(value, known)) for name, value in values if value.startswith("/"))
 
 
-def collisions(os: ospb.OperatingSystem) -> Iterator[tuple[Owned, Owned]]:
-    """Give every two entries that claim the same path. Appending to an earlier file is no claim."""
+def collisions(
+    os: ospb.OperatingSystem, *, units: bool = True, others: Iterable[Owned] = ()
+) -> Iterator[tuple[Owned, Owned]]:
+    """Give every two entries that claim the same path. Appending to an earlier file is no claim.
+
+    Args:
+        os: the operating system.
+        units: units and their drop-ins claim the paths of their files, too.
+        others: entries from elsewhere, which come first.
+    """
     first: dict[str, Owned] = {}
-    for entry in entries(os):
+    for entry in chain(others, (entry for entry in entries(os) if units or not entry.is_unit)):
         earlier = first.get(entry.path)
         if earlier is None:
             first[entry.path] = entry
@@ -139,9 +176,9 @@ def collisions(os: ospb.OperatingSystem) -> Iterator[tuple[Owned, Owned]]:
             yield earlier, entry
 
 
-def beneath_files(os: ospb.OperatingSystem) -> Iterator[tuple[Owned, Owned]]:
-    """Give every file whose path is a folder of another entry, and the first such entry."""
-    ordered = sorted(entries(os), key=lambda entry: entry.path)
+def beneath_files(os: ospb.OperatingSystem, *, units: bool = True) -> Iterator[tuple[Owned, Owned]]:
+    """Give every file whose path is a folder of another entry, and the first such entry; `units` as in collisions()."""
+    ordered = sorted((entry for entry in entries(os) if units or not entry.is_unit), key=lambda entry: entry.path)
     names = [entry.path for entry in ordered]
     for file in (entry for entry in ordered if entry.where.startswith("os.files[")):
         number = bisect_left(names, file.path + "/")

@@ -12,7 +12,14 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 
-from slipway.bootstrapper.assembly import alternatives, characters, membership, partitions, repository_addresses
+from slipway.bootstrapper.assembly import (
+    alternatives,
+    characters,
+    membership,
+    partitions,
+    repetitions,
+    repository_addresses,
+)
 from slipway.bootstrapper.assembly.passwords import password_violations
 from slipway.bootstrapper.assembly.registries import DEFAULT, api_host, asked_hosts
 from slipway.contract.errors import Violation
@@ -42,6 +49,8 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     parts: list[tuple[str, Any]] = [("", spec), ("init.", spec.init), ("join.", spec.join)]
     for prefix, part in parts:
         yield from _operating_system(part.os, f"{prefix}os")
+        if not spec.imported.HasField("kind"):
+            yield from repetitions.violations(part.os, f"{prefix}os")
         yield from _accounts(spec, part.os, f"{prefix}os")
         yield from _kubernetes(part.kubernetes, f"{prefix}kubernetes")
         yield from _engine_options(part.engine_options, f"{prefix}engine_options")
@@ -182,7 +191,7 @@ def _credentials_of_one_host(os: ospb.OperatingSystem, path: str) -> Iterator[Vi
             where = f"{path}.containerd.registries"
             yield Violation(
                 f"{where}[{index}].credentials",
-                f"is for the same host as {person_path(f'{where}[{earlier}].credentials')}: keep one of them",
+                f"is for the same host as spec.{person_path(f'{where}[{earlier}].credentials')}: keep one of them",
             )
 
 

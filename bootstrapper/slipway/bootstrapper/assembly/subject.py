@@ -158,18 +158,26 @@ def rule_violations(spec: specpb.MachineBootstrapSpec, *, path: str = "spec") ->
 
 
 def path_violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
-    """Give every path of a spec that two items claim, or that lies in a file."""
-    for earlier, later in paths.collisions(spec.os):
+    """Give every path of a spec that two items claim, or that lies in a file.
+
+    Of an imported config units do not count here: today's provider accepts a file with the path of one, which has no
+    effect where the unit is written after it.
+    """
+    units = not spec.imported.HasField("kind")
+    for earlier, later in paths.collisions(spec.os, units=units):
         message = f"claims the same path as {paths.describe(earlier.origin)}"
         yield Violation(later.where, message, remedy="leave the path to one of them")
-    for file, inner in paths.beneath_files(spec.os):
+    for file, inner in paths.beneath_files(spec.os, units=units):
         message = f"lies in {paths.describe(file.origin)}, which is a file and cannot be a folder"
         yield Violation(inner.where, message, remedy="choose a path outside the file's")
 
 
-def written_places(subject: CheckedSubject, path: str) -> list[str]:
-    """Give where a field of a checked machine's spec, or of the caller's plan, was written: twice at most."""
-    item = item_index(subject.spec).holder(path)
+def written_places(subject: CheckedSubject, path: str, index: FieldIndex[Item] | None = None) -> list[str]:
+    """Give where a field of a checked machine's spec, or of the caller's plan, was written: twice at most.
+
+    `index` is that of the spec's items, for a caller that asks about many fields.
+    """
+    item = (item_index(subject.spec) if index is None else index).holder(path)
     if item is None or not item.message.origin.path:
         return [f"spec.{person_path(place)}" for place in subject.layers.written(path)]
     inner = path[len(item.path) :]

@@ -1,9 +1,11 @@
 """The last part of a compilation: the execution is lowered, and the whole is checked for what is not supported."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from slipway.bootstrapper.assembly import paths
 from slipway.bootstrapper.compilation.compiled import Compiled
+from slipway.bootstrapper.field_index import item_index
+from slipway.bootstrapper.lowering.entry_unit import entry_unit_files
 from slipway.bootstrapper.lowering.finish import RUNNER, finish
 from slipway.bootstrapper.lowering.omission import not_taken
 from slipway.bootstrapper.lowering.provenance import provenance_file
@@ -51,19 +53,20 @@ def complete(
     result.refusals += [
         not_taken(entry, declared) for entry in unsupported(draft.bundle, declared) if entry.use.path not in refused
     ]
-    result.refusals += _collisions(draft.bundle)
+    result.refusals += _collisions(draft.bundle, declared)
     compute_features(result.bundle)
     return result
 
 
-def _collisions(bundle: bundlepb.BootstrapBundle) -> list[Problem]:
-    return [
-        Problem(
-            "os.files",
+def _collisions(bundle: bundlepb.BootstrapBundle, declared: Collection[str]) -> Iterator[Problem]:
+    """Give two claims of one path, as they are after lowering: an engine's, a pass's and the entry point's count."""
+    index = item_index(bundle)
+    for earlier, later in paths.collisions(bundle.os, others=entry_unit_files(bundle, declared)):
+        item = index.holder(later.where)
+        yield Problem(
+            item.feature if item is not None else "os.files",
             later.where,
             f"{paths.describe(earlier.origin)} and {paths.describe(later.origin)} claim the same path",
             "Leave the path to one of them",
             earlier.origin if later.origin.made_by else later.origin,
         )
-        for earlier, later in paths.collisions(bundle.os)
-    ]

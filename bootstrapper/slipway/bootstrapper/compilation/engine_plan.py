@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Collection, Sequence
 
 from slipway.bootstrapper.compilation.compiled import Compiled
-from slipway.bootstrapper.compilation.file_precedence import settle_files
+from slipway.bootstrapper.compilation.file_precedence import settle_files, settle_units
 from slipway.bootstrapper.compilation.made_plan import broken_rules
 from slipway.bootstrapper.compilation.own_steps import surround
 from slipway.bootstrapper.engines.engine import Engine
@@ -90,6 +90,7 @@ def make_plan(
     result.diagnostics += diagnostics
     if bundle.HasField("execution"):
         result.diagnostics += settle_files(bundle.os, made.last_written)
+        result.diagnostics += settle_units(bundle, by_id(info.features))
     return True
 
 

@@ -3,14 +3,16 @@
 Source of the strategy: design 5.7.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from google.protobuf.message import Message
 
+from slipway.bootstrapper.assembly.own_plan import ANY_MACHINE
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.delivery.compression import compress
 from slipway.bootstrapper.delivery.infrastructure import Counted, Infrastructure
+from slipway.bootstrapper.delivery.largest import Part, breakdown, described
 from slipway.contract.errors import UserDataTooLarge, Violation
 from slipway.contract.items import items
 from slipway.contract.secret_references import references
@@ -20,6 +22,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 IDENTITY = "identity"
 GZIP = "gzip"
 _SHOWN = 8
+_OURS = "Slipway"
 _MACHINE = "machine"
 """Where a refusal stands when nothing of a person's own is in the user data."""
 
@@ -33,13 +36,14 @@ class Fitted:
     size: bootstrappb.Size
 
 
-def fit(
+def fit(  # noqa: PLR0913  # what is given, and what takes it
     data: bytes,
     bundle: bundlepb.BootstrapBundle,
     *,
     row: Infrastructure,
     limit: int,
     may_compress: bool,
+    parts: Callable[[], Sequence[Part]] = tuple,
 ) -> Fitted:
     """Return user data that the infrastructure takes: as they are, else compressed, else under a higher limit.
 
@@ -49,6 +53,7 @@ def fit(
         row: the infrastructure.
         limit: the caller's own limit, counted as the infrastructure counts; 0 for the table's.
         may_compress: format and caller can both take gzip.
+        parts: gives what makes the user data so large, as far as a person wrote it.
 
     Raises:
         UserDataTooLarge: it does not fit even compressed; names the largest items by origin.
@@ -73,26 +78,30 @@ def fit(
         if plain <= size.limit_bytes:
             size.counted_bytes = plain
             return Fitted(data, IDENTITY, size)
-    raise _too_large(size, bundle, how=_how(row, squeezed=may_compress and row.gzip), who="caller" if limit else "")
+    raise _too_large(size, bundle, parts(), how=_how(row, squeezed=may_compress and row.gzip), own_limit=bool(limit))
 
 
-def _too_large(size: bootstrappb.Size, bundle: bundlepb.BootstrapBundle, *, how: str, who: str) -> UserDataTooLarge:
-    """Make the refusal: at the largest of a person's own items, with what each of the largest adds."""
-    largest = size.items[:_SHOWN]
-    shown = "; ".join(f"{describe(entry.origin)} has {entry.bytes} bytes" for entry in largest)
-    taker = who or f"infrastructure {bundle.machine.target.infrastructure or '(unknown)'}"
-    sentence = (
-        f"the user data of machine {bundle.machine.name} has {size.counted_bytes} bytes{how}, and the {taker} takes "
-        f"{size.limit_bytes}"
-    )
-    place = next((describe(item.origin) for item in size.items if item.origin.path), _MACHINE)
+def _too_large(
+    size: bootstrappb.Size, bundle: bundlepb.BootstrapBundle, parts: Sequence[Part], *, how: str, own_limit: bool
+) -> UserDataTooLarge:
+    """Make the refusal: at the largest part of a person's own, with what each of the largest adds."""
+    parts = parts or [(describe(entry.origin), entry.bytes) for entry in size.items if entry.origin.path][:_SHOWN]
+    added = sum(entry.bytes for entry in size.items if not entry.origin.path)
+    shown = sorted([*parts, (_OURS, added)] if added else parts, key=lambda part: -part[1])
+    taker = f"the infrastructure {bundle.machine.target.infrastructure or '(unknown)'} takes"
+    if own_limit:
+        taker = "maxUserDataBytes of the request allows"
+    whole = "the user data" + (f" of machine {name}" if (name := bundle.machine.name) not in {"", ANY_MACHINE} else "")
+    sentence = f"{whole} has {size.counted_bytes} bytes{how}, and {taker} {size.limit_bytes}"
+    place = parts[0][0] if parts else _MACHINE
+    remedy = "move content into remote files or into the image"
     return UserDataTooLarge(
-        f"{sentence}. Move content into remote files or into the image",
-        violations=[Violation(place, f"{sentence}; the largest parts, before that: {shown}")],
+        sentence,
+        violations=[Violation(place, f"{sentence}; the largest parts, before that: {described(shown)}", remedy=remedy)],
         metadata={
             "size": str(size.counted_bytes),
             "limit": str(size.limit_bytes),
-            "breakdown": ",".join(f"{entry.field_path}={entry.bytes}" for entry in largest),
+            "breakdown": breakdown(shown),
         },
     )
 

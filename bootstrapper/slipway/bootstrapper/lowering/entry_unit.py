@@ -7,6 +7,7 @@ a service can honour it.
 
 from collections.abc import Collection, Iterator
 
+from slipway.bootstrapper.assembly.paths import UNIT_FOLDER, Owned
 from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.lowering.runners.lower_steps import UNIT_NAME
 from slipway.bootstrapper.problems.problem import Problem
@@ -23,6 +24,17 @@ def entry_unit_name(bundle: bundlepb.BootstrapBundle) -> str:
     return bundle.plan.entrypoint.unit_name or UNIT_NAME
 
 
+def entry_unit_files(bundle: bundlepb.BootstrapBundle, declared: Collection[str]) -> Iterator[Owned]:
+    """Give the files that the entry point's service is, where the target runs it as one."""
+    entry = bundle.plan.entrypoint
+    if DROP_INS not in declared or not (entry.argv or entry.commands):
+        return
+    path = f"{UNIT_FOLDER}/{entry_unit_name(bundle)}"
+    yield Owned(path, "plan.entrypoint", entry.origin, append=False)
+    for index, drop_in in enumerate(entry.drop_ins):
+        yield Owned(f"{path}.d/{drop_in.name}", f"plan.entrypoint.drop_ins[{index}]", entry.origin, append=False)
+
+
 def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Problem]:
     """Move drop-ins for the entry point's service to the entry point; give what cannot be honoured.
 
@@ -32,7 +44,7 @@ def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Problem]
     """
     if not draft.bundle.HasField("plan"):
         return
-    name = entry_unit_name(draft.bundle)
+    name, entrypoint = entry_unit_name(draft.bundle), draft.bundle.plan.entrypoint
     for item in list(items(draft.bundle)):
         if item.feature != "os.systemd.units" or item.message.name != name:
             continue
@@ -45,8 +57,11 @@ def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Problem]
             reason = "the first-boot system does not bootstrap the machine in a service of its own"
             remedy = "write a command of the phase pre in its place"
             yield Problem(item.feature, item.path, reason, remedy, unit.origin, other_formats=True)
+        elif names := {entry.name for entry in unit.drop_ins} & {entry.name for entry in entrypoint.drop_ins}:
+            reason = f"{len(names)} of its drop-ins have names that drop-ins of the entry point have, too"
+            yield Problem(item.feature, item.path, reason, "give each drop-in a name of its own", unit.origin)
         else:
-            draft.bundle.plan.entrypoint.drop_ins.extend(unit.drop_ins)
+            entrypoint.drop_ins.extend(unit.drop_ins)
             draft.lowered.append(
                 bootstrappb.Lowered(
                     feature=item.feature, field_path=item.path, origin=unit.origin, into=["plan.entrypoint"]

@@ -90,6 +90,11 @@ class ProfileTable:
         """Whether there are rows of a distribution."""
         return distribution in self._distributions
 
+    def family(self, distribution: str) -> clusterpb.OsFamily.ValueType:
+        """Return the family of a distribution; unspecified where there are no rows of it."""
+        known = self._distributions.get(distribution)
+        return known.family if known is not None else clusterpb.OS_FAMILY_UNSPECIFIED
+
     def ntp_clients(self) -> dict[NtpClient, list[str]]:
         """Give every client of the family Linux, each with the distributions that have it, in order of preference.
 

@@ -3,16 +3,19 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from slipway.bootstrapper.field_index import item_index
+from slipway.bootstrapper.field_index import FieldIndex, item_index
 from slipway.bootstrapper.problems.places import bundle_path, field_name
 from slipway.bootstrapper.problems.problem import Problem, Severity
 from slipway.bootstrapper.problems.remedies import remedy_of_error
 from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.contract.errors import SlipwayError, UnsupportedFeature, Violation
+from slipway.contract.items import Item
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import spec_pb2 as specpb
+
+_WHOLE = "spec"
 
 
 def locate(problems: Iterable[Problem], bundle: bundlepb.BootstrapBundle) -> Iterator[Problem]:
@@ -41,6 +44,29 @@ def problems_of_answer(error: UnsupportedFeature, bundle: bundlepb.BootstrapBund
     feature = error.metadata.get("features", "").split(",")[0]
     located = locate(_problems(error, feature), bundle)
     return [replace(problem, field="", other_formats=bool(error.violations)) for problem in located]
+
+
+def place_error(error: SlipwayError, bundle: bundlepb.BootstrapBundle) -> None:
+    """Have what a provisioner says of a bundle name the fields that its items were written in; the error is changed.
+
+    A segment of a content is named by the content: in a bundle literals are joined. What Slipway has made by itself has
+    no place: the spec as a whole stands for it.
+    """
+    index = item_index(bundle)
+    error.violations = tuple(replace(each, path=_place(index, each.path)) for each in error.violations)
+
+
+def _place(index: FieldIndex[Item], path: str) -> str:
+    inner_path = bundle_path(path)
+    item = index.holder(inner_path)
+    if item is None:
+        return path
+    origin = item.message.origin
+    if not origin.path:
+        return _WHOLE
+    place = f"{origin.document}: {origin.path}" if origin.document else str(origin.path)
+    inner = "" if origin.made_by else inner_path[len(item.path) :].partition(".segments")[0]
+    return f"{place}{person_path(inner)}"
 
 
 def _problems(error: SlipwayError, feature: str) -> Iterator[Problem]:

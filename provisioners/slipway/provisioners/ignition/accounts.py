@@ -52,14 +52,15 @@ def _user(user: ospb.User, ctx: RenderContext, path: str, *, own_groups: set[str
     return User(
         name=user.name,
         gecos=user.gecos if user.HasField("gecos") else None,
-        groups=list(user.groups) or None,
+        # Spec 3 refuses what stands there twice, which means the same as once.
+        groups=list(dict.fromkeys(user.groups)) or None,
         home_dir=user.home or None,
         # A system account has no home unless somebody logs in to it.
         no_create_home=user.no_create_home or (user.system and not user.ssh_authorized_keys) or None,
         password_hash=_password_hash(user, ctx, path),
         primary_group=primary_group or None,
         shell=user.shell or None,
-        ssh_authorized_keys=list(user.ssh_authorized_keys) or None,
+        ssh_authorized_keys=list(dict.fromkeys(user.ssh_authorized_keys)) or None,
         system=user.system or None,
         uid=user.uid if user.HasField("uid") else None,
     )

@@ -51,7 +51,11 @@ def nested_configs(
                 remedy = "leave it to one of them: the extension, or the rest of the spec"
                 ctx.refuse(f"{path}.content:{where}", _FEATURE, "the bundle has an entry for the same", remedy=remedy)
         # Spec 2 has no word for packing here.
-        nested.append(resource(data, pack=not spec.startswith("2.")))
+        made = resource(data, pack=not spec.startswith("2."))
+        if made in nested:
+            ctx.refuse(f"{path}.content", _FEATURE, "is the same config as an earlier one", remedy="leave it out")
+            continue
+        nested.append(made)
     return nested
 
 

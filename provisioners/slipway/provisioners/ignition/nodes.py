@@ -25,12 +25,15 @@ class Nodes:
             links: paths of all links; Ignition writes nothing through a link of its own config.
             late: mount points that Ignition does not mount itself; what it wrote there would be hidden later.
             spec2: the stricter rules of spec 2 hold.
+
+        `places` has field path and feature of what wants to be at a path.
         """
         self._ctx = ctx
         self._links = frozenset(links)
         self._late = frozenset(late)
         self._spec2 = spec2
         self._data: dict[str, bytes] = {}
+        self.places: dict[str, tuple[str, str]] = {}
         self.files: dict[str, File] = {}
         self.directories: dict[str, Directory] = {}
         self.links: dict[str, Link] = {}
@@ -63,6 +66,8 @@ class Nodes:
         if self._spec2 and (directory.owner != _ROOT or directory.group != _ROOT or directory.mode != _PARENT_MODE):
             # Spec 2 gives owner and mode to every parent that it makes as well.
             self._ctx.refuse(where, "os.directories", "this spec would give its owner and mode to new parents")
+        elif directory.path in self.paths:
+            self._ctx.refuse(where, "os.directories", "another entry has the same path")
         elif self._fits(directory.path, directory.mode, where, "os.directories"):
             self.directories[directory.path] = Directory(
                 path=directory.path,
@@ -73,7 +78,11 @@ class Nodes:
 
     def add_link(self, link: ospb.Link, where: str) -> None:
         """Add a link of the bundle."""
-        if self._fits(link.path, 0, where, "os.links"):
+        if link.path in self.paths:
+            self._ctx.refuse(where, "os.links", "another entry has the same path")
+        elif link.hard and link.target in self.directories:
+            self._ctx.refuse(where, "os.links.hard", "Ignition makes no hard link to a folder")
+        elif self._fits(link.path, 0, where, "os.links"):
             self.links[link.path] = Link(
                 path=link.path,
                 user=None if link.hard else _account(link.owner),
@@ -88,6 +97,7 @@ class Nodes:
         if path in self.paths:
             self._ctx.refuse(where, feature, "a file of the bundle has the path that it would be written to")
         else:
+            self.places[path] = (where, feature)
             self.files[path] = File(path=path, overwrite=True, mode=mode, contents=resource(data))
 
     def _inline(self, file: ospb.File, where: str) -> Resource:
@@ -133,6 +143,7 @@ class Nodes:
             if is_so():
                 self._ctx.refuse(where, feature, message)
                 return False
+        self.places.setdefault(path, (where, feature))
         return True
 
 

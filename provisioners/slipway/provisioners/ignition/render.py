@@ -49,9 +49,13 @@ class IgnitionProvisioner:
 
 def _config(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, spec: str) -> Config:
     system = bundle.os
-    filesystems = storage.Filesystems(system, ctx)
-    nodes = _nodes(system, ctx, late=filesystems.late, is_spec2=spec.startswith("2."))
-    all_units = _units(bundle, ctx)
+    is_spec2 = spec.startswith("2.")
+    filesystems = storage.Filesystems(system, ctx, spec2=is_spec2)
+    nodes = _nodes(system, ctx, late=filesystems.late, is_spec2=is_spec2)
+    all_units = _units(bundle, ctx, taken=None if is_spec2 else nodes.paths)
+    if not is_spec2:
+        for path in sorted(units.paths(all_units) & nodes.places.keys()):
+            ctx.refuse(*nodes.places[path], "has the path of a unit or drop-in, which Ignition refuses")
     taken = nodes.paths | {unit.name for unit in all_units}
     nested = nested_configs(bundle, ctx, spec=spec, taken=taken)
     return Config(
@@ -62,7 +66,7 @@ def _config(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, spec: str) -> 
             groups=accounts.groups(system) or None,
         ),
         storage=Storage(
-            disks=storage.disks(system, ctx) or None,
+            disks=storage.disks(system, ctx, spec2=is_spec2) or None,
             filesystems=filesystems.made or None,
             directories=list(nodes.directories.values()) or None,
             files=list(nodes.files.values()) or None,
@@ -88,19 +92,24 @@ def _nodes(system: ospb.OperatingSystem, ctx: RenderContext, *, late: set[str], 
     return nodes
 
 
-def _units(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> list[Unit]:
-    made = [*units.entry_point(bundle.plan.entrypoint), *storage.mount_units(bundle.os, ctx)]
-    names = {unit.name for unit in made}
+def _units(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, *, taken: frozenset[str] | None) -> list[Unit]:
+    """Give all units. `taken` are the paths of files, which no unit that is made here may have; None in spec 2."""
+    entry = units.entry_point(bundle.plan.entrypoint)
+    names = {unit.name for unit in entry}
     for index, unit in enumerate(bundle.os.systemd_units):
         if unit.name in names:
             ctx.refuse(f"os.systemd_units[{index}]", "os.systemd.units", "has the name of a unit that is made here")
-    return [*units.bundle_units(bundle.os, ctx), *made]
+    own = units.bundle_units(bundle.os, ctx)
+    names |= {unit.name for unit in bundle.os.systemd_units}
+    return [*own, *entry, *storage.mount_units(bundle.os, ctx, names=names, taken=taken)]
 
 
 def _kernel_arguments(system: ospb.OperatingSystem) -> KernelArguments | None:
     if not system.kernel_arguments:
         return None
-    return KernelArguments(
-        should_exist=[entry.argument for entry in system.kernel_arguments if not entry.absent] or None,
-        should_not_exist=[entry.argument for entry in system.kernel_arguments if entry.absent] or None,
+    # Spec 3 refuses an argument that stands there twice, which means the same as once.
+    present, absent = (
+        list(dict.fromkeys(entry.argument for entry in system.kernel_arguments if entry.absent is is_absent))
+        for is_absent in (False, True)
     )
+    return KernelArguments(should_exist=present or None, should_not_exist=absent or None)

@@ -1,8 +1,12 @@
 """Disks, filesystems, and mounts. Ignition mounts only while it runs, so every mount is a unit as well."""
 
+import posixpath
+from collections.abc import Collection
+
 from slipway.contract.devices import is_partition
 from slipway.provisioners.ignition.document import Disk, Filesystem, Partition, Unit
 from slipway.provisioners.ignition.unit_files import escaped_path, is_value, unit_file
+from slipway.provisioners.ignition.units import FOLDER
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import os_pb2 as ospb
 
@@ -21,11 +25,11 @@ _TAGS = {"LABEL": "label", "UUID": "uuid", "PARTLABEL": "partlabel", "PARTUUID":
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "ceph", "glusterfs", "9p"})
 
 
-def disks(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Disk]:
-    """Give the partition tables."""
+def disks(system: ospb.OperatingSystem, ctx: RenderContext, *, spec2: bool) -> list[Disk]:
+    """Give the partition tables; the rules for labels are those of spec 3."""
     made = []
     for index, disk in enumerate(system.disks):
-        problem = _disk_problem(disk)
+        problem = _disk_problem(disk) or (None if spec2 else _label_problem(disk))
         if problem:
             ctx.refuse(f"os.disks[{index}]", "os.storage.disks", problem[0], remedy=problem[1])
             continue
@@ -58,10 +62,20 @@ def _disk_problem(disk: ospb.Disk) -> tuple[str, str] | None:
     return None
 
 
+def _label_problem(disk: ospb.Disk) -> tuple[str, str] | None:
+    """Give what spec 3 refuses of labels; source: coreos/ignition v2.26.0, config/v3_4/types/{disk,partition}.go."""
+    labels = [partition.label for partition in disk.partitions if partition.label]
+    if len(set(labels)) < len(labels):
+        return "Ignition takes each label of a partition once", "give each partition of the disk a label of its own"
+    if any(":" in label for label in labels):
+        return "Ignition takes no colon in the label of a partition", "choose a label without colons"
+    return None
+
+
 class Filesystems:
     """The filesystems, and which mounts are theirs."""
 
-    def __init__(self, system: ospb.OperatingSystem, ctx: RenderContext) -> None:
+    def __init__(self, system: ospb.OperatingSystem, ctx: RenderContext, *, spec2: bool) -> None:
         """Match mounts with filesystems: Ignition itself writes to those that it makes."""
         self._system = system
         paths: dict[int, str] = {}
@@ -73,7 +87,10 @@ class Filesystems:
             if index is None or index in paths:
                 self.late.add(mount.path.rstrip("/"))
             else:
-                paths[index] = mount.path
+                # What is written another way is the same folder, and spec 3 takes the shortest form only.
+                paths[index] = posixpath.normpath("/" + mount.path.lstrip("/"))
+        self._spec2 = spec2
+        self._devices: set[str] = set()
         self.made = [
             self._filesystem(filesystem, paths.get(index))
             for index, filesystem in enumerate(system.filesystems)
@@ -103,7 +120,11 @@ class Filesystems:
             # It does not look for a partition table: one that is on the device would be lost.
             why = "Ignition does not leave alone what is on a disk that is not a partition"
             ctx.refuse(path, "os.storage.filesystems", why, remedy="set overwrite, or name a partition")
+        elif filesystem.device in self._devices and not self._spec2:
+            why = "is on the device of an earlier one, which Ignition refuses"
+            ctx.refuse(path, "os.storage.filesystems", why, remedy="leave out one of them")
         else:
+            self._devices.add(filesystem.device)
             return False
         return True
 
@@ -118,9 +139,19 @@ class Filesystems:
         )
 
 
-def mount_units(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Unit]:
-    """Give a .mount or .swap unit for every mount."""
-    units = []
+def mount_units(
+    system: ospb.OperatingSystem, ctx: RenderContext, *, names: Collection[str], taken: Collection[str] | None
+) -> list[Unit]:
+    """Give a .mount or .swap unit for every mount.
+
+    Args:
+        system: the operating system.
+        ctx: where refusals go.
+        names: names that units have already.
+        taken: paths of files and folders, which spec 3 takes for no unit; None in spec 2, which takes all.
+    """
+    units: list[Unit] = []
+    known = set(names)
     for index, mount in enumerate(system.mounts):
         what = _what(mount.source)
         swap = mount.type == "swap"
@@ -129,6 +160,11 @@ def mount_units(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Unit]:
             ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", problem)
             continue
         name = f"{escaped_path(what)}.swap" if swap else f"{escaped_path(mount.path)}.mount"
+        if name in known or (taken is not None and f"{FOLDER}/{name}" in taken):
+            ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", "has the unit of another entry")
+            continue
+        if taken is not None:
+            known.add(name)
         units.append(Unit(name=name, enabled=True, contents=_swap(mount, what) if swap else _mount(mount, what)))
     return units
 

@@ -8,6 +8,9 @@ from slipway.sdk import RenderContext
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 
+FOLDER = "/etc/systemd/system"
+"""Where Ignition writes units."""
+
 _DEFAULT_NAME = "slipway-bootstrap.service"
 _NETWORK = "network-online.target"
 
@@ -66,6 +69,19 @@ def entry_point(entry: planpb.EntryPoint) -> list[Unit]:
     )
     name = entry.unit_name or _DEFAULT_NAME
     return [Unit(name=name, enabled=True, contents=contents, dropins=_drop_ins(entry.drop_ins))]
+
+
+def paths(units: Iterable[Unit]) -> set[str]:
+    """Give the paths of the files that Ignition makes of units and drop-ins; spec 3 refuses another entry there.
+
+    Source: coreos/ignition v2.26.0, config/v3_3/types/config.go (Config.Validate).
+    """
+    places: set[str] = set()
+    for unit in units:
+        if unit.contents or unit.mask:
+            places.add(f"{FOLDER}/{unit.name}")
+        places |= {f"{FOLDER}/{unit.name}.d/{part.name}" for part in unit.dropins or () if part.contents}
+    return places
 
 
 def _drop_ins(parts: Iterable[ospb.SystemdDropIn]) -> list[DropIn] | None:
