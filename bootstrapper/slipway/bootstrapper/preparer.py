@@ -33,6 +33,7 @@ from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import resolve, stated
 from slipway.contract.errors import BundleTooLarge, SecretExpired, Violation
 from slipway.contract.secret_references import MAX_REFERENCED_BYTES, referenced_bytes
+from slipway.contract.wire_entries import MAX_ENTRIES, check_entries
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -278,6 +279,8 @@ class Preparer:
                 f"the bundle has {size} bytes; at most {MAX_BUNDLE} are allowed",
                 metadata={"size": str(size), "limit": str(MAX_BUNDLE)},
             )
+        if size > MAX_ENTRIES:
+            check_entries(bundle.SerializeToString(), bundle.DESCRIPTOR, name="the bundle")
         size = referenced_bytes(bundle)
         if size > MAX_REFERENCED_BYTES:
             raise BundleTooLarge(

@@ -34,7 +34,7 @@ def none_ready(
     allowed: Collection[str] | None,
     versions: VersionRules,
 ) -> SlipwayError:
-    """Say why no instance was chosen, of each version once: a caller is not told where they listen."""
+    """Say why no instance was chosen, of each version once: where they listen is not the caller's business."""
     reasons: dict[str, None] = {}
     for instance in instances:
         name, version = instance.info.name, instance.info.implementation_version
