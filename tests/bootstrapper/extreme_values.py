@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 
 _DEPTH = 9
 _RANGES = {
@@ -31,7 +32,7 @@ _TIMES = (
 Path = tuple[FieldDescriptor, ...]
 
 
-def leaves(descriptor: Descriptor, above: Path = ()) -> Iterator[Path]:
+def leaves(descriptor: Any, above: Path = ()) -> Iterator[Path]:
     """Give the way to every field without a message below it, and to every time, through each type once a way."""
     for field in descriptor.fields:
         way = (*above, field)
@@ -42,7 +43,7 @@ def leaves(descriptor: Descriptor, above: Path = ()) -> Iterator[Path]:
             yield from leaves(inner, way)
 
 
-def lists(descriptor: Descriptor, above: Path = ()) -> Iterator[Path]:
+def lists(descriptor: Any, above: Path = ()) -> Iterator[Path]:
     """Give the way to every list of messages, through each type once a way."""
     for field in descriptor.fields:
         inner = field.message_type
@@ -59,7 +60,7 @@ def extremes(field: FieldDescriptor) -> Iterator[Any]:
     """Give extreme values of a field: numbers at the ends of their type, texts that no grammar takes, no times."""
     if field.message_type is not None:
         for seconds, nanos in _TIMES:
-            yield field.message_type._concrete_class(seconds=seconds, nanos=nanos)
+            yield GetMessageClass(field.message_type)(seconds=seconds, nanos=nanos)
     elif field.type == FieldDescriptor.TYPE_BYTES:
         yield from (b"", b"\xff\xfe", b"x" * 70_000)
     elif field.type == FieldDescriptor.TYPE_STRING:

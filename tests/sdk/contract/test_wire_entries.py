@@ -20,6 +20,7 @@ from slipway.v1alpha1 import (
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _FILES = (
     bootstrap_service_pb2,
@@ -103,11 +104,11 @@ def test_no_list_of_a_request_can_fill_the_memory(name: str, descriptor: Descrip
 
 def test_the_largest_request_is_counted_to_the_limit_only() -> None:
     """A request of two million empty secrets is refused by their list, and names what to do."""
-    data = provisioningpb.ProvisionRequest.DESCRIPTOR
-    secrets = data.fields_by_name["secrets"]
-    filled = _filled((secrets, secrets.message_type.fields_by_name["secrets"]), MAX_MESSAGE_BYTES - 100)
+    descriptor = provisioningpb.ProvisionRequest.DESCRIPTOR
+    material = secretpb.SecretMaterial.DESCRIPTOR.fields_by_name["secrets"]
+    data = _filled((descriptor.fields_by_name["secrets"], material), MAX_MESSAGE_BYTES - 100)
     with pytest.raises(BundleInvalid) as caught:
-        check_entries(filled, data)
+        check_entries(data, descriptor)
     assert str(MAX_ENTRIES) in caught.value.message
     assert caught.value.violations[0].path == "secrets.secrets"
 

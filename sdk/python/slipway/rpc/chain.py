@@ -127,9 +127,10 @@ def _counted(read: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | No
     empty = None if read is None else read(b"")
     if read is None or not isinstance(empty, Message):
         return read
+    descriptor: Any = empty.DESCRIPTOR
 
     def counted(data: bytes) -> Any:
-        check_entries(data, empty.DESCRIPTOR)
+        check_entries(data, descriptor)
         return read(data)
 
     return counted
