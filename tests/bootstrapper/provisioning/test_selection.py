@@ -142,8 +142,8 @@ def test_an_allowed_version_that_is_not_ready_is_waited_for() -> None:
     both = [instance("x", "1.9.0", state=EXPIRED), instance("x", "2.0.0")]
     with pytest.raises(NoReadyProvisioner) as caught:
         choose(both, Wish(name="x"), allowed=None, versions=rules("x==1.9.0"))
-    assert "x 1.9.0 at e: expired" in caught.value.message
-    assert "x 2.0.0 at e: the operator allows version 1.9.0 only" in caught.value.message
+    assert "x 1.9.0: expired" in caught.value.message
+    assert "x 2.0.0: the operator allows version 1.9.0 only" in caught.value.message
 
 
 @pytest.mark.parametrize(
