@@ -11,10 +11,15 @@ from slipway.bootstrapper.assembly.own_plan import check_provision
 from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.provisioning_service import explain_provision, provision
+from slipway.contract.control_characters import has_controls
 from slipway.contract.errors import SlipwayError, SpecInvalid
+from slipway.contract.status import decode
+from slipway.contract.validation import MAX_VIOLATIONS
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
 from tests.bootstrapper.provision_requests import SPEC, TOKEN, changed, refusal, request, service
+
+ORIGIN = "x\n\x1b[31m"
 
 
 @pytest.mark.parametrize("name", ["cloud-init", "ignition"])
@@ -274,3 +279,49 @@ def test_a_join_by_a_users_password_is_warned_of() -> None:
     (remark,) = check_provision(request(changed(commands=commands))).diagnostics
     assert (remark.code, remark.field_path) == ("DOMAIN_JOIN_BY_PASSWORD", "commands.pre[0].argv")
     assert not check_provision(request(SPEC)).diagnostics
+
+
+@pytest.mark.parametrize(
+    ("where", "parts"),
+    [
+        ("spec.os.sysctls[0].origin", {"os": {"sysctls": [{"name": "?", "value": "1", "origin": {"path": ORIGIN}}]}}),
+        ("spec.commands.pre[0].origin", {"commands": {"pre": [{"argv": ["true"], "origin": {"path": ORIGIN}}]}}),
+        ("spec.os.directory.computerName", {"os": {"directory": {"domain": "a.example", "computerName": "X"}}}),
+    ],
+)
+async def test_what_slipway_fills_in_is_refused(where: str, parts: dict[str, Any]) -> None:
+    """An origin would take the place of the caller's own path; the refusal has the path, and no sign of the text."""
+    error = await refusal(request(changed(**parts)))
+    paths = [violation.path for violation in error.violations]
+    assert where in paths
+    assert all(path.startswith(("spec.", "machine.")) for path in paths)
+    assert not has_controls(str([violation.path for violation in decode(error.to_status()).violations]))
+    (violation,) = [violation for violation in error.violations if violation.path == where]
+    assert violation.remedy == "leave it out"
+
+
+@pytest.mark.parametrize(("seconds", "nanos"), [(10**18, 0), (-(10**18), 0), (4102444800, -5)])
+async def test_a_secret_expires_at_a_point_in_time(seconds: int, nanos: int) -> None:
+    """A time out of range is refused by its field."""
+    message = request(SPEC)
+    message.secrets.secrets[0].expire_time.seconds, message.secrets.secrets[0].expire_time.nanos = seconds, nanos
+    error = await refusal(message)
+    assert (error.reason, [violation.path for violation in error.violations]) == (
+        "SPEC_INVALID",
+        ["secrets.secrets[0].expireTime"],
+    )
+
+
+async def test_millions_of_broken_rules_are_few_violations() -> None:
+    """A list that is too long is the only thing that is said: nothing looks at its entries."""
+    message = request(SPEC)
+    for _ in range(5000):
+        message.secrets.secrets.add()
+    error = await refusal(message)
+    assert [violation.path for violation in error.violations] == ["secrets.secrets"]
+    for file in range(300):
+        content = message.spec.os.files.add(path=f"/srv/{file}").content
+        for _ in range(10):
+            content.segments.add()
+    del message.secrets.secrets[1:]
+    assert len((await refusal(message)).violations) <= MAX_VIOLATIONS

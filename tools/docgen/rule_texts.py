@@ -8,6 +8,8 @@ from slipway.contract.field_plans import FieldPlan, plan
 from slipway.contract.validation import DEFAULT_MAX_BYTES, DEFAULT_MAX_ITEMS
 from tools.docgen.markdown import code, listed
 
+_UNITS = {"google.protobuf.Duration": " seconds"}
+
 
 def rules(field: FieldDescriptor, *, grammar_page: str = "grammars.md") -> str:
     """Give every rule that binds the values of a field, as Markdown."""
@@ -23,7 +25,7 @@ def _rules(compiled: FieldPlan, field: FieldDescriptor, grammar_page: str) -> It
     if rules.HasField("minimum"):
         yield f"at least {rules.minimum}"
     if rules.HasField("maximum") and rules.format != "file-mode":
-        yield f"at most {rules.maximum}"
+        yield f"at most {rules.maximum}{_UNITS.get(field.message_type.full_name, '') if field.message_type else ''}"
     if field.is_repeated:
         yield f"≤ {rules.max_items or DEFAULT_MAX_ITEMS} entries"
     if field.type in {FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES}:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from slipway.bootstrapper.assembly.secret_uses import check_expiry, secrets_field
-from slipway.bootstrapper.assembly.subject import CheckedSubject
+from slipway.bootstrapper.assembly.subject import CheckedSubject, check_credentials
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.credentials.store import AnyStore
 from slipway.bootstrapper.delivery.fitting import Fitted, fit
@@ -66,6 +66,7 @@ class Bootstrapper(Preparer):
         Raises:
             SlipwayError: any reason of the error table that is not the registry's; fields are named as the user wrote.
         """
+        check_credentials(request.credentials)
         with in_words_of_document(request.subject.spec), in_words_of(words_of_subject(request.subject)):
             subject = await self._checked(request.subject)
             return await self.user_data_of(subject, request.credentials, Carrier.of(request))

@@ -1,7 +1,7 @@
 """Gives bundles to people: neutral or lowered, and without secrets unless the operator allows them to this caller."""
 
 from slipway.bootstrapper.assembly.membership import complete_membership
-from slipway.bootstrapper.assembly.subject import check
+from slipway.bootstrapper.assembly.subject import check, check_credentials
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.placeholders import user_placeholders
@@ -27,6 +27,7 @@ async def give_bundle(
     with_secrets = request.include_secrets
     if with_secrets and (not identity or identity not in bootstrapper.policy.secrets_for):
         raise SecretsNotAllowed("this server does not give bundles with secrets to this caller")
+    check_credentials(request.credentials)
     store = None if with_secrets else PlaceholderStore()
     complete_membership(request.subject.spec, request.subject.machine.name)
     credentials = request.credentials if with_secrets else user_placeholders(request.subject.spec)

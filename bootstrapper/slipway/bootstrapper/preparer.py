@@ -35,6 +35,7 @@ from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import resolve, stated
 from slipway.contract.errors import BundleTooLarge, SlipwayError, UnsupportedFeature, UserDataTooLarge, Violation
 from slipway.contract.secret_references import MAX_REFERENCED_BYTES, referenced_bytes
+from slipway.contract.wire_entries import MAX_ENTRIES, check_entries
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -272,9 +273,10 @@ class Preparer:
         """Put the secrets in that are referred to, and no others; refuse oversize."""
         bundle = prepared.compiled.bundle
         collect(bundle, prepared.available)
-        _check_size(
-            prepared, bundle.ByteSize(), MAX_BUNDLE, "what the machine is to become has {} bytes", spliced=False
-        )
+        size = bundle.ByteSize()
+        _check_size(prepared, size, MAX_BUNDLE, "what the machine is to become has {} bytes", spliced=False)
+        if size > MAX_ENTRIES:
+            check_entries(bundle.SerializeToString(), bundle.DESCRIPTOR, name="the bundle")
         text = "the secrets of the machine have {} bytes at all the places that refer to them"
         _check_size(prepared, referenced_bytes(bundle), MAX_REFERENCED_BYTES, text, spliced=True)
 

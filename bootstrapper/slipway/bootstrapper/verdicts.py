@@ -23,11 +23,14 @@ from slipway.contract.feature_uses import Use
 from slipway.contract.items import origin_of, within
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1.reasons import Reason
 
 T = TypeVar("T")
 
 _EXECUTED = ("commands.pre", "commands.post", "plan.steps", "plan.entrypoint")
 """Fields of a bundle that the steps of a plan are made of."""
+
+_ENGINE = "kubernetes.engine"
 
 _Place = tuple[str, str]
 """Document and path of an origin."""
@@ -59,6 +62,8 @@ class Verdicts:
         compiled = column.compiled
         self._column = column
         self._refused = _problems(column.refusals)
+        of_target = (problem for problem in column.refusals if problem.feature == Reason.UNSUPPORTED_TARGET)
+        self._engine_refuses = next(of_target, None)
         self._omitted = _problems(compiled.omitted if compiled else [])
         lowered = compiled.lowered if compiled else []
         self._lowered = _ByField(((each.field_path, each.origin, each) for each in lowered), by_item=True)
@@ -75,6 +80,9 @@ class Verdicts:
         refusal = self._refused.find(use)
         if refusal is not None:
             return _refused_cell(refusal.reason, refusal.advice)
+        if use.id == _ENGINE and self._engine_refuses is not None and self._column.candidate.takes_plan:
+            # The format serves this operating system, or there would be no bundle: it is the engine that does not.
+            return _refused_cell(self._engine_refuses.reason, self._engine_refuses.advice)
         error = self._column.error
         if self._column.compiled is None:
             if error is None:

@@ -27,7 +27,7 @@ class ManagementServicer(BootstrapServicer):
         """See bootstrap_service.proto."""
         if not request.HasField("machine_reference"):
             return await super().GetUserData(request, context)
-        wrong = list(validation.violations(request.machine_reference, path="machine_reference"))
+        wrong = validation.bounded(validation.violations(request.machine_reference, path="machine_reference"))
         if request.HasField("subject"):
             wrong.append(Violation("subject", "cannot be set together with machine_reference"))
         if wrong:

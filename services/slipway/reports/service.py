@@ -4,6 +4,7 @@ import asyncio
 import base64
 import binascii
 from collections.abc import AsyncIterator
+from itertools import chain
 
 import structlog
 from google.protobuf.message import Message
@@ -123,7 +124,7 @@ def check_request(request: Message) -> None:
     Raises:
         BundleInvalid: it does.
     """
-    wrong = [*unknown_fields(request, path="request"), *validation.violations(request)]
+    wrong = validation.bounded(chain(unknown_fields(request, path="request"), validation.violations(request)))
     if wrong:
         raise _invalid(*wrong)
 

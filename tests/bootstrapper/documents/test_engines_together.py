@@ -7,6 +7,8 @@ from slipway.bootstrapper.documents.consistency import inconsistencies
 from slipway.bootstrapper.documents.document_set import read_document_set
 from slipway.bootstrapper.documents.machines import MachineQuestion
 
+FIELD = "spec.kubernetes.engine"
+
 
 def questions(plane: dict[str, object], worker: dict[str, object], **cluster: str) -> list[MachineQuestion]:
     """Give the two machines of a cluster."""
@@ -43,6 +45,8 @@ def engine(name: str) -> dict[str, object]:
         (engine("kubeadm"), {}, "", [], "one says what the other has anyway"),
         (engine("k0s"), {}, "", [], "the worker has that of the control plane"),
         ({}, engine("k0s"), "", [("w", "spec.kubernetes.engine")], "the control plane has kubeadm"),
+        ({}, engine("kubeadm"), "k0s", [("w", "spec.kubernetes.engine")], "the facts name another engine"),
+        (engine("k0s"), engine("k0s"), "kubeadm", [("cp", FIELD), ("w", FIELD)], "render refuses both"),
     ],
 )
 def test_a_worker_has_the_engine_of_its_control_plane(

@@ -97,6 +97,17 @@ def test_a_refusal_says_of_each_candidate_why_it_was_not_chosen() -> None:
     assert "another name" in caught.value.message
 
 
+def test_a_refusal_does_not_say_where_provisioners_listen() -> None:
+    """Addresses are the operator's; two instances of a version have one reason, which is said once."""
+    both = [instance("cloud-init"), instance("cloud-init")]
+    both[0].endpoint, both[1].endpoint = "10.0.0.7:9443", "10.0.0.8:9443"
+    for wish in (Wish(name="talos"), Wish(name="cloud-init", version="7.0.0")):
+        with pytest.raises(ProvisionerNotFound) as caught:
+            choose(both, wish, allowed=None)
+        assert "10.0.0" not in str(caught.value.to_status())
+        assert caught.value.message.count("cloud-init 1.0.0") == 1
+
+
 def test_versions_are_ordered_by_number_and_pre_releases_come_first() -> None:
     """1.10 is newer than 1.9, and a pre-release older than its release."""
     versions = ["1.10.0", "1.9.0", "2.0.0-rc.1", "2.0.0", "1.9.0-alpha"]
@@ -131,8 +142,8 @@ def test_an_allowed_version_that_is_not_ready_is_waited_for() -> None:
     both = [instance("x", "1.9.0", state=EXPIRED), instance("x", "2.0.0")]
     with pytest.raises(NoReadyProvisioner) as caught:
         choose(both, Wish(name="x"), allowed=None, versions=rules("x==1.9.0"))
-    assert "x 1.9.0 at e: expired" in caught.value.message
-    assert "x 2.0.0 at e: the operator allows version 1.9.0 only" in caught.value.message
+    assert "x 1.9.0: expired" in caught.value.message
+    assert "x 2.0.0: the operator allows version 1.9.0 only" in caught.value.message
 
 
 @pytest.mark.parametrize(

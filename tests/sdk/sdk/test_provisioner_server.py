@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 from click.testing import CliRunner
 
-from slipway.contract.errors import UnsupportedFeature
+from slipway.contract.errors import BundleInvalid, UnsupportedFeature
+from slipway.contract.wire_entries import MAX_ENTRIES
 from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.registry.server import serve_registry
 from slipway.registry.settings import RegistrySettings
@@ -60,6 +61,26 @@ async def test_refusals_arrive_with_reason_and_paths() -> None:
             await invoke(stub.Render, testing.request(CloudInit(), of), timeout=5)
     assert [violation.path for violation in caught.value.violations] == ["os.files[0]"]
     assert caught.value.metadata["features"] == "os.files"
+
+
+async def test_a_bundle_of_countless_empty_items_is_refused_before_it_is_read() -> None:
+    """Its message is never made: the refusal names the list, and comes although the bundle breaks everything else."""
+    request = provisionerpb.RenderRequest()
+    for _ in range(MAX_ENTRIES + 1):
+        request.bundle.os.files.add()
+    async with served() as (stub, _):
+        with pytest.raises(BundleInvalid) as caught:
+            await invoke(stub.Render, request, timeout=10)
+    assert [violation.path for violation in caught.value.violations] == ["bundle.os.files"]
+
+
+async def test_a_secret_that_expires_at_no_point_in_time_is_refused() -> None:
+    """A provisioner copies the earliest expiry into its answer, of which no program can make a date."""
+    of = testing.bundle(ospb.OperatingSystem(files=[testing.file("/etc/a", b"x")]))
+    of.secrets.secrets.add(name="a", key="b").expire_time.seconds = 10**18
+    with pytest.raises(BundleInvalid) as caught:
+        ProvisionerCore(CloudInit()).render_now(testing.request(CloudInit(), of))
+    assert [violation.path for violation in caught.value.violations] == ["secrets.secrets[0].expire_time"]
 
 
 async def test_calls_in_flight_do_not_mix() -> None:

@@ -11,6 +11,7 @@ from tests.services.cli.conftest import EXAMPLES, Slipway
 
 NATIVE, AWS = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml"
 SECRET_WORDS = ("PRIVATE KEY", "BEGIN CERTIFICATE", "apiVersion: audit.k8s.io", "kernel.panic_on_oops")
+NAMED_ENGINE = "  kubernetes:\n    engine: k0s\n    node:\n      labels:"
 
 
 def test_the_matrix_says_native_lowered_and_refused(slipway: Slipway) -> None:
@@ -108,6 +109,18 @@ def test_a_system_that_an_engine_does_not_serve_is_reported_beside_the_fields(sl
     assert any("os.sysctls is not supported" in line for line in lines)
     (whole,) = [line for line in lines if "machine.target.osFamily" in line]
     assert "makes nodes. Choose linux, or another engine" in whole
+
+
+def test_the_engine_is_refused_where_it_makes_no_nodes(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """Its own row says so: on Windows the engine of the spec is the cause, and on Linux it is executed as ever."""
+    file = write(NATIVE.read_text().replace("  kubernetes:\n    node:\n      labels:", NAMED_ENGINE))
+    verdicts = {}
+    for name in ("windows", "cloud-config"):
+        arguments = ("explain", "-f", file, "--machine", "harbour-worker", "--format", name, "-o", "json")
+        (tree,) = json.loads(slipway(*arguments).stdout)
+        (cell,) = [row["cells"][0] for row in tree["rows"] if row["feature"] == "kubernetes.engine"]
+        verdicts[name] = (cell["verdict"], "another engine" in cell.get("remedy", ""))
+    assert verdicts == {"windows": ("refused", True), "cloud-config": ("lowered", False)}
 
 
 def test_an_engine_that_is_not_installed(slipway: Slipway) -> None:

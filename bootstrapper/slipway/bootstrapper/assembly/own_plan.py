@@ -3,17 +3,26 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from slipway.bootstrapper.assembly import alternatives, characters, paths, structure
 from slipway.bootstrapper.assembly.layers import Layers
 from slipway.bootstrapper.assembly.membership import complete_membership, membership_violations
 from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import fill_defaults
-from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, joining_warnings, path_violations
+from slipway.bootstrapper.assembly.subject import (
+    CheckedSubject,
+    check_lists,
+    field_name,
+    joining_warnings,
+    path_violations,
+)
 from slipway.bootstrapper.field_index import item_index
 from slipway.contract import validation
 from slipway.contract.errors import SpecInvalid, Violation
 from slipway.contract.grammars import absolute_path
+from slipway.contract.internal_fields import internal_fields
+from slipway.contract.items import items
 from slipway.contract.unknown import unknown_fields
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import plan_pb2 as planpb
@@ -40,20 +49,10 @@ def check_provision(request: provisioningpb.ProvisionRequest) -> CheckedSubject:
     machine = clusterpb.Machine(name=request.machine_name)
     if request.HasField("machine_uid"):
         machine.uid = request.machine_uid
+    rules = validation.bounded(chain(validation.violations(request), _foreign(request)))
+    check_lists("the request is not valid", rules)
     spec = _named(request.spec)
-    # What it carries besides has no rules of its own: a secret may be of any length.
-    bare = provisioningpb.ProvisionRequest()
-    bare.CopyFrom(request)
-    bare.ClearField("secrets")
-    violations = [*validation.violations(bare, path="request"), *unknown_fields(request, path="request")]
-    violations = [replace(violation, path=violation.path.removeprefix("request.")) for violation in violations]
-    violations += [replace(violation, path=f"spec.{violation.path}") for violation in structure.violations(spec)]
-    violations += [replace(violation, path=f"spec.{violation.path}") for violation in _plan(request.spec.plan)]
-    if request.spec.execution.literal_commands:
-        violations.append(Violation("spec.execution.literal_commands", "must be unset", remedy="leave it out"))
-    violations += _secrets(request.secrets)
-    complete_membership(spec, machine.name)
-    violations.extend(membership_violations(spec, machine.name))
+    violations = [*rules, *validation.bounded(_further(request, spec, machine))]
     if not violations:
         merged = [*paths.reserved(spec.os), *path_violations(spec)]
         violations += [replace(violation, path=f"spec.{violation.path}") for violation in merged]
@@ -67,6 +66,25 @@ def check_provision(request: provisioningpb.ProvisionRequest) -> CheckedSubject:
     return CheckedSubject(spec, clusterpb.Cluster(), machine, layers, plan, tuple(joining_warnings(spec)))
 
 
+def _foreign(request: provisioningpb.ProvisionRequest) -> Iterator[Violation]:
+    """Find what is not the caller's to say: fields of a younger contract, and those that Slipway fills in."""
+    for violation in chain(unknown_fields(request, path="request"), internal_fields(request, path="request")):
+        yield replace(violation, path=violation.path.removeprefix("request."))
+
+
+def _further(
+    request: provisioningpb.ProvisionRequest, spec: specpb.MachineBootstrapSpec, machine: clusterpb.Machine
+) -> Iterator[Violation]:
+    """Find what takes more than one field to decide; `spec` is then complete."""
+    for violation in chain(structure.violations(spec), _plan(request.spec.plan)):
+        yield replace(violation, path=f"spec.{violation.path}")
+    if request.spec.execution.literal_commands:
+        yield Violation("spec.execution.literal_commands", "must be unset", remedy="leave it out")
+    yield from _secrets(request.secrets)
+    complete_membership(spec, machine.name)
+    yield from membership_violations(spec, machine.name)
+
+
 def _named(spec: provisioningpb.ProvisioningSpec) -> specpb.MachineBootstrapSpec:
     """Give the part of a request that a spec of Slipway's own has, too, each item with its place."""
     shared = specpb.MachineBootstrapSpec(extensions=spec.extensions, optional_features=spec.optional_features)
@@ -75,6 +93,8 @@ def _named(spec: provisioningpb.ProvisioningSpec) -> specpb.MachineBootstrapSpec
             getattr(shared, field.name).CopyFrom(value)
     if shared.HasField("os"):
         fill_defaults(shared.os)
+    for item in items(shared):
+        item.message.ClearField("origin")  # The caller's is refused, and names nothing.
     return with_origins(shared)
 
 

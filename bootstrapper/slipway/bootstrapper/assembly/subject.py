@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from slipway.bootstrapper.assembly import networks, paths, structure
 from slipway.bootstrapper.assembly.joining_commands import CODE as JOINING
@@ -15,7 +16,7 @@ from slipway.bootstrapper.engines.kubernetes_version import KubernetesVersionErr
 from slipway.bootstrapper.field_index import FieldIndex, item_index
 from slipway.bootstrapper.kubernetes_documents.verdicts import DocumentMistake, document_mistakes
 from slipway.contract import validation
-from slipway.contract.errors import SpecInvalid, Violation
+from slipway.contract.errors import BundleInvalid, SpecInvalid, Violation
 from slipway.contract.items import Item
 from slipway.contract.unknown import unknown_fields
 from slipway.contract.yaml_names import person_path
@@ -23,10 +24,13 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 DOCUMENT = "DOCUMENT_DOUBTFUL"
 """Code of a warning about a document of Kubernetes' in a spec."""
+
+INVALID = "the spec of the machine is not valid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +76,11 @@ def check_class(subject: bootstrappb.Subject) -> CheckedSubject:
 
 def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> CheckedSubject:
     spec, cluster, machine = subject.spec, subject.cluster, subject.machine
-    violations = [*rule_violations(spec), *_prefixed("spec", structure.violations(spec))]
-    violations += [*validation.violations(cluster, path="cluster"), *known]
+    rules = [*rule_violations(spec), *validation.bounded(validation.violations(cluster, path="cluster")), *known]
+    check_lists(INVALID, rules)
+    violations = rules + _prefixed("spec", validation.bounded(structure.violations(spec)))
     for name, part in (("spec", spec), ("cluster", cluster)):
-        violations += unknown_fields(part, path=name)
+        violations += validation.bounded(unknown_fields(part, path=name))
     if not (machine.kubernetes_version or cluster.kubernetes_version):
         remedy = "set it here, or in cluster.kubernetes_version"
         violations.append(Violation("machine.kubernetes_version", "is required", remedy=remedy))
@@ -102,7 +107,7 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
     if violations:
         index = item_index(spec)
         raise SpecInvalid(
-            "the spec of the machine is not valid",
+            INVALID,
             violations=[replace(violation, path=field_name(index, violation.path)) for violation in violations],
         )
     remarks = [_diagnostic(effective, DOCUMENT, mistake.path, mistake.message) for mistake in doubtful]
@@ -110,9 +115,34 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
     return CheckedSubject(effective, cluster, machine, layers, diagnostics=tuple(remarks))
 
 
+def check_lists(message: str, violations: Iterable[Violation]) -> None:
+    """Go on where no list is too long: what compares the entries of a list takes the square of their number.
+
+    Raises:
+        SpecInvalid: with the lists.
+    """
+    lists = [violation for violation in violations if isinstance(violation, validation.TooMany)]
+    if lists:
+        raise SpecInvalid(message, violations=[replace(each, path=person_path(each.path)) for each in lists])
+
+
+def check_credentials(credentials: secretpb.SecretMaterial) -> None:
+    """Check the secrets that come with a question, by the contract's rules.
+
+    Raises:
+        BundleInvalid: they break some.
+    """
+    broken = validation.bounded(validation.violations(credentials, path="credentials"))
+    if broken:
+        violations = [replace(violation, path=person_path(violation.path)) for violation in broken]
+        raise BundleInvalid("the credentials of the request are not valid", violations=violations)
+
+
 def machine_violations(machine: clusterpb.Machine) -> list[Violation]:
     """Give the contract's rules that a machine breaks by itself."""
-    return [*validation.violations(machine, path="machine"), *unknown_fields(machine, path="machine")]
+    return validation.bounded(
+        chain(validation.violations(machine, path="machine"), unknown_fields(machine, path="machine"))
+    )
 
 
 def _documents(spec: specpb.MachineBootstrapSpec, version: str) -> tuple[list[Violation], list[DocumentMistake]]:
@@ -151,10 +181,11 @@ def rule_violations(spec: specpb.MachineBootstrapSpec, *, path: str = "spec") ->
     Texts of an imported spec that is bound to its format need fit no grammar yet: a command of the config completes
     them on the machine, in a file whose place it knows.
     """
-    violations = list(validation.violations(spec, path=path))
-    return [
-        violation for violation in violations if not (spec.imported.bound_by and violation.path.endswith(".segments"))
-    ]
+    return validation.bounded(
+        violation
+        for violation in validation.violations(spec, path=path)
+        if not (spec.imported.bound_by and violation.path.endswith(".segments"))
+    )
 
 
 def path_violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:

@@ -91,8 +91,13 @@ def _described_twice(machines: Sequence[MachineQuestion]) -> Iterator[Inconsiste
 def _engines(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
     """Machines join only a control plane of their own engine; one that names none has that of the cluster's facts."""
     planes = [entry for entry in machines if _role(entry) != clusterpb.ROLE_WORKER]
-    for entry in machines if planes else ():
-        if _engine(entry) != _engine(planes[0]):
+    for entry in machines:
+        named, fact = named_engine(entry), entry.subject.cluster.control_plane
+        if named and fact and named != fact:
+            message = f"its bootstrap engine is not {fact}, that of the cluster's control plane, which it cannot join: "
+            message += "leave it out, so that it is that one"
+            yield Inconsistency(entry, "spec.kubernetes.engine", message)
+        elif planes and _engine(entry) != _engine(planes[0]):
             message = f"its bootstrap engine is not that of control-plane machine {planes[0].name}: "
             message += "leave engine out of both, and name it in the cluster's controlPlane"
             yield Inconsistency(entry, "spec.kubernetes.engine" if named_engine(entry) else "", message)

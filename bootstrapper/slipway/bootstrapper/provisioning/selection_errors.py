@@ -34,8 +34,8 @@ def none_ready(
     allowed: Collection[str] | None,
     versions: VersionRules,
 ) -> SlipwayError:
-    """Say for each instance why it was not chosen."""
-    reasons = []
+    """Say why no instance was chosen, of each version once: where they listen is not the caller's business."""
+    reasons: dict[str, None] = {}
     for instance in instances:
         name, version = instance.info.name, instance.info.implementation_version
         if wish.name and name != wish.name:
@@ -48,8 +48,8 @@ def none_ready(
             why = refusal
         else:
             why = registrypb.InstanceState.Name(instance.state).removeprefix("INSTANCE_STATE_").lower()
-        reasons.append(f"{name} {version} at {instance.endpoint}: {why}")
-    detail = "; ".join(reasons[:10]) or "no provisioner is registered"
+        reasons[f"{name} {version}: {why}"] = None
+    detail = "; ".join(list(reasons)[:10]) or "no provisioner is registered"
     wanted = f"provisioner {wish.name}" if wish.name else "a provisioner"
     if versioned or not instances:
         return NoReadyProvisioner(f"{wanted} is not ready ({detail})", retry_after=2.0)

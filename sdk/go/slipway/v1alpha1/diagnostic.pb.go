@@ -292,11 +292,11 @@ var File_slipway_v1alpha1_diagnostic_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_diagnostic_proto_rawDesc = "" +
 	"\n" +
-	"!slipway/v1alpha1/diagnostic.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/options.proto\"c\n" +
-	"\x06Origin\x12#\n" +
-	"\bdocument\x18\x01 \x01(\tB\a\x9a\xb5\x18\x03\x18\x80\x04R\bdocument\x12\x1b\n" +
-	"\x04path\x18\x02 \x01(\tB\a\x9a\xb5\x18\x03\x18\x80\bR\x04path\x12\x17\n" +
-	"\amade_by\x18\x03 \x03(\tR\x06madeBy\"H\n" +
+	"!slipway/v1alpha1/diagnostic.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/options.proto\"\x8a\x01\n" +
+	"\x06Origin\x12-\n" +
+	"\bdocument\x18\x01 \x01(\tB\x11\x9a\xb5\x18\r\x18\x80\x04\"\bone-lineR\bdocument\x12%\n" +
+	"\x04path\x18\x02 \x01(\tB\x11\x9a\xb5\x18\r\x18\x80\b\"\bone-lineR\x04path\x12*\n" +
+	"\amade_by\x18\x03 \x03(\tB\x11\x9a\xb5\x18\r\x18\xfd\x01\"\bone-lineR\x06madeBy\"H\n" +
 	"\n" +
 	"FeatureUse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +

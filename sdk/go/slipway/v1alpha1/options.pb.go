@@ -43,9 +43,10 @@ type FieldRules struct {
 	Format string `protobuf:"bytes,4,opt,name=format,proto3" json:"format,omitempty"`
 	// Smallest number that is allowed.
 	Minimum *int64 `protobuf:"varint,5,opt,name=minimum,proto3,oneof" json:"minimum,omitempty"`
-	// Largest number that is allowed.
+	// Largest number that is allowed; of a duration, in seconds. A duration without it has at most 9223372036 seconds.
 	Maximum *int64 `protobuf:"varint,6,opt,name=maximum,proto3,oneof" json:"maximum,omitempty"`
-	// The field is filled in by Slipway. In a document that a person wrote it is an unknown key.
+	// The field is filled in by Slipway. In a document that a person wrote it is an unknown key. ProvisioningService
+	// refuses it; BootstrapService takes it from the program that read the document.
 	Internal bool `protobuf:"varint,7,opt,name=internal,proto3" json:"internal,omitempty"`
 	// Names of the fields that together identify an entry of this list; two entries with the same values are refused.
 	UniqueBy      []string `protobuf:"bytes,8,rep,name=unique_by,json=uniqueBy,proto3" json:"unique_by,omitempty"`

@@ -312,7 +312,7 @@ type Command struct {
 	Script *Content `protobuf:"bytes,2,opt,name=script,proto3" json:"script,omitempty"`
 	// What runs the script.
 	Interpreter *Interpreter `protobuf:"varint,3,opt,name=interpreter,proto3,enum=slipway.v1alpha1.Interpreter,oneof" json:"interpreter,omitempty"`
-	// How long it may take. Unset: no limit.
+	// How long it may take, seven days at most. Unset: no limit.
 	Timeout *durationpb.Duration `protobuf:"bytes,4,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// How often it is tried again after a failure, 10 seconds apart. Unset: never.
 	Retries *uint32 `protobuf:"varint,5,opt,name=retries,proto3,oneof" json:"retries,omitempty"`
@@ -1115,12 +1115,12 @@ var File_slipway_v1alpha1_plan_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x1bslipway/v1alpha1/plan.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xe5\x04\n" +
+	"\x1bslipway/v1alpha1/plan.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xed\x04\n" +
 	"\aCommand\x12\"\n" +
 	"\x04argv\x18\x01 \x03(\tB\x0e\x9a\xb5\x18\a\x10\x80\x02\x18\x80\x80\x01\x80\x01\x01R\x04argv\x12>\n" +
 	"\x06script\x18\x02 \x01(\v2\x19.slipway.v1alpha1.ContentB\v\x8a\xb5\x18\a.scriptR\x06script\x12V\n" +
-	"\vinterpreter\x18\x03 \x01(\x0e2\x1d.slipway.v1alpha1.InterpreterB\x10\x8a\xb5\x18\f.interpreterH\x00R\vinterpreter\x88\x01\x01\x12A\n" +
-	"\atimeout\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\f\x8a\xb5\x18\b.timeoutR\atimeout\x121\n" +
+	"\vinterpreter\x18\x03 \x01(\x0e2\x1d.slipway.v1alpha1.InterpreterB\x10\x8a\xb5\x18\f.interpreterH\x00R\vinterpreter\x88\x01\x01\x12I\n" +
+	"\atimeout\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x14\x8a\xb5\x18\b.timeout\x9a\xb5\x18\x040\x80\xf5$R\atimeout\x121\n" +
 	"\aretries\x18\x05 \x01(\rB\x12\x8a\xb5\x18\b.retries\x9a\xb5\x18\x020dH\x01R\aretries\x88\x01\x01\x12(\n" +
 	"\x06reboot\x18\x06 \x01(\bB\v\x8a\xb5\x18\a.rebootH\x02R\x06reboot\x88\x01\x01\x12<\n" +
 	"\rredact_output\x18\a \x01(\bB\x12\x8a\xb5\x18\x0e.redact_outputH\x03R\fredactOutput\x88\x01\x01\x12;\n" +

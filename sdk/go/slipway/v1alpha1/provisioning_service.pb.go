@@ -24,7 +24,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ProvisioningSpec is what a machine is to become. A field that this version does not know is refused, never ignored.
+// ProvisioningSpec is what a machine is to become. A field that this version does not know is refused, never ignored,
+// and so is one that is marked "filled in by Slipway", such as an item's `origin`: items are named by their own paths.
 type ProvisioningSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Which provisioner renders it. Unset: the only one that is allowed and can.

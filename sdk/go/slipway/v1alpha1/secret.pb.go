@@ -523,16 +523,16 @@ const file_slipway_v1alpha1_secret_proto_rawDesc = "" +
 	"\rorganizations\x18\x06 \x03(\tR\rorganizations\x12\x1f\n" +
 	"\vcommon_name\x18\a \x01(\tR\n" +
 	"commonName\x12#\n" +
-	"\rnever_expires\x18\b \x01(\bR\fneverExpires\"\xb8\x01\n" +
+	"\rnever_expires\x18\b \x01(\bR\fneverExpires\"\xc1\x01\n" +
 	"\x06Secret\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x120\n" +
-	"\x04kind\x18\x03 \x01(\x0e2\x1c.slipway.v1alpha1.SecretKindR\x04kind\x12\x19\n" +
-	"\x05value\x18\x04 \x01(\fB\x03\x80\x01\x01R\x05value\x12;\n" +
+	"\x04kind\x18\x03 \x01(\x0e2\x1c.slipway.v1alpha1.SecretKindR\x04kind\x12\"\n" +
+	"\x05value\x18\x04 \x01(\fB\f\x9a\xb5\x18\x05\x18\x80\x80\x80\x02\x80\x01\x01R\x05value\x12;\n" +
 	"\vexpire_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\"D\n" +
-	"\x0eSecretMaterial\x122\n" +
-	"\asecrets\x18\x01 \x03(\v2\x18.slipway.v1alpha1.SecretR\asecrets*\xb8\x02\n" +
+	"expireTime\"M\n" +
+	"\x0eSecretMaterial\x12;\n" +
+	"\asecrets\x18\x01 \x03(\v2\x18.slipway.v1alpha1.SecretB\a\x9a\xb5\x18\x03\x10\x80 R\asecrets*\xb8\x02\n" +
 	"\n" +
 	"SecretKind\x12\x1b\n" +
 	"\x17SECRET_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +

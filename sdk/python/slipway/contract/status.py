@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
+from slipway.contract.control_characters import escape_controls
 from slipway.v1alpha1.reasons import DOMAIN
 
 BUDGET = 4096
@@ -103,21 +104,23 @@ def decode(status: Status) -> Failure:
 
 def _violation(violation: Violation) -> BadRequest.FieldViolation:
     entry = BadRequest.FieldViolation(
-        field=_cut(violation.path, _TEXT),
-        description=_cut(violation.description, _TEXT),
-        reason=violation.feature[:_TEXT],
+        field=_cut(_one_line(violation.path), _TEXT),
+        description=_cut(_one_line(violation.description), _TEXT),
+        reason=_one_line(violation.feature)[:_TEXT],
     )
     if violation.remedy:
         entry.localized_message.locale = "en"
-        entry.localized_message.message = _cut(violation.remedy, _TEXT)
+        entry.localized_message.message = _cut(_one_line(violation.remedy), _TEXT)
     return entry
 
 
 def _build(failure: Failure, violations: Iterable[BadRequest.FieldViolation], *, limit: int) -> Status:
     shown = list(violations)
-    status = Status(code=failure.code, message=_cut(failure.message, _MESSAGE))
+    status = Status(code=failure.code, message=_cut(escape_controls(failure.message), _MESSAGE))
     if failure.reason:
-        metadata = {key[:_KEY]: _cut(value, limit) for key, value in sorted(failure.metadata.items())[:_KEYS]}
+        metadata = {
+            key[:_KEY]: _cut(_one_line(value), limit) for key, value in sorted(failure.metadata.items())[:_KEYS]
+        }
         if len(shown) < len(failure.violations):
             metadata["truncated"] = str(len(failure.violations) - len(shown))
         info = ErrorInfo(reason=failure.reason[:_KEY], domain=DOMAIN, metadata=metadata)
@@ -140,6 +143,11 @@ def _detail(status: Status, message: _Detail) -> _Detail | None:
                 return None
             return message
     return None
+
+
+def _one_line(text: str) -> str:
+    """Show what a terminal obeys, and line breaks too: a field path may come from the caller."""
+    return escape_controls(text).replace("\n", "\\u000a")
 
 
 def _cut(text: str, limit: int) -> str:

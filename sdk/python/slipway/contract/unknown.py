@@ -12,6 +12,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from slipway.contract.errors import SpecInvalid, Violation
 from slipway.contract.field_plans import plan
+from slipway.contract.validation import bounded
 
 
 def check_request(request: Message) -> None:
@@ -20,7 +21,7 @@ def check_request(request: Message) -> None:
     Raises:
         SpecInvalid: it holds some.
     """
-    unknown = list(_of(request, "request"))
+    unknown = bounded(_of(request, "request"))
     if unknown:
         raise SpecInvalid("the request is not valid", violations=unknown)
 

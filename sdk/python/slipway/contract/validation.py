@@ -5,19 +5,36 @@ stands with whoever knows why (the bootstrapper's validation).
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 
-from google.protobuf import duration_pb2
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from slipway.contract.errors import Violation
 from slipway.contract.field_plans import FieldPlan, plan
 from slipway.contract.grammars import grammars
+from slipway.contract.times import violations_of_time
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import options_pb2 as optionspb
 
 DEFAULT_MAX_ITEMS = 64
 DEFAULT_MAX_BYTES = 1024
+
+MAX_VIOLATIONS = 1000
+"""Most broken rules that are looked for in a message; a status shows twenty of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooMany(Violation):
+    """A list with more entries than is allowed: none of them is looked at, here or in any further check."""
+
+
+def bounded(violations: Iterable[Violation]) -> list[Violation]:
+    """Give the first MAX_VIOLATIONS: a small message can break millions of rules, and they cost a kilobyte each."""
+    return list(islice(violations, MAX_VIOLATIONS))
 
 
 def violations(message: Message, *, path: str = "") -> Iterator[Violation]:
@@ -39,7 +56,7 @@ def violations(message: Message, *, path: str = "") -> Iterator[Violation]:
 def _list(field: FieldPlan, values: list[object], where: str) -> Iterator[Violation]:
     most = field.rules.max_items or DEFAULT_MAX_ITEMS
     if len(values) > most:
-        yield Violation(where, f"has {len(values)} entries; at most {most} are allowed")
+        yield TooMany(where, f"has {len(values)} entries; at most {most} are allowed")
         return
     for index, value in enumerate(values):
         yield from _value(field, value, f"{where}[{index}]")
@@ -59,9 +76,8 @@ def _pair(keys: list[tuple[object, ...]], key: tuple[object, ...]) -> tuple[int,
 
 def _value(field: FieldPlan, value: object, where: str) -> Iterator[Violation]:
     rules = field.rules
-    if isinstance(value, duration_pb2.Duration):
-        if value.seconds < 0 or value.nanos < 0:
-            yield Violation(where, "must not be negative")
+    if isinstance(value, Duration | Timestamp):
+        yield from violations_of_time(rules, value, where)
     elif isinstance(value, Message):
         yield from violations(value, path=where)
         yield from _grammar_of_text(rules, value, where)

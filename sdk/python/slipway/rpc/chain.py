@@ -18,9 +18,10 @@ from typing import Any, TypeAlias
 
 import grpc
 import grpc.aio
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from slipway.contract.errors import BundleInvalid, DeadlineExceeded, VersionSkew
+from slipway.contract.wire_entries import check_entries
 from slipway.rpc import ServicerContext
 from slipway.rpc.call import UNKNOWN, Call, Proceed, Stage
 
@@ -76,7 +77,7 @@ class Chain(grpc.aio.ServerInterceptor):
         make: Callable[..., Handler] = grpc.stream_unary_rpc_method_handler
         if handler.response_streaming:
             make = grpc.stream_stream_rpc_method_handler
-        return make(run, handler.request_deserializer, handler.response_serializer)
+        return make(run, _counted(handler.request_deserializer), handler.response_serializer)
 
     def _unimplemented(self) -> Handler:
         async def nothing() -> None:
@@ -119,6 +120,20 @@ class Chain(grpc.aio.ServerInterceptor):
             return await _through(self._inner, call, context, lambda: handle(message))
 
         return await _through(self._outer, call, context, read_and_handle)
+
+
+def _counted(read: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
+    """Give a reader of requests that counts what is in one before it makes a message of it; bytes are left alone."""
+    empty = None if read is None else read(b"")
+    if read is None or not isinstance(empty, Message):
+        return read
+    descriptor: Any = empty.DESCRIPTOR
+
+    def counted(data: bytes) -> Any:
+        check_entries(data, descriptor)
+        return read(data)
+
+    return counted
 
 
 async def _through(stages: Sequence[Stage], call: Call, context: ServicerContext, innermost: Proceed) -> Any:

@@ -22,7 +22,8 @@ from slipway.contract.errors import (
 )
 from slipway.contract.features import Supports, by_id, undeclared, unsupported
 from slipway.contract.secret_references import references
-from slipway.contract.validation import violations
+from slipway.contract.times import time_violations
+from slipway.contract.validation import bounded, violations
 from slipway.sdk.limits import MAX_BUNDLE_BYTES, check_bundle_size, check_path_depth, check_user_data_size
 from slipway.sdk.provisioner import Provisioner, RenderContext, UserData
 from slipway.sdk.refusal import Refusal, unsupported_feature
@@ -162,7 +163,7 @@ def blame_the_bundle(bundle: bundlepb.BootstrapBundle) -> None:
     Raises:
         BundleInvalid: it breaks rules of its schema.
     """
-    broken = list(violations(bundle))
+    broken = bounded(violations(bundle))
     if broken:
         raise BundleInvalid("the bundle breaks rules of its schema", violations=broken) from None
 
@@ -205,12 +206,15 @@ def _check_target(target: clusterpb.Target, info: provisionerpb.FormatInfo) -> N
 
 
 def _check_values(bundle: bundlepb.BootstrapBundle) -> None:
-    """Refuse values of enums that nobody here knows: what they mean would be a guess."""
+    """Refuse values of enums that nobody here knows: what they mean would be a guess. Refuse times that are none."""
     unknown = [
         Violation(path, "is a value that this version of the contract does not have") for path in unknown_values(bundle)
     ]
     if unknown:
         raise BundleInvalid("the bundle has values that are not known", violations=unknown)
+    times = bounded(time_violations(bundle))
+    if times:
+        raise BundleInvalid("the bundle has points in time or durations that are none", violations=times)
 
 
 def _check_arguments(bundle: bundlepb.BootstrapBundle) -> None:
