@@ -49,7 +49,7 @@ async def test_a_provisioner_that_hangs_costs_little(monkeypatch: pytest.MonkeyP
     assert any(subject.HANGS in finding.found for finding in failed)
     assert not as_expected(report)
     # Calls that are made together, or with a deadline of their own, may hang besides; a whole run makes many hundreds.
-    assert hangs.asked < 40
+    assert hangs.asked < 100
     not_run = {finding.check for finding in report.findings if subject.HANGS in finding.found}
     assert len(not_run) > len(all_checks()) // 2
 
