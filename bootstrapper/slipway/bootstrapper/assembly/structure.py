@@ -214,6 +214,8 @@ def _remote(remote: ospb.RemoteContent, path: str) -> Iterator[Violation]:
     for index, url in enumerate(remote.urls):
         if not url.startswith("https://") and not (hashed and url.startswith("http://")):
             yield Violation(f"{path}.urls[{index}]", "must be https, or http together with a hash")
+    if remote.HasField("ca") and not any(url.startswith("https://") for url in remote.urls):
+        yield Violation(f"{path}.ca", "means nothing without a URL of https")
 
 
 def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:

@@ -28,6 +28,9 @@ ARGV: Final = ("/bin/sh", RUN_PROGRAM)
 DOWNLOAD_RETRIES: Final = 12
 """So often all URLs are tried again, ten seconds apart: a server that is away for two minutes ends no bootstrap."""
 
+_TRUST: Final = "trust"
+"""Part of the installer that only downloads from servers with authorities of their own need."""
+
 RESUME_UNIT = "slipway-resume.service"
 
 
@@ -57,7 +60,8 @@ def linux_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules: F
     yield root_file(RUN_PROGRAM, literal(program("run.sh", part=part)))
     yield root_file(PLAN, literal(_manifest(bundle_id, steps, rules).encode()))
     if waves or any(needs_assembly(step.command.script) for step in steps):
-        yield root_file(INSTALL_PROGRAM, literal(program("install.sh")))
+        part = _TRUST if any(wave.own_authorities for wave in waves) else ""
+        yield root_file(INSTALL_PROGRAM, literal(program("install.sh", part=part)))
     for wave in waves:
         yield from stage_files(wave)
     for step in steps:
