@@ -11,6 +11,7 @@ from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.credentials.directory_store import DirectoryStore
 from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.generation import SecretFactory
+from slipway.bootstrapper.delivery.settings import delivery_options
 from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.engines.third_party import log_unusable
 from slipway.bootstrapper.lowering.table import all_passes
@@ -59,6 +60,7 @@ _NAME = "slipway-bootstrapper"
     "Default: the roles client, controller, infrastructure; with --credentials-dir and TLS none.",
 )
 @artifact_options
+@delivery_options
 @click.option("--render-timeout-seconds", type=float, help="Deadline of one call to a provisioner. Default: 10.")
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
     """Serve the bootstrapper: from a machine's spec to its user data."""
@@ -88,6 +90,7 @@ async def _serve(settings: BootstrapperSettings, registry: str) -> None:
         else DirectoryStore(settings.credentials_dir, SecretFactory(entropy=SystemEntropy(), clock=utc_now)),
         policy=settings.policy(),
         artifacts=settings.artifacts(),
+        fetching=settings.fetching(),
         render_timeout=settings.render_timeout_seconds,
     )
     service = Service.of(

@@ -12,7 +12,9 @@ from functools import partial
 from slipway.bootstrapper.assembly.subject import CheckedSubject, check
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.delivery.fetching import PLACEHOLDER_TICKET, check_fetched, fetched, is_fetched
 from slipway.bootstrapper.delivery.infrastructure import check_carried
+from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES
 from slipway.bootstrapper.importers.document_words import DocumentWords, in_words_of_document, is_of_document
 from slipway.bootstrapper.judgement import judge
 from slipway.bootstrapper.problems.conversion import violation_of
@@ -102,6 +104,7 @@ async def explain_subject(
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
     response.diagnostics.extend(subject.diagnostics)
+    response.diagnostics.extend(_delivery(bootstrapper, subject))
     if engines:
         response.diagnostics.extend(_unusable(bootstrapper))
     response.diagnostics.extend(_refused_versions(bootstrapper))
@@ -189,17 +192,40 @@ async def _column(
         column.compiled = prepared.compiled
         if not column.rejected:
             if not column.compiled.refusals:
-                check_carried(candidate.format, column.compiled.bundle.machine.target)
+                target = column.compiled.bundle.machine.target
+                check_carried(candidate.format, target)
+                check_fetched(subject.spec, candidate.format, target, bootstrapper.fetching)
             try:
                 column.trial = await judge(bootstrapper, prepared, validate_only=False)
             finally:
                 told = column.trial.refusals or prepared.compiled.refusals
                 column.compiled = replace(prepared.compiled, refusals=list(told))
             if column.trial.user_data:
-                column.fitted = await bootstrapper.fitted(prepared, column.trial.user_data, accept_gzip=True)
+                data = _as_delivered(bootstrapper, subject, candidate, column.trial.user_data)
+                column.fitted = await bootstrapper.fitted(prepared, data, accept_gzip=True)
     except SlipwayError as error:
         column.error = error
     return column
+
+
+def _delivery(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[diagnosticpb.Diagnostic]:
+    """Report how the user data reaches the machine, where the spec says it and the operator allows something."""
+    if is_fetched(subject.spec) and bootstrapper.fetching is not None:
+        yield diagnosticpb.Diagnostic(
+            severity=diagnosticpb.SEVERITY_INFO,
+            code="DELIVERY_FETCH",
+            message=f"the machine gets a stub of at most {MOST_BYTES} bytes and fetches its user data, since "
+            "delivery.mode is Fetch: what is renderable is so with the stub",
+            field_path="spec.delivery.mode",
+        )
+
+
+def _as_delivered(bootstrapper: Bootstrapper, subject: CheckedSubject, candidate: Candidate, data: bytes) -> bytes:
+    """Give user data as the machine gets them: a stub where it is to fetch them."""
+    if bootstrapper.fetching is None or not is_fetched(subject.spec):
+        return data
+    stub, _ = fetched(subject.spec, candidate.format, data, bootstrapper.fetching, lambda _digest: PLACEHOLDER_TICKET)
+    return stub
 
 
 def _advise(bootstrapper: Bootstrapper, subject: CheckedSubject, columns: Sequence[Column]) -> None:

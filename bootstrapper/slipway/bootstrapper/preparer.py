@@ -21,6 +21,7 @@ from slipway.bootstrapper.compilation.machine_classes import CheckedSubjects
 from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
+from slipway.bootstrapper.delivery.fetching import Fetching
 from slipway.bootstrapper.delivery.largest import breakdown, described, largest_parts
 from slipway.bootstrapper.key_settings import key_settings
 from slipway.bootstrapper.needs import needed, user_secrets
@@ -110,7 +111,7 @@ class Preparer:
     """All that a bootstrapper depends on.
 
     `store` None means that a request must carry the cluster's secrets, `addresses` None that the operator gives the
-    machine no addresses to report to.
+    machine no addresses to report to, `fetching` None that no machine may fetch its user data.
     """
 
     provisioners: Provisioners
@@ -122,6 +123,7 @@ class Preparer:
     clock: Callable[[], datetime] = utc_now
     render_timeout: float = RENDER_TIMEOUT
     addresses: AddressesOf | None = None
+    fetching: Fetching | None = None
     subjects: CheckedSubjects = field(default_factory=CheckedSubjects, repr=False)
 
     def chosen(self, subject: CheckedSubject) -> Candidate:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from slipway.bootstrapper.artifacts.flags import artifact_options
+from slipway.bootstrapper.delivery.settings import delivery_options
 from slipway.bootstrapper.provisioning.settings import versions_option
 from slipway.controller.server import NAME, serve_controller
 from slipway.controller.settings import ControllerSettings
@@ -105,6 +106,13 @@ from slipway.rpc.lifecycle import run
     "--callers", metavar="IDS", help="SPIFFE ids that may call. Default: clients, controllers, infrastructure."
 )
 @artifact_options
+@delivery_options
+@click.option(
+    "--payload-store",
+    metavar="URL",
+    help="Store there what machines fetch, where the node gateway has its --store: file:///FOLDER, s3://BUCKET/PREFIX, "
+    "gs://..., az://...",
+)
 @click.option("--render-timeout-seconds", type=float, help="Deadline of one call to a provisioner. Default: 10.")
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
     """Serve the controller: data Secrets for the Machines of Cluster API."""

@@ -84,6 +84,9 @@ class Reason(StrEnum):
     BOOTSTRAP_UNFINISHED = "BootstrapUnfinished"
     BOOTSTRAP_FAILED = "BootstrapFailed"
     NO_ROOM_FOR_ADDRESS = "NoRoomInUserData"
+    DELIVERY_REFUSED = "DeliveryRefused"
+    PAYLOAD_STORE_UNAVAILABLE = "PayloadStoreUnavailable"
+    PAYLOAD_ELSEWHERE = "PayloadElsewhere"
 
 
 _BY_ITSELF = "None: the controller continues when it exists."
@@ -280,6 +283,22 @@ MEANINGS: dict[Reason, Meaning] = {
         "None, if that is enough. Else make the user data smaller by about 1.5 kB, for example by remote files, and "
         "replace the Machine.",
         Type.REPORT_ADDRESS,
+    ),
+    Reason.DELIVERY_REFUSED: Meaning(
+        "The spec has delivery.mode Fetch, and a machine of this kind cannot fetch its user data: the machines of a "
+        "MachinePool share them, and some infrastructure providers change them on their way.",
+        "Leave delivery out, or use Machines in place of the pool.",
+    ),
+    Reason.PAYLOAD_STORE_UNAVAILABLE: Meaning(
+        "The store of payloads failed, so no machine can fetch its user data from it.",
+        "Check --payload-store and its credentials. The controller tries again.",
+        waits=True,
+    ),
+    Reason.PAYLOAD_ELSEWHERE: Meaning(
+        "The user data is a stub that fetches from another address than this controller's, as after a move, and no "
+        "node has joined: the payload may not be there any more.",
+        "Set --payload-url-base to the address of before, where its store still has the payload. Else delete the "
+        "Machine, so that a new one gets user data from here.",
     ),
 }
 

@@ -52,6 +52,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
     webhook = _webhook(settings)
     reports = settings.report_addresses(utc_now)
     report_server = settings.report_server()
+    payloads = settings.payloads()
     callers = Callers(settings.allowed_callers)
     channels = ChannelPool.of(settings)
     directory = ProvisionerDirectory(channels, settings.registry_address) if settings.registry_address else None
@@ -69,6 +70,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
         version=VERSION,
         policy=settings.policy(),
         artifacts=settings.artifacts(),
+        fetching=settings.fetching(),
         render_timeout=settings.render_timeout_seconds,
     )
     connection = await Connection.of_process(
@@ -88,6 +90,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
         dial=connect_to(Destinations(settings.workload_servers)),
         reports=reports,
         report_server=report_server,
+        payloads=payloads,
     )
     controller = assembled.controller
     work = LeaderWork(
@@ -123,6 +126,8 @@ async def serve_controller(settings: ControllerSettings) -> None:
             await webhook.stop()
         if report_server is not None:
             await report_server.channels.close()
+        if payloads is not None:
+            await payloads.close()
         for resource in (connection, urgent, channels):
             await resource.close()
     work.check()

@@ -14,13 +14,15 @@ from slipway.bootstrapper.callers import namespaces_by_caller
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.contract.grammars import grammars
-from slipway.controller.reconciler import Timeouts
+from slipway.controller.payloads import Payloads
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.report_watch import ReportServer
+from slipway.controller.timeouts import Timeouts
 from slipway.embedded.provisioners import NAMES as EMBEDDED
 from slipway.kubernetes_api.access_reviews import AUDIENCE
 from slipway.kubernetes_api.destinations import Destinations
 from slipway.reports.capability import Capabilities, KeyFileInvalid
+from slipway.reports.objects import Objects
 from slipway.rpc.addresses import is_endpoint, is_loopback
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.tls import CertificateFiles
@@ -50,6 +52,7 @@ class ControllerSettings(BootstrapperSettings):
     reports_address: str | None = None
     reports_tls_cert_dir: Path | None = None
     reports_token_file: Path | None = None
+    payload_store: str | None = Field(default=None, pattern=r"^(file:///|s3://|gs://|az://)[^\s]+$")
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
     @field_validator(
@@ -122,6 +125,26 @@ class ControllerSettings(BootstrapperSettings):
         if (self.report_url_base is None) != (self.report_key_file is None):
             raise ValueError("--report-url-base and --report-key-file go together: an address is signed by the key")
         return self
+
+    @model_validator(mode="after")
+    def _payloads_have_a_store(self) -> Self:
+        if bool(self.fetch_infrastructures) != (self.payload_store is not None):
+            raise ValueError("--fetch-infrastructures and --payload-store go together: what is fetched is stored there")
+        return self
+
+    def payloads(self) -> Payloads | None:
+        """Give what stores user data that machines fetch; None where none may.
+
+        Raises:
+            click.UsageError: the store cannot be opened.
+        """
+        fetching = self.fetching()
+        if fetching is None or self.payload_store is None:
+            return None
+        try:
+            return Payloads(Objects.of(self.payload_store), fetching)
+        except ValueError as error:
+            raise click.UsageError(str(error).replace("--report-store", "--payload-store")) from None
 
     def policy(self) -> Policy:
         """Return what the operator allows. Embedded provisioners are allowed unless a list says otherwise."""

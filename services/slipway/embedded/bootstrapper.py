@@ -6,6 +6,7 @@ from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.credentials.store import CredentialStore
+from slipway.bootstrapper.delivery.fetching import Fetching
 from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
@@ -32,6 +33,7 @@ def embedded_bootstrapper(
     policy: Policy | None = None,
     profiles: Path | None = None,
     artifacts: Artifacts | None = None,
+    fetching: Fetching | None = None,
 ) -> Bootstrapper:
     """Return a bootstrapper with everything in this process."""
     return Bootstrapper(
@@ -41,4 +43,5 @@ def embedded_bootstrapper(
         store=store,
         policy=policy or Policy(),
         artifacts=artifacts or Artifacts(),
+        fetching=fetching,
     )
