@@ -87,6 +87,7 @@ class Reason(StrEnum):
     DELIVERY_REFUSED = "DeliveryRefused"
     PAYLOAD_STORE_UNAVAILABLE = "PayloadStoreUnavailable"
     PAYLOAD_ELSEWHERE = "PayloadElsewhere"
+    PAYLOAD_FETCHED_AGAIN = "PayloadFetchedAgain"
 
 
 _BY_ITSELF = "None: the controller continues when it exists."
@@ -299,6 +300,12 @@ MEANINGS: dict[Reason, Meaning] = {
         "node has joined: the payload may not be there any more.",
         "Set --payload-url-base to the address of before, where its store still has the payload. Else delete the "
         "Machine, so that a new one gets user data from here.",
+    ),
+    Reason.PAYLOAD_FETCHED_AGAIN: Meaning(
+        "A Warning event: the payload of a machine was fetched more than once. The machine itself does so when it is "
+        "set up anew; else another program has its user data.",
+        "Compare the addresses in the message with the machine's own. Where they differ, delete the Machine, and for "
+        "one of the control plane replace the keys of the cluster.",
     ),
 }
 

@@ -8,7 +8,8 @@ from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import NODE_SEEN, PAYLOAD, Record, preconditions
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
-from slipway.controller.payloads import Payloads
+from slipway.controller.payloads import MOST_FETCHES, Payloads
+from slipway.controller.report import Reporter
 from slipway.controller.timeouts import Timeouts
 from slipway.kubernetes_api.objects import Objects
 from slipway.kubernetes_api.resources import SECRETS
@@ -23,6 +24,7 @@ class PayloadKeeper:
     payloads: Payloads | None
     clock: Callable[[], datetime]
     timeouts: Timeouts
+    reporter: Reporter
 
     def check(self, facts: Facts, record: Record) -> None:
         """Check that a machine which has not joined can still fetch its user data.
@@ -42,6 +44,9 @@ class PayloadKeeper:
         """
         if self.payloads is None or not record.payload or not self.payloads.is_own(record.payload):
             return None
+        peers = await self.payloads.fetches(record.payload)
+        if len(peers) > 1:
+            await self.reporter.warn(facts, Reason.PAYLOAD_FETCHED_AGAIN, _repeated(peers))
         remaining = await self._remaining(facts, record)
         if remaining > timedelta(0):
             return remaining.total_seconds()
@@ -66,6 +71,11 @@ class PayloadKeeper:
     async def _annotate(self, facts: Facts, annotations: dict[str, str | None]) -> None:
         patch = {"metadata": {"annotations": annotations, **preconditions(facts.secret)}}
         await self.objects.merge(SECRETS, facts.namespace, facts.name, patch)
+
+
+def _repeated(peers: list[str]) -> str:
+    count = f"at least {MOST_FETCHES}" if len(peers) >= MOST_FETCHES else str(len(peers))
+    return f"the payload was fetched {count} times, from {', '.join(sorted(set(peers)))}"
 
 
 def _is_complete(facts: Facts, record: Record) -> bool:

@@ -7,6 +7,8 @@ middle comes to the same object for the same content, and never changes the one 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TypeVar
 
 import structlog
 
@@ -17,6 +19,12 @@ from slipway.controller.halt import Halt
 from slipway.controller.tokens import derived_ticket
 from slipway.reports.objects import Objects
 
+NOTES = "fetched"
+"""Where the node gateway notes each fetch, below the name of the payload."""
+
+MOST_FETCHES = 16
+_LONGEST_PEER = 64
+A = TypeVar("A")
 _log = structlog.get_logger("slipway.controller")
 
 
@@ -53,13 +61,21 @@ class Payloads:
         """
         await self._run(lambda: self.objects.put(_path(payload.url), payload.data))
 
-    async def delete(self, url: str) -> None:
-        """Delete a payload; one that is not there is no error.
+    async def fetches(self, url: str) -> list[str]:
+        """Give the peer of each fetch of a payload that a gateway noted, at most so many that they can be read.
 
         Raises:
             Halt: the store failed.
         """
-        await self._run(lambda: self.objects.delete(_path(url)))
+        return await self._run(lambda: self._peers(_name(url)))
+
+    async def delete(self, url: str) -> None:
+        """Delete a payload and the notes about it; one that is not there is no error.
+
+        Raises:
+            Halt: the store failed.
+        """
+        await self._run(lambda: self._delete(url))
 
     def forget(self, url: str) -> None:
         """Delete a payload in the background. Where that fails, the bucket's lifecycle rule deletes it."""
@@ -78,9 +94,21 @@ class Payloads:
         except Halt as halt:
             _log.warning("payload not deleted", reason=halt.reason)
 
-    async def _run(self, work: Callable[[], None]) -> None:
+    def _notes(self, name: str) -> list[str]:
+        return [path for path, _ in islice(self.objects.paths(f"{NOTES}/{name}"), MOST_FETCHES)]
+
+    def _peers(self, name: str) -> list[str]:
+        notes = (self.objects.get(path) for path in self._notes(name))
+        return [note.decode("ascii", "replace")[:_LONGEST_PEER] for note in notes if note is not None]
+
+    def _delete(self, url: str) -> None:
+        self.objects.delete(_path(url))
+        for path in self._notes(_name(url)):
+            self.objects.delete(path)
+
+    async def _run(self, work: Callable[[], A]) -> A:
         try:
-            await self.objects.run(work)
+            return await self.objects.run(work)
         except ReportsUnavailable as error:
             kind = error.message.rpartition(" ")[2]
             raise Halt(Reason.PAYLOAD_STORE_UNAVAILABLE, f"the store of payloads failed: {kind}", retry=True) from None

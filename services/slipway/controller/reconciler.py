@@ -170,7 +170,7 @@ class Reconciler:
             await self.renderer.payloads.delete(made.payload)
 
     async def _refresh(self, facts: Facts, decision: Refresh) -> Next:
-        keeper = PayloadKeeper(self.objects, self.renderer.payloads, self.clock, self.timeouts)
+        keeper = PayloadKeeper(self.objects, self.renderer.payloads, self.clock, self.timeouts, self.reporter)
         keeper.check(facts, decision.record)
         following = await self._refresh_token(facts, decision)
         after = await keeper.keep(facts, decision.record)

@@ -142,9 +142,9 @@ class ControllerSettings(BootstrapperSettings):
         if fetching is None or self.payload_store is None:
             return None
         try:
-            return Payloads(Objects.of(self.payload_store), fetching)
+            return Payloads(Objects.of(self.payload_store, of="--payload-store"), fetching)
         except ValueError as error:
-            raise click.UsageError(str(error).replace("--report-store", "--payload-store")) from None
+            raise click.UsageError(str(error)) from None
 
     def policy(self) -> Policy:
         """Return what the operator allows. Embedded provisioners are allowed unless a list says otherwise."""

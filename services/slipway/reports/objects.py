@@ -30,8 +30,8 @@ class Objects:
     threads: ThreadPoolExecutor
 
     @classmethod
-    def of(cls, url: str) -> "Objects":
-        """Open a store by its URL.
+    def of(cls, url: str, *, of: str = "--report-store") -> "Objects":
+        """Open a store by its URL; `of` is the setting that names it.
 
         Raises:
             ValueError: the URL, or what the environment says of it, cannot be used.
@@ -44,7 +44,7 @@ class Objects:
                 else from_url(url)
             )
         except (BaseError, ValueError, OSError) as error:
-            raise ValueError(f"--report-store cannot be opened: {type(error).__name__}") from None
+            raise ValueError(f"{of} cannot be opened: {type(error).__name__}") from None
         return cls(store, ThreadPoolExecutor(_THREADS, "slipway-reports"))
 
     @property

@@ -327,3 +327,26 @@ async def test_the_gateway_serves_what_the_controller_stores(fetching: Scene, st
             async with client.get(f"/payload/{name}", headers=headers) as answer:
                 answers.append((answer.status, await answer.read() == payload))
         assert answers == [(200, True), (404, False), (404, False)]
+
+
+async def test_a_payload_that_is_fetched_again_is_an_event(fetching: Scene, store: Objects, tmp_path: Path) -> None:
+    """Once is what a machine does; twice is a Warning with the addresses, written once, and the notes end with it."""
+    fetching.worker(spec=SPEC)
+    await fetching.reconcile()
+    ((name, _),) = stored(store).items()
+    headers = {"Authorization": f"Bearer {ticket_of(fetching.value())}"}
+    for events in (0, 1):
+        async with (
+            gateway(tmp_path / "store", payload_notes=(tmp_path / "store").as_uri()) as client,
+            client.get(f"/payload/{name}", headers=headers) as answer,
+        ):
+            assert answer.status == 200
+            await answer.read()
+        await fetching.reconcile()
+        await fetching.reconcile()
+        warnings = [event for event in fetching.api.all("Event") if event["reason"] == "PayloadFetchedAgain"]
+        assert len(warnings) == events
+    assert "2 times, from 127.0.0.1" in warnings[0]["message"]
+    fetching.later(hours=25)
+    await fetching.reconcile()
+    assert not list(store.paths("fetched"))
