@@ -113,6 +113,12 @@ from slipway.rpc.lifecycle import run
     help="Store there what machines fetch, where the node gateway has its --store: file:///FOLDER, s3://BUCKET/PREFIX, "
     "gs://..., az://...",
 )
+@click.option(
+    "--payload-presigned/--no-payload-presigned",
+    default=None,
+    help="Machines fetch from that bucket itself, by addresses that are signed for 25 hours; s3:// only. Default: from "
+    "the node gateway.",
+)
 @click.option("--render-timeout-seconds", type=float, help="Deadline of one call to a provisioner. Default: 10.")
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
     """Serve the controller: data Secrets for the Machines of Cluster API."""

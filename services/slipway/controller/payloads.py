@@ -7,10 +7,12 @@ middle comes to the same object for the same content, and never changes the one 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import islice
 from typing import TypeVar
 
 import structlog
+from obstore.exceptions import BaseError
 
 from slipway.bootstrapper.delivery.fetching import FOLDER, Fetching, Payload
 from slipway.contract.errors import ReportsUnavailable
@@ -22,6 +24,10 @@ from slipway.reports.objects import Objects
 NOTES = "fetched"
 """Where the node gateway notes each fetch, below the name of the payload."""
 
+SIGNED_FOR = timedelta(hours=25)
+"""How long a pre-signed address is valid: longer than a payload is kept."""
+
+_SESSION = "x-amz-security-token="
 MOST_FETCHES = 16
 _LONGEST_PEER = 64
 A = TypeVar("A")
@@ -35,10 +41,12 @@ class Payloads:
     Attributes:
         objects: the store that the node gateway serves.
         fetching: what the operator allows.
+        presigned: machines fetch from the bucket itself, by addresses that are signed for one object.
     """
 
     objects: Objects
     fetching: Fetching
+    presigned: bool = False
     _tasks: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
 
     def fetching_of(self, seed: bytes, *, config_uid: str, rotation: int) -> Fetching:
@@ -47,7 +55,25 @@ class Payloads:
         def ticket(digest: str) -> str:
             return derived_ticket(seed, config_uid=config_uid, rotation=rotation, digest=digest)
 
-        return replace(self.fetching, ticket=ticket)
+        return replace(self.fetching, ticket=ticket, sign=self._sign if self.presigned else None)
+
+    def check_presigned(self) -> None:
+        """Check that the store signs addresses of the bucket that is told to machines, and long enough.
+
+        Raises:
+            ValueError: it does not; the text has no address.
+        """
+        try:
+            address, _, query = self._sign("probe").partition("?")
+        except (BaseError, ValueError) as error:
+            raise ValueError(f"--payload-store signs no addresses: {type(error).__name__}") from None
+        if address != self.fetching.url("probe"):
+            raise ValueError("--payload-url-base must be the address of --payload-store, with its prefix")
+        if _SESSION in query.lower():
+            raise ValueError(
+                "--payload-presigned needs a credential that does not expire: that of a session ends before a machine "
+                "that boots a day later has fetched its user data"
+            )
 
     def is_own(self, url: str) -> bool:
         """Whether an address is one of this controller's gateway."""
@@ -93,6 +119,9 @@ class Payloads:
             await self.delete(url)
         except Halt as halt:
             _log.warning("payload not deleted", reason=halt.reason)
+
+    def _sign(self, name: str) -> str:
+        return self.objects.signed_address(f"{FOLDER}/{name}", SIGNED_FOR)
 
     def _notes(self, name: str) -> list[str]:
         return [path for path, _ in islice(self.objects.paths(f"{NOTES}/{name}"), MOST_FETCHES)]

@@ -53,6 +53,7 @@ class ControllerSettings(BootstrapperSettings):
     reports_tls_cert_dir: Path | None = None
     reports_token_file: Path | None = None
     payload_store: str | None = Field(default=None, pattern=r"^(file:///|s3://|gs://|az://)[^\s]+$")
+    payload_presigned: bool = False
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
     @field_validator(
@@ -130,21 +131,27 @@ class ControllerSettings(BootstrapperSettings):
     def _payloads_have_a_store(self) -> Self:
         if bool(self.fetch_infrastructures) != (self.payload_store is not None):
             raise ValueError("--fetch-infrastructures and --payload-store go together: what is fetched is stored there")
+        if self.payload_presigned and not (self.payload_store or "").startswith("s3://"):
+            raise ValueError("--payload-presigned needs a --payload-store of s3://")
         return self
 
     def payloads(self) -> Payloads | None:
         """Give what stores user data that machines fetch; None where none may.
 
         Raises:
-            click.UsageError: the store cannot be opened.
+            click.UsageError: the store cannot be opened, or cannot sign addresses as it should.
         """
         fetching = self.fetching()
         if fetching is None or self.payload_store is None:
             return None
         try:
-            return Payloads(Objects.of(self.payload_store, of="--payload-store"), fetching)
+            objects = Objects.of(self.payload_store, of="--payload-store")
+            payloads = Payloads(objects, fetching, presigned=self.payload_presigned)
+            if payloads.presigned:
+                payloads.check_presigned()
         except ValueError as error:
             raise click.UsageError(str(error)) from None
+        return payloads
 
     def policy(self) -> Policy:
         """Return what the operator allows. Embedded provisioners are allowed unless a list says otherwise."""

@@ -31,15 +31,18 @@ class Fetching:
 
     Attributes:
         infrastructures: where machines may fetch their user data.
-        base: address of the node gateway, of https, without "/" at its end.
+        base: address of the node gateway or the bucket, of https, without "/" at its end.
         authorities: certificate authorities of the gateway, PEM; "" where those of the system are enough.
         ticket: gives the ticket of the machine in question; None where its payload is not stored.
+        sign: gives the address of a payload that a machine can fetch without a ticket, for its name: of a bucket, where
+            no gateway is asked. None for the gateway.
     """
 
     infrastructures: frozenset[str]
     base: str
     authorities: str = ""
     ticket: TicketOf | None = field(default=None, repr=False)
+    sign: Callable[[str], str] | None = field(default=None, repr=False)
 
     def url(self, name: str) -> str:
         """Give the address of a payload."""
@@ -52,7 +55,7 @@ class Payload:
 
     Attributes:
         name: of the object: who shows the ticket shows that the object is its own.
-        url: where the machine fetches them.
+        url: where they are, without what opens it.
         data: the user data.
     """
 
@@ -135,7 +138,11 @@ def fetched(
     digest = hashlib.sha256(data).hexdigest()
     shown = ticket(digest)
     payload = Payload(payload_name(shown), fetching.url(payload_name(shown)), data)
-    text = stub.write(Source(payload.url, digest, shown, fetching.authorities))
+    if fetching.sign is None:
+        source = Source(payload.url, digest, shown, fetching.authorities)
+    else:
+        source = Source(fetching.sign(payload.name), digest, authorities=fetching.authorities)
+    text = stub.write(source)
     if len(text) > MOST_BYTES:
         why = f"is Fetch, and the stub has {len(text)} bytes of at most {MOST_BYTES}"
         remedy = "have the operator use a shorter address, or an authority with a key of ECDSA"

@@ -20,7 +20,11 @@ _OPTIONS = (
         metavar="NAMES",
         help="Infrastructures whose machines may fetch their user data (delivery.mode: Fetch). Default: none.",
     ),
-    click.option("--payload-url-base", metavar="URL", help="Where machines reach the node gateway: https://HOST:PORT."),
+    click.option(
+        "--payload-url-base",
+        metavar="URL",
+        help="Where machines fetch payloads, of the node gateway: https://HOST:PORT.",
+    ),
     click.option(
         "--payload-ca",
         metavar="FILE",
