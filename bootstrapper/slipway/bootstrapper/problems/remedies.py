@@ -107,7 +107,7 @@ class _Part(Enum):
 
 
 def reason_of(entry: Unsupported) -> str:
-    """Say why a use cannot be honoured, beginning with its feature."""
+    """Say why a use is not supported, beginning with its feature."""
     if entry.use.id == _CONTROL_PLANE:
         return "the control plane of the cluster is made by something else, and this format's machines cannot join it"
     return f"{entry.use.id} {entry.why}"

@@ -1,4 +1,4 @@
-"""Names the fields of a refusal as they stand in the request that it answers, whoever found what is wrong.
+"""Names the fields of a refusal as they stand in the request that it answers, whichever check found the problem.
 
 A check sees a part of a request, a pass sees what was made of it, and a provisioner sees a bundle. A caller can map a
 path to a document of its own only when it leads somewhere in what it sent.
@@ -68,7 +68,7 @@ class RequestWords:
             descriptors: of the request, and of a part of it from which on fields are named, too.
             target: gives the field that holds the target, for the name of one of its fields.
             names: further names of fields by those that checks give them.
-            remedy: gives what to do about a rule, by its sentence, where whoever found it broken does not say it.
+            remedy: gives what to do about a rule, by its sentence, if the check gives none.
         """
         self._remedy = remedy
         self._descriptors = descriptors
