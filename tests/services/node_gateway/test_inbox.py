@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -157,17 +157,25 @@ async def test_old_objects_are_deleted(tmp_path: Path) -> None:
         assert await place.inbox.look() == 1
 
 
-async def test_a_store_that_fails_loses_nothing(tmp_path: Path) -> None:
-    """What could not be kept is taken the next time."""
+async def test_a_store_that_fails_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What could not be kept is taken when the store is back, and the log says what was in the way."""
     async with bucket(tmp_path) as place:
         place.put(FAILED)
         (tmp_path / "reports").rename(tmp_path / "away")
         (tmp_path / "reports").write_text("not a folder")
         with pytest.raises(ReportsUnavailable):
             await place.inbox.look()
+        running = asyncio.create_task(place.inbox.run(0.001))
+        while "bucket of reports not read" not in capsys.readouterr().out:  # noqa: ASYNC110  # a task writes it
+            await asyncio.sleep(0)
         (tmp_path / "reports").unlink()
         (tmp_path / "away").rename(tmp_path / "reports")
-        assert await place.inbox.look() == 1
+        async with asyncio.timeout(60):
+            while not list((tmp_path / "reports").rglob("*.jsonl")):  # noqa: ASYNC110  # a task writes it
+                await asyncio.sleep(0.01)
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
 
 
 async def test_the_process_looks_by_itself(tmp_path: Path) -> None:
