@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster bench-reports engines image image-check docs kubernetes-types cluster cluster-real cluster-down machineadm constraints clean
+.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster bench-reports pictures engines image image-check docs kubernetes-types cluster cluster-real cluster-down machineadm constraints clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | column -ts $$'\t'
@@ -82,6 +82,10 @@ bench-cluster: .venv/ready ## Measure bootstrap providers in a real management c
 docs: .venv/ready ## Generate the reference pages and the custom resource definitions again
 	@$(BIN)/python -m tools.docgen
 	@$(BIN)/python -m tools.crdgen
+
+pictures: .venv/ready ## Take the pictures of the web page in docs/images again
+	@$(BIN)/python -m tools.oracles.build browser
+	@SLIPWAY_WRITE_PICTURES=1 $(BIN)/python -m pytest -q tests/services/node_gateway/web/test_pictures.py
 
 kubernetes-types: .venv/ready ## Write the table of Kubernetes' types again, from its Go modules; needs Go
 	@$(BIN)/python -m tools.kubernetes_types
