@@ -119,10 +119,10 @@ def test_what_the_provider_itself_cannot_read_is_refused_by_field(
 
 def test_a_refusal_of_the_providers_own_file_names_what_it_is_made_of(server: str) -> None:
     """The user has written neither the file nor its path: the Secret, and the config as a whole, lead further."""
-    given = manifests("files-worker")
+    documents = manifests("files-worker")
     token = base64.b64encode(TOKEN.encode())
-    assert token in given
-    answer = ask(server, "files-worker", "cloud-init", given=given.replace(token, base64.b64encode(b"\xff\xfe")))
+    assert token in documents
+    answer = ask(server, "files-worker", "cloud-init", given=documents.replace(token, base64.b64encode(b"\xff\xfe")))
     assert (answer.status, answer.data) == (1, b"")
     assert "\nSecret tern-token: data[value]: refers to a secret that is no UTF-8" in answer.said
     answer = ask(server, "files-worker", "windows", "--os-family=windows")

@@ -12,7 +12,7 @@ from tests.services.node_gateway.web.watched import tab_of
 from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY, bundle_of, files_of
 from tools.oracles import browser as chromium
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(300)]
 KUBEADM = b"[ERROR Swap]: running with swap on is not supported. Please disable swap\n"
 HOSTILE = (
     b'"><script>owned=1;alert(1)</script></code></li></ol><h1>owned</h1><base href="http://evil.example/">'
