@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from slipway.bootstrapper.engines.join_tokens import JoinTokens, Maker, TokenRequest, TokenTakenError, Upkeep, Values
-from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
+from slipway.controller.reasons import Reason
 from slipway.controller.secret_reader import decoded
 from slipway.kubernetes_api.failures import AlreadyExists, NotFound
 from slipway.kubernetes_api.objects import Objects

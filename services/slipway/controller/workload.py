@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
-from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
 from slipway.controller.join_token import JoinToken
+from slipway.controller.reasons import Reason
 from slipway.controller.secret_reader import SecretReader
 from slipway.kubernetes_api.failures import ApiFailure, Unauthorized
 from slipway.kubernetes_api.kubeconfig import ClusterAccess, KubeconfigRefused, read_kubeconfig
