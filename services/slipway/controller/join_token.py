@@ -37,7 +37,7 @@ class JoinToken:
         return f"the Secret {place.namespace}/{place.name} of the workload cluster"
 
     async def read_text(self, objects: Objects) -> str:
-        """Give the token that the cluster has made, "" as long as there is none that can be used."""
+        """Give the token that the cluster has made, "" until a usable token exists."""
         secret = await self._find(objects)
         return self.tokens.text(self.request, _values(secret) if secret else None)
 

@@ -62,7 +62,7 @@ class Workloads:
         self._refused: dict[tuple[str, str], tuple[bytes, str]] = {}
 
     async def token_text(self, namespace: str, cluster: str, token: JoinToken) -> str:
-        """Give the token for a machine's user data, read in its cluster, "" where there is none that can be used.
+        """Give the token for a machine's user data, read in its cluster, "" until a usable token exists.
 
         Raises:
             Halt: the cluster cannot be reached, or its kubeconfig cannot be used.
