@@ -1,4 +1,4 @@
-"""What nobody else shows: the matrix, a refusal before any machine exists, and a bundle that can be shown around."""
+"""What no other command shows in one go: the matrix, a refusal before any machine exists, and a bundle that can be shown around."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The last lines of the demo: what came out, a line for each act, so that nobody has to scroll for it."""
+"""The last lines of the demo: the result of each act in a line, so that a reader need not scroll."""
 
 from typing import Any
 
@@ -33,6 +33,6 @@ def _lines(observed: dict[str, Any]) -> list[tuple[str, str]]:
     if count := observed.get("bundle_lines"):
         lines.append(("bundle", f"{count} lines, without its secrets"))
     if read := observed.get("read"):
-        taken, given = (sum(counts[key] for counts in read.values()) for key in ("taken", "given"))
-        lines.append(("read", f"{taken} of {given} user data, by the programs of the machines"))
+        accepted, total = (sum(counts[key] for counts in read.values()) for key in ("taken", "given"))
+        lines.append(("read", f"{accepted} of {total} user data, by the programs of the machines"))
     return lines

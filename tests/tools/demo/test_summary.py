@@ -1,4 +1,4 @@
-"""The demo ends with what came out."""
+"""The demo ends with the result of each act."""
 
 import io
 
