@@ -1,4 +1,4 @@
-"""What no other command shows in one go: the matrix, a refusal before any machine exists, and a bundle that can be shown around."""
+"""What no other command shows: the matrix, a refusal before any machine exists, and a bundle without its secrets."""
 
 import json
 from pathlib import Path
