@@ -17,6 +17,7 @@ from slipway.conformance.run import conformance
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 
 FOLDER = Path("docs/conformance")
+PAGE = Path("docs/conformance/README.md")
 PROVISIONERS: Mapping[str, str] = {
     "cloud-init": "slipway.provisioners.cloud_init",
     "ignition": "slipway.provisioners.ignition",
@@ -127,8 +128,9 @@ def write(root: Path) -> list[Path]:
     paths = [folder / f"{name}.yaml" for name in reports]
     for path, entry in zip(paths, reports.values(), strict=True):
         path.write_text(as_yaml(entry), encoding="utf-8")
-    (folder / "README.md").write_text(readme(kept(root)), encoding="utf-8")
-    return [*paths, folder / "README.md"]
+    page = root / PAGE
+    page.write_text(readme(kept(root)), encoding="utf-8")
+    return [*paths, page]
 
 
 def kept(root: Path) -> dict[str, reportpb.Report]:

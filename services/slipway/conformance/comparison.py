@@ -1,7 +1,7 @@
 """Compares items of a bundle with what its user data says of them: every one, and all that is set in it.
 
 It goes by the descriptors, so a field that is added to the contract is compared on the day it is added. Whatever a
-decoder does not claim to see is told apart: neither right nor wrong, but unverified.
+decoder does not claim to see is unverified: neither right nor wrong.
 """
 
 from collections import Counter

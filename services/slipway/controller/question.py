@@ -8,11 +8,11 @@ from slipway.bootstrapper.assembly.membership import complete_membership, joins_
 from slipway.bootstrapper.engines.table import EngineTable
 from slipway.contract.errors import SpecInvalid, Violation
 from slipway.controller.cluster_object import ClusterObject
-from slipway.controller.conditions import Reason
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
 from slipway.controller.membership_account import is_of_predecessor
+from slipway.controller.reasons import Reason
 from slipway.controller.references import Place, places, resolve
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import read_spec, subject_of

@@ -12,7 +12,7 @@ import structlog
 
 from slipway.controller import conditions
 from slipway.controller.cluster_object import ClusterObject
-from slipway.controller.conditions import Condition, Reason, Type
+from slipway.controller.conditions import Condition, Type
 from slipway.controller.data_secret import Record, controller_reference, preconditions, secret_object
 from slipway.controller.decision import Decision, Idle, Paused, Refresh, Release, Render, decide
 from slipway.controller.facts import Facts
@@ -20,6 +20,8 @@ from slipway.controller.halt import Halt, of_api
 from slipway.controller.init_lock import InitLock
 from slipway.controller.join_token import JoinToken
 from slipway.controller.metrics import Metrics
+from slipway.controller.reason_meanings import MEANINGS
+from slipway.controller.reasons import Reason
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_address_condition import NO_ROOM
@@ -278,7 +280,7 @@ _AFTER_RENDER = {
 
 
 def _given_up() -> list[Condition]:
-    message = conditions.MEANINGS[Reason.TOKEN_GIVEN_UP].meaning
+    message = MEANINGS[Reason.TOKEN_GIVEN_UP].meaning
     return [Condition(Type.READY, "False", Reason.TOKEN_GIVEN_UP, message), *conditions.ready()[1:]]
 
 

@@ -8,8 +8,8 @@ from slipway.bootstrapper.credentials.cluster_secrets import ETCD_CA, ETCD_CLIEN
 from slipway.contract.secret_references import references
 from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.cluster_store import secret_name
-from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
+from slipway.controller.reasons import Reason
 from slipway.controller.secret_reader import SecretReader
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb

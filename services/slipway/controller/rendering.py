@@ -13,7 +13,6 @@ from slipway.contract.errors import SlipwayError, UserDataTooLarge
 from slipway.contract.source_position import SourceError
 from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.cluster_store import SEED_SUFFIX, ClusterStore, owned_secret
-from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import LIMIT_BYTES
 from slipway.controller.decision import Render
 from slipway.controller.engines import Engines
@@ -22,6 +21,7 @@ from slipway.controller.halt import Halt, of_contract, of_source
 from slipway.controller.join_token import JoinToken
 from slipway.controller.owner import Owner
 from slipway.controller.question import Questions
+from slipway.controller.reasons import Reason
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import uses_own_token

@@ -6,8 +6,8 @@ import binascii
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
-from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
+from slipway.controller.reasons import Reason
 from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure, NotFound
 from slipway.kubernetes_api.objects import Lookup, Objects
 from slipway.kubernetes_api.resources import CONFIG_MAPS, SECRETS, Json

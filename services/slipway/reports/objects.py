@@ -78,7 +78,7 @@ class Objects:
         obstore.put(self.store, path, data)
 
     def get(self, path: str) -> bytes | None:
-        """Read an object; None where there is none."""
+        """Read an object; None if it does not exist."""
         try:
             return bytes(obstore.get(self.store, path).bytes())
         except FileNotFoundError:

@@ -75,13 +75,13 @@ async def test_without_tls(name: str) -> None:
 
 def test_the_list_of_reports_is_fresh() -> None:
     """The page names every report that is kept."""
-    page = (ROOT / conformance_reports.FOLDER / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / conformance_reports.PAGE).read_text(encoding="utf-8")
     assert page == conformance_reports.readme(conformance_reports.kept(ROOT))
 
 
 def test_the_page_has_the_figures() -> None:
     """What the suite saw at first, and what it sees now, as the lists of edits say."""
-    page = " ".join((ROOT / "docs" / "conformance" / "README.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / conformance_reports.PAGE).read_text(encoding="utf-8").split())
     for name, where in _ROWS.items():
         listed = edits(name)
         first, now = sum(not edit.missed for edit in listed), sum(bool(edit.check) for edit in listed)

@@ -37,7 +37,7 @@ class Inconsistency:
 def namesakes(questions: Iterable[MachineQuestion]) -> Iterator[tuple[str, SourceProblem]]:
     """Give a problem, with the name, for every machine that has the name of an earlier one.
 
-    Their user data could not be told apart.
+    Their user data could not be distinguished.
     """
     seen: dict[str, MachineQuestion] = {}
     for entry in questions:

@@ -18,11 +18,11 @@ from slipway.contract.source_position import Position
 from slipway.contract.yaml_document import Shape, Source
 from slipway.controller import ownership
 from slipway.controller.cluster_object import ClusterObject
-from slipway.controller.conditions import Reason
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
 from slipway.controller.question import Depends, Question
+from slipway.controller.reasons import Reason
 from slipway.controller.references import external_etcd
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import cluster_facts, subject_of
