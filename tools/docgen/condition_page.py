@@ -91,4 +91,5 @@ _GOOD = {
     Reason.NODE_JOINED,
     Reason.BOOTSTRAP_FAILED,
     Reason.NO_ROOM_FOR_ADDRESS,
+    Reason.METADATA_UNKNOWN,
 }

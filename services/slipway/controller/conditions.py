@@ -84,6 +84,7 @@ class Reason(StrEnum):
     BOOTSTRAP_UNFINISHED = "BootstrapUnfinished"
     BOOTSTRAP_FAILED = "BootstrapFailed"
     NO_ROOM_FOR_ADDRESS = "NoRoomInUserData"
+    METADATA_UNKNOWN = "MetadataUnknown"
 
 
 _BY_ITSELF = "None: the controller continues when it exists."
@@ -280,6 +281,11 @@ MEANINGS: dict[Reason, Meaning] = {
         "None, if that is enough. Else make the user data smaller by about 1.5 kB, for example by remote files, and "
         "replace the Machine.",
         Type.REPORT_ADDRESS,
+    ),
+    Reason.METADATA_UNKNOWN: Meaning(
+        "Only a Warning event has this reason. A label or annotation of the config is below slipway.dev, or nearly, "
+        "and Slipway knows no such name; it has no effect. The machine is provisioned without it.",
+        "Write the name that the event proposes in the template that the config is made from, or remove it.",
     ),
 }
 
