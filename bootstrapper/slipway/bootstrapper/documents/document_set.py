@@ -179,7 +179,7 @@ def _give_config_maps(
     """Put values of ConfigMaps into a machine's spec, as far as the texts hold them; note placeholders."""
     spec = question.subject.spec
     fill(spec, values)
-    for content in list(contents_by_config_map(spec)) if set_missing else []:
+    for _, content in list(contents_by_config_map(spec)) if set_missing else []:
         message = "a ConfigMap that it refers to is not among the documents: a placeholder is used"
         yield question.standing.problem(message)
         content.data = PLACEHOLDER
