@@ -1,5 +1,6 @@
 """What a config refers to is counted while it is read, before it fills the memory of the controller."""
 
+import threading
 import tracemalloc
 from collections.abc import Iterator, Mapping
 
@@ -7,6 +8,10 @@ import pytest
 
 from slipway.contract.errors import BundleTooLarge
 from slipway.contract.secret_references import MAX_REFERENCED_BYTES
+from slipway.controller import question
+from slipway.controller.conditions import Reason
+from slipway.controller.halt import Halt
+from slipway.controller.opt_in import questions
 from slipway.controller.referenced_values import MOST_OBJECTS, MOST_READ_BYTES, referenced_values
 from slipway.kubernetes_api.resources import Json
 from tests.services.controller.opt_in.opted_in import OptedIn, ready
@@ -84,6 +89,27 @@ async def test_a_small_config_does_not_stand_for_much_memory(scene: Scene, sourc
     assert (status, reason) == ("False", "BundleTooLarge")
     assert f"spec.os.files[0].{field}: " in message
     assert peak < 10_000_000
+
+
+async def test_a_config_is_read_beside_the_event_loop(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An object of 1.5 MB takes seconds to read: watches and health go on meanwhile; for configs that opted in, too."""
+    opted_in = OptedIn()
+    opted_in.cluster()
+    ready(opted_in)
+    threads: list[threading.Thread] = []
+
+    def note(*_: object, **__: object) -> None:
+        threads.append(threading.current_thread())
+        raise Halt(Reason.FACT_CONFLICT, "far enough")
+
+    monkeypatch.setattr(question, "read_spec", note)
+    monkeypatch.setattr(questions, "_imported", note)
+    scene.worker()
+    opted_in.config()
+    await scene.reconcile()
+    await opted_in.reconcile()
+    assert len(threads) == 2
+    assert threading.main_thread() not in threads
 
 
 async def test_many_secrets_of_a_kubeadm_config_are_not_all_read() -> None:

@@ -4,8 +4,10 @@ What a KubeadmConfig has no field for is said by annotations: the provisioner an
 image whose version is not the Machine's. KubeadmControlPlane and MachineSets copy them from their templates.
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastructure_of
@@ -54,7 +56,9 @@ class KubeadmQuestions:
         self.depends(facts, frozenset(("Secret", name) for _, (name, _) in wanted))
         values = await self._values(cluster, wanted)
         version = await self.control_planes.version(cluster)
-        result = _imported(facts, cluster, role=role, version=version, values=values)
+        # An object has up to 1.5 MB, and the controller watches and answers meanwhile.
+        work = partial(_imported, facts, cluster, role=role, version=version, values=values)
+        result = await asyncio.to_thread(work)
         subject = self._subject(facts, cluster, result, role=role, version=version)
         self._check_control_plane(cluster, subject)
         return Question(subject, await self._material(subject.spec, cluster, result, values, role=role))
