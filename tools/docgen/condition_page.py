@@ -93,4 +93,5 @@ _GOOD = {
     Reason.NODE_JOINED,
     Reason.BOOTSTRAP_FAILED,
     Reason.NO_ROOM_FOR_ADDRESS,
+    Reason.METADATA_UNKNOWN,
 }

@@ -1,5 +1,6 @@
 """What the bootstrapper is asked for a config: its spec with the machine and the cluster, and the secrets of people."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -59,7 +60,8 @@ class NativeQuestions:
 
     async def ask(self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType) -> Question:
         """See Questions."""
-        spec = read_spec(facts.config)
+        # An object has up to 1.5 MB, and the controller watches and answers meanwhile.
+        spec = await asyncio.to_thread(read_spec, facts.config)
         _complete_membership(facts, spec)
         self.depends(facts, places(spec) | _account_places(facts))
         if is_of_predecessor(facts):

@@ -215,4 +215,9 @@ MEANINGS: dict[Reason, Meaning] = {
         "replace the Machine.",
         Type.REPORT_ADDRESS,
     ),
+    Reason.METADATA_UNKNOWN: Meaning(
+        "Only a Warning event has this reason. A label or annotation of the config is below slipway.dev, or nearly, "
+        "and Slipway knows no such name; it has no effect. The machine is provisioned without it.",
+        "Write the name that the event proposes in the template that the config is made from, or remove it.",
+    ),
 }

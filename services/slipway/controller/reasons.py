@@ -51,3 +51,4 @@ class Reason(StrEnum):
     BOOTSTRAP_UNFINISHED = "BootstrapUnfinished"
     BOOTSTRAP_FAILED = "BootstrapFailed"
     NO_ROOM_FOR_ADDRESS = "NoRoomInUserData"
+    METADATA_UNKNOWN = "MetadataUnknown"

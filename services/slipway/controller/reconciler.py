@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from slipway.bootstrapper.documents.own_metadata import slips
+from slipway.contract.source_position import path_text
 from slipway.controller import conditions
 from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.conditions import Condition, Type
@@ -118,6 +120,9 @@ class Reconciler:
         owner, cluster = facts.owner, facts.cluster
         if owner is None or cluster is None:
             raise AssertionError("decided before")
+        names = "; ".join(f"metadata.{path_text(path)}: {message}" for path, message in slips(facts.config["metadata"]))
+        if names:
+            await self.reporter.doubt(facts, Reason.METADATA_UNKNOWN, names)
         if decision.needs_lock:
             await self.lock.take(cluster, owner.name, now=self.clock())
         try:

@@ -42,6 +42,7 @@ class Reporter:
         self._clock = clock
         self._last: dict[str, Json] = {}
         self._told: dict[str, tuple[str, str]] = {}
+        self._doubted: dict[str, str] = {}
         self._bootstraps: dict[str, Condition] = {}
 
     async def write(self, facts: Facts, conditions: Sequence[Condition], *, record: Record | None = None) -> bool:
@@ -129,6 +130,15 @@ class Reporter:
         self._told[facts.uid] = (reason, message)
         await self._create(facts, self._event(facts, reason, message, since=since))
 
+    async def doubt(self, facts: Facts, reason: str, message: str) -> None:
+        """Tell by an event what may be a slip, once for each message, whatever else is told of the config."""
+        if self._doubted.get(facts.uid) == message:
+            return
+        if len(self._doubted) >= _MOST_REMEMBERED:
+            self._doubted.clear()
+        self._doubted[facts.uid] = message
+        await self._create(facts, self._event(facts, reason, message, since=""))
+
     async def _create(self, facts: Facts, event: Json) -> None:
         try:
             await self.objects.create(EVENTS, facts.namespace, event)
@@ -141,6 +151,7 @@ class Reporter:
         """Forget a config that is gone."""
         self._last.pop(uid, None)
         self._told.pop(uid, None)
+        self._doubted.pop(uid, None)
         self._bootstraps.pop(uid, None)
 
     def _event(self, facts: Facts, reason: str, message: str, *, since: str) -> Json:

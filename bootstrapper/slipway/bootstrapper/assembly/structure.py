@@ -19,6 +19,7 @@ from slipway.bootstrapper.assembly import (
     partitions,
     repetitions,
     repository_addresses,
+    volume_types,
 )
 from slipway.bootstrapper.assembly.passwords import password_violations
 from slipway.bootstrapper.assembly.registries import DEFAULT, api_host, asked_hosts
@@ -255,6 +256,7 @@ def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:
 def _kubernetes(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Violation]:
     yield from _tokens([(f"{path}.discovery.token.token", kubernetes.discovery.token.token)])
     yield from _timeouts(kubernetes.timeouts, f"{path}.timeouts")
+    yield from volume_types.violations(kubernetes, path)
     if kubernetes.discovery.HasField("token") and kubernetes.discovery.HasField("file"):
         yield Violation(f"{path}.discovery", "cannot have both token and file", remedy="keep one of them")
     if kubernetes.HasField("etcd") and kubernetes.etcd.HasField("local") == kubernetes.etcd.HasField("external"):
