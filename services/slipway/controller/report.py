@@ -131,7 +131,7 @@ class Reporter:
         await self._create(facts, self._event(facts, reason, message, since=since))
 
     async def doubt(self, facts: Facts, reason: str, message: str) -> None:
-        """Tell by an event what may be a slip, once for each message, whatever else is told of the config."""
+        """Report by an event what may be a slip, once for each message, whatever else the config has."""
         if self._doubted.get(facts.uid) == message:
             return
         if len(self._doubted) >= _MOST_REMEMBERED:
