@@ -1,4 +1,4 @@
-"""Who owns which path on the machine: one origin for each, and some that are nobody's but Slipway's."""
+"""Who owns which path on the machine: one origin for each, and some that are reserved for Slipway."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
