@@ -35,6 +35,10 @@ _ROWS = {
     "cloud_init_third": "seventh, cloud-init in Python once more",
     "bottlerocket_third": "seventh, Bottlerocket in Go once more",
     "shell_again": "seventh, shell and awk again",
+    "ignition_fifth": "eighth, Ignition in Python a third time",
+    "bottlerocket_fifth": "eighth, Bottlerocket in Go a fourth time",
+    "cloud_init_sixth": "ninth, cloud-init in Python a fourth time",
+    "bottlerocket_sixth": "ninth, Bottlerocket in Go a fifth time",
 }
 
 _PROGRAM = """
