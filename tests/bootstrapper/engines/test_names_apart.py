@@ -125,6 +125,7 @@ ENGINES = {
     },
     "kubeadm": {
         f"{BOOTSTRAPPER}/engines/table.py": "the table of engines",
+        f"{BOOTSTRAPPER}/documents/own_metadata.py": "the table of Slipway's annotations",
         f"{BOOTSTRAPPER}/importing.py": "calls the importer",
         f"{SERVICES}/controller/reason_meanings.py": "reasons for what KubeadmControlPlane looks after",
         f"{SERVICES}/controller/reasons.py": "the names of these reasons",
