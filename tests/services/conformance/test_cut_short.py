@@ -53,8 +53,8 @@ async def test_a_provisioner_that_hangs_costs_little(monkeypatch: pytest.MonkeyP
     failed = [finding for finding in report.findings if finding.state == reportpb.FINDING_STATE_FAILED]
     assert any(subject.HANGS in finding.found for finding in failed)
     assert not as_expected(report)
-    # Calls that are made together, or with a deadline of their own, may hang besides; a whole run makes many hundreds.
-    assert hangs.asked < 100
+    # Calls that are made together, or on a machine that is slow just then, may hang besides; a whole run makes 4,000.
+    assert hangs.asked < 400
     not_run = {finding.check for finding in report.findings if subject.HANGS in finding.found}
     assert len(not_run) > len(all_checks()) // 2
 
