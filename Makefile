@@ -106,7 +106,7 @@ constraints: .venv/ready ## Pin the newest versions that pyproject.toml allows, 
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-package slipway-sdk --no-annotate --no-header --quiet --upgrade --output-file constraints.txt
-	@$(BIN)/uv pip compile pyproject.toml --extra directory --universal --python-version 3.11 --generate-hashes \
+	@$(BIN)/uv pip compile pyproject.toml --extra directory --extra otlp --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-package slipway-sdk --no-annotate --no-header --quiet --constraint constraints.txt --output-file runtime.txt
 
 clean: ## Remove everything that was generated
