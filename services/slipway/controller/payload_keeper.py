@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import NODE_SEEN, PAYLOAD, Record, preconditions
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
 from slipway.controller.payloads import MOST_FETCHES, Payloads
+from slipway.controller.reasons import Reason
 from slipway.controller.report import Reporter
 from slipway.controller.timeouts import Timeouts
 from slipway.kubernetes_api.objects import Objects

@@ -16,8 +16,8 @@ from obstore.exceptions import BaseError
 
 from slipway.bootstrapper.delivery.fetching import FOLDER, Fetching, Payload
 from slipway.contract.errors import ReportsUnavailable
-from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
+from slipway.controller.reasons import Reason
 from slipway.controller.tokens import derived_ticket
 from slipway.reports.objects import Objects
 

@@ -1,7 +1,7 @@
 """From a decision to render, to the user data: everything between the facts and the Secret."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from secrets import token_bytes
 
@@ -14,7 +14,6 @@ from slipway.contract.errors import SlipwayError, UserDataTooLarge
 from slipway.contract.source_position import SourceError
 from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.cluster_store import SEED_SUFFIX, ClusterStore, owned_secret
-from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import LIMIT_BYTES
 from slipway.controller.decision import Render
 from slipway.controller.engines import Engines
@@ -24,10 +23,12 @@ from slipway.controller.join_token import JoinToken
 from slipway.controller.owner import Owner
 from slipway.controller.payloads import Payloads
 from slipway.controller.question import Questions
+from slipway.controller.reasons import Reason
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import uses_own_token
 from slipway.controller.tokens import SEED_BYTES, derived_token
+from slipway.controller.work_budget import SECRET_BYTES, SPEC_BYTES, WorkBudget, spec_bytes
 from slipway.controller.workload import Workloads
 from slipway.controller.wrapping import wraps
 from slipway.kubernetes_api.objects import Objects
@@ -71,6 +72,8 @@ class Renderer:
     workloads: Workloads
     reports: ReportAddresses | None = None
     payloads: Payloads | None = None
+    specs: WorkBudget = field(default_factory=lambda: WorkBudget(SPEC_BYTES))
+    secrets: WorkBudget = field(default_factory=lambda: WorkBudget(SECRET_BYTES))
 
     async def render(self, facts: Facts, decision: Render) -> Rendered:
         """Give the user data of a config whose owner and cluster are there.
@@ -78,11 +81,13 @@ class Renderer:
         Raises:
             Halt: something is missing, or refused.
             ApiFailure: a call of the management cluster failed.
+            BudgetExceeded: it is too large beside those that are in progress.
         """
         if facts.owner is None or facts.cluster is None:
             raise AssertionError("decided before")
         try:
-            return await self._render(facts, facts.owner, facts.cluster, decision)
+            with self.specs.hold(spec_bytes(facts.config)):
+                return await self._render(facts, facts.owner, facts.cluster, decision)
         except SourceError as error:
             raise of_source(error) from None
         except SlipwayError as error:
@@ -121,7 +126,8 @@ class Renderer:
         if is_fetched(question.subject.spec):
             fetching = await self._fetching(facts, owner, cluster, rotation=decision.rotation)
             bootstrapper = replace(bootstrapper, fetching=fetching)
-        (answer, payload), no_room = await self._answer(facts, owner, bootstrapper, request)
+        with self.secrets.hold(question.material.ByteSize()):
+            (answer, payload), no_room = await self._answer(facts, owner, bootstrapper, request)
         self._check(facts, owner, answer)
         return Rendered(answer, token if needed and token.is_made_here else None, engine, no_room, payload)
 

@@ -1,7 +1,6 @@
 """Settings of the controller, beside those that a bootstrapper's server has."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Self
@@ -11,14 +10,12 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from slipway.bootstrapper.callers import namespaces_by_caller
-from slipway.bootstrapper.policy import Policy
-from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.contract.grammars import grammars
 from slipway.controller.payloads import Payloads
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.report_watch import ReportServer
 from slipway.controller.timeouts import Timeouts
-from slipway.embedded.provisioners import NAMES as EMBEDDED
+from slipway.embedded.settings import EmbeddedSettings
 from slipway.kubernetes_api.access_reviews import AUDIENCE
 from slipway.kubernetes_api.destinations import Destinations
 from slipway.reports.capability import Capabilities, KeyFileInvalid
@@ -28,7 +25,7 @@ from slipway.rpc.channel import ChannelPool
 from slipway.rpc.tls import CertificateFiles
 
 
-class ControllerSettings(BootstrapperSettings):
+class ControllerSettings(EmbeddedSettings):
     """How the controller works. Lists are comma-separated, times in seconds."""
 
     kubeconfig: Path | None = None
@@ -43,7 +40,6 @@ class ControllerSettings(BootstrapperSettings):
     machine_readers: Annotated[frozenset[str], NoDecode] = frozenset()
     token_audiences: Annotated[frozenset[str], NoDecode] = Field(default=frozenset({AUDIENCE}), min_length=1)
     workload_servers: Annotated[frozenset[str], NoDecode] = frozenset()
-    embedded_provisioners: Annotated[frozenset[str], NoDecode] = frozenset()
     report_url_base: str | None = Field(
         default=None, max_length=2048, pattern=r'^https?://[^/?#@\s"\\]+(/[^?#\s"\\]*)?$'
     )
@@ -56,9 +52,7 @@ class ControllerSettings(BootstrapperSettings):
     payload_presigned: bool = False
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
-    @field_validator(
-        "namespaces", "machine_readers", "token_audiences", "workload_servers", "embedded_provisioners", mode="before"
-    )
+    @field_validator("namespaces", "machine_readers", "token_audiences", "workload_servers", mode="before")
     @classmethod
     def _split_readers(cls, value: object) -> object:
         return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -89,22 +83,6 @@ class ControllerSettings(BootstrapperSettings):
     def _check_servers(cls, value: frozenset[str]) -> frozenset[str]:
         Destinations(value)
         return value
-
-    @field_validator("embedded_provisioners")
-    @classmethod
-    def _check_embedded(cls, value: frozenset[str]) -> frozenset[str]:
-        unknown = sorted(value - set(EMBEDDED))
-        if unknown:
-            raise ValueError(f"{', '.join(unknown)}: not an embedded provisioner; choose from {', '.join(EMBEDDED)}")
-        return value
-
-    @model_validator(mode="after")
-    def _has_provisioners(self) -> Self:
-        if not self.embedded_provisioners and self.registry_address is None:
-            raise ValueError(
-                "--embedded-provisioners or --registry-address is needed: without either there is no provisioner"
-            )
-        return self
 
     @model_validator(mode="after")
     def _webhook_has_a_certificate(self) -> Self:
@@ -145,20 +123,13 @@ class ControllerSettings(BootstrapperSettings):
         if fetching is None or self.payload_store is None:
             return None
         try:
-            objects = Objects.of(self.payload_store, of="--payload-store")
+            objects = Objects.of(self.payload_store, "--payload-store")
             payloads = Payloads(objects, fetching, presigned=self.payload_presigned)
             if payloads.presigned:
                 payloads.check_presigned()
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         return payloads
-
-    def policy(self) -> Policy:
-        """Return what the operator allows. Embedded provisioners are allowed unless a list says otherwise."""
-        policy = super().policy()
-        if self.allowed_provisioners is not None or policy.allowed_provisioners is None:
-            return policy
-        return replace(policy, allowed_provisioners=self.embedded_provisioners)
 
     def report_addresses(self, clock: Callable[[], datetime]) -> ReportAddresses | None:
         """Give what makes addresses of reports; None where the operator has configured no gateway.

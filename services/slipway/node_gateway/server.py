@@ -51,7 +51,7 @@ async def listening(settings: GatewaySettings, store: Store, uploads: Uploads | 
         OSError: as serve_gateway().
     """
     loop = asyncio.get_running_loop()
-    notes = None if settings.payload_notes is None else Notes(Objects.of(settings.payload_notes, of="--payload-notes"))
+    notes = None if settings.payload_notes is None else Notes(Objects.of(settings.payload_notes, "--payload-notes"))
     gateway = Gateway(
         store,
         byte_rates=Rates(settings.peer_bytes_per_second, loop.time),
