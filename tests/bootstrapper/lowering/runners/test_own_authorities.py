@@ -3,15 +3,19 @@
 import ssl
 import threading
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
-from slipway.bootstrapper.bootstrapper import utc_now
 from slipway.bootstrapper.lowering.runners.wave import Wave
-from slipway.certificates.authority import Authority, Subject
 from slipway.contract.content import literal
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
@@ -32,21 +36,30 @@ class _Handler(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
+def server_certificate() -> tuple[bytes, bytes]:
+    """Give a certificate of this machine that is its own authority, and its key, PEM."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "files")])
+    address = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    made = made.serial_number(x509.random_serial_number()).add_extension(address, critical=False)
+    made = made.not_valid_before(now - timedelta(hours=1)).not_valid_after(now + timedelta(days=1))
+    signed = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return signed.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM), private
+
+
 @pytest.fixture(scope="module")
-def authorities() -> tuple[Authority, Authority]:
-    """Give the server's authority, and another one."""
-    own, foreign = (
-        Authority(trust_domain=name, now=utc_now(), validity=timedelta(days=2)) for name in ("own", "foreign")
-    )
-    return own, foreign
+def authorities() -> tuple[tuple[bytes, bytes], tuple[bytes, bytes]]:
+    """Give the server's certificate, which is its own authority, and another one."""
+    return server_certificate(), server_certificate()
 
 
 @pytest.fixture
-def address(authorities: tuple[Authority, Authority], tmp_path: Path) -> Iterator[str]:
+def address(authorities: tuple[tuple[bytes, bytes], tuple[bytes, bytes]], tmp_path: Path) -> Iterator[str]:
     """Serve the content over HTTPS, and give the address."""
-    issued = authorities[0].issue(Subject(role="server", name="files", hosts=("127.0.0.1",)))
     certificate = tmp_path / "server.pem"
-    certificate.write_bytes(issued.certificate + issued.key)
+    certificate.write_bytes(b"".join(authorities[0]))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
@@ -60,14 +73,18 @@ def address(authorities: tuple[Authority, Authority], tmp_path: Path) -> Iterato
 
 @pytest.mark.parametrize(("position", "served"), [(0, True), (1, False)], ids=["its own", "another"])
 def test_only_the_right_authority_vouches(
-    machine: LinuxMachine, address: str, authorities: tuple[Authority, Authority], position: int, served: bool
+    machine: LinuxMachine,
+    address: str,
+    authorities: tuple[tuple[bytes, bytes], tuple[bytes, bytes]],
+    position: int,
+    served: bool,
 ) -> None:
     """The content arrives with the server's authority, and with another one there is no file.
 
     The wget of busybox verifies no server: it does not know the option, and there is no file either.
     """
     served = served and machine.shell != "busybox"
-    remote = ospb.RemoteContent(urls=[address], ca=literal(authorities[position].certificate))
+    remote = ospb.RemoteContent(urls=[address], ca=literal(authorities[position][0]))
     file = ospb.File(path="/opt/own", owner="root", group="root", mode=0o644, remote=remote)
     assert (install(machine, Wave(id="files", files=(file,))) == 0) is served
     assert machine.path("/opt/own").exists() is served
