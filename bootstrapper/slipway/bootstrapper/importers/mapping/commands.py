@@ -7,6 +7,7 @@ that a failure names its line.
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import re2
 
@@ -47,7 +48,9 @@ def set_commands(
         for index, text in kept:
             if layout_paths.binds(text, context.format):
                 context.findings.bind(place.at(name, index))
-        getattr(commands, phase).extend(_commands(context, place.at(name), kept, first_boot=phase == "pre"))
+        # On every boot only cloud-init itself knows the machine by then.
+        reader = replace(context, facts=False, whole=True) if phase == "boot" else context
+        getattr(commands, phase).extend(_commands(reader, place.at(name), kept, first_boot=phase == "pre"))
     if not context.windows:
         _check_spans(context, place, lists, commands)
 
