@@ -19,11 +19,12 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 
 _LEAVES_SOMETHING = re2.compile(
-    r"\$\{[\pL\pN_]+:?=|(?:^|[;&|\n{]|\b(?:then|do|else)[ \t])[ \t]*"
+    r"\$\{[\pL\pN_]+:?=|(?:^|[;&|\n{)]|\b(?:then|do|else|time)[ \t]|![ \t])[ \t]*"
     r"(?:(?:(?:command|builtin)[ \t]+)?(?:export|cd|set|source|eval|exec|alias|unalias|umask|shopt|declare|typeset"
     r"|readonly|unset|ulimit|pushd|popd|trap|read|hash|shift|wait|getopts|printf[ \t]+-v|mapfile|readarray|let|local"
-    r"|enable|disown)\b|\.[ \t]|[\pL\pN_.-]+[ \t]*\([ \t]*\)|function[ \t]|\(\("
-    r"|[A-Za-z_]\w*(?:\[[^\]\n]{0,64}\])?\+?=(?:[^\s;&|\"'$(`]*[ \t]*(?:$|[;&|\n}])|[\"'$(`]))"
+    r"|enable|disown|exit|for|select)\b|\.[ \t]|[\pL\pN_.-]+[ \t]*\([ \t]*\)|function[ \t]|\(\("
+    r"|[A-Za-z_]\w*(?:\[[^\]\n]{0,64}\])?\+?="
+    r"(?:[^\s;&|\"'$(`]*(?:[ \t]+\w+=[^\s;&|\"'$(`]*)*[ \t]*(?:$|[;&|\n}])|[\"'$(`]))"
 )
 
 
