@@ -1,6 +1,6 @@
 """Objects at rest: a large spec is kept as text, since countless small values take twenty times their bytes in memory.
 
-The API server takes objects of 1.5 MB, and whoever may create one may create many.
+The API server takes objects of 1.5 MB, and every user who may create one may create many.
 """
 
 import json
