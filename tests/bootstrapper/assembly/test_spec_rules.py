@@ -88,6 +88,11 @@ CANARY = "Zq7CanaryValue"
         ("os: {users: [{name: a, uid: 9}, {name: b, uid: 9}]}", "os.users[1].uid", "a number of two users"),
         ("os: {groups: [{name: a, gid: 9}, {name: b, gid: 9}]}", "os.groups[1].gid", "a number of two groups"),
         (
+            "os: {disks: [{device: /dev/sdb, partitions: [{}]}], filesystems: [{device: /dev/sdb, format: ext4}]}",
+            "os.filesystems[0].device",
+            "a filesystem on the whole of a disk that is divided",
+        ),
+        (
             "os: {swaps: [{path: /swap, sizeMib: 1}], files: [{path: /swap, content: {text: a}}]}",
             "os.swaps[0]",
             "a swap file that is a file, too",

@@ -25,3 +25,13 @@ def test_what_every_machine_has_is_a_fact() -> None:
     result = carried("postKubeadmCommands: ['echo {{ ds.meta_data.local_ipv4 }}']", whole=True, target=AWS)
     (segments,) = [command.script.segments for command in result.spec.commands.post]
     assert "fact" in [segment.WhichOneof("value") for segment in segments]
+
+
+@pytest.mark.parametrize("infrastructure", ["aws", "vsphere", "docker", ""])
+def test_names_in_boot_commands_stay_jinja(infrastructure: str) -> None:
+    """Today's provider takes them everywhere, and cloud-init alone knows the machine on every boot."""
+    target = clusterpb.Target(infrastructure=infrastructure)
+    for whole in (False, True):
+        text = "bootCommands: ['echo {{ v1.local_hostname }} > /run/name']"
+        (command,) = carried(text, whole=whole, target=target).spec.commands.boot
+        assert "template" in [segment.WhichOneof("value") for segment in command.script.segments]
