@@ -13,11 +13,13 @@ from slipway.bootstrapper.assembly.report_addresses import AddressesOf, address_
 from slipway.bootstrapper.assembly.report_items import check_addresses, check_reporting
 from slipway.bootstrapper.assembly.secret_uses import check_secrets, secrets_field
 from slipway.bootstrapper.assembly.secrets import collect
-from slipway.bootstrapper.assembly.subject import CheckedSubject
+from slipway.bootstrapper.assembly.subject import CheckedSubject, as_seen_by
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.compilation.compiled import Compiled
 from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.compilation.machine_classes import CheckedSubjects
+from slipway.bootstrapper.compliance.machine_items import check_compliance
+from slipway.bootstrapper.compliance.selection import check_waivers
 from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
@@ -91,6 +93,7 @@ class Setting:
         needed: the cluster's secrets that the machine needs besides, by its engine.
         diagnostics: remarks on what was assumed.
         reports: the machine reports to the operator's addresses.
+        takes_plan: the machine is set up by steps.
     """
 
     target: clusterpb.Target
@@ -98,11 +101,13 @@ class Setting:
     needed: tuple[secretpb.SecretDeclaration, ...] = ()
     diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()
     reports: bool = False
+    takes_plan: bool = True
 
     def key(self) -> tuple[bytes, ...]:
         """Give what tells the bundles of two settings apart; remarks do not."""
         parts = (self.target, *self.declared, *self.needed)
-        return (*(one.SerializeToString(deterministic=True) for one in parts), b"reports" if self.reports else b"")
+        flags = (b"reports" if self.reports else b"", b"plan" if self.takes_plan else b"intent")
+        return (*(one.SerializeToString(deterministic=True) for one in parts), *flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +175,7 @@ class Preparer:
         check_declarations(candidate.name, candidate.format)
         target, diagnostics = resolve(said, candidate.format)
         reports = candidate.takes_plan and self._reports(subject, target)
-        return Setting(target, tuple(candidate.format.secrets), wanted, tuple(diagnostics), reports=reports)
+        return Setting(target, tuple(candidate.format.secrets), wanted, tuple(diagnostics), reports, takes_plan)
 
     def _reports(self, subject: CheckedSubject, target: clusterpb.Target) -> bool:
         """Whether a machine reports to the operator's addresses: its spec says nothing of it, and it is able to."""
@@ -202,6 +207,7 @@ class Preparer:
         store: AnyStore | None = None,
     ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret], list[diagnosticpb.Diagnostic]]:
         """Give the same for all candidates of a setting."""
+        subject = as_seen_by(subject, setting.target)
         declarations = [*setting.needed, *setting.declared]
         key = ClusterKey(subject.cluster.name, subject.cluster.namespace)
         settings = key_settings(subject.spec)
@@ -221,6 +227,8 @@ class Preparer:
 
         agent = self.artifacts.resolve(subject.spec.agent, setting.target)
         check_reporting(subject.spec.reporting, setting.target)
+        check_compliance(subject.spec.compliance, setting.target)
+        check_waivers(subject.spec.compliance, self.clock())
 
         addresses = self.addresses if setting.reports else None
 
@@ -235,6 +243,7 @@ class Preparer:
                 version=self.version,
                 agent=agent,
                 reporting=None if addresses is None else operators_reporting(),
+                takes_commands=setting.takes_plan,
             )
             self.policy.check_features(bundle)
             available = [*secrets, *theirs, *inline]

@@ -169,7 +169,9 @@ type MachineBootstrapSpec struct {
 	// The node agent, machineadm. Unset: none; the runner executes everything.
 	Agent *Agent `protobuf:"bytes,13,opt,name=agent,proto3" json:"agent,omitempty"`
 	// Where the machine reports its bootstrap to. Unset: to its serial console only.
-	Reporting     *Reporting `protobuf:"bytes,14,opt,name=reporting,proto3" json:"reporting,omitempty"`
+	Reporting *Reporting `protobuf:"bytes,14,opt,name=reporting,proto3" json:"reporting,omitempty"`
+	// The benchmarks that the machine meets. Unset: none.
+	Compliance    *Compliance `protobuf:"bytes,16,opt,name=compliance,proto3" json:"compliance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -302,6 +304,143 @@ func (x *MachineBootstrapSpec) GetReporting() *Reporting {
 	return nil
 }
 
+func (x *MachineBootstrapSpec) GetCompliance() *Compliance {
+	if x != nil {
+		return x.Compliance
+	}
+	return nil
+}
+
+// Compliance asks that the machine meets profiles of benchmarks. What a profile adds has the control that asks for it as
+// its origin; what the spec sets against a control is refused, unless the control is waived.
+type Compliance struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Profiles, each "NAME/LEVEL", e.g. "cis-kubernetes-1.10/level-1". The reference lists them.
+	Profiles []string `protobuf:"bytes,1,rep,name=profiles,proto3" json:"profiles,omitempty"`
+	// Controls that the machine need not meet.
+	Waivers []*Waiver `protobuf:"bytes,2,rep,name=waivers,proto3" json:"waivers,omitempty"`
+	// Where it was written.
+	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Compliance) Reset() {
+	*x = Compliance{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Compliance) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Compliance) ProtoMessage() {}
+
+func (x *Compliance) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Compliance.ProtoReflect.Descriptor instead.
+func (*Compliance) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Compliance) GetProfiles() []string {
+	if x != nil {
+		return x.Profiles
+	}
+	return nil
+}
+
+func (x *Compliance) GetWaivers() []*Waiver {
+	if x != nil {
+		return x.Waivers
+	}
+	return nil
+}
+
+func (x *Compliance) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+// Waiver is a control that the machine need not meet: the profile adds nothing for it, and the evidence shows it as
+// waived, with the reason.
+type Waiver struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The control, "PROFILE/ID", e.g. "cis-kubernetes-1.10/1.2.11".
+	Control *string `protobuf:"bytes,1,opt,name=control,proto3,oneof" json:"control,omitempty"`
+	// Why, for those who read the report.
+	Reason *string `protobuf:"bytes,2,opt,name=reason,proto3,oneof" json:"reason,omitempty"`
+	// When it ends: from then on the spec is refused. Unset: never.
+	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Waiver) Reset() {
+	*x = Waiver{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Waiver) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Waiver) ProtoMessage() {}
+
+func (x *Waiver) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Waiver.ProtoReflect.Descriptor instead.
+func (*Waiver) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Waiver) GetControl() string {
+	if x != nil && x.Control != nil {
+		return *x.Control
+	}
+	return ""
+}
+
+func (x *Waiver) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *Waiver) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
 // Reporting is where the machine reports its bootstrap to. A report is sent beside the bootstrap: it never delays, changes
 // or ends it, and a machine that cannot report boots the same.
 type Reporting struct {
@@ -318,7 +457,7 @@ type Reporting struct {
 
 func (x *Reporting) Reset() {
 	*x = Reporting{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -330,7 +469,7 @@ func (x *Reporting) String() string {
 func (*Reporting) ProtoMessage() {}
 
 func (x *Reporting) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -343,7 +482,7 @@ func (x *Reporting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reporting.ProtoReflect.Descriptor instead.
 func (*Reporting) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{1}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Reporting) GetSinks() []*ReportSink {
@@ -383,7 +522,7 @@ type ReportSink struct {
 
 func (x *ReportSink) Reset() {
 	*x = ReportSink{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -395,7 +534,7 @@ func (x *ReportSink) String() string {
 func (*ReportSink) ProtoMessage() {}
 
 func (x *ReportSink) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -408,7 +547,7 @@ func (x *ReportSink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSink.ProtoReflect.Descriptor instead.
 func (*ReportSink) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{2}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ReportSink) GetSink() isReportSink_Sink {
@@ -463,7 +602,7 @@ type ConsoleSink struct {
 
 func (x *ConsoleSink) Reset() {
 	*x = ConsoleSink{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -475,7 +614,7 @@ func (x *ConsoleSink) String() string {
 func (*ConsoleSink) ProtoMessage() {}
 
 func (x *ConsoleSink) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -488,7 +627,7 @@ func (x *ConsoleSink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConsoleSink.ProtoReflect.Descriptor instead.
 func (*ConsoleSink) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{3}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{5}
 }
 
 // PutSink is objects that the machine writes by HTTP PUT, with addresses that allow just that: pre-signed ones of an object
@@ -505,7 +644,7 @@ type PutSink struct {
 
 func (x *PutSink) Reset() {
 	*x = PutSink{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +656,7 @@ func (x *PutSink) String() string {
 func (*PutSink) ProtoMessage() {}
 
 func (x *PutSink) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +669,7 @@ func (x *PutSink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutSink.ProtoReflect.Descriptor instead.
 func (*PutSink) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{4}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PutSink) GetUrl() *SecretReference {
@@ -567,7 +706,7 @@ type Agent struct {
 
 func (x *Agent) Reset() {
 	*x = Agent{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -579,7 +718,7 @@ func (x *Agent) String() string {
 func (*Agent) ProtoMessage() {}
 
 func (x *Agent) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -592,7 +731,7 @@ func (x *Agent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Agent.ProtoReflect.Descriptor instead.
 func (*Agent) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{5}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Agent) GetSource() AgentSource {
@@ -645,7 +784,7 @@ type ProvisionerChoice struct {
 
 func (x *ProvisionerChoice) Reset() {
 	*x = ProvisionerChoice{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -657,7 +796,7 @@ func (x *ProvisionerChoice) String() string {
 func (*ProvisionerChoice) ProtoMessage() {}
 
 func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -670,7 +809,7 @@ func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvisionerChoice.ProtoReflect.Descriptor instead.
 func (*ProvisionerChoice) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ProvisionerChoice) GetName() string {
@@ -711,7 +850,7 @@ type RoleOverrides struct {
 
 func (x *RoleOverrides) Reset() {
 	*x = RoleOverrides{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +862,7 @@ func (x *RoleOverrides) String() string {
 func (*RoleOverrides) ProtoMessage() {}
 
 func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +875,7 @@ func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoleOverrides.ProtoReflect.Descriptor instead.
 func (*RoleOverrides) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RoleOverrides) GetOs() *OperatingSystem {
@@ -781,7 +920,7 @@ type EngineOptions struct {
 
 func (x *EngineOptions) Reset() {
 	*x = EngineOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +932,7 @@ func (x *EngineOptions) String() string {
 func (*EngineOptions) ProtoMessage() {}
 
 func (x *EngineOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +945,7 @@ func (x *EngineOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EngineOptions.ProtoReflect.Descriptor instead.
 func (*EngineOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *EngineOptions) GetKubeadm() *KubeadmOptions {
@@ -867,7 +1006,7 @@ type KubeadmOptions struct {
 
 func (x *KubeadmOptions) Reset() {
 	*x = KubeadmOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -879,7 +1018,7 @@ func (x *KubeadmOptions) String() string {
 func (*KubeadmOptions) ProtoMessage() {}
 
 func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -892,7 +1031,7 @@ func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmOptions.ProtoReflect.Descriptor instead.
 func (*KubeadmOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *KubeadmOptions) GetIgnoredPreflightErrors() []string {
@@ -1027,7 +1166,7 @@ type KubeadmFeatureGate struct {
 
 func (x *KubeadmFeatureGate) Reset() {
 	*x = KubeadmFeatureGate{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1039,7 +1178,7 @@ func (x *KubeadmFeatureGate) String() string {
 func (*KubeadmFeatureGate) ProtoMessage() {}
 
 func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1052,7 +1191,7 @@ func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmFeatureGate.ProtoReflect.Descriptor instead.
 func (*KubeadmFeatureGate) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{10}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *KubeadmFeatureGate) GetName() string {
@@ -1092,7 +1231,7 @@ type KubeadmBootstrapToken struct {
 
 func (x *KubeadmBootstrapToken) Reset() {
 	*x = KubeadmBootstrapToken{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1104,7 +1243,7 @@ func (x *KubeadmBootstrapToken) String() string {
 func (*KubeadmBootstrapToken) ProtoMessage() {}
 
 func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1117,7 +1256,7 @@ func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmBootstrapToken.ProtoReflect.Descriptor instead.
 func (*KubeadmBootstrapToken) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{11}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *KubeadmBootstrapToken) GetToken() *SecretValue {
@@ -1188,7 +1327,7 @@ type KubeadmTimeouts struct {
 
 func (x *KubeadmTimeouts) Reset() {
 	*x = KubeadmTimeouts{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1200,7 +1339,7 @@ func (x *KubeadmTimeouts) String() string {
 func (*KubeadmTimeouts) ProtoMessage() {}
 
 func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1213,7 +1352,7 @@ func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmTimeouts.ProtoReflect.Descriptor instead.
 func (*KubeadmTimeouts) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{12}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *KubeadmTimeouts) GetKubelet() *durationpb.Duration {
@@ -1278,7 +1417,7 @@ type K0SOptions struct {
 
 func (x *K0SOptions) Reset() {
 	*x = K0SOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1290,7 +1429,7 @@ func (x *K0SOptions) String() string {
 func (*K0SOptions) ProtoMessage() {}
 
 func (x *K0SOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1303,7 +1442,7 @@ func (x *K0SOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use K0SOptions.ProtoReflect.Descriptor instead.
 func (*K0SOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{13}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *K0SOptions) GetProgram() string {
@@ -1375,7 +1514,7 @@ type KubeadmPatch struct {
 
 func (x *KubeadmPatch) Reset() {
 	*x = KubeadmPatch{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1387,7 +1526,7 @@ func (x *KubeadmPatch) String() string {
 func (*KubeadmPatch) ProtoMessage() {}
 
 func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1400,7 +1539,7 @@ func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmPatch.ProtoReflect.Descriptor instead.
 func (*KubeadmPatch) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{14}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *KubeadmPatch) GetName() string {
@@ -1434,7 +1573,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1446,7 +1585,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1459,7 +1598,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{15}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Extension) GetId() string {
@@ -1507,7 +1646,7 @@ type Imported struct {
 
 func (x *Imported) Reset() {
 	*x = Imported{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1519,7 +1658,7 @@ func (x *Imported) String() string {
 func (*Imported) ProtoMessage() {}
 
 func (x *Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1532,7 +1671,7 @@ func (x *Imported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Imported.ProtoReflect.Descriptor instead.
 func (*Imported) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{16}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Imported) GetKind() string {
@@ -1567,7 +1706,7 @@ var File_slipway_v1alpha1_spec_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xff\x06\n" +
+	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xcd\a\n" +
 	"\x14MachineBootstrapSpec\x12E\n" +
 	"\vprovisioner\x18\x01 \x01(\v2#.slipway.v1alpha1.ProvisionerChoiceR\vprovisioner\x120\n" +
 	"\x06target\x18\x02 \x01(\v2\x18.slipway.v1alpha1.TargetR\x06target\x121\n" +
@@ -1588,7 +1727,26 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\texecution\x18\v \x01(\v2!.slipway.v1alpha1.ExecutionPolicyR\texecution\x12>\n" +
 	"\bimported\x18\f \x01(\v2\x1a.slipway.v1alpha1.ImportedB\x06\x9a\xb5\x18\x028\x01R\bimported\x12-\n" +
 	"\x05agent\x18\r \x01(\v2\x17.slipway.v1alpha1.AgentR\x05agent\x12H\n" +
-	"\treporting\x18\x0e \x01(\v2\x1b.slipway.v1alpha1.ReportingB\r\x8a\xb5\x18\treportingR\treporting\"\xc3\x01\n" +
+	"\treporting\x18\x0e \x01(\v2\x1b.slipway.v1alpha1.ReportingB\r\x8a\xb5\x18\treportingR\treporting\x12L\n" +
+	"\n" +
+	"compliance\x18\x10 \x01(\v2\x1c.slipway.v1alpha1.ComplianceB\x0e\x8a\xb5\x18\n" +
+	"complianceR\n" +
+	"compliance\"\xc1\x01\n" +
+	"\n" +
+	"Compliance\x123\n" +
+	"\bprofiles\x18\x01 \x03(\tB\x17\x9a\xb5\x18\x13\b\x01\x10\b\x18\x80\x01\"\n" +
+	"control-idR\bprofiles\x12D\n" +
+	"\awaivers\x18\x02 \x03(\v2\x18.slipway.v1alpha1.WaiverB\x10\x9a\xb5\x18\f\x10\x80\x02B\acontrolR\awaivers\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06origin\"\xc4\x01\n" +
+	"\x06Waiver\x124\n" +
+	"\acontrol\x18\x01 \x01(\tB\x15\x9a\xb5\x18\x11\b\x01\x18\x80\x01\"\n" +
+	"control-idH\x00R\acontrol\x88\x01\x01\x120\n" +
+	"\x06reason\x18\x02 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18\x80\x04\"\bone-lineH\x01R\x06reason\x88\x01\x01\x12;\n" +
+	"\vexpire_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTimeB\n" +
+	"\n" +
+	"\b_controlB\t\n" +
+	"\a_reason\"\xc3\x01\n" +
 	"\tReporting\x12:\n" +
 	"\x05sinks\x18\x01 \x03(\v2\x1c.slipway.v1alpha1.ReportSinkB\x06\x9a\xb5\x18\x02\x10\x02R\x05sinks\x127\n" +
 	"\x04logs\x18\x02 \x01(\x0e2\x1e.slipway.v1alpha1.ReportedLogsH\x00R\x04logs\x88\x01\x01\x128\n" +
@@ -1752,95 +1910,101 @@ func file_slipway_v1alpha1_spec_proto_rawDescGZIP() []byte {
 }
 
 var file_slipway_v1alpha1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_slipway_v1alpha1_spec_proto_goTypes = []any{
 	(ReportedLogs)(0),             // 0: slipway.v1alpha1.ReportedLogs
 	(AgentSource)(0),              // 1: slipway.v1alpha1.AgentSource
 	(*MachineBootstrapSpec)(nil),  // 2: slipway.v1alpha1.MachineBootstrapSpec
-	(*Reporting)(nil),             // 3: slipway.v1alpha1.Reporting
-	(*ReportSink)(nil),            // 4: slipway.v1alpha1.ReportSink
-	(*ConsoleSink)(nil),           // 5: slipway.v1alpha1.ConsoleSink
-	(*PutSink)(nil),               // 6: slipway.v1alpha1.PutSink
-	(*Agent)(nil),                 // 7: slipway.v1alpha1.Agent
-	(*ProvisionerChoice)(nil),     // 8: slipway.v1alpha1.ProvisionerChoice
-	(*RoleOverrides)(nil),         // 9: slipway.v1alpha1.RoleOverrides
-	(*EngineOptions)(nil),         // 10: slipway.v1alpha1.EngineOptions
-	(*KubeadmOptions)(nil),        // 11: slipway.v1alpha1.KubeadmOptions
-	(*KubeadmFeatureGate)(nil),    // 12: slipway.v1alpha1.KubeadmFeatureGate
-	(*KubeadmBootstrapToken)(nil), // 13: slipway.v1alpha1.KubeadmBootstrapToken
-	(*KubeadmTimeouts)(nil),       // 14: slipway.v1alpha1.KubeadmTimeouts
-	(*K0SOptions)(nil),            // 15: slipway.v1alpha1.K0sOptions
-	(*KubeadmPatch)(nil),          // 16: slipway.v1alpha1.KubeadmPatch
-	(*Extension)(nil),             // 17: slipway.v1alpha1.Extension
-	(*Imported)(nil),              // 18: slipway.v1alpha1.Imported
-	(*Target)(nil),                // 19: slipway.v1alpha1.Target
-	(*OperatingSystem)(nil),       // 20: slipway.v1alpha1.OperatingSystem
-	(*Kubernetes)(nil),            // 21: slipway.v1alpha1.Kubernetes
-	(*Commands)(nil),              // 22: slipway.v1alpha1.Commands
-	(*ExecutionPolicy)(nil),       // 23: slipway.v1alpha1.ExecutionPolicy
-	(*Origin)(nil),                // 24: slipway.v1alpha1.Origin
-	(*SecretReference)(nil),       // 25: slipway.v1alpha1.SecretReference
-	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
-	(*SecretValue)(nil),           // 27: slipway.v1alpha1.SecretValue
-	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
-	(*Content)(nil),               // 29: slipway.v1alpha1.Content
+	(*Compliance)(nil),            // 3: slipway.v1alpha1.Compliance
+	(*Waiver)(nil),                // 4: slipway.v1alpha1.Waiver
+	(*Reporting)(nil),             // 5: slipway.v1alpha1.Reporting
+	(*ReportSink)(nil),            // 6: slipway.v1alpha1.ReportSink
+	(*ConsoleSink)(nil),           // 7: slipway.v1alpha1.ConsoleSink
+	(*PutSink)(nil),               // 8: slipway.v1alpha1.PutSink
+	(*Agent)(nil),                 // 9: slipway.v1alpha1.Agent
+	(*ProvisionerChoice)(nil),     // 10: slipway.v1alpha1.ProvisionerChoice
+	(*RoleOverrides)(nil),         // 11: slipway.v1alpha1.RoleOverrides
+	(*EngineOptions)(nil),         // 12: slipway.v1alpha1.EngineOptions
+	(*KubeadmOptions)(nil),        // 13: slipway.v1alpha1.KubeadmOptions
+	(*KubeadmFeatureGate)(nil),    // 14: slipway.v1alpha1.KubeadmFeatureGate
+	(*KubeadmBootstrapToken)(nil), // 15: slipway.v1alpha1.KubeadmBootstrapToken
+	(*KubeadmTimeouts)(nil),       // 16: slipway.v1alpha1.KubeadmTimeouts
+	(*K0SOptions)(nil),            // 17: slipway.v1alpha1.K0sOptions
+	(*KubeadmPatch)(nil),          // 18: slipway.v1alpha1.KubeadmPatch
+	(*Extension)(nil),             // 19: slipway.v1alpha1.Extension
+	(*Imported)(nil),              // 20: slipway.v1alpha1.Imported
+	(*Target)(nil),                // 21: slipway.v1alpha1.Target
+	(*OperatingSystem)(nil),       // 22: slipway.v1alpha1.OperatingSystem
+	(*Kubernetes)(nil),            // 23: slipway.v1alpha1.Kubernetes
+	(*Commands)(nil),              // 24: slipway.v1alpha1.Commands
+	(*ExecutionPolicy)(nil),       // 25: slipway.v1alpha1.ExecutionPolicy
+	(*Origin)(nil),                // 26: slipway.v1alpha1.Origin
+	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
+	(*SecretReference)(nil),       // 28: slipway.v1alpha1.SecretReference
+	(*durationpb.Duration)(nil),   // 29: google.protobuf.Duration
+	(*SecretValue)(nil),           // 30: slipway.v1alpha1.SecretValue
+	(*Content)(nil),               // 31: slipway.v1alpha1.Content
 }
 var file_slipway_v1alpha1_spec_proto_depIdxs = []int32{
-	8,  // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
-	19, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
-	20, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
-	21, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	22, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
-	10, // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	17, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
-	9,  // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
-	9,  // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
-	23, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
-	18, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
-	7,  // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
-	3,  // 12: slipway.v1alpha1.MachineBootstrapSpec.reporting:type_name -> slipway.v1alpha1.Reporting
-	4,  // 13: slipway.v1alpha1.Reporting.sinks:type_name -> slipway.v1alpha1.ReportSink
-	0,  // 14: slipway.v1alpha1.Reporting.logs:type_name -> slipway.v1alpha1.ReportedLogs
-	24, // 15: slipway.v1alpha1.Reporting.origin:type_name -> slipway.v1alpha1.Origin
-	5,  // 16: slipway.v1alpha1.ReportSink.console:type_name -> slipway.v1alpha1.ConsoleSink
-	6,  // 17: slipway.v1alpha1.ReportSink.put:type_name -> slipway.v1alpha1.PutSink
-	25, // 18: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
-	25, // 19: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
-	1,  // 20: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
-	24, // 21: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
-	20, // 22: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
-	21, // 23: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	22, // 24: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
-	10, // 25: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	11, // 26: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
-	15, // 27: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
-	16, // 28: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
-	12, // 29: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
-	13, // 30: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
-	26, // 31: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
-	27, // 32: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
-	24, // 33: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
-	14, // 34: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
-	27, // 35: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
-	26, // 36: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
-	28, // 37: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
-	24, // 38: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
-	26, // 39: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
-	26, // 40: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
-	26, // 41: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
-	26, // 42: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
-	24, // 43: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
-	27, // 44: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
-	24, // 45: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
-	29, // 46: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
-	29, // 47: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
-	24, // 48: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
-	24, // 49: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
-	50, // [50:50] is the sub-list for method output_type
-	50, // [50:50] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	10, // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
+	21, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
+	22, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
+	23, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	24, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
+	12, // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	19, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
+	11, // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
+	11, // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
+	25, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
+	20, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
+	9,  // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
+	5,  // 12: slipway.v1alpha1.MachineBootstrapSpec.reporting:type_name -> slipway.v1alpha1.Reporting
+	3,  // 13: slipway.v1alpha1.MachineBootstrapSpec.compliance:type_name -> slipway.v1alpha1.Compliance
+	4,  // 14: slipway.v1alpha1.Compliance.waivers:type_name -> slipway.v1alpha1.Waiver
+	26, // 15: slipway.v1alpha1.Compliance.origin:type_name -> slipway.v1alpha1.Origin
+	27, // 16: slipway.v1alpha1.Waiver.expire_time:type_name -> google.protobuf.Timestamp
+	6,  // 17: slipway.v1alpha1.Reporting.sinks:type_name -> slipway.v1alpha1.ReportSink
+	0,  // 18: slipway.v1alpha1.Reporting.logs:type_name -> slipway.v1alpha1.ReportedLogs
+	26, // 19: slipway.v1alpha1.Reporting.origin:type_name -> slipway.v1alpha1.Origin
+	7,  // 20: slipway.v1alpha1.ReportSink.console:type_name -> slipway.v1alpha1.ConsoleSink
+	8,  // 21: slipway.v1alpha1.ReportSink.put:type_name -> slipway.v1alpha1.PutSink
+	28, // 22: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
+	28, // 23: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
+	1,  // 24: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
+	26, // 25: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
+	22, // 26: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
+	23, // 27: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	24, // 28: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
+	12, // 29: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	13, // 30: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
+	17, // 31: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
+	18, // 32: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
+	14, // 33: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
+	15, // 34: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
+	29, // 35: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
+	30, // 36: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
+	26, // 37: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
+	16, // 38: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
+	30, // 39: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
+	29, // 40: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
+	27, // 41: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
+	26, // 42: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
+	29, // 43: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
+	29, // 44: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
+	29, // 45: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
+	29, // 46: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
+	26, // 47: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
+	30, // 48: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
+	26, // 49: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
+	31, // 50: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
+	31, // 51: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
+	26, // 52: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
+	26, // 53: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
+	54, // [54:54] is the sub-list for method output_type
+	54, // [54:54] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_spec_proto_init() }
@@ -1856,27 +2020,28 @@ func file_slipway_v1alpha1_spec_proto_init() {
 	file_slipway_v1alpha1_os_proto_init()
 	file_slipway_v1alpha1_plan_proto_init()
 	file_slipway_v1alpha1_secret_proto_init()
-	file_slipway_v1alpha1_spec_proto_msgTypes[1].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[2].OneofWrappers = []any{
+	file_slipway_v1alpha1_spec_proto_msgTypes[2].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[3].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[4].OneofWrappers = []any{
 		(*ReportSink_Console)(nil),
 		(*ReportSink_Put)(nil),
 	}
-	file_slipway_v1alpha1_spec_proto_msgTypes[5].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[6].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[9].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[10].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[7].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[8].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[11].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[12].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[13].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[14].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[15].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[16].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[17].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_spec_proto_rawDesc), len(file_slipway_v1alpha1_spec_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   17,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
