@@ -166,6 +166,28 @@ async def test_an_operator_can_deny_it() -> None:
         await made.user_data(request())
 
 
+@pytest.mark.parametrize(("logs", "when"), [("", "always"), (", logs: Never", "never")])
+async def test_the_evidence_is_sent_unless_the_spec_says_otherwise(logs: str, when: str) -> None:
+    """The log bundle, which holds it, is sent after a success, too."""
+    reporting = f"reporting: {{sinks: [{{put: {{url: {{name: r, key: u}}, logsUrl: {{name: r, key: l}}}}}}]{logs}}}"
+    asking = request(more=reporting)
+    for key in ("u", "l"):
+        asking.credentials.secrets.add(name="r", key=key, value=b"https://reports.example.com/1")
+    data = (await bootstrapper().user_data(asking)).user_data
+    text = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    assert f"report {when} ".encode() in text
+
+
+async def test_evidence_is_the_last_step() -> None:
+    """It looks at the machine when all else is done, and its place is the field that asks for it."""
+    answer = await bootstrapper().user_data(request(more="commands: {post: [{argv: [echo, done]}]}"))
+    data = answer.user_data
+    text = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode()
+    last = max(text.index("exec echo done"), text.index("belong etcd:etcd"))
+    assert text.index("evidence '") > last
+    assert any(item.origin.path.endswith("spec.compliance") for item in answer.size.items)
+
+
 async def test_without_profiles_nothing_changes() -> None:
     """A spec that asks for none gets the same user data as before."""
     plain = await bootstrapper().user_data(asked(question(f"{{{LINUX}}}", role="Init"), "cloud-init"))

@@ -57,9 +57,10 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         bundle.commands.CopyFrom(spec.commands)
     if agent is not None:
         add_agent(bundle, agent)
-    add_reporting(bundle, spec.reporting if reporting is None else reporting)
+    places = spec.reporting if reporting is None else reporting
+    add_reporting(bundle, places, has_evidence=subject.compliance is not None)
     if subject.compliance is not None and takes_commands:
-        add_compliance(bundle, subject.compliance)
+        add_compliance(bundle, subject.compliance, subject.machine.role)
     if spec.HasField("engine_options"):
         bundle.engine_options.CopyFrom(spec.engine_options)
     bundle.extensions.extend(spec.extensions)

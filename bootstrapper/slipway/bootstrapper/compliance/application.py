@@ -39,7 +39,9 @@ TALOS = "talos"
 
 _ADMISSION = "admission-control-config-file"
 _RATE_LIMIT = "EventRateLimit"
-_STRONG = frozenset({"aescbc", "aesgcm", "kms", "secretbox"})
+STRONG = frozenset({"aescbc", "aesgcm", "kms", "secretbox"})
+"""Providers of the encryption at rest that are strong."""
+
 _CONTROL_PLANE = "kubernetes.control_plane"
 
 
@@ -142,7 +144,7 @@ def _encryption(additions: Additions, name: str, control: Control) -> None:
         additions.add(path, name)
     elif control_plane.HasField("encryption"):
         provider = _first_provider(control_plane.encryption.configuration)
-        if provider and provider not in _STRONG:
+        if provider and provider not in STRONG:
             additions.refuse(name, control, path)
     elif find_argument(additions.spec, API_SERVER, "encryption-provider-config") is None:
         control_plane.encryption.configuration.CopyFrom(encryption_configuration())

@@ -1,6 +1,8 @@
 """What controls need on the machine beyond settings: steps after the bootstrap, each with its control as its origin."""
 
 from slipway.bootstrapper.compliance.application import Applied
+from slipway.bootstrapper.compliance.evidence import evidence_program
+from slipway.bootstrapper.compliance.files import forbidden_bits, paths_of
 from slipway.bootstrapper.compliance.names import origin_of_controls
 from slipway.bootstrapper.compliance.profile import Files
 from slipway.bootstrapper.lowering.linux.shell import script
@@ -9,11 +11,6 @@ from slipway.contract.errors import UnsupportedTarget, Violation
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb
-
-_ETCD = "{etcd}"
-_ETCD_DATA = "/var/lib/etcd"
-_CLASSES = "ugo"
-_BITS = {"r": 4, "w": 2, "x": 1}
 
 
 def check_compliance(compliance: specpb.Compliance, target: clusterpb.Target) -> None:
@@ -28,11 +25,13 @@ def check_compliance(compliance: specpb.Compliance, target: clusterpb.Target) ->
         raise UnsupportedTarget("compliance profiles are for Linux", violations=[wrong])
 
 
-def add_compliance(bundle: bundlepb.BootstrapBundle, applied: Applied) -> None:
-    """Add the steps of a machine's controls to a neutral bundle, behind those of the user."""
+def add_compliance(bundle: bundlepb.BootstrapBundle, applied: Applied, role: clusterpb.Role.ValueType) -> None:
+    """Add the steps of a machine's controls to a neutral bundle, behind those of the user; the last makes evidence."""
     for call, (names, paths) in _repairs(applied).items():
         content = literal(script([[*call, *paths]], programs=["comply"]))
         bundle.commands.post.add(script=content, origin=origin_of_controls(names))
+    content = literal(evidence_program(applied, role))
+    bundle.commands.post.add(script=content, origin=applied.plain.compliance.origin)
 
 
 def _repairs(applied: Applied) -> dict[tuple[str, str], tuple[list[str], list[str]]]:
@@ -46,19 +45,3 @@ def _repairs(applied: Applied) -> dict[tuple[str, str], tuple[list[str], list[st
                 names.append(name)
                 paths += [path for path in paths_of(demand, applied.plain) if path not in paths]
     return {call: (names, paths) for call, (names, paths) in calls.items() if paths}
-
-
-def paths_of(demand: Files, spec: specpb.MachineBootstrapSpec) -> list[str]:
-    """Give the patterns of a demand on this machine: none of etcd's where its servers run elsewhere."""
-    etcd = spec.kubernetes.etcd
-    data = [] if etcd.HasField("external") else [etcd.local.data_dir or _ETCD_DATA]
-    return [path for pattern in demand.files for path in (data if pattern == _ETCD else [pattern])]
-
-
-def forbidden_bits(mode: str) -> str:
-    """Write what chmod takes away so that only the bits of an octal mode stay: "u-x,go-rwx"."""
-    forbidden = {
-        name: "".join(letter for letter, bit in _BITS.items() if not int(digit) & bit)
-        for name, digit in zip(_CLASSES, mode[-3:], strict=True)
-    }
-    return ",".join(f"{name}-{letters}" for name, letters in forbidden.items() if letters)

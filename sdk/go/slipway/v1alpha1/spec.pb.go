@@ -29,7 +29,7 @@ const (
 type ReportedLogs int32
 
 const (
-	// The same as ON_FAILURE.
+	// The same as ON_FAILURE, or as ALWAYS where the spec has compliance profiles.
 	ReportedLogs_REPORTED_LOGS_UNSPECIFIED ReportedLogs = 0
 	// When a step failed for good.
 	ReportedLogs_REPORTED_LOGS_ON_FAILURE ReportedLogs = 1
@@ -447,7 +447,8 @@ type Reporting struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where the events go. The serial console has them in any case.
 	Sinks []*ReportSink `protobuf:"bytes,1,rep,name=sinks,proto3" json:"sinks,omitempty"`
-	// When a log bundle is sent, where a sink takes one and machineadm is there to make it. Unset: on a failure.
+	// When a log bundle is sent, where a sink takes one and machineadm is there to make it. Unset: on a failure; always
+	// where the spec has compliance profiles, since the bundle holds the evidence.
 	Logs *ReportedLogs `protobuf:"varint,2,opt,name=logs,proto3,enum=slipway.v1alpha1.ReportedLogs,oneof" json:"logs,omitempty"`
 	// Where it was written.
 	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
