@@ -32,6 +32,7 @@ API_SERVER = {
     "etcd-keyfile": "/etc/kubernetes/pki/apiserver-etcd-client.key",
     "kubelet-client-certificate": "/etc/kubernetes/pki/apiserver-kubelet-client.crt",
     "kubelet-client-key": "/etc/kubernetes/pki/apiserver-kubelet-client.key",
+    "secure-port": "6443",
     "service-account-key-file": "/etc/kubernetes/pki/sa.pub",
     "tls-cert-file": "/etc/kubernetes/pki/apiserver.crt",
     "tls-private-key-file": "/etc/kubernetes/pki/apiserver.key",
@@ -142,10 +143,10 @@ def hardened(
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("x\n", encoding="ascii")
         (root / path).chmod(mode)
-    data = root / "var/lib/etcd"
-    data.mkdir(parents=True)
-    data.chmod(0o700)
-    os.chown(data, ETCD_ACCOUNT, ETCD_ACCOUNT)
+    for data in (root / "var/lib/etcd", root / "var/lib/etcd/member"):
+        data.mkdir(parents=True)
+        data.chmod(0o700)
+        os.chown(data, ETCD_ACCOUNT, ETCD_ACCOUNT)
     encryption = root / "etc/kubernetes/slipway/encryption"
     encryption.parent.mkdir()
     text = spec.kubernetes.control_plane.encryption.configuration

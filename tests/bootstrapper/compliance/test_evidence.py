@@ -139,14 +139,14 @@ def _listen(made: Hardened, path: str, address: str) -> None:
 
 
 def _spoil_file(made: Hardened, demand: Files) -> None:
-    pattern = demand.files[-1] if demand.files[-1] != "{etcd}" else "/var/lib/etcd"
+    pattern = demand.files[-1].replace("{etcd}", "/var/lib/etcd")
     place = made.node.root / pattern[1:].replace("*.conf", "x.conf").replace("*", "x")
     place.parent.mkdir(parents=True, exist_ok=True)
     if not place.exists():
         place.write_text("x\n", encoding="ascii")
         place.chmod(0o600)
     if demand.mode:
-        place.chmod(place.stat().st_mode | 0o004)
+        place.chmod(0o777)
     else:
         os.chown(place, 1, 1)
 

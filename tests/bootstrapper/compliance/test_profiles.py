@@ -28,6 +28,22 @@ def test_every_automated_recommendation_is_checked() -> None:
     assert [id_ for id_ in AUTOMATED if not controls[id_].requires] == LEFT_TO_PEOPLE
 
 
+# Category I of the STIG, V2R6.
+CATEGORY_I = {
+    *(f"V-{number}" for number in (242381, 242383, 242387, 242390, 242391, 242392, 242397, 242415, 242434, 242436)),
+    *(f"V-{number}" for number in (242437, 245542, 245543, 245544, 254800, 254801, 274882, 274883)),
+}
+
+
+def test_category_one_is_what_the_stig_says() -> None:
+    """The profile of category I has its findings, all rated high, and category II has both."""
+    profile = profiles()["disa-stig-kubernetes"]
+    high = {control.id for control in profile.of_level("cat-1")}
+    assert high == CATEGORY_I
+    assert {control.severity for control in profile.of_level("cat-1")} == {"high"}
+    assert high < {control.id for control in profile.of_level("cat-2")}
+
+
 def test_a_level_has_what_those_before_it_have() -> None:
     """Level 2 adds to level 1."""
     profile = profiles()["cis-kubernetes-1.10"]

@@ -94,8 +94,10 @@ def apply_profiles(
             _apply(additions, name, control, demand)
     settings.write()
     _name_origins(additions, plain)
+    # Entries of the system's lists say by their own origin where they come from; their paths change in a bundle.
     places, shared = (
-        {path: tuple(names) for path, names in by_path.items()} for by_path in (additions.places, additions.shared)
+        {path: tuple(names) for path, names in by_path.items() if not path.startswith("os.")}
+        for by_path in (additions.places, additions.shared)
     )
     return Applied(plain, selection, places, shared, tuple(additions.violations))
 

@@ -12,8 +12,8 @@ _BITS = {"r": 4, "w": 2, "x": 1}
 def paths_of(demand: Files, spec: specpb.MachineBootstrapSpec) -> list[str]:
     """Give the patterns of a demand on this machine: none of etcd's where its servers run elsewhere."""
     etcd = spec.kubernetes.etcd
-    data = [] if etcd.HasField("external") else [etcd.local.data_dir or _ETCD_DATA]
-    return [path for pattern in demand.files for path in (data if pattern == _ETCD else [pattern])]
+    data = "" if etcd.HasField("external") else etcd.local.data_dir or _ETCD_DATA
+    return [pattern.replace(_ETCD, data) for pattern in demand.files if data or _ETCD not in pattern]
 
 
 def forbidden_bits(mode: str) -> str:

@@ -24,7 +24,7 @@ class Rule(Row):
         equals: it is this.
         includes: it is a list, with commas between, with this in it.
         excludes: it is a list in which none of these is.
-        among: it is a list of these only; where a spec has none, all of them are set.
+        among: it is a list of these only; all of them are set where a spec has none, and there is no `value`.
         at_least: it is a number that is not smaller.
         present: it is there, whatever it is; or it is not.
         or_unset: it may be missing.
@@ -66,7 +66,7 @@ class Rule(Row):
     @property
     def default(self) -> Scalar | tuple[str, ...] | None:
         """What is set where a spec has no value; None for nothing."""
-        return self.among or self.value
+        return self.value if self.value is not None else self.among or None
 
     def accepts(self, observed: str | None) -> bool:
         """Judge a value; None for one that is not there."""
