@@ -90,11 +90,25 @@ async def test_sizes_name_the_controls() -> None:
 
 
 async def test_a_refusal_names_the_control() -> None:
-    """k0s takes no configuration of the kubelet: the controls that ask for it are named."""
-    error = await refused(request(role="Worker", more="kubernetes: {engine: k0s}"))
+    """The kubeadm of 1.24 has no way for a configuration of the kubelet: the controls that ask for it are named."""
+    asking = request(role="Worker")
+    asking.subject.cluster.kubernetes_version = "v1.24.0"
+    error = await refused(asking)
     assert isinstance(error, UnsupportedFeature)
     assert any(violation.path.startswith(f"compliance: {CIS}/4.2.") for violation in error.violations)
     check(error)
+
+
+@pytest.mark.parametrize("role", ["Init", "Worker"])
+async def test_an_engine_without_a_configuration_of_the_kubelet_gets_arguments(role: str) -> None:
+    """k0s is given the same settings as arguments, and they have the controls as their place."""
+    text = (await rendered(role=role, more="kubernetes: {engine: k0s}")).decode()
+    for argument in ("--anonymous-auth=false", "--pod-max-pids=4096", "--streaming-connection-idle-timeout=5m"):
+        assert argument in text, argument
+    asking = request(role=role, more="kubernetes: {engine: k0s}")
+    answer = await explain(bootstrapper(), bootstrappb.ExplainRequest(subject=asking.subject))
+    places = {row.origin.path for row in answer.rows if row.feature == "kubernetes.node.kubelet_arguments"}
+    assert f"{CIS}/4.2.13" in places
 
 
 async def test_a_conflict_names_the_field_and_the_control() -> None:

@@ -78,8 +78,15 @@ class Layers:
             control.made_by.extend(origin.made_by)
             return [control]
         places = self._written_origins(path, origin, feature)
-        shared = _named(self.shared, path)
-        return places if shared is None else [*places, shared]
+        shared = _named(self.shared, path) or self._below(path, feature)
+        return places if shared is None else [shared, *places]
+
+    def _below(self, path: str, feature: str) -> diagnosticpb.Origin | None:
+        """Give the controls that have set a part of a field which the user has, where the feature tells the part."""
+        if feature == path or not within(feature, path.removeprefix("intent.")):
+            return None
+        names = [name for place, controls in self.controls.items() if within(place, feature) for name in controls]
+        return origin_of_controls(names) if names else None
 
     def _written_origins(self, path: str, origin: diagnosticpb.Origin, feature: str) -> list[diagnosticpb.Origin]:
         merged = self._merged.get((origin.document, origin.path))

@@ -1,6 +1,6 @@
 """Checks the three parts of a question (spec, cluster, machine) before anything is made of them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -110,7 +110,7 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
                 for violation in applied.violations
                 for place in layers.written(violation.path)
             ]
-            layers.controls, layers.shared = applied.places, applied.shared
+            layers.controls, layers.shared = places_of(applied, machine.role), applied.shared
         # A profile may refer to the cluster's own secrets, which no person can.
         merged = [
             *structure.violations(applied.plain if applied else effective),
@@ -136,13 +136,36 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
     return CheckedSubject(effective, cluster, machine, layers, diagnostics=tuple(remarks), compliance=applied)
 
 
-def as_seen_by(subject: CheckedSubject, target: clusterpb.Target) -> CheckedSubject:
-    """Give a machine without what its profiles add and its operating system does by itself."""
-    if subject.compliance is None or target.distribution != TALOS:
+def places_of(applied: Applied, role: clusterpb.Role.ValueType) -> Mapping[str, Sequence[str]]:
+    """Give the controls by the field paths that they set, whether settings of the kubelet are arguments or not."""
+    spec = specpb.MachineBootstrapSpec()
+    spec.CopyFrom(applied.plain)
+    other = apply_profiles(spec, role, kubelet_arguments=True)
+    return {**(other.places if other else {}), **applied.places}
+
+
+def as_seen_by(
+    subject: CheckedSubject, target: clusterpb.Target, *, kubelet_configuration: bool = True
+) -> CheckedSubject:
+    """Give a machine whose profiles are applied as its operating system and its engine take them.
+
+    Args:
+        subject: the machine.
+        target: what it runs; Talos does some of it by itself.
+        kubelet_configuration: the engine takes a configuration of the kubelet; else its arguments say the same.
+    """
+    view = TALOS if target.distribution == TALOS else ""
+    if subject.compliance is None or (kubelet_configuration and not view):
         return subject
     spec = specpb.MachineBootstrapSpec()
     spec.CopyFrom(subject.compliance.plain)
-    return replace(subject, spec=spec, compliance=apply_profiles(spec, subject.machine.role, view=TALOS))
+    if subject.spec.kubernetes.HasField("engine"):
+        # It may be another one than the spec's, for a comparison of engines.
+        spec.kubernetes.engine = subject.spec.kubernetes.engine
+    applied = apply_profiles(
+        spec, subject.machine.role, view=view, kubelet_arguments=not (kubelet_configuration or view)
+    )
+    return replace(subject, spec=spec, compliance=applied)
 
 
 def _written(layers: Layers, path: str) -> list[str]:

@@ -65,7 +65,11 @@ class Applied:
 
 
 def apply_profiles(
-    spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.ValueType, *, view: str = ""
+    spec: specpb.MachineBootstrapSpec,
+    role: clusterpb.Role.ValueType,
+    *,
+    view: str = "",
+    kubelet_arguments: bool = False,
 ) -> Applied | None:
     """Apply the profiles of a spec whose overrides are applied, in place; None where it has none.
 
@@ -73,6 +77,7 @@ def apply_profiles(
         spec: the spec of a machine; changed.
         role: of the machine.
         view: TALOS leaves out what that system does by itself.
+        kubelet_arguments: settings of the kubelet become arguments, for an engine that takes no configuration of it.
     """
     if not spec.compliance.profiles:
         return None
@@ -84,7 +89,7 @@ def apply_profiles(
     # What decides where the rest is put comes first; what an operating system may do by itself comes last, so that
     # the field paths of all others are the same for every system.
     demands.sort(key=lambda entry: (_order(entry[2]), _is_own(entry[2])))
-    settings = KubeletSettings(additions)
+    settings = KubeletSettings(additions, by_arguments=kubelet_arguments)
     for name, control, demand in demands:
         if view and _is_own(demand):
             continue

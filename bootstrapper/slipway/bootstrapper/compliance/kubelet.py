@@ -12,14 +12,19 @@ from slipway.contract.yaml_source import load_documents
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 
 CONFIGURATION = "kubernetes.node.kubelet_configuration"
+ARGUMENTS = "kubernetes.node.kubelet_arguments"
 
 
 class KubeletSettings:
     """The KubeletConfiguration of a spec as a tree, and its arguments."""
 
-    def __init__(self, additions: Additions) -> None:
-        """Read it; a document that is invalid stays as it is, and is refused elsewhere."""
+    def __init__(self, additions: Additions, *, by_arguments: bool = False) -> None:
+        """Read it; a document that is invalid stays as it is, and is refused elsewhere.
+
+        With `by_arguments` settings are added as arguments, for an engine that takes no configuration.
+        """
         self._additions = additions
+        self._by_arguments = by_arguments
         self._node = additions.spec.kubernetes.node
         self._had = self._node.HasField("kubelet_configuration")
         self._tree: dict[str, Any] | None = _read(self._node.kubelet_configuration) if self._had else {}
@@ -29,8 +34,11 @@ class KubeletSettings:
         """Apply what a control demands."""
         for index, argument in enumerate(self._node.kubelet_arguments):
             if demand.flag and argument.name == demand.flag and not argument.segments:
-                path = f"kubernetes.node.kubelet_arguments[{index}]"
+                path = f"{ARGUMENTS}[{index}]"
                 self._additions.settle(name, control, demand, path=path, observed=argument.value)
+        if self._by_arguments:
+            self._add_argument(name, demand)
+            return
         if not demand.kubelet or self._tree is None:
             return
         observed = _value(self._tree, demand.kubelet.split("."))
@@ -60,6 +68,11 @@ class KubeletSettings:
         for names in self._added.values():
             for name in names:
                 self._additions.add(CONFIGURATION, name, shared=self._had)
+
+    def _add_argument(self, name: str, demand: Kubelet) -> None:
+        if demand.flag and demand.default is not None and not self._has_argument(demand.flag):
+            self._node.kubelet_arguments.add(name=demand.flag, value=text_of(demand.default))
+            self._additions.add(f"{ARGUMENTS}[{len(self._node.kubelet_arguments) - 1}]", name)
 
     def _has_argument(self, flag: str) -> bool:
         return bool(flag) and any(argument.name == flag for argument in self._node.kubelet_arguments)
