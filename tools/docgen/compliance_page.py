@@ -40,7 +40,7 @@ def _section(profile: Profile) -> str:
     heads = [
         "Control",
         "Title",
-        *(["Severity"] if any(one.severity for one in profile.controls) else []),
+        *(["Severity"] if any(control.severity for control in profile.controls) else []),
         "Level",
         "On",
     ]

@@ -15,12 +15,12 @@ from slipway.cli.compliance_results import RESULTS, Result, counts, noteworthy, 
 from slipway.cli.evidence_file import Evidence, evidence_of
 from slipway.cli.exit_codes import FAILED
 from slipway.cli.failures import reported
-from slipway.cli.output import emit, note, say, say_bytes, show, table
+from slipway.cli.options import output_option
+from slipway.cli.output import emit, note, say, show, table
 from slipway.cli.report_client import ReportClient, Server, optional_report_options, server_from
 from slipway.contract.errors import SlipwayError
 from slipway.diagnosis.log_files import LARGEST, LogError
 
-_OUTPUTS = ("table", "json", "yaml", "junit")
 _BAD = ("fail", "missing")
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -42,12 +42,18 @@ def compliance() -> None:
 )  # fmt: skip
 @optional_report_options
 @click.option("--all", "every", is_flag=True, help="List the controls that are met, too.")
-@click.option(
-    "-o", "--output", type=click.Choice(_OUTPUTS), default="table", show_default=True, help="How to print it."
-)
+@click.option("--junit", default=None, type=_FILE, metavar="FILE", help="Write the results there as JUnit XML, too.")
+@output_option()
 @reported
-def report(
-    *, machine: str, files: tuple[Path, ...], earlier: tuple[Path, ...], every: bool, output: str, **values: Any
+def report(  # noqa: PLR0913  # the options of a command
+    *,
+    machine: str,
+    files: tuple[Path, ...],
+    earlier: tuple[Path, ...],
+    every: bool,
+    junit: Path | None,
+    output: str,
+    **values: Any,
 ) -> None:
     """Show which controls of their profiles machines meet, with waivers, and what has changed.
 
@@ -67,7 +73,7 @@ def report(
     Examples:
       slipway compliance report -f evidence.json
       slipway compliance report -f logs.tar.gz --before evidence-of-may.json
-      slipway compliance report --server gateway:9444 --tls-cert-dir certs -o junit
+      slipway compliance report --server gateway:9444 --tls-cert-dir certs --junit controls.xml
 
     \b
     Exit codes:
@@ -84,6 +90,8 @@ def report(
         sys.exit(FAILED)
     machines = [_Machine(entry, results_of(entry, now=now, before=before.get(entry.hostname))) for entry in chosen]
     _print(machines, output, every=every)
+    if junit is not None:
+        junit.write_bytes(as_junit((entry.evidence.hostname, entry.results) for entry in machines))
     if any(result.result in _BAD for entry in machines for result in entry.results):
         sys.exit(FAILED)
 
@@ -95,9 +103,7 @@ class _Machine:
 
 
 def _print(machines: Sequence[_Machine], output: str, *, every: bool) -> None:
-    if output == "junit":
-        say_bytes(as_junit((machine.evidence.hostname, machine.results) for machine in machines))
-    elif output == "table":
+    if output == "table":
         for machine in machines:
             _show(machine.evidence, machine.results, every=every)
     else:
@@ -131,22 +137,22 @@ def _row(result: Result) -> list[str]:
 
 
 def _of_files(paths: Sequence[Path]) -> list[Evidence]:
-    found: list[Evidence] = []
+    collected: list[Evidence] = []
     for path in paths:
         try:
             with path.open("rb") as file:
-                found += evidence_of(path.name, file.read(LARGEST + 1))
+                collected += evidence_of(path.name, file.read(LARGEST + 1))
         except OSError as error:
             raise click.ClickException(f"{path}: {error.strerror}") from None
         except LogError as error:
             raise click.ClickException(str(error)) from None
-    return found
+    return collected
 
 
 async def _of_server(server: Server, machine: str) -> list[Evidence]:
     """Give the evidence of the machines that a server has log bundles of; note each that has none."""
     client = ReportClient(server)
-    found: list[Evidence] = []
+    collected: list[Evidence] = []
     try:
         for entry in await client.reports(machine=machine):
             name = f"{entry.machine.cluster}/{entry.machine.name}"
@@ -156,7 +162,7 @@ async def _of_server(server: Server, machine: str) -> list[Evidence]:
                 note(f"{name}: {error}")
                 continue
             # The server knows the Machine's name; a host may be called otherwise.
-            found += [each.model_copy(update={"hostname": name}) for each in evidence[:1]]
+            collected += [each.model_copy(update={"hostname": name}) for each in evidence[:1]]
     finally:
         await client.close()
-    return found
+    return collected

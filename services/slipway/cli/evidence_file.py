@@ -64,12 +64,12 @@ def evidence_of(name: str, data: bytes) -> Sequence[Evidence]:
         LogError: the file cannot be read, holds no evidence, or evidence that is damaged.
     """
     logs = [log for log in logs_of(name, data) if not log.member or log.name.endswith(_MEMBER)]
-    found = [_parsed(log.name, log.text or "") for log in logs]
-    if not found:
+    collected = [_parsed(log.name, log.text or "") for log in logs]
+    if not collected:
         raise LogError(
             f"{name}: holds no evidence; has the machine compliance profiles, and was its bootstrap complete?"
         )
-    return found
+    return collected
 
 
 def _parsed(name: str, text: str) -> Evidence:

@@ -125,8 +125,9 @@ def test_junit_has_a_case_for_each_control(file: Path) -> None:
     file.write_text(
         evidence(("4.2.6", "fail"), ("4.1.3", "not-applicable"), ("4.2.7", "fail"), waivers=(waiver("4.2.7"),))
     )
-    made = run("-f", file, "-o", "junit")
-    (suite,) = ET.fromstring(made.stdout)
+    target = file.with_name("controls.xml")
+    assert run("-f", file, "--junit", target).exit_code == 1
+    (suite,) = ET.fromstring(target.read_text(encoding="utf-8"))
     assert (suite.attrib["name"], suite.attrib["failures"], suite.attrib["skipped"]) == ("worker-1", "1", "3")
     failed = [case.attrib["name"] for case in suite if case.find("failure") is not None]
     assert failed == ["4.2.6 The kubelet keeps its chains of firewall rules"]
