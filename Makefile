@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster bench-reports engines image image-check docs kubernetes-types cluster cluster-real cluster-down machineadm constraints clean
+.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster bench-reports pictures engines image image-check docs kubernetes-types cluster cluster-real cluster-down machineadm constraints clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | column -ts $$'\t'
@@ -83,6 +83,10 @@ docs: .venv/ready ## Generate the reference pages and the custom resource defini
 	@$(BIN)/python -m tools.docgen
 	@$(BIN)/python -m tools.crdgen
 
+pictures: .venv/ready ## Take the pictures of the web page in docs/images again
+	@$(BIN)/python -m tools.oracles.build browser
+	@SLIPWAY_WRITE_PICTURES=1 $(BIN)/python -m pytest -q tests/services/node_gateway/web/test_pictures.py
+
 kubernetes-types: .venv/ready ## Write the table of Kubernetes' types again, from its Go modules; needs Go
 	@$(BIN)/python -m tools.kubernetes_types
 
@@ -102,7 +106,7 @@ constraints: .venv/ready ## Pin the newest versions that pyproject.toml allows, 
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-package slipway-sdk --no-annotate --no-header --quiet --upgrade --output-file constraints.txt
-	@$(BIN)/uv pip compile pyproject.toml --extra directory --universal --python-version 3.11 --generate-hashes \
+	@$(BIN)/uv pip compile pyproject.toml --extra directory --extra otlp --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-package slipway-sdk --no-annotate --no-header --quiet --constraint constraints.txt --output-file runtime.txt
 
 clean: ## Remove everything that was generated

@@ -129,6 +129,24 @@ func (p *plan) segments(place, text string) ([]*pb.Segment, error) {
 	return segments, nil
 }
 
+// ownFile adds a file that the provider writes: its path and its parts are in no field of the user's, so that a refusal
+// names the part of the config that it is made of and the file, or the Secret.
+func (p *plan) ownFile(place, path string, mode uint32, segments ...*pb.Segment) {
+	field := fmt.Sprintf("spec.os.files[%d]", len(p.request.Spec.Os.Files))
+	name := fmt.Sprintf("%s (file %s)", place, path)
+	p.file(name, path, mode, segments...)
+	for _, part := range []string{".path", ".mode", ".content"} {
+		p.names[field+part] = name
+	}
+	for index, segment := range segments {
+		part := fmt.Sprintf("%s.content.segments[%d]", field, index)
+		p.names[part] = name
+		if reference := segment.GetSecretRef(); reference != nil {
+			p.names[part] = secretName(reference.GetName(), reference.GetKey())
+		}
+	}
+}
+
 // file adds a file to the request, and remembers which field it is for.
 func (p *plan) file(place, path string, mode uint32, segments ...*pb.Segment) *pb.File {
 	system := p.request.Spec.Os
@@ -160,11 +178,13 @@ func (p *plan) add(name, key string, value []byte) *pb.Segment {
 	if !p.given[name+"/"+key] {
 		p.given[name+"/"+key] = true
 		place := fmt.Sprintf("secrets.secrets[%d]", len(p.request.Secrets.Secrets))
-		p.names[place] = fmt.Sprintf("Secret %s: data[%s]", name, key)
+		p.names[place] = secretName(name, key)
 		p.request.Secrets.Secrets = append(p.request.Secrets.Secrets, &pb.Secret{Name: name, Key: key, Value: value})
 	}
 	return &pb.Segment{Value: &pb.Segment_SecretRef{SecretRef: &pb.SecretReference{Name: &name, Key: &key}}}
 }
+
+func secretName(name, key string) string { return fmt.Sprintf("Secret %s: data[%s]", name, key) }
 
 // etcdProxyManifest fills in the provider's own template.
 func etcdProxyManifest(server bootstrapv1.KThreesServerConfig) (*pb.Segment, error) {

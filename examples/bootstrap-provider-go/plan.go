@@ -28,7 +28,9 @@ func newPlan(w *world, target *pb.Target, provisioner string) (*plan, error) {
 	p := &plan{world: w, given: map[string]bool{}, names: map[string]string{
 		// What is the config's as a whole; the parts below have longer names.
 		"machineName": "the Machine's metadata.name", "spec.os": "spec", "spec.commands": "spec", "spec.plan": "spec",
-		"spec.target": "the target", "spec.provisioner": "--provisioner", "spec.os.files": "spec.files",
+		"spec.target": "the flags of the target", "spec.target.osFamily": "--os-family",
+		"spec.target.distribution": "--distribution", "spec.target.osVersion": "--os-version",
+		"spec.target.infrastructure": "--infrastructure", "spec.provisioner": "--provisioner", "spec.os.files": "spec.files",
 	}}
 	name, uid := w.machine.Name, string(w.machine.UID)
 	p.request = &pb.ProvisionRequest{
@@ -65,7 +67,7 @@ func (p *plan) certificates() error {
 			if err != nil {
 				return err
 			}
-			p.file("spec", half.path, half.mode, reference)
+			p.ownFile("spec", half.path, half.mode, reference)
 		}
 	}
 	return nil
@@ -77,7 +79,7 @@ func (p *plan) etcdProxy() error {
 		return nil
 	}
 	text, err := etcdProxyManifest(p.world.config.Spec.ServerConfig)
-	p.file("spec.serverConfig", etcd.EtcdProxyDaemonsetYamlLocation, 0o640, text)
+	p.ownFile("spec.serverConfig", etcd.EtcdProxyDaemonsetYamlLocation, 0o640, text)
 	return err
 }
 
@@ -106,7 +108,7 @@ func (p *plan) config() error {
 	}
 	token.Encoding = pb.SpliceEncoding_SPLICE_ENCODING_JSON_STRING.Enum()
 	segments = append(segments, literal("token: "), token, literal("\n"))
-	p.file("spec", k3s.DefaultK3sConfigLocation, 0o640, segments...)
+	p.ownFile("spec", k3s.DefaultK3sConfigLocation, 0o640, segments...)
 	return nil
 }
 

@@ -59,7 +59,7 @@ class Loopback:
             self._run(name, module)
         credentials = f"--credentials-dir={self.folder / 'credentials'}"
         self._run(
-            "bootstrapper", "slipway.bootstrapper", _NAMES, credentials, "--callers=spiffe://slipway/client/client"
+            "bootstrapper", "slipway.bootstrap_server", _NAMES, credentials, "--callers=spiffe://slipway/client/client"
         )
 
     def stop(self) -> dict[str, int]:

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from slipway.certificates.authority import PROVISIONER
-from tools.image.check import PROVISIONERS, SERVICES
+from tools.image.check import ALONE, PROVISIONERS, SERVICES
 from tools.image.compose import FILE, Project
 
 pytestmark = pytest.mark.engine
@@ -20,10 +20,13 @@ def services(compose: None) -> dict[str, Any]:
     return found
 
 
-def test_it_holds_six_services_and_who_serves_them(services: dict[str, Any]) -> None:
-    """Six run on; one makes certificates; one is the command line, which does not start by itself."""
+def test_one_service_runs_by_default(services: dict[str, Any]) -> None:
+    """Beside who makes its certificates; all others are of the profile "all", the command line is for people."""
     assert set(services) == {*SERVICES, *_BY_PERSONS}
     assert services["cli"]["profiles"] == ["cli"]
+    profiles = {name: service.get("profiles", []) for name, service in services.items() if name != "cli"}
+    assert {name for name, chosen in profiles.items() if not chosen} == {ALONE, "certificates"}
+    assert {name for name, chosen in profiles.items() if chosen == ["all"]} == set(SERVICES) - {ALONE}
     assert {service["image"] for service in services.values()} == {"slipway:latest"}
 
 
@@ -48,15 +51,15 @@ def test_a_service_is_watched_and_given_its_time(services: dict[str, Any], name:
     assert one["init"] is True
     assert one["stop_grace_period"] == "35s"
     assert one["depends_on"]["certificates"]["condition"] == "service_completed_successfully"
-    assert name == "registry" or one["depends_on"]["registry"]["condition"] == "service_healthy"
+    assert name in (ALONE, "registry") or one["depends_on"]["registry"]["condition"] == "service_healthy"
 
 
 @pytest.mark.parametrize("name", [*SERVICES, "cli"])
 def test_everybody_sees_their_own_key_alone(services: dict[str, Any], name: str) -> None:
-    """One volume of certificates each, read-only; only the bootstrapper has another one, for clusters' secrets."""
+    """One volume of certificates each, read-only; only bootstrappers have another one, for clusters' secrets."""
     mounts = {mount["source"]: mount for mount in services[name]["volumes"]}
     own = f"certificates-{'client' if name == 'cli' else name}"
-    assert set(mounts) == ({own, "credentials"} if name == "bootstrapper" else {own})
+    assert set(mounts) == ({own, "credentials"} if name in (ALONE, "bootstrapper") else {own})
     assert mounts[own]["read_only"] is True
     assert mounts[own]["target"] == "/certs"
 
@@ -75,10 +78,10 @@ def test_everybody_gets_a_certificate_where_they_look_for_it(services: dict[str,
     assert reached == {name: name for name in SERVICES}
 
 
-def test_only_two_doors_open_and_to_this_machine_only(services: dict[str, Any]) -> None:
-    """Registry and bootstrapper are published on loopback; everybody else has no way out or in."""
+def test_only_three_ports_are_published_and_to_this_machine_only(services: dict[str, Any]) -> None:
+    """Registry and bootstrappers are published on loopback; provisioners reach nothing outside their network."""
     published = {name: service["ports"] for name, service in services.items() if "ports" in service}
-    assert set(published) == {"registry", "bootstrapper"}
+    assert set(published) == {ALONE, "registry", "bootstrapper"}
     assert {port["host_ip"] for ports in published.values() for port in ports} == {"127.0.0.1"}
     for name in PROVISIONERS:
         assert set(services[name]["networks"]) == {"services"}

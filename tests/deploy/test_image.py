@@ -31,7 +31,7 @@ _OWN_MEGABYTES = 140
 @pytest.mark.engine
 @pytest.mark.timeout(420)
 def test_the_compose_file_keeps_its_promises(image: str) -> None:
-    """Six healthy services, machines rendered, strangers kept out, renewal, restart, a clean end, nothing left."""
+    """One service, or seven; machines rendered, strangers kept out, renewal, restart, a clean end, nothing left."""
     assert check(image).wrong == []
 
 

@@ -19,7 +19,7 @@ TOLD = re.compile(
 )
 JUDGES = (
     "cloud-init", "ignition", "qemu", "talos", "kubeadm", "windows", "checkers", "containerd", "kubeadm-provider",
-    "k3s-provider", "directory",
+    "k3s-provider", "directory", "browser",
 )  # fmt: skip
 MODULES = ("containerd", "containerd_daemon", "ignition", "k3s_provider", "kubebox", "kubeadm_provider", "talos")
 PACKAGES = {"trixie": ("cloud-init", "systemd"), "bookworm": ("cloud-init", "systemd"), "machine": ("ignition",)}

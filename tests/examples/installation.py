@@ -63,7 +63,7 @@ class Installation:
         else:
             kept = f"--credentials-dir={self.folder / 'credentials'}"
             callers = "--callers=spiffe://slipway/client/client"
-            self.run(name, [sys.executable, "-m", "slipway.bootstrapper", allowed, kept, callers])
+            self.run(name, [sys.executable, "-m", "slipway.bootstrap_server", allowed, kept, callers])
 
     def run(self, name: str, command: Sequence[str]) -> None:
         """Start a program with the flags that every program of the contract takes."""

@@ -22,7 +22,7 @@ async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
         flags = ["--registry-address", services.registry, "--credentials-dir", str(services.credentials)]
         flags += ["--allowed-provisioners", "pair,stopped,versions,refusing,lasting,scripted"]
         flags += ["--render-timeout-seconds", str(RENDER_SECONDS)]
-        await services.run("bootstrapper", "slipway.bootstrapper", services.bootstrapper, *flags)
+        await services.run("bootstrapper", "slipway.bootstrap_server", services.bootstrapper, *flags)
         await until(made.answers, START_SECONDS)
         yield made
     finally:

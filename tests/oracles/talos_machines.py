@@ -118,7 +118,7 @@ def flat(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def material(value: Any) -> Any:
-    """What a PEM text, in base64 or not, is; anything else as it stands. Keys are told apart by their public halves."""
+    """What a PEM text, in base64 or not, is; anything else as it stands. The public half identifies a key."""
     if not isinstance(value, str):
         return value
     pem = value if value.startswith("-----BEGIN") else _decoded(value)

@@ -4,6 +4,7 @@ The provider is cluster-api-k3s: its published reconciler on one side, the examp
 other. Both user data are booted by real cloud-init.
 """
 
+import base64
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -114,6 +115,22 @@ def test_what_the_provider_itself_cannot_read_is_refused_by_field(
     answer = ask(server, "files-worker", "cloud-init", given=given.replace(old, new))
     assert (answer.status, answer.data) == (1, b"")
     assert f"{field}: " in answer.said
+
+
+def test_a_refusal_of_the_providers_own_file_names_what_it_is_made_of(server: str) -> None:
+    """The user has written neither the file nor its path: the Secret, and the config as a whole, lead further."""
+    documents = manifests("files-worker")
+    token = base64.b64encode(TOKEN.encode())
+    assert token in documents
+    answer = ask(server, "files-worker", "cloud-init", given=documents.replace(token, base64.b64encode(b"\xff\xfe")))
+    assert (answer.status, answer.data) == (1, b"")
+    assert "\nSecret tern-token: data[value]: refers to a secret that is no UTF-8" in answer.said
+    answer = ask(server, "files-worker", "windows", "--os-family=windows")
+    assert answer.status == 1
+    assert "\nspec (file /etc/rancher/k3s/config.yaml): " in answer.said
+    answer = ask(server, "files-worker", "ignition", "--os-family=windows")
+    assert answer.status == 1
+    assert "\n--os-family: " in answer.said
 
 
 def test_the_list_of_differences_does_not_grow_unseen() -> None:

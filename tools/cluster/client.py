@@ -90,11 +90,11 @@ class Client:
         return self._kinds[api_version, name]
 
     def get(self, api_version: str, kind: str, name: str, *, namespace: str = "default") -> Object:
-        """Read an object; ``Refused`` with 404 when there is none."""
+        """Read an object; ``Refused`` with 404 if it does not exist."""
         return self.request("GET", self.kind(api_version, kind).path(namespace=namespace, name=name))
 
     def find(self, api_version: str, kind: str, name: str, *, namespace: str = "default") -> Object | None:
-        """Read an object, or give None when there is none."""
+        """Read an object, or give None if it does not exist."""
         try:
             return self.get(api_version, kind, name, namespace=namespace)
         except Refused as refused:

@@ -20,6 +20,7 @@ from tools.demo.failover import failover_act
 from tools.demo.findings import Findings
 from tools.demo.machines import machines_act
 from tools.demo.reading import reading_act
+from tools.demo.summary import show_summary
 
 OUT = Path("out")
 
@@ -41,7 +42,7 @@ async def demo(screen: Console, findings: Findings) -> None:
                 _act(screen, 5, "a provisioner is killed and replaced")
                 await failover_act(services, backend, screen, findings)
                 _act(screen, 6, "the neutral bundle, without its secrets")
-                await bundle_act(backend, screen, findings)
+                await bundle_act(backend, screen, findings, OUT)
             finally:
                 await backend.close()
         finally:
@@ -86,6 +87,9 @@ def main() -> None:
     finally:
         findings.note("seconds", round(time.perf_counter() - started, 1))
         findings.write(OUT / ACCOUNT)
+    screen.print()
+    screen.rule("[bold]In short", align="left", style="dim")
+    show_summary(screen, findings)
     for wrong in findings.wrong:
         screen.print(f"not as expected: {wrong}", style="red")
     if findings.wrong:

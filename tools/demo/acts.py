@@ -1,6 +1,7 @@
-"""What nobody else shows: the matrix, a refusal before any machine exists, and a bundle that can be shown around."""
+"""What no other command shows: the matrix, a refusal before any machine exists, and a bundle without its secrets."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -21,6 +22,8 @@ WORKER = "harbour-worker"
 SECRET_WORDS = ("PRIVATE KEY", "BEGIN CERTIFICATE")
 _SHOWN = ("machine", "os", "intent", "secrets")
 _FACTS = ("role", "kubernetesVersion", "cluster")
+_MOST_LINES = 16
+"""Of YAML on the screen: what it looks like, and no page of it."""
 
 
 async def explain_act(backend: RemoteBackend, screen: Console, findings: Findings) -> None:
@@ -56,15 +59,20 @@ async def refusal_act(backend: RemoteBackend, screen: Console, findings: Finding
     findings.expect(False, "Talos took a user account")  # reaching this line is the failure
 
 
-async def bundle_act(backend: RemoteBackend, screen: Console, findings: Findings) -> None:
-    """Show a neutral bundle without its secrets."""
+async def bundle_act(backend: RemoteBackend, screen: Console, findings: Findings, out: Path) -> None:
+    """Show the beginning of a neutral bundle without its secrets, and write the whole."""
     question = example("native.yaml", machines=(WORKER,)).questions[0]
     answer = await backend.bundle(bootstrappb.GetBundleRequest(subject=question.subject))
     tree = encode(answer.bundle)
+    whole, lines = dump(readable(tree)), dump(readable(_part(tree))).splitlines()
+    file = out / WORKER / "bundle.yaml"
+    file.write_text(whole, encoding="utf-8")
     screen.print("What a provisioner gets, in part; in place of each secret stands its size:\n")
-    screen.print(Syntax(dump(readable(_part(tree))).rstrip(), "yaml", background_color="default", theme="ansi_dark"))
+    part = "\n".join(lines[:_MOST_LINES])
+    screen.print(Syntax(part, "yaml", background_color="default", theme="ansi_dark"))
+    screen.print(Text(f"...\nThe whole, of {len(whole.splitlines())} lines, is in {file}."))
     leaked = [word for word in SECRET_WORDS if word in json.dumps(tree)]
-    findings.note("bundle_lines", len(dump(tree).splitlines()))
+    findings.note("bundle_lines", len(whole.splitlines()))
     findings.expect(bool(tree.get("secrets")), "the bundle refers to no secret, so that none could be redacted")
     findings.expect(not leaked, "the redacted bundle holds secrets")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import click
 from pydantic_core import PydanticUndefined
 
-from slipway.bootstrapper.__main__ import main as bootstrapper_command
+from slipway.bootstrap_server.__main__ import main as bootstrapper_command
 from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.cli.command_line import cli
 from slipway.controller.__main__ import main as controller_command

@@ -1,6 +1,8 @@
 """docs/reference/conditions.md: what the conditions of a SlipwayConfig may say."""
 
-from slipway.controller.conditions import MEANINGS, Reason, Type
+from slipway.controller.conditions import Type
+from slipway.controller.reason_meanings import MEANINGS
+from slipway.controller.reasons import Reason
 from slipway.controller.wrapping import ANNOTATION, NEVER, wrappings
 from tools.docgen.markdown import code, listed, page, prose, table
 
@@ -70,7 +72,7 @@ def condition_page() -> str:
     ]
     return page(
         "Conditions",
-        "services/slipway/controller/conditions.py and wrapping.yaml",
+        "services/slipway/controller/reason_meanings.py and wrapping.yaml",
         _INTRODUCTION,
         "## Types\n\n" + table(["Type", "It is True when"], types),
         "## BootstrapSucceeded\n\n" + _BOOTSTRAP,
@@ -91,4 +93,5 @@ _GOOD = {
     Reason.NODE_JOINED,
     Reason.BOOTSTRAP_FAILED,
     Reason.NO_ROOM_FOR_ADDRESS,
+    Reason.METADATA_UNKNOWN,
 }

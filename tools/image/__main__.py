@@ -51,7 +51,7 @@ def _do(options: argparse.Namespace) -> int:
             project.down()
         else:
             project.up()
-            print("registry 127.0.0.1:9440, bootstrapper 127.0.0.1:9441; `python -m tools.image down` ends it")
+            print("bootstrapper with all provisioners at 127.0.0.1:9441; `python -m tools.image down` ends it")
     return 0
 
 

@@ -25,8 +25,12 @@ from tools.image.trust import trials
 from tools.oracles.failures import EngineBroken
 
 PROVISIONERS = ("cloud-init", "ignition", "talos", "windows")
-SERVICES = ("registry", "bootstrapper", *PROVISIONERS)
-_PUBLISHED = ("registry", "bootstrapper")
+ALONE = "slipway"
+"""The service that runs without a profile."""
+
+SERVICES = (ALONE, "registry", "bootstrapper", *PROVISIONERS)
+_PUBLISHED = (ALONE, "registry", "bootstrapper")
+_SERVER = ("--server", "bootstrapper:9443")
 _EXAMPLE = ROOT / "examples" / "native.yaml"
 _MARKS = {"cloud-init": "#cloud-config", "ignition": '{"ignition"', "talos": "version: v1alpha1"}
 _GRACE_SECONDS = 35.0
@@ -55,8 +59,12 @@ class Findings:
 @contextmanager
 def running(name: str, image: str) -> Iterator[tuple[Project, Doors]]:
     """Give a healthy installation, and take everything of it away in the end, whatever happens."""
-    registry, bootstrapper = free_port(), free_port()
-    ports = {"SLIPWAY_REGISTRY_PORT": str(registry), "SLIPWAY_BOOTSTRAPPER_PORT": str(bootstrapper)}
+    alone, registry, bootstrapper = free_port(), free_port(), free_port()
+    ports = {
+        "SLIPWAY_PORT": str(alone),
+        "SLIPWAY_REGISTRY_PORT": str(registry),
+        "SLIPWAY_BOOTSTRAPPER_PORT": str(bootstrapper),
+    }
     with podman.api() as address, tempfile.TemporaryDirectory(prefix="slipway-check-") as folder:
         project = Project(name, address=address, environment={"SLIPWAY_IMAGE": image, **ports})
         doors = Doors(f"{LOOPBACK}:{registry}", f"{LOOPBACK}:{bootstrapper}", Path(folder))
@@ -77,7 +85,13 @@ def check(image: str) -> Findings:
     name = f"slipway-check-{os.getpid()}"
     started = time.monotonic()
     with running(name, image) as (project, doors):
-        findings.note("all six services are healthy", well=True, detail=f"after {time.monotonic() - started:.1f} s")
+        findings.note("the one service is healthy", well=True, detail=f"after {time.monotonic() - started:.1f} s")
+        containers = podman.containers(project.label)
+        findings.note("no other one runs without the profile", well=len(containers) == 1, detail=len(containers))
+        _render(project, findings)
+        started = time.monotonic()
+        project.up(profile="all")
+        findings.note("all seven services are healthy", well=True, detail=f"after {time.monotonic() - started:.1f} s")
         _take_certificates(project, doors.certificates)
         _use(project, findings)
         asyncio.run(_trust(doors, findings))
@@ -101,15 +115,21 @@ def _use(project: Project, findings: Findings, *, after: str = "") -> None:
         time.sleep(1.0)
     detail = ", ".join(f"{name} {state}" for name, state in sorted(states.items()))
     findings.note(f"{after}all provisioners are registered", well=states == ready, detail=detail)
+    _render(project, findings, *_SERVER, after=after)
+
+
+def _render(project: Project, findings: Findings, *server: str, after: str = "") -> None:
+    """Have a machine rendered by each provisioner, at the service of the profile "all" or at the only one."""
     for provisioner, mark in _MARKS.items():
-        flags = ("-f", "/spec.yaml", "-o", "-", "--machine", "harbour-cp-0", "--provisioner", provisioner)
+        flags = ("-f", "/spec.yaml", "-o", "-", "--machine", "harbour-cp-0", "--provisioner", provisioner, *server)
         rendered, tries = _patiently(project, "render", *flags)
         detail = f"{len(rendered)} bytes{f' at try {tries}' if tries > 1 else ''}"
-        findings.note(f"{after}a machine is rendered by {provisioner}", well=mark in rendered[:400], detail=detail)
+        where = f"{after}{'bootstrapper' if server else ALONE}: "
+        findings.note(f"{where}a machine is rendered by {provisioner}", well=mark in rendered[:400], detail=detail)
 
 
 def _states(project: Project) -> dict[str, str]:
-    listed, _ = _patiently(project, "provisioners", "-o", "json")
+    listed, _ = _patiently(project, "provisioners", "-o", "json", *_SERVER, "--registry", "registry:9443")
     return {instance["name"]: instance["state"] for instance in json.loads(listed)}
 
 

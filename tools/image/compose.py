@@ -46,14 +46,15 @@ class Project:
         answer: dict[str, Any] = json.loads(self._run("--profile", "*", "config", "--format", "json"))
         return answer
 
-    def up(self) -> None:
-        """Start everything and wait until it is healthy.
+    def up(self, *, profile: str = "") -> None:
+        """Start what runs by itself, or all services of a profile too, and wait until it is healthy.
 
         Raises:
             EngineBroken: something did not become healthy.
         """
         with podman.health_checks(self.label):
-            self._run("up", "--detach", "--no-build", "--wait", "--wait-timeout", str(_UP_SECONDS))
+            chosen = ["--profile", profile] if profile else []
+            self._run(*chosen, "up", "--detach", "--no-build", "--wait", "--wait-timeout", str(_UP_SECONDS))
 
     def renew(self) -> None:
         """Let the setup make new certificates beside the running services."""
@@ -82,7 +83,7 @@ class Project:
 
     def stop(self) -> None:
         """Ask everything to end, and give it its time."""
-        self._run("stop")
+        self._run("--profile", "*", "stop")
 
     def down(self) -> None:
         """Take away everything that was made: containers, networks and volumes."""

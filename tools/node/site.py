@@ -111,7 +111,7 @@ def require() -> None:
         raise EngineBroken("only root can boot machines: run this as root")
     if not cgroups.available():
         raise EngineBroken(cgroups.REFUSAL)
-    roots.require_packages(("systemd-container",))
+    roots.require_packages(("systemd-container",), "roots")
 
 
 @contextlib.contextmanager

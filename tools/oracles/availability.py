@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.node.flavours import FLAVOURS
-from tools.oracles import cluster_api, directory, go_programs, machineadm, qemu_image, roots
+from tools.oracles import browser, cluster_api, directory, go_programs, machineadm, qemu_image, roots
 from tools.oracles.failures import EngineMissing
 from tools.oracles.go_examples import EXAMPLES
 
@@ -31,6 +31,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 _MANIFESTS = {manifests.name: manifests for manifests in cluster_api.MANIFESTS.values()}
 _ALONE = {
+    browser.NAME: browser.require,
     directory.NAME: directory.require,
     machineadm.NAME: machineadm.require,
     qemu_image.NAME: qemu_image.require,
@@ -49,7 +50,7 @@ def require(name: str) -> None:
         if part.startswith("root-"):
             roots.ROOTS[part.removeprefix("root-")].require()
         elif part == "shells":
-            roots.require_packages(roots.SHELL_PACKAGES)
+            roots.require_packages(roots.SHELL_PACKAGES, part)
         elif part in go_programs.PROGRAMS:
             go_programs.PROGRAMS[part].require()
         elif part in EXAMPLES:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tools.node import store
 from tools.node.flavours import FLAVOURS
-from tools.oracles import cluster_api, directory, go_programs, machineadm, qemu_image, roots
+from tools.oracles import browser, cluster_api, directory, go_programs, machineadm, qemu_image, roots
 from tools.oracles.availability import GROUPS
 from tools.oracles.go_examples import EXAMPLES, build_example
 
@@ -25,6 +25,7 @@ _PACKAGES: Builders = {
     **{f"root-{name}": functools.partial(roots.build, root) for name, root in roots.ROOTS.items()},
     qemu_image.NAME: qemu_image.build,
     directory.NAME: directory.build,
+    browser.NAME: browser.build,
     "shells": functools.partial(roots.install_packages, roots.SHELL_PACKAGES),
 }
 _COMPILED: Builders = {

@@ -135,6 +135,7 @@ PROGRAMS = {
             package="github.com/prometheus/prometheus/cmd/promtool",
             tags="remove_all_sd",  # without it the clients of every cloud are compiled
         ),
+        Program("collector", "collector"),
         Program("grpcurl", "grpcurl", package="github.com/fullstorydev/grpcurl/cmd/grpcurl"),
         Program("cluster-api-1.12", "cluster_api_1_12"),
         Program("cluster-api-1.14", "cluster_api_1_14"),

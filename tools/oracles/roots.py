@@ -53,6 +53,8 @@ RPM_PACKAGES = ("createrepo-c", "dnf", "gnupg", "rpm", "zypper")
 HOST_PACKAGES = ("mmdebstrap", "systemd-container")
 # What tests of the runner execute on this machine itself, in folders of their own.
 SHELL_PACKAGES = ("bash", "busybox-static", "dash", "shellcheck")
+# What opens pages on this machine itself, and letters for it.
+BROWSER_PACKAGES = ("chromium", "fonts-dejavu-core")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,15 +144,15 @@ def install_packages(names: Sequence[str]) -> None:
                 raise EngineBroken(f"apt-get install {' '.join(absent)}: {done.stderr[-1000:]}")
 
 
-def require_packages(names: Sequence[str]) -> None:
-    """Does nothing when this machine has these Debian packages.
+def require_packages(names: Sequence[str], engine: str) -> None:
+    """Does nothing when this machine has these Debian packages, which are an engine.
 
     Raises:
         EngineMissing: it has not.
     """
     absent = [name for name in names if not _installed(name)]
     if absent:
-        raise EngineMissing("shells", f"not installed: {', '.join(absent)}")
+        raise EngineMissing(engine, f"not installed: {', '.join(absent)}")
 
 
 def _installed(name: str) -> bool:

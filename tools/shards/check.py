@@ -21,9 +21,9 @@ def reached_by(shard: Shard, shard_map: ShardMap, graph: reach.Graph, paths: Ite
 def digests_by_shard(shard_map: ShardMap, root: Path) -> dict[str, str]:
     """Give for each shard the digest of everything that can affect it."""
     digests = tree.files(root)
-    graph = reach.graph(root, digests)
+    graph = reach.graph(root, digests, shard_map.documentation)
     return {
-        shard.name: tree.inputs(shard, digests, reached_by(shard, shard_map, graph, digests))
+        shard.name: tree.inputs(shard, shard_map, digests, reached_by(shard, shard_map, graph, digests))
         for shard in shard_map.shards.values()
     }
 
@@ -31,12 +31,13 @@ def digests_by_shard(shard_map: ShardMap, root: Path) -> dict[str, str]:
 def problems(shard_map: ShardMap, root: Path) -> Iterator[str]:
     """Say everything that is wrong with the map."""
     paths = tree.files(root)
-    graph = reach.graph(root, paths)
+    graph = reach.graph(root, paths, shard_map.documentation)
     for path in paths:
         if is_test(path) and shard_map.owner(path) is None:
             yield f"{path} is in no shard: add it to {FILE}"
     for name, named in (
         ("quick", shard_map.quick),
+        ("documentation", shard_map.documentation),
         *((entry.name, entry.tests) for entry in shard_map.shards.values()),
     ):
         yield from (f"{name}: there is no {path}" for path in named if not _there(path, paths))
@@ -44,7 +45,24 @@ def problems(shard_map: ShardMap, root: Path) -> Iterator[str]:
         if not shard_map.tests_of(shard.name, paths):
             yield f"{shard.name}: has no test file"
         yield from (f"{shard.name}: there is no engine {engine}" for engine in shard.engines if engine not in _ENGINES)
-        yield from _contradictions(shard, reached_by(shard, shard_map, graph, paths), paths)
+        via = reached_by(shard, shard_map, graph, paths)
+        yield from _contradictions(shard, via, paths)
+        yield from _documentation(shard, shard_map, via)
+
+
+def _documentation(shard: Shard, shard_map: ShardMap, via: Mapping[str, str]) -> Iterator[str]:
+    """Compare the documentation that a shard names with what its tests reach."""
+    for path in via:
+        if within(path, shard_map.documentation) and not within(path, shard.docs):
+            yield f"{shard.name}: docs must have {path}: {reach.chain(via, path)}"
+    for path in shard.without:
+        if within(path, shard_map.documentation):
+            yield f"{shard.name}: without has {path}, which is documentation: it affects those that name it in docs"
+    for path in shard.docs:
+        if not within(path, shard_map.documentation):
+            yield f"{shard.name}: docs has {path}, which is no documentation"
+        elif path not in via:
+            yield f"{shard.name}: docs has {path}, which no test of it reaches"
 
 
 def _contradictions(shard: Shard, via: Mapping[str, str], paths: Iterable[str]) -> Iterator[str]:

@@ -1,17 +1,21 @@
 """What the tests of a shard reach in the tree: by import, by a module's name in a string, by a path in the code.
 
-This only ever contradicts the map, and never shortens it: what is reached must not be called unaffected. Data that is
-read in another way is why the map leaves out as little as it does.
+For sources this only contradicts the map: what is reached must not be called unaffected. Data that is read in another
+way is why the map leaves out as little as it does. Python files of tests affect just the shards that reach them, and
+documentation those that name it, which must be all that reach it.
 """
 
 from __future__ import annotations
 
 import ast
+import fnmatch
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from tools.shards.shard_map import within
 
 _SOURCE_ROOTS = (("sdk", "python"), ("bootstrapper",), ("provisioners",), ("services",))
 _MODULE = re.compile(r"\b(?:slipway|tools|tests)(?:\.\w+)+")
@@ -21,6 +25,7 @@ _LOGGERS = {"get_logger", "getLogger"}
 _LONGEST_COMMAND = 4
 """Words; a longer text that has a program's name in it is a sentence about it."""
 _PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*/?")
+_PATTERN = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,15 @@ def chain(via: Mapping[str, str], path: str) -> str:
     return " <- ".join(steps)
 
 
-def graph(root: Path, paths: Iterable[str]) -> Graph:
-    """Read all Python files of the tree."""
+def graph(root: Path, paths: Iterable[str], documentation: Iterable[str]) -> Graph:
+    """Read all Python files of the tree.
+
+    The product names documentation for its readers only: no wheel holds any.
+    """
     everything = set(paths)
     folders = {str(parent) for path in everything for parent in PurePosixPath(path).parents} - {"."}
     modules = {_module(path): path for path in everything if path.endswith(".py")}
+    top = [path for path in everything if "/" not in path]
     scripts = _scripts(root / "pyproject.toml")
     edges: dict[str, frozenset[str]] = {}
     for module, path in modules.items():
@@ -62,6 +71,9 @@ def graph(root: Path, paths: Iterable[str]) -> Graph:
         programs = {scripts.get(name, "") for name in names.scripts} | {f"{name}.__main__" for name in names.quoted}
         named |= {target for name in programs | names.quoted for target in _files_of(name, modules)}
         named |= names.paths & (everything | folders)
+        named |= {target for pattern in names.patterns for target in fnmatch.filter(top, pattern)}
+        if module.startswith("slipway."):
+            named = {target for target in named if not within(target, documentation)}
         named |= _setting(path, everything) | set(_files_of(module, modules))
         edges[path] = frozenset(named - {path})
     return Graph(edges)
@@ -75,6 +87,7 @@ class _Names(ast.NodeVisitor):
         self.quoted: set[str] = set()
         self.scripts: set[str] = set()
         self.paths: set[str] = set()
+        self.patterns: set[str] = set()
         self.visit(tree)
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -88,8 +101,12 @@ class _Names(ast.NodeVisitor):
             self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        if not (isinstance(node.func, ast.Attribute) and node.func.attr in _LOGGERS):  # a logger's name starts nothing
-            self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Attribute(attr=attribute)) if attribute in _LOGGERS:
+                return  # a logger's name starts nothing
+            case ast.Call(func=ast.Attribute(ast.Name("ROOT"), "glob"), args=[ast.Constant(str(pattern))]):
+                self.patterns.add(pattern)
+        self.generic_visit(node)
 
     def visit_Dict(self, node: ast.Dict) -> None:
         for key, value in zip(node.keys, node.values, strict=True):
@@ -99,17 +116,26 @@ class _Names(ast.NodeVisitor):
                     self.visit(key)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
-        if isinstance(node.op, ast.Div) and isinstance(node.right, ast.Constant):
-            self.paths.add(str(node.right.value).rstrip("/"))
-        self.generic_visit(node)
+        """Take `a / "docs" / "page.md"` for one path."""
+        parts: list[str] = []
+        whole: ast.expr = node
+        while isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Div) and isinstance(whole.right, ast.Constant):
+            parts.insert(0, str(whole.right.value).rstrip("/"))
+            whole = whole.left
+        if parts:
+            self.paths.add("/".join(parts))
+            self.visit(whole)
+        else:
+            self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, str):
             self.quoted.update(_MODULE.findall(node.value))
             if len(node.value.split()) <= _LONGEST_COMMAND:
                 self.scripts.update(_SCRIPT.findall(node.value))
-            if "/" in node.value and _PATH.fullmatch(node.value):
-                self.paths.add(node.value.rstrip("/"))
+            path = _PATTERN.split(node.value, maxsplit=1)[0]
+            if "/" in path and _PATH.fullmatch(path):
+                self.paths.add(path.rpartition("/")[0] if path != node.value else path.rstrip("/"))
 
 
 def _module(path: str) -> str:

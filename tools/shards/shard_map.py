@@ -1,6 +1,7 @@
 """The map of the shards: which test file belongs to which suite of real programs, and what cannot affect it.
 
-Sources are named by what they do *not* affect: a folder that nobody has thought about affects every shard.
+Sources are named by what they do *not* affect: a folder that nobody has thought about affects every shard. For
+documentation and for Python files of tests it is the other way round, since `tools.shards.check` sees what reads them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Shard:
         name: its name on the command line.
         tests: test files, or folders whose test files belong to it unless another shard names them.
         without: files and folders that cannot affect it.
+        docs: the documentation that its tests read.
         engines: names of ``tools.oracles.build``.
         image: whether it needs the container image and docker compose.
         always: whether it runs in each gate.
@@ -34,6 +36,7 @@ class Shard:
     name: str
     tests: tuple[str, ...]
     without: tuple[str, ...]
+    docs: tuple[str, ...] = ()
     engines: tuple[str, ...] = ()
     image: bool = False
     always: bool = False
@@ -41,10 +44,17 @@ class Shard:
 
 @dataclass(frozen=True)
 class ShardMap:
-    """All shards, and the folders and files whose tests need no real program."""
+    """All shards.
+
+    Attributes:
+        shards: by name.
+        quick: the folders and files whose tests need no real program.
+        documentation: files and folders that affect a shard only if it names them, or something in them.
+    """
 
     shards: Mapping[str, Shard]
     quick: tuple[str, ...]
+    documentation: tuple[str, ...] = ()
 
     def owner(self, test_file: str) -> str | None:
         """Name the shard of a test file: "" for a quick one, None for one that nobody names; the longest path wins."""
@@ -76,19 +86,19 @@ def read(file: Path = ROOT / FILE) -> ShardMap:
         MapError: a key or a group of paths is unknown, or two entries name the same path.
     """
     document = tomllib.loads(file.read_text(encoding="utf-8"))
-    _only(document, {"quick", "groups", "shards"}, "the map")
+    _only(document, {"quick", "documentation", "groups", "shards"}, "the map")
     groups: dict[str, list[str]] = document["groups"]
     shards = {name: _shard(name, entry, groups) for name, entry in document["shards"].items()}
-    quick = tuple(document["quick"])
+    quick, documentation = _words(document, "quick"), _words(document, "documentation")
     paths = [path for shard in shards.values() for path in shard.tests] + list(quick)
     twice = sorted({path for path in paths if paths.count(path) > 1})
     if twice:
         raise MapError(f"{FILE}: two entries name {', '.join(twice)}")
-    return ShardMap(shards, quick)
+    return ShardMap(shards, quick, documentation)
 
 
 def _shard(name: str, entry: Mapping[str, object], groups: Mapping[str, list[str]]) -> Shard:
-    _only(entry, {"tests", "without", "engines", "image", "always"}, name)
+    _only(entry, {"tests", "without", "docs", "engines", "image", "always"}, name)
     without: list[str] = []
     for word in _words(entry, "without"):
         if word.startswith("@") and word[1:] not in groups:
@@ -98,6 +108,7 @@ def _shard(name: str, entry: Mapping[str, object], groups: Mapping[str, list[str
         name=name,
         tests=_words(entry, "tests"),
         without=tuple(without),
+        docs=_words(entry, "docs"),
         engines=_words(entry, "engines"),
         image=entry.get("image") is True,
         always=entry.get("always") is True,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Collection, Mapping
+from pathlib import Path, PurePosixPath
 
 from tools import repository
-from tools.shards.shard_map import FILE, Shard, is_test, within
+from tools.shards.shard_map import FILE, Shard, ShardMap, within
 
 LOCK = "tests/shards.lock"
 # The map changes a digest by what it lets in, so that a new shard affects no other one.
@@ -19,20 +19,29 @@ def files(root: Path) -> dict[str, str]:
     return {path: _digest(root / path) for path in repository.files(root) if path not in _LEFT_OUT}
 
 
-def inputs(shard: Shard, digests: Mapping[str, str], tests: Iterable[str]) -> str:
+def inputs(shard: Shard, shard_map: ShardMap, digests: Mapping[str, str], reached: Collection[str]) -> str:
     """Give one digest of everything that can affect the shard.
 
     Args:
-        shard: whose `without` is left out.
+        shard: which leaves out its `without`.
+        shard_map: names the documentation.
         digests: all files of the tree.
-        tests: the test files that it runs or imports; other test files cannot affect it.
+        reached: what the tests of the shard reach, themselves among it.
     """
-    own = set(tests)
     whole = hashlib.sha256()
     for path, digest in sorted(digests.items()):
-        if path in own or not (is_test(path) or within(path, shard.without)):
+        if _can_affect(path, shard, shard_map, reached):
             whole.update(f"{path}\0{digest}\n".encode())
     return whole.hexdigest()
+
+
+def _can_affect(path: str, shard: Shard, shard_map: ShardMap, reached: Collection[str]) -> bool:
+    pure = PurePosixPath(path)
+    if pure.parts[0] == "tests" and pure.suffix == ".py":
+        return any(str(known) in reached for known in (pure, *pure.parents))
+    if within(path, shard_map.documentation):
+        return within(path, shard.docs)
+    return not within(path, shard.without)
 
 
 def _digest(path: Path) -> str:

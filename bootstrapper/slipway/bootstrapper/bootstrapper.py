@@ -105,7 +105,11 @@ class Bootstrapper(Preparer):
         row = infrastructure(target, verbatim=info.verbatim)
         may_compress = accept_gzip and info.accepts_gzip
         parts = partial(
-            largest_parts, prepared.neutral, prepared.given, field=secrets_field(prepared.subject), spliced=True
+            largest_parts,
+            prepared.neutral,
+            prepared.request_secrets,
+            field=secrets_field(prepared.subject),
+            spliced=True,
         )
         work = partial(
             fit, data, prepared.compiled.bundle, row=row, limit=limit, may_compress=may_compress, parts=parts
@@ -120,7 +124,7 @@ class Bootstrapper(Preparer):
         *,
         store: AnyStore | None = None,
     ) -> Prepared:
-        """Check the spec, choose the provisioner and lower the bundle for it; refuse what cannot be honoured."""
+        """Check the spec, choose the provisioner and lower the bundle for it; refuse what is not supported."""
         with in_words_of_document(given.spec), in_words_of(words_of_subject(given)):
             subject = await self._checked(given)
             return await self.prepare_for(subject, self.chosen(subject), credentials, store=store)

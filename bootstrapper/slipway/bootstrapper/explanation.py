@@ -171,12 +171,12 @@ def _not_chosen(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator
     try:
         bootstrapper.chosen(subject)
     except SlipwayError as error:
-        for one in error.violations if error.reason in NOT_CHOSEN else ():
+        for violation in error.violations if error.reason in NOT_CHOSEN else ():
             yield diagnosticpb.Diagnostic(
                 severity=diagnosticpb.SEVERITY_WARNING,
                 code=error.reason,
-                message=with_remedy(one.description, one.remedy),
-                field_path=one.path,
+                message=with_remedy(violation.description, violation.remedy),
+                field_path=violation.path,
             )
 
 
@@ -194,8 +194,8 @@ async def _column(
             try:
                 column.trial = await judge(bootstrapper, prepared, validate_only=False)
             finally:
-                told = column.trial.refusals or prepared.compiled.refusals
-                column.compiled = replace(prepared.compiled, refusals=list(told))
+                refusals = column.trial.refusals or prepared.compiled.refusals
+                column.compiled = replace(prepared.compiled, refusals=list(refusals))
             if column.trial.user_data:
                 column.fitted = await bootstrapper.fitted(prepared, column.trial.user_data, accept_gzip=True)
     except SlipwayError as error:
@@ -206,7 +206,7 @@ async def _column(
 def _advise(bootstrapper: Bootstrapper, subject: CheckedSubject, columns: Sequence[Column]) -> None:
     """Name in each column's remedies the others that take what it does not."""
     options = bootstrapper.options(subject)
-    tried = {(one.engine, one.candidate.name, one.candidate.format.format): one.trial for one in columns}
+    tried = {(column.engine, column.candidate.name, column.candidate.format.format): column.trial for column in columns}
     for column in columns:
         if column.compiled is None or not column.compiled.refusals:
             continue
@@ -232,7 +232,7 @@ def _name_as_in_document(spec: specpb.MachineBootstrapSpec, columns: Iterable[Co
 
 
 def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> Sequence[Use]:
-    """Give the fields of the spec, and of the facts those that somebody refuses.
+    """Give the fields of the spec, and of the facts those that are refused by any check.
 
     That a spec has commands at all is no field of its own: each of them is.
     """
@@ -248,8 +248,8 @@ def _head(column: Column) -> bootstrappb.ExplainColumn:
     refusals = column.refusals
     reason = column.error.message if column.error else ""
     if column.error and not refusals:
-        told = next((one.remedy for one in column.error.violations if one.remedy), "")
-        reason = with_remedy(reason, told or remedy_of_error(column.error))
+        remedy = next((violation.remedy for violation in column.error.violations if violation.remedy), "")
+        reason = with_remedy(reason, remedy or remedy_of_error(column.error))
     if not reason and refusals:
         # No row is about the machine as a whole.
         of_machine = next((problem for problem in refusals if problem.feature in OF_MACHINE), None)

@@ -41,7 +41,7 @@ class FieldIndex(Generic[T]):
             self._by_path.setdefault(path, entry)
 
     def holder(self, path: str) -> T | None:
-        """Give the innermost thing that the field path is, or lies in; None when there is none."""
+        """Give the innermost thing that the field path is, or lies in; None if it lies in nothing known."""
         return next((self._by_path[entry] for entry in enclosing(path) if entry in self._by_path), None)
 
 

@@ -54,7 +54,7 @@ MAX_BUNDLE = 2 * 1024 * 1024
 
 
 def utc_now() -> datetime:
-    """Give the time: the only clock of the bootstrapper, used to tell expired secrets."""
+    """Give the time: the only clock of the bootstrapper, used to find expired secrets."""
     return datetime.now(UTC)
 
 
@@ -68,7 +68,7 @@ class Prepared:
     available: Sequence[secretpb.Secret]
     neutral: bundlepb.BootstrapBundle
     diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
-    given: Sequence[secretpb.Secret] = ()
+    request_secrets: Sequence[secretpb.Secret] = ()
     """The secrets of the request."""
 
     def all_diagnostics(self, further: Iterable[diagnosticpb.Diagnostic] = ()) -> Iterator[diagnosticpb.Diagnostic]:
@@ -169,7 +169,7 @@ class Preparer:
         return all_candidates(instances, allowed=policy.allowed_provisioners, versions=policy.versions)
 
     def setting(self, subject: CheckedSubject, candidate: Candidate | None) -> Setting:
-        """Give what the neutral bundle of a machine owes to a candidate; None for nobody in particular.
+        """Give what the neutral bundle of a machine owes to a candidate; None for no candidate in particular.
 
         Raises:
             SlipwayError: SPEC_INVALID for its engine, UNSUPPORTED_TARGET, PROVISIONER_NOT_ALLOWED for what it declares.
@@ -328,7 +328,7 @@ class Preparer:
             raise
         except UserDataTooLarge as error:
             where = secrets_field(prepared.subject)
-            parts = largest_parts(prepared.neutral, prepared.given, field=where, spliced=True)
+            parts = largest_parts(prepared.neutral, prepared.request_secrets, field=where, spliced=True)
             raise UserDataTooLarge(
                 error.message,
                 violations=[Violation(place, described(parts), remedy=_SMALLER) for place, _ in parts[:1]],
@@ -348,7 +348,7 @@ def _check_size(prepared: Prepared, size: int, limit: int, text: str, *, spliced
     if size <= limit:
         return
     where = secrets_field(prepared.subject)
-    parts = largest_parts(prepared.neutral, prepared.given, field=where, spliced=spliced)
+    parts = largest_parts(prepared.neutral, prepared.request_secrets, field=where, spliced=spliced)
     sentence = f"{text.format(size)}, and at most {limit} are allowed"
     places = [place for place, _ in parts[:1]]
     shown = f"; the largest parts: {described(parts)}" if parts else ""

@@ -1,6 +1,6 @@
-"""Tries a machine with formats, to tell people what they may choose: nothing is created, and nobody gets a secret.
+"""Tries a machine with formats, to report which ones a user may choose: nothing is created, and no secret is sent.
 
-A trial is as dear as a render, so there is none where nothing is refused. What formats have in common is made once.
+A trial costs as much as a render: it only runs where something is refused. What formats have in common is made once.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Trials:
         self._making = asyncio.Lock()
 
     async def neutral(self, candidate: Candidate | None) -> _Neutral:
-        """Give the neutral bundle with placeholders for all secrets, which are given too. Nobody may change it.
+        """Give the neutral bundle with placeholders for all secrets, which are given too. It must not be changed.
 
         Raises:
             SlipwayError: as Preparer.neutral().
@@ -58,8 +58,8 @@ class Trials:
         neutral = await beside(shared.ByteSize(), partial(_rendered_by, candidate, shared))
         optional = frozenset(self._subject.spec.optional_features)
         compiled = await self._preparer.compile(neutral, candidate, optional_features=optional)
-        given = (await self._secrets()).secrets
-        return Prepared(self._subject, candidate, compiled, available, neutral, given=given)
+        secrets = (await self._secrets()).secrets
+        return Prepared(self._subject, candidate, compiled, available, neutral, request_secrets=secrets)
 
     async def advise(self, candidate: Candidate, refusals: Sequence[Problem]) -> list[Problem]:
         """Give a candidate's refusals, with who else takes what it does not; each where its field was written."""

@@ -50,7 +50,7 @@ class Column:
 
     @property
     def refusals(self) -> list[Problem]:
-        """All that cannot be honoured."""
+        """All that is not supported."""
         return [*self.rejected, *(self.compiled.refusals if self.compiled else [])]
 
 

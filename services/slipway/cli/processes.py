@@ -73,7 +73,7 @@ class LocalServices:
         for name in PROVISIONERS:
             await self.start_provisioner(name)
         flags = ["--registry-address", self.registry, "--credentials-dir", str(self.credentials)]
-        await self.run("bootstrapper", "slipway.bootstrapper", self.bootstrapper, *flags)
+        await self.run("bootstrapper", "slipway.bootstrap_server", self.bootstrapper, *flags)
 
     async def start_provisioner(self, module: str, *, name: str = "") -> Process:
         """Start one of our provisioners; `name`, its own where none is given, identifies an instance."""

@@ -38,7 +38,7 @@ def compare(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, wi
 
 
 def _files(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
-    """See that files replace those that are there, and that the owners of files are there before them."""
+    """See that files replace those that are there, and that the owners of files are there before them, and mounts."""
     accounts = {user.name for user in bundle.os.users} | {group.name for group in bundle.os.groups}
     places = [mount.path.rstrip("/") for mount in bundle.os.mounts if mount.path.startswith("/")]
     places += [(user.home or f"/home/{user.name}").rstrip("/") for user in bundle.os.users if user.name != "root"]
@@ -50,6 +50,12 @@ def _files(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
             comparer.wrong(f"os.files[{index}], which is written before its owner is there,", "os.files")
         elif file.path in early and any(file.path.startswith(f"{place}/") for place in places):
             comparer.wrong(f"os.files[{index}], which is written before the mount or home that it lies in,", "os.files")
+    for kind in ("directories", "links"):
+        for index, node in enumerate(getattr(bundle.os, kind)):
+            if node.path in early and any(node.path.startswith(f"{place}/") for place in places):
+                comparer.wrong(
+                    f"os.{kind}[{index}], which is made before the mount or home that it lies in,", f"os.{kind}"
+                )
 
 
 def _users(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:

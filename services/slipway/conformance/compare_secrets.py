@@ -38,7 +38,7 @@ def secrets_hold(
 
 
 def _fits(id_: tuple[str, str], value: bytes, others: Mapping[tuple[str, str], bytes]) -> bool:
-    """Whether a secret is the other one of its name, or where there is none any of them."""
+    """Whether a secret is the other one of its name, or any of them if no other has its name."""
     candidates = [others[id_]] if id_ in others else list(others.values())
     return bool(value) and any(_same(value, one) for one in candidates)
 

@@ -1,7 +1,7 @@
 """Compares items of a bundle with what its user data says of them: every one, and all that is set in it.
 
 It goes by the descriptors, so a field that is added to the contract is compared on the day it is added. Whatever a
-decoder does not claim to see is told apart: neither right nor wrong, but unverified.
+decoder does not claim to see is unverified: neither right nor wrong.
 """
 
 from collections import Counter
@@ -52,6 +52,15 @@ SYSTEMS_OWN = {
 
 _TRUE_UNLESS_SAID = {("Ntp", "enabled")}
 """What is true when nothing is said of it."""
+
+_SETS = {("ControlPlane", "api_server_sans"), ("User", "groups"), ("User", "ssh_authorized_keys")}
+"""Lists in which an entry that is there twice means what it means once."""
+
+_ORDERED = {"kernel_arguments"}
+"""Lists of items of which the last wins where two say the same; what is there twice means what it means once."""
+
+_OF_SYSTEMD = {"_netdev", "nofail"}
+"""Options of a mount that the filesystem never sees."""
 
 _MICROSOFT = "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
 """The type of a GPT for which the contract has two words: fat32 and ntfs."""
@@ -145,7 +154,8 @@ class Comparer:
                     return
                 if suffix:
                     self.found.verified.add(feature + suffix)
-            same = list(value) == list(there) if one.repeated else self._same(one, value, actual)
+            name = (actual.DESCRIPTOR.name, one.name)
+            same = _listed(name, value) == _listed(name, there) if one.repeated else self._same(one, value, actual)
             if not same:
                 self.wrong(where, feature)
         elif one.repeated:
@@ -159,8 +169,12 @@ class Comparer:
             return
         key = _KEYS.get(one.name) or next(iter(one.rules.unique_by), "")
         used: set[int] = set()
+        if one.name in _ORDERED:
+            self._ordered(wanted, there, key, where, feature)
         for index, entry in enumerate(wanted):
             at = f"{where}[{index}]"
+            if one.name in _ORDERED and entry in wanted[:index]:
+                continue
             candidates = (
                 [number for number, other in enumerate(there) if number not in used and self._named(entry, other, key)]
                 if key
@@ -173,6 +187,13 @@ class Comparer:
             self._entry(entry, there[candidates[0]], at, feature)
             if isinstance(entry, Message):
                 self._check_borrowed(entry, there[candidates[0]], wanted, at, feature)
+
+    def _ordered(self, wanted: Sequence[Any], there: Sequence[Any], key: str, where: str, feature: str) -> None:
+        """See that entries which are to be there come in the bundle's order, as far as they are there."""
+        wanted_names = list(dict.fromkeys(getattr(entry, key) for entry in wanted if not entry.absent))
+        present = dict.fromkeys(getattr(entry, key) for entry in there if not entry.absent)
+        if [name for name in present if name in wanted_names] != [name for name in wanted_names if name in present]:
+            self.wrong(f"the order of {where}", feature)
 
     def _check_borrowed(
         self, entry: Message, there: Message, others: Sequence[Message], where: str, feature: str
@@ -291,6 +312,17 @@ def _document(content: Any) -> Any:
     else:
         text = content.data or content.text.encode()
     return yaml.safe_load(text)
+
+
+def _listed(name: tuple[str, str], values: Sequence[Any]) -> list[Any]:
+    """Give the values of a list so that two lists which mean the same are equal."""
+    if name in _SETS:
+        return list(dict.fromkeys(values))
+    if name == ("Mount", "options"):
+        # Those of the filesystem come in order; the others are for systemd, wherever and however often they stand.
+        others = [option for option in values if option not in _OF_SYSTEMD]
+        return [*others, *sorted(_OF_SYSTEMD & set(values))]
+    return list(values)
 
 
 def _says_so(message: Message, name: str) -> bool:

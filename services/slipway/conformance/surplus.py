@@ -85,7 +85,9 @@ class _Things:
             asked = {getattr(one, key) for one in getattr(bundle.os, kind)}
             for one in getattr(state.os, kind):
                 if getattr(one, key) not in asked:
-                    self._add(getattr(one, key), "\n".join(self._texts(one)))
+                    # A unit has each percent sign twice.
+                    text = "\n".join(self._texts(one))
+                    self._add(getattr(one, key), f"{text}\n{text.replace('%%', '%')}")
         asked_packages = {one.name for one in bundle.os.packages.install}
         for package in state.os.packages.install:
             if package.name not in asked_packages:

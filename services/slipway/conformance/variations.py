@@ -77,7 +77,7 @@ _URLS = (
 _SPECIAL = {"registry-host": ("docker.io",)}
 """Names that systems treat unlike others, by the grammar of their fields."""
 
-_MEANINGS = {"Mount.options": ("noauto", "nofail", "_netdev", "x-systemd.automount", "ro", "bind")}
+MEANINGS = {"Mount.options": ("noauto", "nofail", "_netdev", "x-systemd.automount", "ro", "bind")}
 """Words that systems do something else for than pass them on; source: fstab(5), systemd.mount(5)."""
 
 _QUOTED = re.compile(r'"([^"]+)"')
@@ -145,7 +145,7 @@ def words(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variati
         tried.add(name)
         rules = plan(message.DESCRIPTOR)
         special = _SPECIAL.get(rules[field.number].rules.format, ()) if field.number in rules else ()
-        for word in (*_words(message, field), *special, *_MEANINGS.get(f"{message.DESCRIPTOR.name}.{field.name}", ())):
+        for word in (*_words(message, field), *special, *MEANINGS.get(f"{message.DESCRIPTOR.name}.{field.name}", ())):
             if field.is_repeated and word in getattr(message, field.name):
                 continue
             other = _with(bundle, path, word)

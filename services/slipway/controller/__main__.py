@@ -5,11 +5,10 @@ from typing import Any
 
 import click
 
-from slipway.bootstrapper.artifacts.flags import artifact_options
-from slipway.bootstrapper.provisioning.settings import versions_option
+from slipway.bootstrapper.policy_flags import policy_options
 from slipway.controller.server import NAME, serve_controller
 from slipway.controller.settings import ControllerSettings
-from slipway.embedded.provisioners import NAMES
+from slipway.embedded.settings import embedded_option
 from slipway.rpc.flags import server_options
 from slipway.rpc.lifecycle import run
 
@@ -81,31 +80,11 @@ from slipway.rpc.lifecycle import run
     help="A token of the management cluster for calls there, where this controller is not on the gateway's list.",
 )
 @click.option("--report-url-hours", type=float, help="How long these addresses are valid. Default: 48.")
-@click.option(
-    "--embedded-provisioners",
-    metavar="NAMES",
-    help=f"Provisioners in this process: {', '.join(NAMES)}; comma-separated. A registry cannot replace them.",
-)
-@click.option("--profiles-dir", metavar="DIR", help="Directory with OS profiles of the operator's own.")
-@click.option(
-    "--provisioner-profiles/--no-provisioner-profiles",
-    default=None,
-    help="Machines may have an OS profile of the provisioner that renders them. Default: they may.",
-)
-@click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated.")
-@versions_option
-@click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".')
-@click.option(
-    "--allowed-features",
-    metavar="IDS",
-    help='The only features that a spec may use, e.g. "kubernetes.node.labels,os.ntp*". Default: all.',
-)
-@click.option("--bundle-secrets-for", metavar="IDS", help="SPIFFE ids that may ask for bundles with secrets.")
+@embedded_option
+@policy_options
 @click.option(
     "--callers", metavar="IDS", help="SPIFFE ids that may call. Default: clients, controllers, infrastructure."
 )
-@artifact_options
-@click.option("--render-timeout-seconds", type=float, help="Deadline of one call to a provisioner. Default: 10.")
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
     """Serve the controller: data Secrets for the Machines of Cluster API."""
     settings = ControllerSettings.load(server_flags, **own_flags)

@@ -1,9 +1,10 @@
 """The condition BootstrapSucceeded: a Node that joined, else what the machine reported."""
 
-from slipway.controller.conditions import Condition, Reason, Type
+from slipway.controller.conditions import Condition, Type
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
+from slipway.controller.reasons import Reason
 from slipway.kubernetes_api.resources import Json
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 

@@ -3,31 +3,15 @@
 from dataclasses import dataclass
 
 from slipway.bootstrapper.importers.cluster_api.families import family_of_control_plane
+from slipway.controller.api_object import ApiObject
 from slipway.kubernetes_api.resources import Json
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterObject:
+class ClusterObject(ApiObject):
     """A Cluster, in the fields of contract v1beta2, and of v1beta1 where they differ."""
-
-    tree: Json
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return str(self.tree["metadata"]["name"])
-
-    @property
-    def uid(self) -> str:
-        """Its uid."""
-        return str(self.tree["metadata"]["uid"])
-
-    @property
-    def namespace(self) -> str:
-        """Its namespace."""
-        return str(self.tree["metadata"]["namespace"])
 
     @property
     def paused(self) -> bool:
@@ -90,5 +74,5 @@ class ClusterObject:
             self.infrastructure_provisioned,
             self.control_plane_initialized,
             self.endpoint,
-            bool(self.tree["metadata"].get("deletionTimestamp")),
+            self.deleting,
         )

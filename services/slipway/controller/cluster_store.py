@@ -26,9 +26,9 @@ from slipway.bootstrapper.credentials.generation import KEYS, SecretFactory
 from slipway.bootstrapper.credentials.grouping import by_name
 from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, sorted_secrets
 from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
-from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import TYPE
 from slipway.controller.halt import Halt
+from slipway.controller.reasons import Reason
 from slipway.controller.secret_reader import SecretReader, Values
 from slipway.kubernetes_api.failures import Conflict, NotFound
 from slipway.kubernetes_api.objects import Objects

@@ -7,11 +7,11 @@ endpoint, control plane.
 from dataclasses import dataclass
 
 from slipway.controller.cluster_object import ClusterObject
-from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import Record, controller_of
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
 from slipway.controller.owner import Owner
+from slipway.controller.reasons import Reason
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 

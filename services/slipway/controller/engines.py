@@ -17,11 +17,11 @@ from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import stated
 from slipway.contract.errors import SlipwayError
 from slipway.controller.cluster_object import ClusterObject
-from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt, of_contract
 from slipway.controller.owner import Owner
+from slipway.controller.reasons import Reason
 from slipway.kubernetes_api.objects import Lookup
 from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb

@@ -13,7 +13,9 @@ from slipway.contract.errors import (
     SlipwayError,
 )
 from slipway.contract.source_position import SourceError
-from slipway.controller.conditions import MEANINGS, Reason, Type
+from slipway.controller.conditions import Type
+from slipway.controller.reason_meanings import MEANINGS
+from slipway.controller.reasons import Reason
 from slipway.kubernetes_api.failures import ApiFailure, Conflict, Forbidden, Invalid
 
 _VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}

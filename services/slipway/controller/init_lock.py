@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.cluster_store import cluster_owner
-from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
+from slipway.controller.reasons import Reason
 from slipway.kubernetes_api.failures import AlreadyExists, Conflict, NotFound
 from slipway.kubernetes_api.objects import Lookup, Objects
 from slipway.kubernetes_api.resources import CONFIG_MAPS, MACHINES, Json

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from slipway.bootstrapper.engines.join_tokens import JoinTokens, Maker, TokenRequest, TokenTakenError, Upkeep, Values
-from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
+from slipway.controller.reasons import Reason
 from slipway.controller.secret_reader import decoded
 from slipway.kubernetes_api.failures import AlreadyExists, NotFound
 from slipway.kubernetes_api.objects import Objects
@@ -37,7 +37,7 @@ class JoinToken:
         return f"the Secret {place.namespace}/{place.name} of the workload cluster"
 
     async def read_text(self, objects: Objects) -> str:
-        """Give the token that the cluster has made, "" as long as there is none that can be used."""
+        """Give the token that the cluster has made, "" until a usable token exists."""
         secret = await self._find(objects)
         return self.tokens.text(self.request, _values(secret) if secret else None)
 

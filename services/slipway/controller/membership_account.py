@@ -6,8 +6,9 @@ its own reasons are taken over, and no text.
 
 from collections.abc import Sequence
 
-from slipway.controller.conditions import Condition, Reason, Type
+from slipway.controller.conditions import Condition, Type
 from slipway.controller.facts import Facts
+from slipway.controller.reasons import Reason
 from slipway.directory.failures import DirectoryError
 from slipway.kubernetes_api.resources import GROUP, Json
 

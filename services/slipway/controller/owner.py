@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from slipway.controller.api_object import ApiObject
 from slipway.kubernetes_api.resources import CLUSTER_API_GROUP, GROUP, Json, Resource
 
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
@@ -10,10 +11,8 @@ MACHINE_POOL = "MachinePool"
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(ApiObject):
     """The Machine or MachinePool that owns a config."""
-
-    tree: Json
 
     @property
     def kind(self) -> str:
@@ -24,16 +23,6 @@ class Owner:
     def is_pool(self) -> bool:
         """Whether it stands for many machines."""
         return self.kind == MACHINE_POOL
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return str(self.tree["metadata"]["name"])
-
-    @property
-    def uid(self) -> str:
-        """Its uid."""
-        return str(self.tree["metadata"]["uid"])
 
     @property
     def cluster_name(self) -> str:
@@ -89,11 +78,6 @@ class Owner:
             return bool((status.get("nodeRef") or {}).get("name"))
         replicas = self.tree["spec"].get("replicas")
         return len(status.get("nodeRefs") or ()) == (1 if replicas is None else int(replicas))
-
-    @property
-    def deleting(self) -> bool:
-        """Whether it is about to go."""
-        return bool(self.tree["metadata"].get("deletionTimestamp"))
 
     @property
     def _machine_spec(self) -> Json:

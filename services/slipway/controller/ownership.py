@@ -32,7 +32,7 @@ KUBEADM_VERSION = f"{GROUP}/kubeadm-version"
 
 
 def annotation(item: Json, name: str) -> str:
-    """Give an annotation, "" where there is none."""
+    """Give the value of an annotation, "" if it is not set."""
     return str((item["metadata"].get("annotations") or {}).get(name) or "")
 
 

@@ -1,5 +1,6 @@
 """What the bootstrapper is asked for a config: its spec with the machine and the cluster, and the secrets of people."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -8,11 +9,11 @@ from slipway.bootstrapper.assembly.membership import complete_membership, joins_
 from slipway.bootstrapper.engines.table import EngineTable
 from slipway.contract.errors import SpecInvalid, Violation
 from slipway.controller.cluster_object import ClusterObject
-from slipway.controller.conditions import Reason
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
 from slipway.controller.membership_account import is_of_predecessor
+from slipway.controller.reasons import Reason
 from slipway.controller.references import Place, places, resolve
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import read_spec, subject_of
@@ -59,7 +60,8 @@ class NativeQuestions:
 
     async def ask(self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType) -> Question:
         """See Questions."""
-        spec = read_spec(facts.config)
+        # An object has up to 1.5 MB, and the controller watches and answers meanwhile.
+        spec = await asyncio.to_thread(read_spec, facts.config)
         _complete_membership(facts, spec)
         self.depends(facts, places(spec) | _account_places(facts))
         if is_of_predecessor(facts):

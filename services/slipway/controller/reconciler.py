@@ -10,9 +10,11 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from slipway.bootstrapper.documents.own_metadata import slips
+from slipway.contract.source_position import path_text
 from slipway.controller import conditions
 from slipway.controller.cluster_object import ClusterObject
-from slipway.controller.conditions import Condition, Reason, Type
+from slipway.controller.conditions import Condition, Type
 from slipway.controller.data_secret import Record, controller_reference, preconditions, secret_object
 from slipway.controller.decision import Decision, Idle, Paused, Refresh, Release, Render, decide
 from slipway.controller.facts import Facts
@@ -20,9 +22,12 @@ from slipway.controller.halt import Halt, of_api
 from slipway.controller.init_lock import InitLock
 from slipway.controller.join_token import JoinToken
 from slipway.controller.metrics import Metrics
+from slipway.controller.reason_meanings import MEANINGS
+from slipway.controller.reasons import Reason
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_address_condition import NO_ROOM
+from slipway.controller.work_budget import REQUEUE_SECONDS, BudgetExceeded
 from slipway.controller.workload import Workloads
 from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure
 from slipway.kubernetes_api.objects import Objects
@@ -116,10 +121,15 @@ class Reconciler:
         owner, cluster = facts.owner, facts.cluster
         if owner is None or cluster is None:
             raise AssertionError("decided before")
+        names = "; ".join(f"metadata.{path_text(path)}: {message}" for path, message in slips(facts.config["metadata"]))
+        if names:
+            await self.reporter.doubt(facts, Reason.METADATA_UNKNOWN, names)
         if decision.needs_lock:
             await self.lock.take(cluster, owner.name, now=self.clock())
         try:
             rendered = await self.renderer.render(facts, decision)
+        except BudgetExceeded:
+            return Next(after=REQUEUE_SECONDS)
         except Halt as halt:
             if decision.needs_lock and halt.refused:
                 # Another machine may be able to begin the cluster.
@@ -278,7 +288,7 @@ _AFTER_RENDER = {
 
 
 def _given_up() -> list[Condition]:
-    message = conditions.MEANINGS[Reason.TOKEN_GIVEN_UP].meaning
+    message = MEANINGS[Reason.TOKEN_GIVEN_UP].meaning
     return [Condition(Type.READY, "False", Reason.TOKEN_GIVEN_UP, message), *conditions.ready()[1:]]
 
 

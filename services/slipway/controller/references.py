@@ -1,6 +1,7 @@
 """What a spec refers to in Secrets and ConfigMaps of its namespace, and their values."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 
 from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
 from slipway.bootstrapper.assembly.membership import membership_secrets
@@ -8,8 +9,9 @@ from slipway.bootstrapper.credentials.cluster_secrets import ETCD_CA, ETCD_CLIEN
 from slipway.contract.secret_references import references
 from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.cluster_store import secret_name
-from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
+from slipway.controller.reasons import Reason
+from slipway.controller.referenced_values import Key, referenced_values
 from slipway.controller.secret_reader import SecretReader
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -22,7 +24,7 @@ Place = tuple[str, str]
 def places(spec: specpb.MachineBootstrapSpec) -> frozenset[Place]:
     """Give the Secrets and ConfigMaps that a spec refers to."""
     secrets = {("Secret", secret.name) for _, secret in references(spec) if "/" not in secret.name}
-    maps = {("ConfigMap", content.config_map_ref.name) for content in contents_by_config_map(spec)}
+    maps = {("ConfigMap", content.config_map_ref.name) for _, content in contents_by_config_map(spec)}
     return frozenset(secrets | maps)
 
 
@@ -37,19 +39,17 @@ async def resolve(
 
     Raises:
         Halt: something is not there; the message names all of it.
+        BundleTooLarge: it is more than a machine can have.
     """
     missing: list[str] = []
     accounts: list[str] = []
     await _fill_maps(spec, reader, cluster.namespace, missing)
     material = secretpb.SecretMaterial()
-    wanted = sorted({(secret.name, secret.key) for _, secret in references(spec) if "/" not in secret.name})
-    known = {
-        name: await reader.secret(cluster.namespace, name, cluster=cluster.name)
-        for name in sorted({name for name, _ in wanted})
-    }
+    wanted = [(path, (secret.name, secret.key)) for path, secret in references(spec, "spec") if "/" not in secret.name]
+    values = await secret_values(wanted, reader, cluster)
     own = membership_secrets(spec)
-    for name, key in wanted:
-        value = (known[name] or {}).get(key)
+    for name, key in sorted({key for _, key in wanted}):
+        value = values.get((name, key))
         if value is None:
             (accounts if name in own else missing).append(f"key {key} of Secret {name}")
         else:
@@ -66,15 +66,26 @@ async def resolve(
 async def _fill_maps(
     spec: specpb.MachineBootstrapSpec, reader: SecretReader, namespace: str, missing: list[str]
 ) -> None:
-    wanted = sorted(
-        {(content.config_map_ref.name, content.config_map_ref.key) for content in contents_by_config_map(spec)}
-    )
-    values: dict[tuple[str, str], bytes] = {}
-    for name in sorted({name for name, _ in wanted}):
-        held = await reader.config_map(namespace, name) or {}
-        values |= {(name, key): value for key, value in held.items()}
-    missing += [f"key {key} of ConfigMap {name}" for name, key in wanted if (name, key) not in values]
+    wanted = [
+        (path, (content.config_map_ref.name, content.config_map_ref.key))
+        for path, content in contents_by_config_map(spec, "spec")
+    ]
+    values = await referenced_values(wanted, partial(reader.config_map, namespace), kind="ConfigMap")
+    missing += [f"key {key} of ConfigMap {name}" for name, key in sorted({key for _, key in wanted} - values.keys())]
     fill(spec, values)
+
+
+async def secret_values(
+    wanted: Iterable[tuple[str, Key]], reader: SecretReader, cluster: ClusterObject
+) -> Mapping[Key, bytes]:
+    """Return the values of a user's Secrets in the namespace of a cluster, as far as they exist.
+
+    Raises:
+        Halt: one belongs to a cluster.
+        BundleTooLarge: they are more than a machine can have.
+    """
+    read = partial(reader.secret, cluster.namespace, cluster=cluster.name)
+    return await referenced_values(wanted, read, kind="Secret")
 
 
 async def external_etcd(reader: SecretReader, cluster: ClusterObject) -> Iterable[secretpb.Secret]:

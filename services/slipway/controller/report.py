@@ -1,4 +1,4 @@
-"""What the controller says of a config: its status, and Warning events for what somebody must change."""
+"""What the controller reports about a config: its status, and Warning events for what a user must change."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -41,7 +41,8 @@ class Reporter:
         self._component = component
         self._clock = clock
         self._last: dict[str, Json] = {}
-        self._told: dict[str, tuple[str, str]] = {}
+        self._warned: dict[str, tuple[str, str]] = {}
+        self._doubted: dict[str, str] = {}
         self._bootstraps: dict[str, Condition] = {}
 
     async def write(self, facts: Facts, conditions: Sequence[Condition], *, record: Record | None = None) -> bool:
@@ -115,19 +116,28 @@ class Reporter:
         await self._create(facts, event)
 
     async def warn(self, facts: Facts, reason: str, message: str) -> None:
-        """Tell by an event what somebody must change, once for each reason and message.
+        """Report by an event what a user must change, once for each reason and message.
 
-        What a process finds first its predecessor may have told: the name of that event is the same every time, and as
-        long as the API server keeps it nobody is told twice.
+        The process before this one may have reported the same: the name of the first event is the same every time, so
+        that the API server keeps one of them.
         """
-        before = self._told.get(facts.uid)
+        before = self._warned.get(facts.uid)
         if before == (reason, message):
             return
         since = self.now() if before else ""
-        if len(self._told) >= _MOST_REMEMBERED:
-            self._told.clear()
-        self._told[facts.uid] = (reason, message)
+        if len(self._warned) >= _MOST_REMEMBERED:
+            self._warned.clear()
+        self._warned[facts.uid] = (reason, message)
         await self._create(facts, self._event(facts, reason, message, since=since))
+
+    async def doubt(self, facts: Facts, reason: str, message: str) -> None:
+        """Report by an event what may be a mistake, once for each message, whatever else is reported of the config."""
+        if self._doubted.get(facts.uid) == message:
+            return
+        if len(self._doubted) >= _MOST_REMEMBERED:
+            self._doubted.clear()
+        self._doubted[facts.uid] = message
+        await self._create(facts, self._event(facts, reason, message, since=""))
 
     async def _create(self, facts: Facts, event: Json) -> None:
         try:
@@ -140,7 +150,8 @@ class Reporter:
     def forget(self, uid: str) -> None:
         """Forget a config that is gone."""
         self._last.pop(uid, None)
-        self._told.pop(uid, None)
+        self._warned.pop(uid, None)
+        self._doubted.pop(uid, None)
         self._bootstraps.pop(uid, None)
 
     def _event(self, facts: Facts, reason: str, message: str, *, since: str) -> Json:

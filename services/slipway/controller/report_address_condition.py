@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from slipway.controller.conditions import Condition, Reason, Type
+from slipway.controller.conditions import Condition, Type
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
+from slipway.controller.reasons import Reason
 
 NO_ROOM = "with an address to report to the user data is too large: the machine reports to its console only"
 

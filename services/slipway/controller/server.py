@@ -9,16 +9,8 @@ import structlog
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.callers import Callers
-from slipway.bootstrapper.compilation.compiler import Compiler
-from slipway.bootstrapper.engines.table import installed_engines
-from slipway.bootstrapper.engines.third_party import log_unusable
-from slipway.bootstrapper.lowering.table import all_passes
-from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
-from slipway.bootstrapper.provisioning.provisioners import Provisioners
-from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
 from slipway.bootstrapper.provisioning_service import provisioning_service
-from slipway.contract.version import VERSION
 from slipway.controller.assembly import Assembled, assemble, connect_to, utc_now
 from slipway.controller.machine_data import MachineData
 from slipway.controller.metrics import MetricsCollector
@@ -26,8 +18,8 @@ from slipway.controller.opt_in.webhook import Webhook
 from slipway.controller.reading import Readers
 from slipway.controller.service import ManagementServicer
 from slipway.controller.settings import ControllerSettings
-from slipway.embedded.joined import JoinedProvisioners
-from slipway.embedded.provisioners import embedded_provisioners
+from slipway.embedded.bootstrapper import bootstrapper_of
+from slipway.embedded.joined import provisioners_of
 from slipway.kubernetes_api.api import Api
 from slipway.kubernetes_api.connection import Connection
 from slipway.kubernetes_api.destinations import Destinations
@@ -55,22 +47,8 @@ async def serve_controller(settings: ControllerSettings) -> None:
     callers = Callers(settings.allowed_callers)
     channels = ChannelPool.of(settings)
     directory = ProvisionerDirectory(channels, settings.registry_address) if settings.registry_address else None
-    provisioners = _provisioners(settings, directory, channels)
-    engines = installed_engines()
-    log_unusable(engines.unusable)
-    bootstrapper = Bootstrapper(
-        provisioners=provisioners,
-        compiler=Compiler(
-            engines=engines,
-            profiles=ProfileTable.extended(settings.profiles_dir) if settings.profiles_dir else ProfileTable.shipped(),
-            passes=all_passes(),
-            takes_declared_profiles=settings.provisioner_profiles,
-        ),
-        version=VERSION,
-        policy=settings.policy(),
-        artifacts=settings.artifacts(),
-        render_timeout=settings.render_timeout_seconds,
-    )
+    provisioners = provisioners_of(settings, directory, channels)
+    bootstrapper = bootstrapper_of(settings, provisioners)
     connection = await Connection.of_process(
         settings.kubeconfig, rate_limiter=RateLimiter(per_second=settings.kube_api_qps, burst=settings.kube_api_burst)
     )
@@ -126,17 +104,6 @@ async def serve_controller(settings: ControllerSettings) -> None:
         for resource in (connection, urgent, channels):
             await resource.close()
     work.check()
-
-
-def _provisioners(
-    settings: ControllerSettings, directory: ProvisionerDirectory | None, channels: ChannelPool
-) -> Provisioners:
-    """Return the embedded provisioners, those of the registry, or both as one list."""
-    embedded = embedded_provisioners(settings.embedded_provisioners)
-    if directory is None:
-        return embedded
-    remote = RemoteProvisioners(directory.instances, channels)
-    return JoinedProvisioners(embedded, remote) if embedded.names else remote
 
 
 def _election(settings: ControllerSettings, api: Api) -> Election:

@@ -1,7 +1,6 @@
 """Settings of the controller, beside those that a bootstrapper's server has."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Self
@@ -11,13 +10,11 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from slipway.bootstrapper.callers import namespaces_by_caller
-from slipway.bootstrapper.policy import Policy
-from slipway.bootstrapper.settings import BootstrapperSettings
 from slipway.contract.grammars import grammars
 from slipway.controller.reconciler import Timeouts
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.report_watch import ReportServer
-from slipway.embedded.provisioners import NAMES as EMBEDDED
+from slipway.embedded.settings import EmbeddedSettings
 from slipway.kubernetes_api.access_reviews import AUDIENCE
 from slipway.kubernetes_api.destinations import Destinations
 from slipway.reports.capability import Capabilities, KeyFileInvalid
@@ -26,7 +23,7 @@ from slipway.rpc.channel import ChannelPool
 from slipway.rpc.tls import CertificateFiles
 
 
-class ControllerSettings(BootstrapperSettings):
+class ControllerSettings(EmbeddedSettings):
     """How the controller works. Lists are comma-separated, times in seconds."""
 
     kubeconfig: Path | None = None
@@ -41,7 +38,6 @@ class ControllerSettings(BootstrapperSettings):
     machine_readers: Annotated[frozenset[str], NoDecode] = frozenset()
     token_audiences: Annotated[frozenset[str], NoDecode] = Field(default=frozenset({AUDIENCE}), min_length=1)
     workload_servers: Annotated[frozenset[str], NoDecode] = frozenset()
-    embedded_provisioners: Annotated[frozenset[str], NoDecode] = frozenset()
     report_url_base: str | None = Field(
         default=None, max_length=2048, pattern=r'^https?://[^/?#@\s"\\]+(/[^?#\s"\\]*)?$'
     )
@@ -52,9 +48,7 @@ class ControllerSettings(BootstrapperSettings):
     reports_token_file: Path | None = None
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
-    @field_validator(
-        "namespaces", "machine_readers", "token_audiences", "workload_servers", "embedded_provisioners", mode="before"
-    )
+    @field_validator("namespaces", "machine_readers", "token_audiences", "workload_servers", mode="before")
     @classmethod
     def _split_readers(cls, value: object) -> object:
         return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -86,22 +80,6 @@ class ControllerSettings(BootstrapperSettings):
         Destinations(value)
         return value
 
-    @field_validator("embedded_provisioners")
-    @classmethod
-    def _check_embedded(cls, value: frozenset[str]) -> frozenset[str]:
-        unknown = sorted(value - set(EMBEDDED))
-        if unknown:
-            raise ValueError(f"{', '.join(unknown)}: not an embedded provisioner; choose from {', '.join(EMBEDDED)}")
-        return value
-
-    @model_validator(mode="after")
-    def _has_provisioners(self) -> Self:
-        if not self.embedded_provisioners and self.registry_address is None:
-            raise ValueError(
-                "--embedded-provisioners or --registry-address is needed: without either there is no provisioner"
-            )
-        return self
-
     @model_validator(mode="after")
     def _webhook_has_a_certificate(self) -> Self:
         if self.webhook_address is not None and self.tls_cert_dir is None:
@@ -122,13 +100,6 @@ class ControllerSettings(BootstrapperSettings):
         if (self.report_url_base is None) != (self.report_key_file is None):
             raise ValueError("--report-url-base and --report-key-file go together: an address is signed by the key")
         return self
-
-    def policy(self) -> Policy:
-        """Return what the operator allows. Embedded provisioners are allowed unless a list says otherwise."""
-        policy = super().policy()
-        if self.allowed_provisioners is not None or policy.allowed_provisioners is None:
-            return policy
-        return replace(policy, allowed_provisioners=self.embedded_provisioners)
 
     def report_addresses(self, clock: Callable[[], datetime]) -> ReportAddresses | None:
         """Give what makes addresses of reports; None where the operator has configured no gateway.

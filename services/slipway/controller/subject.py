@@ -11,11 +11,11 @@ from slipway.bootstrapper.os_profiles.profile_table import DISTRIBUTION
 from slipway.contract.source_position import Position
 from slipway.contract.yaml_document import Document, Shape, Source
 from slipway.controller.cluster_object import ClusterObject
-from slipway.controller.conditions import Reason
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
 from slipway.controller.owner import Owner
 from slipway.controller.ownership import annotation
+from slipway.controller.reasons import Reason
 from slipway.controller.wrapping import ANNOTATION
 from slipway.kubernetes_api.resources import SLIPWAY_CONFIGS, Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb

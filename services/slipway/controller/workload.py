@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
-from slipway.controller.conditions import Reason
 from slipway.controller.halt import Halt
 from slipway.controller.join_token import JoinToken
+from slipway.controller.reasons import Reason
 from slipway.controller.secret_reader import SecretReader
 from slipway.kubernetes_api.failures import ApiFailure, Unauthorized
 from slipway.kubernetes_api.kubeconfig import ClusterAccess, KubeconfigRefused, read_kubeconfig
@@ -62,7 +62,7 @@ class Workloads:
         self._refused: dict[tuple[str, str], tuple[bytes, str]] = {}
 
     async def token_text(self, namespace: str, cluster: str, token: JoinToken) -> str:
-        """Give the token for a machine's user data, read in its cluster, "" where there is none that can be used.
+        """Give the token for a machine's user data, read in its cluster, "" until a usable token exists.
 
         Raises:
             Halt: the cluster cannot be reached, or its kubeconfig cannot be used.

@@ -4,8 +4,12 @@ from collections.abc import Sequence
 
 import structlog
 
+from slipway.bootstrapper.provisioning.directory import ProvisionerDirectory
 from slipway.bootstrapper.provisioning.provisioners import Provisioners
-from slipway.embedded.provisioners import EmbeddedProvisioners
+from slipway.bootstrapper.provisioning.remote import RemoteProvisioners
+from slipway.embedded.provisioners import EmbeddedProvisioners, embedded_provisioners
+from slipway.embedded.settings import EmbeddedSettings
+from slipway.rpc.channel import ChannelPool
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 
@@ -51,3 +55,14 @@ class JoinedProvisioners:
         """
         side: Provisioners = self._embedded if instance.info.name in self._embedded.names else self._remote
         return await side.render(instance, request, timeout=timeout)
+
+
+def provisioners_of(
+    settings: EmbeddedSettings, directory: ProvisionerDirectory | None, channels: ChannelPool
+) -> Provisioners:
+    """Return a server's embedded provisioners, those of its registry, or both as one list."""
+    embedded = embedded_provisioners(settings.embedded_provisioners)
+    if directory is None:
+        return embedded
+    remote = RemoteProvisioners(directory.instances, channels)
+    return JoinedProvisioners(embedded, remote) if embedded.names else remote

@@ -28,6 +28,8 @@ from slipway.rpc.lifecycle import run
     type=click.Path(path_type=Path, dir_okay=False),
     help="Let machines write reports by addresses that the first key of this file signs; each of its keys is accepted.",
 )
+@click.option("--report-inbox", metavar="URL", help="Look for reports there, which machines wrote by pre-signed URLs.")
+@click.option("--report-inbox-seconds", type=float, help="Time between two looks. Default: 30.")
 @click.option("--report-days", type=float, help="Delete older reports. Default: 14.")
 @click.option("--report-bytes", type=int, help="Delete the oldest reports beyond so many bytes. Default: 10 GiB.")
 @click.option(

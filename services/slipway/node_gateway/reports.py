@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from slipway.bootstrapper.callers import EVERYBODY
 from slipway.kubernetes_api.access_reviews import AccessReviews
+from slipway.node_gateway.inbox import Inbox
 from slipway.node_gateway.rates import Rates
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.node_gateway.uploads import Uploads
@@ -44,6 +45,7 @@ class Reports:
         management: of the gRPC server, where there is one.
         objects: the object store.
         capabilities: the addresses of machines, where they write.
+        inbox: the bucket into which machines write, where there is one.
         outcomes: counts how bootstraps end.
     """
 
@@ -51,6 +53,7 @@ class Reports:
     management: ServerSettings | None
     objects: Objects
     capabilities: Capabilities | None
+    inbox: Objects | None = None
     outcomes: Outcomes = field(default_factory=Outcomes)
 
     @classmethod
@@ -66,7 +69,9 @@ class Reports:
         management = settings.management()
         key_file = settings.report_key_file
         capabilities = None if key_file is None else Capabilities.of_file(key_file)
-        return cls(settings, management, Objects.of(settings.report_store), capabilities)
+        bucket = settings.report_inbox
+        inbox = None if bucket is None else Objects.of(bucket, "--report-inbox")
+        return cls(settings, management, Objects.of(settings.report_store), capabilities, inbox)
 
     @property
     def store(self) -> ReportStore:
@@ -85,7 +90,7 @@ class Reports:
 async def keeping(
     reports: Reports | None, stopping: asyncio.Event, *, on_start: OnStart | None = None
 ) -> AsyncIterator[None]:
-    """Keep reports as long as the block lasts: serve and show them, delete old ones.
+    """Keep reports as long as the block lasts: serve and show them, look for new ones, delete old ones.
 
     A gRPC server that ends sets `stopping`.
 
@@ -96,7 +101,10 @@ async def keeping(
         yield
         return
     limits = Limits(reports.settings.report_days, reports.settings.report_bytes)
-    sweeping = asyncio.create_task(Retention(reports.objects, limits, milliseconds).run(_SWEEP_SECONDS))
+    working = [asyncio.create_task(Retention(reports.objects, limits, milliseconds).run(_SWEEP_SECONDS))]
+    if reports.inbox is not None:
+        inbox = Inbox(reports.inbox, reports.store, Redactor(), limits.days, time.time)
+        working.append(asyncio.create_task(inbox.run(reports.settings.report_inbox_seconds)))
     end = asyncio.Event()
     try:
         async with _access(reports.settings) as access, web_listening(reports.settings, reports.store, access):
@@ -108,10 +116,13 @@ async def keeping(
                 end.set()
                 await serving
     finally:
-        sweeping.cancel()
-        with suppress(asyncio.CancelledError):
-            await sweeping
+        for task in working:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
         reports.objects.close()
+        if reports.inbox is not None:
+            reports.inbox.close()
 
 
 async def _serve(reports: Reports, access: ReportAccess, end: asyncio.Event, on_start: OnStart | None) -> None:

@@ -14,6 +14,7 @@ from slipway.rpc.settings import ServerSettings
 _STORE = r"^(file:///|s3://|gs://|az://)[^\s]+$"
 # Neither a header that means something else, nor one that many servers set by themselves.
 _HEADER = r"^(?i:x-[a-z0-9-]{1,60}|remote-[a-z0-9-]{1,60})$"
+_USES = "--report-key-file, --report-inbox, --management-address"
 Names = Annotated[frozenset[str], NoDecode]
 
 
@@ -30,6 +31,8 @@ class GatewaySettings(ServerSettings):
         max_blob_bytes: larger files are not served.
         report_store: the same for reports; without it there are none.
         report_key_file: keys of the addresses to which machines write reports; without it they write none.
+        report_inbox: the same, where machines write them by pre-signed URLs; the gateway looks there.
+        report_inbox_seconds: the time between two looks, and less by chance.
         report_days: reports older than that are deleted.
         report_bytes: of all reports; beyond it the oldest are deleted.
         machine_reports_per_second: reports a second of a machine.
@@ -56,6 +59,8 @@ class GatewaySettings(ServerSettings):
     max_blob_bytes: int = Field(default=256 * 2**20, ge=1)
     report_store: str | None = Field(default=None, pattern=_STORE)
     report_key_file: Path | None = None
+    report_inbox: str | None = Field(default=None, pattern=_STORE)
+    report_inbox_seconds: float = Field(default=30.0, ge=1, le=3600)
     report_days: float = Field(default=14.0, gt=0, le=3650)
     report_bytes: int = Field(default=10 * 2**30, ge=2**20)
     machine_reports_per_second: float = Field(default=1.0, ge=0)
@@ -104,13 +109,20 @@ class GatewaySettings(ServerSettings):
 
     @model_validator(mode="after")
     def _reports_have_a_store(self) -> Self:
-        uses = (self.report_key_file, self.management_address, self.web_address)
+        uses = (self.report_key_file, self.report_inbox, self.management_address, self.web_address)
         if self.report_store is None and any(uses):
-            raise ValueError("--report-key-file, --management-address and --web-address need --report-store")
+            raise ValueError(
+                "--report-key-file, --report-inbox, --management-address and --web-address need --report-store"
+            )
         if self.report_store is not None and not any(uses):
-            raise ValueError("--report-store needs --report-key-file, --management-address or --web-address")
+            raise ValueError(
+                "--report-store needs --report-key-file, --report-inbox, --management-address or --web-address"
+            )
         if self.report_store is not None and self.report_store == self.store:
             raise ValueError("--report-store must be another folder or prefix than --store")
+        if self.report_inbox is not None and self.report_inbox in (self.store, self.report_store):
+            # What is kept is without secrets, and its names are the index; no machine may write there.
+            raise ValueError("--report-inbox must be another folder or prefix than --store and --report-store")
         return self
 
     @model_validator(mode="after")

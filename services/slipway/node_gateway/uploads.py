@@ -125,7 +125,7 @@ class Uploads:
 
 @asynccontextmanager
 async def _place(bounds: Bounds) -> AsyncIterator[None]:
-    """Take a place among the uploads of a kind; 503 when there is none in time."""
+    """Take a place among the uploads of a kind; 503 if no place is free in time."""
     try:
         async with asyncio.timeout(bounds.seconds):
             await bounds.places.acquire()

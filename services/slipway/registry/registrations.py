@@ -139,7 +139,7 @@ class Registrations:
             self._put(renewed)
 
     def deregister(self, lease_id: str) -> None:
-        """End a lease; harmless when there is none."""
+        """End a lease; harmless without a lease."""
         instance = self.leased(lease_id)
         if instance is not None:
             self._store.remove(instance)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote, urlencode
 
-from slipway.reports.names import BundleKey, NameInvalid
+from slipway.reports.names import ROOT, BundleKey, NameInvalid
 
 _DOMAIN = b"slipway-report-v1"
 _SHORTEST = 32
@@ -51,6 +51,22 @@ class Target:
         key = self.key
         parts = (key.namespace, key.cluster, key.machine, key.bundle_id, self.kind.value)
         return "/reports/" + "/".join(quote(part, safe="") for part in parts)
+
+    @property
+    def object_name(self) -> str:
+        """The name of the object where it is written into a bucket, and not to the gateway."""
+        return f"{self.key.folder}/{self.kind.value}"
+
+    @classmethod
+    def of_object(cls, name: str) -> "Target | None":
+        """Read the name of an object; None for one of another kind."""
+        root, *parts = name.split("/")
+        try:
+            *names, kind = parts
+            target = cls(BundleKey(*names), Kind(kind))
+        except (NameInvalid, TypeError, ValueError):
+            return None
+        return target if root == ROOT else None
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,23 @@ A = TypeVar("A")
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectVersion:
+    """An object as a list shows it; one that was written again is another.
+
+    Attributes:
+        path: its name.
+        size: bytes.
+        modified: when it was written, in seconds since 1970 (UTC).
+        tag: changes with the content, where the store has such a tag.
+    """
+
+    path: str
+    size: int
+    modified: float
+    tag: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Objects:
     """Objects by name. Every call raises ReportsUnavailable when the store fails; its message is never shown."""
 
@@ -30,8 +47,8 @@ class Objects:
     threads: ThreadPoolExecutor
 
     @classmethod
-    def of(cls, url: str) -> "Objects":
-        """Open a store by its URL.
+    def of(cls, url: str, flag: str = "--report-store") -> "Objects":
+        """Open a store by its URL, which a flag has.
 
         Raises:
             ValueError: the URL, or what the environment says of it, cannot be used.
@@ -44,7 +61,7 @@ class Objects:
                 else from_url(url)
             )
         except (BaseError, ValueError, OSError) as error:
-            raise ValueError(f"--report-store cannot be opened: {type(error).__name__}") from None
+            raise ValueError(f"{flag} cannot be opened: {type(error).__name__}") from None
         return cls(store, ThreadPoolExecutor(_THREADS, "slipway-reports"))
 
     @property
@@ -61,7 +78,7 @@ class Objects:
         obstore.put(self.store, path, data)
 
     def get(self, path: str) -> bytes | None:
-        """Read an object; None where there is none."""
+        """Read an object; None if it does not exist."""
         try:
             return bytes(obstore.get(self.store, path).bytes())
         except FileNotFoundError:
@@ -76,6 +93,12 @@ class Objects:
         for chunk in obstore.list(self.store, folder, offset=after or None, chunk_size=_CHUNK):
             for entry in chunk:
                 yield entry["path"], entry["size"]
+
+    def versions(self, folder: str) -> Iterator[ObjectVersion]:
+        """Give the objects in a folder and below."""
+        for chunk in obstore.list(self.store, folder, chunk_size=_CHUNK):
+            for entry in chunk:
+                yield ObjectVersion(entry["path"], entry["size"], entry["last_modified"].timestamp(), entry["e_tag"])
 
     def folders(self, folder: str) -> list[str]:
         """Give the names of the folders in a folder, in no order."""

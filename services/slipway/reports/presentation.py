@@ -76,7 +76,7 @@ def age(now: datetime, then: datetime) -> str:
 
 
 def state_of(report: reportspb.Report) -> str:
-    """Give the state by the source that counts; empty where there is none."""
+    """Give the state by the source that counts; empty without a source."""
     return state_of_source(report.sources[0]) if report.sources else ""
 
 

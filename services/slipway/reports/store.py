@@ -94,7 +94,7 @@ class ReportStore:
         """Give the report of a machine with its events, of a bundle or of the last one.
 
         Raises:
-            ReportNotFound: there is none.
+            ReportNotFound: no such report exists.
         """
         return await self._objects.run(lambda: self._report(self._last(namespace, cluster, machine, bundle_id)))
 
@@ -102,7 +102,7 @@ class ReportStore:
         """Give the last log bundle of a machine in parts; each part is read when it is asked for, see next_part().
 
         Raises:
-            ReportNotFound: there is none.
+            ReportNotFound: no such report exists.
         """
         return await self._objects.run(
             lambda: self._log_parts(self._last(namespace, cluster, machine, bundle_id, with_logs=True))

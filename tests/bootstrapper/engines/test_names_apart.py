@@ -125,8 +125,10 @@ ENGINES = {
     },
     "kubeadm": {
         f"{BOOTSTRAPPER}/engines/table.py": "the table of engines",
+        f"{BOOTSTRAPPER}/documents/own_metadata.py": "the table of Slipway's annotations",
         f"{BOOTSTRAPPER}/importing.py": "calls the importer",
-        f"{SERVICES}/controller/conditions.py": "reasons for what KubeadmControlPlane looks after",
+        f"{SERVICES}/controller/reason_meanings.py": "reasons for what KubeadmControlPlane looks after",
+        f"{SERVICES}/controller/reasons.py": "the names of these reasons",
         f"{SERVICES}/controller/ownership.py": "the annotation for the version of an image's kubeadm",
         f"{SERVICES}/diagnosis/rules.py": "the scopes of rules",
         f"{SERVICES}/conformance/contract_text/index.yaml": "prose of the contract: whom it is for",

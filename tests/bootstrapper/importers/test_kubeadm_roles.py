@@ -85,6 +85,6 @@ def test_a_worker_with_a_control_plane_is_refused() -> None:
 
 
 def test_the_endpoint_of_kubeadm_is_a_fact_of_the_cluster() -> None:
-    """clusterConfiguration.controlPlaneEndpoint is told apart from the spec."""
+    """clusterConfiguration.controlPlaneEndpoint is distinguished from the spec."""
     got = carried("clusterConfiguration: {controlPlaneEndpoint: '[fd00::1]:7443'}").cluster.endpoint
     assert (got.host, got.port) == ("fd00::1", 7443)

@@ -173,7 +173,7 @@ def test_versions_get_their_v() -> None:
 
 
 def test_lists_and_equal_names_are_read() -> None:
-    """The items of a List are objects; machine sets of one name are told apart."""
+    """The items of a List are objects; machine sets of the same name get names of their own."""
     text = """
     apiVersion: v1
     kind: List

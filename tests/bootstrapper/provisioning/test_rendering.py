@@ -145,6 +145,18 @@ async def test_a_death_has_a_name() -> None:
     assert caught.value.retry_after == 2.0
 
 
+@pytest.mark.parametrize("words", [b"s3cret-word", b"x" * 500_000], ids=["few secrets", "many secrets"])
+async def test_a_hang_is_named_in_our_own_words(words: bytes) -> None:
+    """However many secrets the machine has; what a provisioner itself says with that reason is not relayed."""
+    provisioners = Scripted(first=failing(lambda: ProvisionerTimeout(f"late: {words[:20].decode()}")))
+    bundle = bundlepb.BootstrapBundle()
+    bundle.secrets.secrets.add(name="a", key="b", value=words)
+    with pytest.raises(ProvisionerTimeout, match="did not answer within 3 seconds") as caught:
+        await render(provisioners, candidate(provisioners), bundle, accept_attachments=False, timeout=3)
+    assert words[:20].decode() not in caught.value.message
+    assert caught.value.metadata == {"provisioner": "cloud-init"}
+
+
 async def test_a_refusal_is_final() -> None:
     """A provisioner's refusal is an answer: no other instance is asked, and it says whose it is."""
     provisioners = Scripted(first=failing(lambda: UnsupportedFeature("cannot")), second=sound)

@@ -188,3 +188,13 @@ def test_set_id_bits_are_refused(mode: int) -> None:
     with pytest.raises(UnsupportedFeature) as caught:
         last_entry(b"x", mode=mode)
     assert caught.value.violations[0].path == "os.files[0]"
+
+
+def test_the_last_of_two_files_of_a_path() -> None:
+    """A file that comes behind a deferred one of the same path is deferred, too: the last one counts."""
+    system = ospb.OperatingSystem(users=[ospb.User(name="keeper")])
+    for owner, data in (("keeper", b"first"), ("root", b"second")):
+        file = system.files.add(path="/etc/both", owner=owner, group="root", mode=0o644)
+        file.content.segments.add(data=data)
+    assert [entry.get("defer", False) for entry in entries(system)] == [True, True]
+    assert "second" in str(entries(system)[-1])

@@ -145,6 +145,11 @@ def test_a_worker_refuses(text, path, reason):
             "Talos makes no file",
         ),
         (
+            API % 'volumes { name: "a" host_path: "/a" mount_path: "/a" path_type: "hunter2" }',
+            "intent.kubernetes.control_plane.api_server.volumes[0].path_type",
+            "Kubernetes has no such type",
+        ),
+        (
             PLANE % 'files { name: "a" component: "api-server" argument: "tls-cert-file" content {} }',
             "intent.kubernetes.control_plane.files[0]",
             "denied by another door",

@@ -135,6 +135,26 @@ def test_a_text_of_literal_parts_is_that_text():
     assert kubelet["extraArgs"]["provider-id"] == "x://1"
 
 
+@pytest.mark.parametrize(
+    ("path_type", "warned"),
+    [
+        *((word, True) for word in ("Directory", "File", "Socket", "CharDevice", "BlockDevice")),
+        ("DirectoryOrCreate", False),
+        ("", False),
+    ],
+)
+def test_a_check_of_a_host_path_that_talos_does_not_make_is_reported(path_type, warned):
+    """Talos' volumes have no type; without it the runtime makes a folder, as DirectoryOrCreate asks for anyway."""
+    field = f'path_type: "{path_type}"' if path_type else ""
+    for component in ("api_server", "controller_manager", "scheduler"):
+        volume = f'volumes {{ name: "a" host_path: "/a" mount_path: "/b" {field} }}'
+        text = f"intent {{ kubernetes {{ control_plane {{ {component} {{ {volume} }} }} }} }}"
+        answer = samples.render(samples.bundle(INIT, text))
+        paths = [item.field_path for item in answer.diagnostics if item.code == "PATH_TYPE_UNCHECKED"]
+        path = f"intent.kubernetes.control_plane.{component}.volumes[0].path_type"
+        assert paths == ([path] if warned else [])
+
+
 @pytest.mark.parametrize(("role", "told"), [(WORKER, True), (CONTROL_PLANE, False)])
 def test_what_a_worker_does_not_carry_is_told(role, told):
     """A worker's spec may hold the control plane's part; that it has no effect is never left unsaid."""

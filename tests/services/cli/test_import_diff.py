@@ -139,7 +139,7 @@ def test_a_changed_content_is_told_and_never_shown(slipway: Slipway, write: Call
 
 
 def test_a_machine_that_comes_or_goes_is_told(slipway: Slipway, write: Callable[..., Path]) -> None:
-    """Machines are told apart by their names."""
+    """Machines are distinguished by their names."""
     text = NATIVE.read_text().replace("harbour-cp-1", "harbour-cp-2")
     result = slipway("diff", NATIVE, write(text), "-o", "json")
     assert {(one["machine"], one["change"]) for one in json.loads(result.stdout)} == {

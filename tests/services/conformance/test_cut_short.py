@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,10 @@ from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from tests.services.conformance.bent import Bent, InProcess, Request
 from tests.services.conformance.mutants.bending import answered
 from tests.services.conformance.runs import QUICK
+
+_SLOW, _TIME = 0.5, 4.0
+_MARGIN = 5.0
+"""Seconds for a start and an end of a process, which no run is without."""
 
 
 class _Hangs:
@@ -48,8 +53,8 @@ async def test_a_provisioner_that_hangs_costs_little(monkeypatch: pytest.MonkeyP
     failed = [finding for finding in report.findings if finding.state == reportpb.FINDING_STATE_FAILED]
     assert any(subject.HANGS in finding.found for finding in failed)
     assert not as_expected(report)
-    # Calls that are made together, or with a deadline of their own, may hang besides; a whole run makes many hundreds.
-    assert hangs.asked < 100
+    # Calls that are made together, or on a machine that is slow just then, may hang besides; a whole run makes 4,000.
+    assert hangs.asked < 400
     not_run = {finding.check for finding in report.findings if subject.HANGS in finding.found}
     assert len(not_run) > len(all_checks()) // 2
 
@@ -64,6 +69,25 @@ async def test_the_time_is_over() -> None:
     assert TIME_IS_OVER in {finding.found[0] for finding in report.findings}
     assert "only a run of all of them" in verdict.as_text(report)
     assert as_expected(report)
+
+
+async def test_a_slow_provisioner_within_a_time() -> None:
+    """The run ends in its time, but for what the end of a process takes, and names all that was not tried."""
+
+    async def slow(_request: Request, _context: Any) -> None:
+        await asyncio.sleep(_SLOW)
+
+    options = Options(insecure=True, renders=40, patience=QUICK, seconds=_TIME, profiles=("render",))
+    began = time.monotonic()
+    report = await made(Bent(before=slow), options)
+    took = time.monotonic() - began
+    assert _TIME - _SLOW < took < _TIME + _MARGIN
+    over = {finding.check for finding in report.findings if list(finding.found) == [TIME_IS_OVER]}
+    assert len(over) > len(report.passed) > 3
+    every = {check.id for check in all_checks() if check.chapter == "render"}
+    assert {finding.check for finding in report.findings} | set(report.passed) == every
+    assert report.verdict == reportpb.VERDICT_UNSPECIFIED
+    assert not [finding for finding in report.findings if finding.state == reportpb.FINDING_STATE_FAILED]
 
 
 async def test_what_failed_is_kept(tmp_path: Path) -> None:

@@ -258,17 +258,15 @@ async def test_an_attachment_that_is_no_file(name: str) -> None:
         await external.decode((sys.executable, "-c", ""), b"", format_id="acme/v1", attachments={name: b"attached"})
 
 
-async def test_a_decoder_that_hangs_ends_with_all_that_it_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_decoder_that_hangs_ends_with_all_that_it_started(tmp_path: Path) -> None:
     """Its children are ended with it; they would hold the pipes, and run on."""
     fifo = tmp_path / "alive"
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     script = f"exec 5>{shlex.quote(str(fifo))}; echo up >&5; (sleep 600; true) & wait"
-    monkeypatch.setattr(external, "SECONDS", 2.0)
+    hanging = external.Program("--decode-cmd", ("sh", "-c", script), seconds=2.0)
     with pytest.raises(UnreadableError, match="did not end"):
-        await external.decode(("sh", "-c", script), b"", format_id="acme/v1", attachments={})
+        await hanging.report(external.Job("acme/v1"))
     # The end of the file comes when nobody has the pipe open any more.
     assert os.read(reader, 16) == b"up\n"
     assert select.select([reader], [], [], 20)[0], "somebody runs on"

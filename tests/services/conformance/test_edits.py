@@ -14,11 +14,14 @@ from tests.services.conformance.runs import CHECKS
 BAD = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
 RUN = (
     "ignition", "cloud_init", "windows", "talos", "cloud_init_again", "windows_again", "talos_again", "ignition_again",
-    "cloud_init_third",
+    "cloud_init_third", "ignition_fifth", "cloud_init_sixth",
 )  # fmt: skip
 """Those that are run here: a build for each edit in Go takes too long, and that in shell has tests of its own."""
 
-_OTHERS = ("bottlerocket", "bottlerocket_again", "bottlerocket_third", "shell", "shell_again")
+_OTHERS = (
+    "bottlerocket", "bottlerocket_again", "bottlerocket_third", "bottlerocket_fifth", "bottlerocket_sixth", "shell",
+    "shell_again",
+)  # fmt: skip
 _NONE = Edit("nothing", "none.py", "", "")
 _SEEN = [(name, edit) for name in RUN for edit in edits(name) if edit.check]
 
@@ -46,9 +49,7 @@ async def test_a_copy_without_a_slip_passes(name: str, tmp_path: Path) -> None:
     assert [list(finding.found) for finding in made.findings if finding.state in BAD] == []
 
 
-@pytest.mark.parametrize(
-    "name", [*RUN, "bottlerocket", "bottlerocket_again", "bottlerocket_third", "shell", "shell_again"]
-)
+@pytest.mark.parametrize("name", [*RUN, *_OTHERS])
 def test_edits_are_of_the_suite(name: str) -> None:
     """Some of each, each of a name of its own, with a check that there is, or the reason for none."""
     listed = edits(name)

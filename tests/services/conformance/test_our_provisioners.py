@@ -35,6 +35,10 @@ _ROWS = {
     "cloud_init_third": "seventh, cloud-init in Python once more",
     "bottlerocket_third": "seventh, Bottlerocket in Go once more",
     "shell_again": "seventh, shell and awk again",
+    "ignition_fifth": "eighth, Ignition in Python a third time",
+    "bottlerocket_fifth": "eighth, Bottlerocket in Go a fourth time",
+    "cloud_init_sixth": "ninth, cloud-init in Python a fourth time",
+    "bottlerocket_sixth": "ninth, Bottlerocket in Go a fifth time",
 }
 
 _PROGRAM = """
@@ -75,13 +79,13 @@ async def test_without_tls(name: str) -> None:
 
 def test_the_list_of_reports_is_fresh() -> None:
     """The page names every report that is kept."""
-    page = (ROOT / conformance_reports.FOLDER / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / conformance_reports.PAGE).read_text(encoding="utf-8")
     assert page == conformance_reports.readme(conformance_reports.kept(ROOT))
 
 
 def test_the_page_has_the_figures() -> None:
     """What the suite saw at first, and what it sees now, as the lists of edits say."""
-    page = " ".join((ROOT / "docs" / "conformance" / "README.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / conformance_reports.PAGE).read_text(encoding="utf-8").split())
     for name, where in _ROWS.items():
         listed = edits(name)
         first, now = sum(not edit.missed for edit in listed), sum(bool(edit.check) for edit in listed)

@@ -105,7 +105,7 @@ def _wanted(*ids: str) -> list:
 
 
 async def test_a_report_says_what_holds_and_what_not() -> None:
-    """Passed, failed, warned, not run and unverified are told apart, and the verdict follows the MUSTs."""
+    """Passed, failed, warned, not run and unverified are counted separately, and the verdict follows the MUSTs."""
     bent = Bent(
         provisioner=NewestTalos,
         info=lambda info, _: setattr(info, "name", "Not A Name") or setattr(info, "contract_version", ""),

@@ -3,7 +3,8 @@
 import pytest
 
 from slipway.controller import conditions
-from slipway.controller.conditions import Condition, Reason, Type, written
+from slipway.controller.conditions import Condition, Type, written
+from slipway.controller.reasons import Reason
 from slipway.controller.wrapping import ANNOTATION, wraps
 
 

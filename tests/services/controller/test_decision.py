@@ -3,11 +3,12 @@
 import pytest
 
 from slipway.controller.cluster_object import ClusterObject
-from slipway.controller.conditions import MEANINGS, Reason
 from slipway.controller.decision import Idle, Paused, Refresh, Render, decide
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
 from slipway.controller.owner import Owner
+from slipway.controller.reason_meanings import MEANINGS
+from slipway.controller.reasons import Reason
 from slipway.kubernetes_api.resources import Json
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.services.controller.scene import cluster_object, config_object, machine_object, pool_object

@@ -33,6 +33,25 @@ async def test_a_secret_of_somebody_else_is_never_overwritten(scene: Scene) -> N
     assert len(scene.api.all("Event")) == 1
 
 
+async def test_a_misspelt_annotation_is_reported_once_and_the_machine_is_made(scene: Scene) -> None:
+    """A Warning names it and what was meant, whatever else is reported; a controller that starts later does not."""
+    name = "bootstrap.slipway.dev/distributon"
+    config = scene.worker(spec=REFERRING)
+    config["metadata"]["annotations"] = {name: "rhel 9.4"}
+    scene.api.put(config)
+    for _ in range(2):
+        await scene.reconcile()
+    scene.secret("mine", {"k": b"a"})
+    scene.api.put({"kind": "ConfigMap", "metadata": {"name": "map"}, "data": {"k": "b"}})
+    scene.restart()
+    await scene.reconcile()
+    assert scene.condition() == ("True", "Available", "")
+    (event,) = [event for event in scene.api.all("Event") if event["reason"] == "MetadataUnknown"]
+    assert event["type"] == "Warning"
+    assert event["message"].startswith(f"metadata.annotations[{name}]: ")
+    assert event["message"].endswith("did you mean bootstrap.slipway.dev/distribution?")
+
+
 async def test_what_is_missing_is_named_and_waited_for(scene: Scene) -> None:
     """A Secret and a ConfigMap that the spec refers to: both named, both remembered, and then used."""
     scene.worker(spec=REFERRING)

@@ -48,7 +48,7 @@ class Member:
     boot: Boot
 
     def text(self, path: str) -> str:
-        """Give what a file of the machine holds; "" where there is none."""
+        """Give what a file of the machine holds; "" if it does not exist."""
         file = self.machine.box.upper / path.lstrip("/")
         return file.read_text(errors="replace") if file.exists() else ""
 

@@ -94,7 +94,7 @@ class Domain:
         )  # fmt: skip
 
     def show(self, computer: str) -> dict[str, str]:
-        """Give the attributes of a computer object, {} where there is none."""
+        """Give the attributes of a computer object, {} if it does not exist."""
         text = self.succeed("ldbsearch", "-H", PARTITION, f"(&(sAMAccountName={computer}$)(!(isDeleted=*)))")
         return dict(re.findall(r"^(\w+): (.*)$", text, re.MULTILINE))
 

@@ -34,8 +34,8 @@ def test_missing_engine(pytester, monkeypatch, tmp_path, required, outcome):
 def test_every_engine_is_missing_in_an_empty_cache(monkeypatch, tmp_path):
     """Each name that can be built can be asked for, and each group consists of such names."""
     monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path))
-    # The shells are the machine's own packages, not in the cache.
-    for name in {*build.BUILDERS, *availability.GROUPS} - {"shells"}:
+    # Shells and browser are the machine's own packages, not in the cache.
+    for name in {*build.BUILDERS, *availability.GROUPS} - {"shells", "browser"}:
         with pytest.raises(EngineMissing):
             availability.require(name)
     assert {part for parts in availability.GROUPS.values() for part in parts} <= build.BUILDERS.keys()

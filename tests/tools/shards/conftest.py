@@ -9,19 +9,23 @@ import pytest
 
 MAP = """\
 quick = ["tests/quick"]
+documentation = ["README.md", "docs"]
 [groups]
-prose = ["README.md", "docs"]
+pictures = ["pictures"]
 [shards.machines]
 tests = ["tests/machines"]
-without = ["@prose", "services/slipway/web"]
+without = ["@pictures", "services/slipway/web"]
 engines = ["root-trixie"]
 [shards.web]
 tests = ["tests/machines/test_web.py"]
-without = ["@prose"]
+without = ["@pictures"]
+docs = ["docs/read.md"]
 """
 FILES = {
     "README.md": "words",
     "docs/page.md": "words",
+    "docs/read.md": "words",
+    "pictures/harbour.svg": "<svg/>",
     "pyproject.toml": '[project]\n[project.scripts]\nslipway-web = "slipway.web.__main__:main"\n',
     "bootstrapper/slipway/core.py": "VALUE = 1\n",
     "bootstrapper/slipway/data.yaml": "a: 1\n",
@@ -31,7 +35,8 @@ FILES = {
     "tests/quick/test_quick.py": "def test_quick(): pass\n",
     "tests/machines/machine.py": "from slipway.core import VALUE\n",
     "tests/machines/test_boot.py": "from tests.machines.machine import VALUE\n",
-    "tests/machines/test_web.py": "import slipway.web.__main__\n",
+    "tests/machines/test_web.py": "import slipway.web.__main__\nPAGE = ROOT / 'docs' / 'read.md'\n",
+    "tests/quick/helper.py": "",
 }
 
 

@@ -36,11 +36,13 @@ def test_a_right_map(root):
         # a command
         ("tests/machines/test_boot.py", 'C = f"{bin}/slipway-web --x"\n', "without services/slipway/web"),
         # a folder
-        ("tests/machines/test_boot.py", 'P = ROOT / "docs"\n', "without docs"),
+        ("tests/machines/test_boot.py", 'P = ROOT / "pictures"\n', "without pictures"),
         # a file
-        ("tests/machines/test_boot.py", 'P = "docs/page.md"\n', "without docs"),
-        # a file at the top
-        ("tests/machines/test_boot.py", 'P = ROOT / "README.md"\n', "without README.md"),
+        ("tests/machines/test_boot.py", 'P = "pictures/harbour.svg"\n', "without pictures"),
+        # the parts of a path
+        ("tests/machines/test_boot.py", 'P = ROOT / "pictures" / "harbour.svg"\n', "without pictures"),
+        # a pattern
+        ("tests/machines/test_boot.py", 'P = "pictures/*.svg"\n', "without pictures"),
         # a folder above
         ("tests/machines/test_boot.py", 'P = ROOT / "services"\n', "without services/slipway/web"),
     ],
@@ -53,6 +55,66 @@ def test_what_is_reached(root, write, path, text, problem):
     assert not any(line.startswith("web:") and "services" in line for line in found), (
         "the other shard says nothing of it"
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "page"),
+    [
+        # a file
+        ("tests/machines/test_boot.py", 'P = "docs/page.md"\n', "docs/page.md"),
+        # the parts of a path
+        ("tests/machines/test_boot.py", 'P = ROOT / "docs" / "page.md"\n', "docs/page.md"),
+        # a folder
+        ("tests/machines/test_boot.py", 'P = ROOT / "docs"\n', "docs"),
+        # any page of a folder
+        ("tests/machines/test_boot.py", 'P = ROOT / "docs" / f"{name}.md"\n', "docs"),
+        # a pattern
+        ("tests/machines/test_boot.py", 'P = "docs/p*.md"\n', "docs"),
+        # a file at the top
+        ("tests/machines/test_boot.py", 'P = ROOT / "README.md"\n', "README.md"),
+        # any file at the top
+        ("tests/machines/test_boot.py", 'P = ROOT.glob("*.md")\n', "README.md"),
+        # by what a test imports
+        ("tests/machines/machine.py", 'P = "docs/page.md"\n', "docs/page.md"),
+    ],
+)
+def test_documentation_that_is_reached(root, write, path, text, page):
+    """Documentation that a test can read must be in the docs of its shard, and is right there."""
+    write(path, text)
+    assert any(line.startswith(f"machines: docs must have {page}: ") for line in problems(root))
+    both = 'tests = ["tests/machines"]\n'
+    document = (root / shard_map.FILE).read_text(encoding="utf-8")
+    write(shard_map.FILE, document.replace(both, f'{both}docs = ["{page}"]\n'))
+    assert problems(root) == []
+
+
+@pytest.mark.parametrize(
+    ("docs", "problem"),
+    [
+        ('["docs/read.md", "docs/page.md"]', "web: docs has docs/page.md, which no test of it reaches"),
+        ('["docs"]', "web: docs has docs, which no test of it reaches"),
+        ('["docs/read.md", "pictures"]', "web: docs has pictures, which is no documentation"),
+        ('["docs/read.md"]\nengines = []', None),
+    ],
+)
+def test_documentation_that_is_not_reached(root, write, docs, problem):
+    """An entry that no test needs would make a shard run for nothing."""
+    document = (root / shard_map.FILE).read_text(encoding="utf-8")
+    write(shard_map.FILE, document.replace('["docs/read.md"]', docs))
+    assert problems(root) == ([problem] if problem else [])
+
+
+def test_documentation_that_the_product_names(root, write):
+    """A page whose name the product prints is for its reader: the product never reads it."""
+    write("bootstrapper/slipway/core.py", 'VALUE = "docs/page.md"\n')
+    assert problems(root) == []
+
+
+def test_documentation_that_a_shard_is_without(root, write):
+    """Documentation affects no shard that does not name it, so that leaving it out would mean nothing."""
+    document = (root / shard_map.FILE).read_text(encoding="utf-8")
+    write(shard_map.FILE, document.replace('"services/slipway/web"]', '"services/slipway/web", "docs"]'))
+    assert [line for line in problems(root) if "which is documentation" in line]
 
 
 def test_what_only_speaks_of_it(root, write):
@@ -69,7 +131,8 @@ def test_what_only_speaks_of_it(root, write):
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ('"docs"]', '"docs", "gone"]', "machines: there is no gone"),
+        ('pictures = ["pictures"]', 'pictures = ["pictures", "gone"]', "machines: there is no gone"),
+        ('"docs"]', '"docs", "gone"]', "documentation: there is no gone"),
         ('["tests/quick"]', '["tests/quick", "tests/gone"]', "quick: there is no tests/gone"),
         ('["tests/machines/test_web.py"]', "[]", "web: has no test file"),
         ("root-trixie", "root-gone", "machines: there is no engine root-gone"),

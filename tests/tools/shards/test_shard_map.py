@@ -33,6 +33,7 @@ def test_owner(root, path, owner, reason):
         ("quick = []\nslow = []\n[groups]\n[shards]\n", "the map: unknown key slow"),
         ("quick = []\n[groups]\n[shards.a]\ntest = []\n", "a: unknown key test"),
         ('quick = []\n[groups]\n[shards.a]\ntests = ["x"]\nwithout = ["@prose"]\n', "a: there is no group @prose"),
+        ('quick = []\ndocumentation = "docs"\n[groups]\n[shards]\n', "documentation is no list"),
         ('quick = ["x"]\n[groups]\n[shards.a]\ntests = ["x"]\nwithout = []\n', "two entries name x"),
         ('quick = []\n[groups]\n[shards.a]\ntests = "x"\nwithout = []\n', "tests is no list"),
     ],

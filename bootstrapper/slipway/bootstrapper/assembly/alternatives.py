@@ -35,7 +35,9 @@ def violations(message: Message, path: str = "") -> Iterator[Violation]:
 
 def _content(content: contentpb.Content, path: str) -> Iterator[Violation]:
     if content.WhichOneof("source") and content.segments:
-        yield Violation(path, "cannot have segments together with text, data, secretRef or configMapRef")
+        yield Violation(
+            path, "cannot have segments together with text, data, secretRef or configMapRef", remedy="keep one of them"
+        )
     if content.WhichOneof("source") == "config_map_ref":
         yield Violation(
             f"{path}.config_map_ref",
@@ -56,7 +58,7 @@ def _content(content: contentpb.Content, path: str) -> Iterator[Violation]:
 def _text(text: Any, path: str) -> Iterator[Violation]:
     """The rule of MachineText and Argument: a value, or segments."""
     if text.HasField("value") == bool(text.segments):
-        yield Violation(path, "must have exactly one of value and segments")
+        yield Violation(path, "must have exactly one of value and segments", remedy="set one of them, and no other")
     yield from _segments(text.segments, f"{path}.segments")
 
 

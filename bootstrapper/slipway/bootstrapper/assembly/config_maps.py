@@ -15,23 +15,25 @@ Values = Mapping[tuple[str, str], bytes]
 """Values of ConfigMaps, by name and key."""
 
 
-def contents_by_config_map(message: Message) -> Iterator[contentpb.Content]:
-    """Give every content in `message` that refers to a ConfigMap."""
+def contents_by_config_map(message: Message, path: str = "") -> Iterator[tuple[str, contentpb.Content]]:
+    """Give every content in `message` that refers to a ConfigMap, with its field path."""
     for descriptor, value in message.ListFields():
         field = plan(message.DESCRIPTOR)[descriptor.number]
         if field.message is None:
             continue
-        for entry in value if field.repeated else [value]:
+        where = f"{path}.{field.name}" if path else field.name
+        for index, entry in enumerate(value if field.repeated else [value]):
+            here = f"{where}[{index}]" if field.repeated else where
             if isinstance(entry, contentpb.Content):
                 if entry.WhichOneof("source") == "config_map_ref":
-                    yield entry
+                    yield here, entry
             else:
-                yield from contents_by_config_map(entry)
+                yield from contents_by_config_map(entry, here)
 
 
 def fill(message: Message, values: Values) -> None:
     """Replace every reference in `message` whose value is known; the value arrives byte for byte."""
-    for content in list(contents_by_config_map(message)):
+    for _, content in list(contents_by_config_map(message)):
         value = values.get((content.config_map_ref.name, content.config_map_ref.key))
         if value is not None:
             content.data = value

@@ -63,7 +63,7 @@ def membership_violations(spec: specpb.MachineBootstrapSpec, machine: str) -> It
         limit = _LONGEST - len(_SUFFIX)
         yield Violation("machine.name", f"must have at most {limit} characters: a Secret is named after it")
     if spec.os.HasField("directory") and not machine:
-        yield Violation("machine.name", "is required: the computer account is named after it")
+        yield Violation("machine.name", "is required: the computer account is named after it", remedy="set it")
 
 
 def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:

@@ -112,7 +112,9 @@ def _plan(plan: planpb.Plan) -> Iterator[Violation]:
     yield from alternatives.violations(plan, "plan")
     yield from characters.violations(plan, "plan")
     if bool(plan.steps) == bool(plan.entrypoint.argv):
-        yield Violation("plan", "must have exactly one of steps and entrypoint.argv")
+        yield Violation(
+            "plan", "must have exactly one of steps and entrypoint.argv", remedy="set one of them, and no other"
+        )
     seen: dict[str, int] = {}
     latest = planpb.PHASE_UNSPECIFIED
     for index, step in enumerate(plan.steps):
@@ -120,7 +122,9 @@ def _plan(plan: planpb.Plan) -> Iterator[Violation]:
         yield from structure.command_violations(step.command, f"{where}.command")
         earlier = seen.setdefault(step.id, index)
         if earlier != index:
-            yield Violation(f"{where}.id", f"is the id of spec.plan.steps[{earlier}], too")
+            yield Violation(
+                f"{where}.id", f"is the id of spec.plan.steps[{earlier}], too", remedy="give each an id of its own"
+            )
         if _OURS.fullmatch(step.id):
             yield Violation(
                 f"{where}.id", 'must not be "entrypoint", nor begin with "pre-", "post-" or two digits and a dash'
@@ -148,9 +152,11 @@ def _secrets(material: secretpb.SecretMaterial) -> Iterator[Violation]:
         if not secret.name or "/" in secret.name:
             yield Violation(f"{where}.name", "must be a name without a slash")
         if not secret.key:
-            yield Violation(f"{where}.key", "is required")
+            yield Violation(f"{where}.key", "is required", remedy="set it")
         if secret.kind not in {secretpb.SECRET_KIND_UNSPECIFIED, secretpb.SECRET_KIND_OPAQUE}:
-            yield Violation(f"{where}.kind", "must be unset or Opaque")
+            yield Violation(f"{where}.kind", "must be unset or Opaque", remedy="leave it out")
         earlier = seen.setdefault((secret.name, secret.key), index)
         if earlier != index:
-            yield Violation(where, f"has the name and key of secrets.secrets[{earlier}]")
+            yield Violation(
+                where, f"has the name and key of secrets.secrets[{earlier}]", remedy="leave out one of them"
+            )

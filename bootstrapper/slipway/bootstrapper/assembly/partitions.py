@@ -24,13 +24,17 @@ def violations(system: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     for index, filesystem in enumerate(system.filesystems):
         where = f"{path}.filesystems[{index}]"
         if bool(filesystem.device) == filesystem.HasField("partition"):
-            yield Violation(where, "must have exactly one of device and partition")
+            yield Violation(
+                where, "must have exactly one of device and partition", remedy="set one of them, and no other"
+            )
         if filesystem.HasField("partition"):
             yield from _of_reference(system, filesystem.partition, f"{where}.partition")
     for index, mount in enumerate(system.mounts):
         where = f"{path}.mounts[{index}]"
         if bool(mount.source) == mount.HasField("partition"):
-            yield Violation(where, "must have exactly one of source and partition")
+            yield Violation(
+                where, "must have exactly one of source and partition", remedy="set one of them, and no other"
+            )
         if mount.HasField("partition"):
             yield from _of_reference(system, mount.partition, f"{where}.partition")
 
@@ -55,7 +59,7 @@ def _of_reference(system: ospb.OperatingSystem, reference: ospb.PartitionReferen
         yield Violation(f"{path}.disk", "must be a path below /dev")
     which = reference.WhichOneof("partition")
     if which is None:
-        yield Violation(path, "must have exactly one of number and label")
+        yield Violation(path, "must have exactly one of number and label", remedy="set one of them, and no other")
     elif which == "label":
         count = len(_numbers(system, reference))
         if count != 1:

@@ -30,7 +30,7 @@ _FUNCTIONS = ["report"]
 
 
 def put_sink(reporting: specpb.Reporting) -> specpb.PutSink | None:
-    """Give the sink that is written by HTTP; None where there is none."""
+    """Give the sink that is written by HTTP, or None."""
     return next((sink.put for sink in reporting.sinks if sink.HasField("put")), None)
 
 

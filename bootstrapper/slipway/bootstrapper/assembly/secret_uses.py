@@ -1,6 +1,6 @@
 """Holds the secrets of a question against the places that refer to them, before anything is made of either.
 
-Here a place still is the field that somebody wrote. Later, contents are joined and steps are files.
+Here a place still is the field of the request. Later, contents are joined and steps are files.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,13 +38,13 @@ def remedy_of_missing(subject: CheckedSubject) -> str:
 
 
 def check_secrets(
-    subject: CheckedSubject, given: Sequence[secretpb.Secret], available: Iterable[secretpb.Secret]
+    subject: CheckedSubject, request_secrets: Sequence[secretpb.Secret], available: Iterable[secretpb.Secret]
 ) -> None:
     """Check all secrets that a question refers to.
 
     Args:
         subject: the machine.
-        given: the secrets of the request, in its order.
+        request_secrets: the secrets of the request, in its order.
         available: all that are there.
 
     Raises:
@@ -72,20 +72,24 @@ def check_secrets(
     used = {(reference.name, reference.key) for _, reference in uses}
     violations = [*_values(subject, values)]
     if subject.plan is not None:
-        violations += _given(given, used)
+        violations += _unused(request_secrets, used)
     if violations:
         raise SpecInvalid("the secrets do not fit the request", violations=violations)
 
 
 def check_expiry(
-    subject: CheckedSubject, bundle: bundlepb.BootstrapBundle, given: Sequence[secretpb.Secret], *, now: datetime
+    subject: CheckedSubject,
+    bundle: bundlepb.BootstrapBundle,
+    request_secrets: Sequence[secretpb.Secret],
+    *,
+    now: datetime,
 ) -> None:
     """Check that no secret of a bundle has expired.
 
     Args:
         subject: the machine.
         bundle: its bundle, with secrets.
-        given: the secrets of the request, in its order.
+        request_secrets: the secrets of the request, in its order.
         now: the time.
 
     Raises:
@@ -95,7 +99,10 @@ def check_expiry(
     if not expired:
         return
     where = secrets_field(subject)
-    places = {(secret.name, secret.key): f"{where}.secrets[{index}].expireTime" for index, secret in enumerate(given)}
+    places = {
+        (secret.name, secret.key): f"{where}.secrets[{index}].expireTime"
+        for index, secret in enumerate(request_secrets)
+    }
     names = ", ".join(f"key {key} of secret {name}" for name, key in sorted(expired))
     raise SecretExpired(
         f"obtain fresh secrets in place of what has expired: {names}",
@@ -146,9 +153,9 @@ def _values(subject: CheckedSubject, values: dict[tuple[str, str], bytes]) -> It
                 yield Violation(place, why, remedy='make a hash, such as "$6$...", with mkpasswd')
 
 
-def _given(given: Sequence[secretpb.Secret], used: set[tuple[str, str]]) -> Iterator[Violation]:
+def _unused(request_secrets: Sequence[secretpb.Secret], used: set[tuple[str, str]]) -> Iterator[Violation]:
     """Find secrets of a foreign plan's request that it does not refer to, and those that say nothing."""
-    for index, secret in enumerate(given):
+    for index, secret in enumerate(request_secrets):
         where = f"secrets.secrets[{index}]"
         if (secret.name, secret.key) not in used:
             why = f"is key {secret.key} of secret {secret.name}, which nothing in the spec refers to"

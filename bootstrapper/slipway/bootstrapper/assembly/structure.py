@@ -19,6 +19,7 @@ from slipway.bootstrapper.assembly import (
     partitions,
     repetitions,
     repository_addresses,
+    volume_types,
 )
 from slipway.bootstrapper.assembly.passwords import password_violations
 from slipway.bootstrapper.assembly.registries import DEFAULT, api_host, asked_hosts
@@ -61,19 +62,23 @@ def _agent(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     agent = spec.agent
     is_download, is_image = (agent.source == one for one in (specpb.AGENT_SOURCE_DOWNLOAD, specpb.AGENT_SOURCE_IMAGE))
     if is_download and not agent.version:
-        yield Violation("agent.version", "is required where source is Download")
+        yield Violation("agent.version", "is required where source is Download", remedy="set it")
     if is_download and agent.HasField("required") and not agent.required:
         yield Violation("agent.required", "must be true where source is Download: the machine waits for the download")
     for name in ("version", "urls"):
         if getattr(agent, name) and not is_download:
-            yield Violation(f"agent.{name}", "is only for source Download")
+            yield Violation(f"agent.{name}", "is only for source Download", remedy="leave it out")
     if agent.HasField("required") and not (is_download or is_image):
-        yield Violation("agent.required", "is only for source Download or Image")
+        yield Violation("agent.required", "is only for source Download or Image", remedy="leave it out")
     for index, url in enumerate(agent.urls):
         if not url.startswith(("https://", "http://")) or "?" in url or "#" in url:
             yield Violation(f"agent.urls[{index}]", "must be a base URL of https or http, without query")
     if (is_download or is_image) and spec.execution.literal_commands:
-        yield Violation("agent", "cannot be used with execution.literal_commands, which leaves the runner out")
+        yield Violation(
+            "agent",
+            "cannot be used with execution.literal_commands, which leaves the runner out",
+            remedy="keep one of them",
+        )
 
 
 def _reporting(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
@@ -81,14 +86,22 @@ def _reporting(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     sinks = [sink.put for sink in reporting.sinks if sink.HasField("put")]
     for index, sink in enumerate(reporting.sinks):
         if sink.WhichOneof("sink") is None:
-            yield Violation(f"reporting.sinks[{index}]", "must have exactly one of console and put")
+            yield Violation(
+                f"reporting.sinks[{index}]",
+                "must have exactly one of console and put",
+                remedy="set one of them, and no other",
+            )
     if len(sinks) > 1:
-        yield Violation("reporting.sinks", "must have at most one put")
+        yield Violation("reporting.sinks", "must have at most one put", remedy="keep one of them")
     if reporting.HasField("logs") and not any(sink.HasField("logs_url") for sink in sinks):
-        yield Violation("reporting.logs", "is only for a put with logs_url, which takes the log bundle")
+        yield Violation(
+            "reporting.logs", "is only for a put with logs_url, which takes the log bundle", remedy="leave it out"
+        )
     if sinks and spec.execution.literal_commands:
         yield Violation(
-            "reporting.sinks", "cannot be used with execution.literal_commands, which leaves the runner out"
+            "reporting.sinks",
+            "cannot be used with execution.literal_commands, which leaves the runner out",
+            remedy="keep one of them",
         )
 
 
@@ -96,7 +109,9 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
     for index, file in enumerate(os.files):
         where = f"{path}.files[{index}]"
         if file.HasField("content") == file.HasField("remote"):
-            yield Violation(where, "must have exactly one of content and remote")
+            yield Violation(
+                where, "must have exactly one of content and remote", remedy="set one of them, and no other"
+            )
         if file.HasField("remote"):
             yield from _remote(file.remote, f"{where}.remote")
     for index, link in enumerate(os.links):
@@ -158,7 +173,9 @@ def _units(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     for index, unit in enumerate(os.systemd_units):
         where = f"{path}.systemd_units[{index}]"
         if unit.masked and (unit.enabled or unit.contents or unit.drop_ins):
-            yield Violation(where, "a masked unit cannot have contents, drop-ins or be enabled")
+            yield Violation(
+                where, "a masked unit cannot have contents, drop-ins or be enabled", remedy="keep one of them"
+            )
         if unit.name.startswith("-") and (unit.HasField("enabled") or unit.HasField("masked")):
             yield Violation(where, "is a unit that systemctl can neither enable nor mask: leave out enabled and masked")
         if not (unit.HasField("contents") or unit.HasField("enabled") or unit.HasField("masked") or unit.drop_ins):
@@ -175,7 +192,9 @@ def _registries(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
         urls = [endpoint.url for endpoint in registry.endpoints]
         for number, url in enumerate(urls):
             if url in urls[:number]:
-                yield Violation(f"{where}.endpoints[{number}].url", "is the URL of an earlier endpoint, too")
+                yield Violation(
+                    f"{where}.endpoints[{number}].url", "is the URL of an earlier endpoint, too", remedy="leave it out"
+                )
         if registry.only_endpoints and not registry.endpoints:
             yield Violation(f"{where}.only_endpoints", "needs at least one entry in endpoints")
 
@@ -191,7 +210,8 @@ def _credentials_of_one_host(os: ospb.OperatingSystem, path: str) -> Iterator[Vi
             where = f"{path}.containerd.registries"
             yield Violation(
                 f"{where}[{index}].credentials",
-                f"is for the same host as spec.{person_path(f'{where}[{earlier}].credentials')}: keep one of them",
+                f"is for the same host as spec.{person_path(f'{where}[{earlier}].credentials')}",
+                remedy="keep one of them",
             )
 
 
@@ -220,7 +240,9 @@ def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:
     open_ended = 0
     for index, partition in enumerate(disk.partitions):
         if partition.HasField("percentage") and partition.HasField("size_mib"):
-            yield Violation(f"{path}.partitions[{index}]", "cannot have both percentage and sizeMib")
+            yield Violation(
+                f"{path}.partitions[{index}]", "cannot have both percentage and sizeMib", remedy="keep one of them"
+            )
         if partition.HasField("size_mib") and not partition.size_mib:
             where = f"{path}.partitions[{index}].size_mib"
             yield Violation(where, "must be at least 1; unset it for the rest of the disk")
@@ -234,10 +256,13 @@ def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:
 def _kubernetes(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Violation]:
     yield from _tokens([(f"{path}.discovery.token.token", kubernetes.discovery.token.token)])
     yield from _timeouts(kubernetes.timeouts, f"{path}.timeouts")
+    yield from volume_types.violations(kubernetes, path)
     if kubernetes.discovery.HasField("token") and kubernetes.discovery.HasField("file"):
-        yield Violation(f"{path}.discovery", "cannot have both token and file")
+        yield Violation(f"{path}.discovery", "cannot have both token and file", remedy="keep one of them")
     if kubernetes.HasField("etcd") and kubernetes.etcd.HasField("local") == kubernetes.etcd.HasField("external"):
-        yield Violation(f"{path}.etcd", "must have exactly one of local and external")
+        yield Violation(
+            f"{path}.etcd", "must have exactly one of local and external", remedy="set one of them, and no other"
+        )
 
 
 def _engine_options(options: Message, path: str) -> Iterator[Violation]:
@@ -279,12 +304,12 @@ def _commands(commands: planpb.Commands, path: str) -> Iterator[Violation]:
 def command_violations(command: planpb.Command, path: str) -> Iterator[Violation]:
     """Give everything in a command that is well-formed field by field and yet means nothing."""
     if bool(command.argv) == command.HasField("script"):
-        yield Violation(path, "must have exactly one of argv and script")
+        yield Violation(path, "must have exactly one of argv and script", remedy="set one of them, and no other")
     if command.argv and not command.argv[0]:
-        yield Violation(f"{path}.argv[0]", "must not be empty")
+        yield Violation(f"{path}.argv[0]", "must not be empty", remedy="set it")
     elif command.argv and command.argv[0].startswith("-"):
         yield Violation(f"{path}.argv[0]", "must be the name of a program")
     if command.HasField("interpreter") and command.argv:
-        yield Violation(f"{path}.interpreter", "is only for a script")
+        yield Violation(f"{path}.interpreter", "is only for a script", remedy="leave it out")
     if command.HasField("timeout") and command.timeout.seconds <= 0:
         yield Violation(f"{path}.timeout", "must be at least one second")

@@ -180,7 +180,7 @@ class Compiler:
         return legalise(draft, info.features, table=self.passes, optional_features=optional_features).refusals
 
     def _profile(self, target: clusterpb.Target, info: provisionerpb.FormatInfo) -> OsProfile | UnsupportedTarget:
-        """Give the machine's profile, or why there is none, for the passes that need one."""
+        """Give the machine's profile, or why it has no profile, for the passes that need one."""
         try:
             return find_profile(self.profiles, target, info if self.takes_declared_profiles else None)
         except UnsupportedTarget as error:

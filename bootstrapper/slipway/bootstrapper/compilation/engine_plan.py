@@ -39,7 +39,6 @@ def make_plan(
     try:
         engine = engines.choose(bundle.intent.kubernetes, bundle.intent.cluster)
         check_system(engine, bundle.machine.target)
-        check_machine(engine, bundle)
     except SlipwayError as error:
         result.refusals += problems_of_error(error, bundle)
         return False
@@ -59,6 +58,7 @@ def make_plan(
         for entry in rejected
     ]
     try:
+        check_machine(engine, bundle)
         with span("build plan", {"engine": engine.name}):
             made = engine.build_plan(bundle, info)
         while _omit_refused(bundle, made.refusals, optional_features, result):

@@ -33,7 +33,7 @@ def check_provided(
     for index, secret in enumerate(secrets):
         where = f"{path}.secrets[{index}]"
         if (secret.name, secret.key) in seen:
-            violations.append(Violation(where, "is given twice"))
+            violations.append(Violation(where, "is given twice", remedy="leave out one of them"))
         seen.add((secret.name, secret.key))
         declaration = declarations.get(secret.name)
         if declaration is None:

@@ -20,7 +20,7 @@ Part = tuple[str, int]
 
 
 def largest_parts(
-    neutral: bundlepb.BootstrapBundle, given: Sequence[secretpb.Secret], *, field: str, spliced: bool
+    neutral: bundlepb.BootstrapBundle, request_secrets: Sequence[secretpb.Secret], *, field: str, spliced: bool
 ) -> list[Part]:
     """Give the largest parts of a machine, the largest first.
 
@@ -28,11 +28,11 @@ def largest_parts(
 
     Args:
         neutral: the bundle before it was lowered, whose items have the places where they were written.
-        given: the secrets of the request.
+        request_secrets: the secrets of the request.
         field: where these stand in the request.
         spliced: count a secret wherever it is referred to, and not once.
     """
-    parts = [*_lists(_written(neutral)), *_secrets(neutral, given, field=field, spliced=spliced)]
+    parts = [*_lists(_written(neutral)), *_secrets(neutral, request_secrets, field=field, spliced=spliced)]
     return sorted(parts, key=lambda part: (-part[1], part[0]))[:_SHOWN]
 
 
@@ -68,10 +68,10 @@ def _lists(parts: Iterator[Part]) -> Iterator[Part]:
 
 
 def _secrets(
-    neutral: bundlepb.BootstrapBundle, given: Sequence[secretpb.Secret], *, field: str, spliced: bool
+    neutral: bundlepb.BootstrapBundle, request_secrets: Sequence[secretpb.Secret], *, field: str, spliced: bool
 ) -> Iterator[Part]:
     uses = Counter((reference.name, reference.key) for _, reference in references(neutral))
-    for index, secret in enumerate(given):
+    for index, secret in enumerate(request_secrets):
         count = uses[secret.name, secret.key]
         if count:
             yield f"{field}.secrets[{index}]", len(secret.value) * (count if spliced else 1)

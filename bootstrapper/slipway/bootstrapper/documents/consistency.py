@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from slipway.bootstrapper.assembly.overrides import effective_spec
-from slipway.bootstrapper.documents.engines import named_engine
+from slipway.bootstrapper.documents.engines import engine_path, named_engine
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.engines.table import installed_engines
 from slipway.contract.source_position import SourceProblem
@@ -37,7 +37,7 @@ class Inconsistency:
 def namesakes(questions: Iterable[MachineQuestion]) -> Iterator[tuple[str, SourceProblem]]:
     """Give a problem, with the name, for every machine that has the name of an earlier one.
 
-    Their user data could not be told apart.
+    Their user data could not be distinguished.
     """
     seen: dict[str, MachineQuestion] = {}
     for entry in questions:
@@ -96,11 +96,11 @@ def _engines(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
         if named and fact and named != fact:
             message = f"its bootstrap engine is not {fact}, that of the cluster's control plane, which it cannot join: "
             message += "leave it out, so that it is that one"
-            yield Inconsistency(entry, "spec.kubernetes.engine", message)
+            yield Inconsistency(entry, engine_path(entry), message)
         elif planes and _engine(entry) != _engine(planes[0]):
             message = f"its bootstrap engine is not that of control-plane machine {planes[0].name}: "
             message += "leave engine out of both, and name it in the cluster's controlPlane"
-            yield Inconsistency(entry, "spec.kubernetes.engine" if named_engine(entry) else "", message)
+            yield Inconsistency(entry, engine_path(entry) if named_engine(entry) else "", message)
 
 
 def _engine(entry: MachineQuestion) -> str:

@@ -10,6 +10,7 @@ from slipway.bootstrapper.documents.engines import set_control_planes
 from slipway.bootstrapper.documents.machines import MachineQuestion, Standing
 from slipway.bootstrapper.documents.native import NativeCluster, NativeConfig, is_native
 from slipway.bootstrapper.documents.native_set import read_natives
+from slipway.bootstrapper.documents.own_metadata import metadata_doubts
 from slipway.bootstrapper.documents.places import Places
 from slipway.bootstrapper.documents.selected import Selected
 from slipway.bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
@@ -35,7 +36,7 @@ class DocumentSet:
     Attributes:
         questions: the machines.
         notes: what was left aside or filled in.
-        doubts: what is likely a slip in several documents together.
+        doubts: what is likely a slip: in several documents together, or in names of labels and annotations.
         places: where each field of each document stands.
         lone: the text of the only document, variables filled in; "" when there are several.
         variables: names of all variables of the texts, also of those in defaults that are not used.
@@ -134,7 +135,8 @@ def _document_set(
     if native_set.has_mistakes and not {*only} <= {question.name for question in questions}:
         raise native_set.error([])
     used = frozenset().union(*(expansion.variables for expansion in expansions.values()))
-    return DocumentSet(questions, list(dict.fromkeys(notes)), list(manifests.doubts), Places(documents), variables=used)
+    doubts = [*manifests.doubts, *metadata_doubts(documents)]
+    return DocumentSet(questions, list(dict.fromkeys(notes)), doubts, Places(documents), variables=used)
 
 
 def _complete(cluster: NativeCluster) -> Iterator[SourceProblem]:
@@ -177,7 +179,7 @@ def _give_config_maps(
     """Put values of ConfigMaps into a machine's spec, as far as the texts hold them; note placeholders."""
     spec = question.subject.spec
     fill(spec, values)
-    for content in list(contents_by_config_map(spec)) if set_missing else []:
+    for _, content in list(contents_by_config_map(spec)) if set_missing else []:
         message = "a ConfigMap that it refers to is not among the documents: a placeholder is used"
         yield question.standing.problem(message)
         content.data = PLACEHOLDER

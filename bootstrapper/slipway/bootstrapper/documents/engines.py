@@ -24,7 +24,7 @@ def engine_doubt(question: MachineQuestion) -> tuple[str, str] | None:
     name, table = named_engine(question), installed_engines()
     if not name or name in table.names or table.broken(name) is not None:
         return None
-    field = _field(question)
+    field = engine_path(question)
     violation = table.not_installed(name, field)
     return field, f"{violation.description} here; {violation.remedy}"
 
@@ -38,11 +38,11 @@ def check_engine(question: MachineQuestion) -> None:
     name = named_engine(question)
     broken = installed_engines().broken(name or question.subject.cluster.control_plane)
     if broken is not None:
-        field = _field(question) if name else "cluster.controlPlane"
+        field = engine_path(question) if name else "cluster.controlPlane"
         raise SpecInvalid("the bootstrap engine of the machine cannot be used", violations=[broken.violation(field)])
 
 
-def _field(question: MachineQuestion) -> str:
+def engine_path(question: MachineQuestion) -> str:
     """Give the field by which the spec of a machine names an engine."""
     overrides, part = overrides_of(question.subject.spec, question.subject.machine.role)
     return f"spec.{part}.kubernetes.engine" if overrides.kubernetes.engine else "spec.kubernetes.engine"

@@ -77,7 +77,7 @@ class TokenTakenError(Exception):
 
 
 class JoinTokens(ABC):
-    """The mechanism of an engine. Its methods are pure; `there` is what the Secret holds, None where there is none.
+    """The mechanism of an engine. Its methods are pure; `there` is what the Secret holds, None without a Secret.
 
     Attributes:
         made_by: who makes the token.
@@ -95,7 +95,7 @@ class JoinTokens(ABC):
 
     @abstractmethod
     def text(self, request: TokenRequest, there: Values | None) -> str:
-        """Give the token for the machine's user data, "" as long as there is none that can be used.
+        """Give the token for the machine's user data, "" until a usable token exists.
 
         Of a token that the controller makes, `there` is None: its text is known before it is in the cluster.
         """

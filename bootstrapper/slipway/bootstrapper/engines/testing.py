@@ -76,7 +76,7 @@ def machine(  # noqa: PLR0913  # keyword-only facts of a machine
     """Give the neutral bundle of a machine, with references to the secrets that the engine declares for its role."""
     bundle = bundlepb.BootstrapBundle()
     bundle.id, bundle.machine.name, bundle.machine.uid, bundle.machine.role = "0" * 16, "sample", "1", role
-    bundle.machine.target.os_family = engine.os_families[0]
+    bundle.machine.target.os_family = next(iter(engine.os_families), clusterpb.OS_FAMILY_LINUX)
     intent = bundle.intent
     intent.role, intent.kubernetes_version = role, kubernetes_version
     intent.cluster.MergeFrom(

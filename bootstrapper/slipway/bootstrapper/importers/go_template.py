@@ -36,7 +36,7 @@ def render(template: str, control_plane_version: str) -> str:
         control_plane_version: the version with its v, or "" when the cluster has none.
 
     Raises:
-        GoTemplateError: see there; also when a value is printed that there is none of.
+        GoTemplateError: see there; also when a missing value is printed.
     """
     data = {"controlPlane": {"version": control_plane_version}} if control_plane_version else {}
     return render_as(template, Dialect(data, fields=_VERSION_ONLY, missing=NO_VERSION))

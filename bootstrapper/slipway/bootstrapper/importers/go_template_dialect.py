@@ -28,7 +28,7 @@ class Dialect:
         data: the value that the template is over.
         functions: functions beside those of text/template.
         fields: the only fields that there are, or None if every name may be one.
-        missing: message when a value is printed that there is none of; "" prints what Go prints.
+        missing: message when a missing value is printed; "" prints what Go prints.
     """
 
     data: Mapping[str, Any] = field(repr=False)

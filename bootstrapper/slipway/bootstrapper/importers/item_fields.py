@@ -54,6 +54,6 @@ def field_value(message: Any, name: str, index: str) -> Any:
 
 
 def entry_name(message: Any, name: str, index: str) -> str:
-    """Give the name of an entry of a list of named things; the index where there is none."""
+    """Give the name of an entry of a list of named things; the index of an entry without a name."""
     entry = field_value(message, name, index)
     return str(entry.name) if entry is not None else index

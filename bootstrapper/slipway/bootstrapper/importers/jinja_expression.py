@@ -1,7 +1,7 @@
 """Tells an expression of Jinja from what other languages put between the same braces.
 
 Go templates, Helm and Prometheus write `{{ .PodCIDR }}`. To Jinja that is a syntax error, for which cloud-init drops
-the whole user data. Only what no expression of Jinja can be is told apart: a dot without a value before it, an operator
+the whole user data. Only what no expression of Jinja can be is refused: a dot without a value before it, an operator
 without a value beside it, two values side by side, signs that the language does not have, filters that it lacks.
 
 Sources: Jinja's lexer and parser, its list of builtin filters.

@@ -36,7 +36,7 @@ def entry_unit_files(bundle: bundlepb.BootstrapBundle, declared: Collection[str]
 
 
 def adopt_drop_ins(draft: Draft, declared: Collection[str]) -> Iterator[Problem]:
-    """Move drop-ins for the entry point's service to the entry point; give what cannot be honoured.
+    """Move drop-ins for the entry point's service to the entry point; give what is not supported.
 
     Args:
         draft: the draft; such units leave its bundle.

@@ -66,38 +66,6 @@ _OF_REASONS: Mapping[str, str] = {
 _LAST = "try again; if the error persists, contact the operator of this server"
 
 
-_YOUNGER = "leave it out, or ask a server whose version knows it"
-
-_OF_RULES: Mapping[str, str] = {
-    "cannot be used with": "keep one of them",
-    "cannot have": "keep one of them",
-    "claims the same path as": "leave the path to one of them",
-    "has the name and key of": "leave out one of them",
-    "has the same": "leave out one of them",
-    "holds field number": _YOUNGER,
-    "is a value that this version of Slipway does not know": _YOUNGER,
-    "is for the same host as": "leave out one of them",
-    "is not allowed here": "leave it out",
-    "is only for": "leave it out",
-    "is required": "set it",
-    "is the URL of an earlier": "leave it out",
-    "is the id of": "give each an id of its own",
-    "is the label of no partition": "name a partition of the disk, or give one this label",
-    "must be at": "choose a number within the limit",
-    "must be unset": "leave it out",
-    "must have at most one": "keep one of them",
-    "must have exactly one of": "set one of them, and no other",
-    "must not be empty": "set it",
-    "must not be negative": "choose a number within the limit",
-    "must not be the unspecified value": "set it",
-    "needs ": "leave it out",
-    "says nothing": "set one of its fields, or leave it out",
-}
-"""What to do about a field that breaks a rule, by how the sentence begins that states it."""
-
-_OF_LIMITS = {" entries; at most ": "leave out some of them", " bytes; at most ": "shorten it"}
-
-
 class _Part(Enum):
     """Parts of features that have a substitute of their own, by the word that their ids hold."""
 
@@ -107,7 +75,7 @@ class _Part(Enum):
 
 
 def reason_of(entry: Unsupported) -> str:
-    """Say why a use cannot be honoured, beginning with its feature."""
+    """Say why a use is not supported, beginning with its feature."""
     if entry.use.id == _CONTROL_PLANE:
         return "the control plane of the cluster is made by something else, and this format's machines cannot join it"
     return f"{entry.use.id} {entry.why}"
@@ -149,14 +117,6 @@ def remedy_of_error(error: SlipwayError) -> str:
     if supported:
         return f"choose one of {', '.join(supported.split(','))}"
     return _OF_REASONS.get(error.reason, _LAST)
-
-
-def remedy_of_rule(description: str) -> str:
-    """Say what to do about a field that breaks a rule of the contract, by the sentence that states the rule."""
-    for sentence, remedy in _OF_RULES.items():
-        if description.startswith(sentence):
-            return remedy
-    return next((remedy for words, remedy in _OF_LIMITS.items() if words in description), CORRECT)
 
 
 def _inner(path: str, item_path: str) -> str:

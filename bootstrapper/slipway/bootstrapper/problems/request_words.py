@@ -1,4 +1,4 @@
-"""Names the fields of a refusal as they stand in the request that it answers, whoever found what is wrong.
+"""Names the fields of a refusal as they stand in the request that it answers, whichever check found the problem.
 
 A check sees a part of a request, a pass sees what was made of it, and a provisioner sees a bundle. A caller can map a
 path to a document of its own only when it leads somewhere in what it sent.
@@ -12,7 +12,7 @@ from dataclasses import replace
 from google.protobuf.descriptor import Descriptor
 
 from slipway.bootstrapper.importers.document_words import is_of_document
-from slipway.bootstrapper.problems.remedies import remedy_of_rule
+from slipway.bootstrapper.problems.remedies import CORRECT
 from slipway.contract.errors import SlipwayError
 from slipway.contract.field_plans import plan
 from slipway.contract.yaml_names import person_path
@@ -60,7 +60,7 @@ class RequestWords:
         *descriptors: Descriptor,
         target: Callable[[str], str],
         names: Mapping[str, str],
-        remedy: Callable[[str], str] = lambda _: "",
+        remedy: str = "",
     ) -> None:
         """Know a request.
 
@@ -68,7 +68,7 @@ class RequestWords:
             descriptors: of the request, and of a part of it from which on fields are named, too.
             target: gives the field that holds the target, for the name of one of its fields.
             names: further names of fields by those that checks give them.
-            remedy: gives what to do about a rule, by its sentence, where whoever found it broken does not say it.
+            remedy: what to do about a violation that does not say it.
         """
         self._remedy = remedy
         self._descriptors = descriptors
@@ -109,7 +109,7 @@ class RequestWords:
                 violation,
                 path=self.path(violation.path),
                 description=self.text(violation.description),
-                remedy=self.text(violation.remedy or self._remedy(violation.description)),
+                remedy=self.text(violation.remedy or self._remedy),
             )
             for violation in error.violations
         )
@@ -130,7 +130,7 @@ def words_of_provision(descriptor: Descriptor = provisioningpb.ProvisionRequest.
     def target(field: str) -> str:
         return f"spec.target.{field}"
 
-    return RequestWords(descriptor, target=target, names=_PROVISION, remedy=remedy_of_rule)
+    return RequestWords(descriptor, target=target, names=_PROVISION, remedy=CORRECT)
 
 
 def words_of_subject(subject: bootstrappb.Subject) -> RequestWords | None:

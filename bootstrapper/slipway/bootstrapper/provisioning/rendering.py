@@ -83,8 +83,10 @@ async def render(  # noqa: PLR0913  # the parts of a call
                 with span("render", _attributes(candidate, bundle)):
                     response = await provisioners.render(instance, request, timeout=timeout)
             except SlipwayError as error:
-                # Not on the event loop: it takes milliseconds where the secrets, or the text, are long.
-                scrubbed = await asyncio.to_thread(scrubber.error, _named(error))
+                scrubbed = _of_the_transport(error, candidate.name, timeout)
+                if scrubbed is None:
+                    # Not on the event loop: it takes milliseconds where the secrets, or the text, are long.
+                    scrubbed = await asyncio.to_thread(scrubber.error, error)
                 last = scrubbed.prefixed(f'provisioner "{candidate.name}" ({candidate.version})')
                 if not _transient(error):
                     if _next_instance(error):
@@ -110,11 +112,13 @@ def _transient(error: SlipwayError) -> bool:
     return isinstance(error, ForeignStatus) and error.code.name == "UNAVAILABLE"
 
 
-def _named(error: SlipwayError) -> SlipwayError:
-    """Give an instance that could not be reached, or died under the call, the name that our callers know."""
+def _of_the_transport(error: SlipwayError, name: str, timeout: float) -> SlipwayError | None:
+    """Say in our own words that an instance did not answer; None for what it answered. `timeout` in seconds."""
     if isinstance(error, ForeignStatus) and not error.reason and error.code.name == "UNAVAILABLE":
         return NoReadyProvisioner("the instance cannot be reached, or ended in mid-call", retry_after=2.0)
-    return error
+    if isinstance(error, ProvisionerTimeout):
+        return ProvisionerTimeout(f"it did not answer within {timeout:g} seconds", metadata={"provisioner": name})
+    return None
 
 
 def _next_instance(error: SlipwayError) -> bool:

@@ -33,7 +33,7 @@ MOST_SECRETS = 256 * 1024
 _MOST_FOR_RARE_FORMS = 48 * 1024
 """Bytes of secrets that are also looked for in rare forms: three times as many as the common ones."""
 
-LEFT_OUT = "[the text is left out: the machine has more secrets than it can be searched for]"
+LEFT_OUT = "[the text is left out: it cannot be searched for more than 256 KiB of secrets, and the machine has more]"
 
 _LINE = re.compile(r"\S{6,}")
 _LONGEST_NAME = 200

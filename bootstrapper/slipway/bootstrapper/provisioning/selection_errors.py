@@ -39,8 +39,8 @@ def none_ready(
     for instance in instances:
         name, version = instance.info.name, instance.info.implementation_version
         if wish.name and name != wish.name:
-            why = "has another name"
-        elif allowed is not None and name not in allowed:
+            continue
+        if allowed is not None and name not in allowed:
             why = "is not on the operator's list"
         elif wish.version and version != wish.version:
             why = "has another version"
@@ -49,7 +49,9 @@ def none_ready(
         else:
             why = registrypb.InstanceState.Name(instance.state).removeprefix("INSTANCE_STATE_").lower()
         reasons[f"{name} {version}: {why}"] = None
-    detail = "; ".join(list(reasons)[:10]) or "no provisioner is registered"
+    names = list(dict.fromkeys(f"{entry.info.name} {entry.info.implementation_version}" for entry in instances))
+    registered = f"registered: {', '.join(names[:_MOST_NAMED])}" if names else "no provisioner is registered"
+    detail = "; ".join(list(reasons)[:_MOST_NAMED]) or registered
     wanted = f"provisioner {wish.name}" if wish.name else "a provisioner"
     if versioned or not instances:
         return NoReadyProvisioner(f"{wanted} is not ready ({detail})", retry_after=2.0)

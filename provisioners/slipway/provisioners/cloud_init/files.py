@@ -23,11 +23,12 @@ def write_files(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]
     """Give the entries of write_files for the bundle's files, in their order.
 
     What is not root's, or lies on a mount or in a home of the bundle, is deferred: cloud-init makes mounts
-    and users after its first round of files.
+    and users after its first round of files. So is what comes behind a deferred file of the same path.
     """
     late = {mount.path.rstrip("/") for mount in system.mounts if mount.path.startswith("/")}
     late |= {user.home or f"/home/{user.name}" for user in system.users if user.name != _ROOT}
     made = _STANDARD | late
+    deferred: set[str] = set()
     entries: list[Value] = []
     for index, file in enumerate(system.files):
         path = f"os.files[{index}]"
@@ -47,13 +48,15 @@ def write_files(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]
             # cloud-init gives new parents to the file's owner: let root make them first.
             entries.append({"path": file.path, "permissions": "0600", "defer": True})
         made.update(above)
+        if not rooted or not late.isdisjoint(above):
+            deferred.add(file.path)
         entries.append(
             {
                 "path": file.path,
                 # Root and 0644 are fixed in cloud-init's code: saying them would only cost space.
                 **({} if rooted else {"owner": f"{file.owner}:{file.group}"}),
                 **({} if file.mode == _DEFAULT_MODE else {"permissions": _permissions(file.mode)}),
-                **({} if rooted and late.isdisjoint(above) else {"defer": True}),
+                **({"defer": True} if file.path in deferred else {}),
                 **content,
             }
         )

@@ -30,9 +30,9 @@ _LISTS = (
 
 
 def nested_configs(
-    bundle: bundlepb.BootstrapBundle, ctx: RenderContext, *, spec: str, taken: frozenset[str]
+    bundle: bundlepb.BootstrapBundle, ctx: RenderContext, *, spec: str, reserved: frozenset[str]
 ) -> list[Resource]:
-    """Give the configs to merge. `taken` are the paths and unit names that are the bundle's own."""
+    """Give the configs to merge. `reserved` are the paths and unit names that are the bundle's own."""
     nested = []
     for index, extension in enumerate(bundle.extensions):
         path = f"extensions[{index}]"
@@ -47,7 +47,7 @@ def nested_configs(
             why = f"its ignition.version must be of spec {spec} or older"
             ctx.refuse(f"{path}.content", _FEATURE, why, remedy=remedy)
         for where, key in _keys(config):
-            if key in taken:
+            if key in reserved:
                 remedy = "leave it to one of them: the extension, or the rest of the spec"
                 ctx.refuse(f"{path}.content:{where}", _FEATURE, "the bundle has an entry for the same", remedy=remedy)
         # Spec 2 has no word for packing here.

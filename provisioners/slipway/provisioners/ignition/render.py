@@ -52,12 +52,12 @@ def _config(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, spec: str) -> 
     is_spec2 = spec.startswith("2.")
     filesystems = storage.Filesystems(system, ctx, spec2=is_spec2)
     nodes = _nodes(system, ctx, late=filesystems.late, is_spec2=is_spec2)
-    all_units = _units(bundle, ctx, taken=None if is_spec2 else nodes.paths)
+    all_units = _units(bundle, ctx, reserved=None if is_spec2 else nodes.paths)
     if not is_spec2:
         for path in sorted(units.paths(all_units) & nodes.places.keys()):
             ctx.refuse(*nodes.places[path], "has the path of a unit or drop-in, which Ignition refuses")
-    taken = nodes.paths | {unit.name for unit in all_units}
-    nested = nested_configs(bundle, ctx, spec=spec, taken=taken)
+    reserved = nodes.paths | {unit.name for unit in all_units}
+    nested = nested_configs(bundle, ctx, spec=spec, reserved=reserved)
     return Config(
         ignition=Ignition(version=spec, config=Nested(merge=nested) if nested else None),
         kernel_arguments=_kernel_arguments(system),
@@ -92,8 +92,8 @@ def _nodes(system: ospb.OperatingSystem, ctx: RenderContext, *, late: set[str], 
     return nodes
 
 
-def _units(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, *, taken: frozenset[str] | None) -> list[Unit]:
-    """Give all units. `taken` are the paths of files, which no unit that is made here may have; None in spec 2."""
+def _units(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, *, reserved: frozenset[str] | None) -> list[Unit]:
+    """Give all units. `reserved` are the paths of files, which no unit that is made here may have; None in spec 2."""
     entry = units.entry_point(bundle.plan.entrypoint)
     names = {unit.name for unit in entry}
     for index, unit in enumerate(bundle.os.systemd_units):
@@ -101,7 +101,7 @@ def _units(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, *, taken: froze
             ctx.refuse(f"os.systemd_units[{index}]", "os.systemd.units", "has the name of a unit that is made here")
     own = units.bundle_units(bundle.os, ctx)
     names |= {unit.name for unit in bundle.os.systemd_units}
-    return [*own, *entry, *storage.mount_units(bundle.os, ctx, names=names, taken=taken)]
+    return [*own, *entry, *storage.mount_units(bundle.os, ctx, names=names, reserved=reserved)]
 
 
 def _kernel_arguments(system: ospb.OperatingSystem) -> KernelArguments | None:

@@ -140,7 +140,7 @@ class Filesystems:
 
 
 def mount_units(
-    system: ospb.OperatingSystem, ctx: RenderContext, *, names: Collection[str], taken: Collection[str] | None
+    system: ospb.OperatingSystem, ctx: RenderContext, *, names: Collection[str], reserved: Collection[str] | None
 ) -> list[Unit]:
     """Give a .mount or .swap unit for every mount.
 
@@ -148,7 +148,7 @@ def mount_units(
         system: the operating system.
         ctx: where refusals go.
         names: names that units have already.
-        taken: paths of files and folders, which spec 3 takes for no unit; None in spec 2, which takes all.
+        reserved: paths of files and folders, which spec 3 takes for no unit; None in spec 2, which takes all.
     """
     units: list[Unit] = []
     known = set(names)
@@ -160,10 +160,10 @@ def mount_units(
             ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", problem)
             continue
         name = f"{escaped_path(what)}.swap" if swap else f"{escaped_path(mount.path)}.mount"
-        if name in known or (taken is not None and f"{FOLDER}/{name}" in taken):
+        if name in known or (reserved is not None and f"{FOLDER}/{name}" in reserved):
             ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", "has the unit of another entry")
             continue
-        if taken is not None:
+        if reserved is not None:
             known.add(name)
         units.append(Unit(name=name, enabled=True, contents=_swap(mount, what) if swap else _mount(mount, what)))
     return units

@@ -23,6 +23,7 @@ _IMAGES = {
 }
 _FILES = "/var/lib/kubernetes-files"
 _READABLE = 0o644
+_CHECKS = ("Directory", "File", "Socket", "CharDevice", "BlockDevice")
 
 
 @dataclass(slots=True)
@@ -61,10 +62,7 @@ class ControlPlane:
         )
         volumes = []
         for index, volume in enumerate(component.volumes):
-            # containerd makes a folder where nothing is; the other types only check what is there.
-            if volume.path_type == "FileOrCreate":
-                why, remedy = "is a file that Talos would not make", "write it under os.files, and leave pathType out"
-                self.ctx.refuse(f"{path}.volumes[{index}].path_type", f"{feature}.volumes", why, remedy=remedy)
+            self._path_type(volume.path_type, f"{path}.volumes[{index}].path_type", f"{feature}.volumes")
             read_only = True if volume.read_only else None
             volumes.append(Volume(host_path=volume.host_path, mount_path=volume.mount_path, readonly=read_only))
         result = Component(
@@ -78,6 +76,22 @@ class ControlPlane:
                 content = self.ctx.content(file.content, f"{_PATH}.files[{index}].content")
                 self._file(result, name, file.name, content, argument=file.argument, path=f"{_PATH}.files[{index}]")
         return result
+
+    def _path_type(self, path_type: str, path: str, feature: str) -> None:
+        """Refuse a type that makes what Talos would not make, and say of one that only checks that nothing does.
+
+        Source: `volumes` of Talos' internal/app/machined/pkg/controllers/k8s/control_plane_static_pod.go sets no type,
+        its configuration has none, and containerd makes a folder where nothing is. Kubernetes' types are those of
+        HostPathType in k8s.io/api/core/v1.
+        """
+        if path_type == "FileOrCreate":
+            why, remedy = "is a file that Talos would not make", "write it under os.files, and leave pathType out"
+            self.ctx.refuse(path, feature, why, remedy=remedy)
+        elif path_type in _CHECKS:
+            message = "Talos does not check what is at a volume's host path: where nothing is, an empty folder is made."
+            self.ctx.remark("PATH_TYPE_UNCHECKED", message, path=path)
+        elif path_type not in ("", "DirectoryOrCreate"):
+            self.ctx.refuse(path, feature, "is no type that Kubernetes has", remedy="choose one of its HostPathType")
 
     def etcd(self, authority: KeyPair) -> Etcd:
         """Give the local etcd member."""

@@ -6,10 +6,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from slipway.contract.errors import BundleInvalid, Violation
+from slipway.contract.windows_time_zones import windows_time_zone
 from slipway.provisioners.windows.accounts import accounts
 from slipway.provisioners.windows.paths import check_paths, normal
 from slipway.provisioners.windows.quoting import call, encoded, quoted
-from slipway.provisioners.windows.time_zones import windows_zone
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import os_pb2 as ospb
 
@@ -40,7 +40,7 @@ def zone(system: ospb.OperatingSystem, ctx: RenderContext) -> str | None:
     """Give Windows' name of the time zone, or None when nobody said one."""
     if not system.HasField("time_zone"):
         return None
-    name = windows_zone(system.time_zone.name)
+    name = windows_time_zone(system.time_zone.name)
     if name is None:
         ctx.refuse("os.time_zone.name", "os.time_zone", "is a time zone that Windows has no name for")
     return name

@@ -41,8 +41,9 @@ type ProvisioningSpec struct {
 	// Steps stand in the order of their phases. An id must not begin with "pre-", "post-" or two digits and a dash: such
 	// names are those of the steps that are put in front of, between and behind them.
 	//
-	// An entry point is a program of the caller's own, in `argv`; `unit_name`, `after_units` and `drop_ins` are allowed
-	// beside it, `execution` and `commands` are not. It runs as the only step of the phase BOOTSTRAP.
+	// An entry point is a program of the caller's own, in its `argv`; its `unit_name`, `after_units` and `drop_ins` may be
+	// set, too. Its `execution` and `commands` must be unset: those of the spec say how it is started, and what runs around
+	// it. It runs as the only step of the phase BOOTSTRAP.
 	Plan *Plan `protobuf:"bytes,5,opt,name=plan,proto3" json:"plan,omitempty"`
 	// What only one provisioner knows.
 	Extensions []*Extension `protobuf:"bytes,6,rep,name=extensions,proto3" json:"extensions,omitempty"`

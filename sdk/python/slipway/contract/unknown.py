@@ -44,4 +44,8 @@ def unknown_fields(message: Message, *, path: str) -> Iterator[Violation]:
 
 def _of(message: Message, path: str) -> Iterator[Violation]:
     for field in UnknownFieldSet(message):  # type: ignore[attr-defined]  # the stubs forget that it is a sequence
-        yield Violation(path, f"holds field number {field.field_number}, which this version of Slipway does not know")
+        yield Violation(
+            path,
+            f"holds field number {field.field_number}, which this version of Slipway does not know",
+            remedy="leave it out, or ask a server whose version knows it",
+        )

@@ -44,7 +44,7 @@ def violations(message: Message, *, path: str = "") -> Iterator[Violation]:
         where = f"{path}.{field.name}" if path else field.name
         if number not in present:
             if field.rules.required:
-                yield Violation(where, "is required")
+                yield Violation(where, "is required", remedy="set it")
             continue
         value = present[number]
         if field.repeated:
@@ -56,7 +56,7 @@ def violations(message: Message, *, path: str = "") -> Iterator[Violation]:
 def _list(field: FieldPlan, values: list[object], where: str) -> Iterator[Violation]:
     most = field.rules.max_items or DEFAULT_MAX_ITEMS
     if len(values) > most:
-        yield TooMany(where, f"has {len(values)} entries; at most {most} are allowed")
+        yield TooMany(where, f"has {len(values)} entries; at most {most} are allowed", remedy="leave out some of them")
         return
     for index, value in enumerate(values):
         yield from _value(field, value, f"{where}[{index}]")
@@ -66,7 +66,9 @@ def _list(field: FieldPlan, values: list[object], where: str) -> Iterator[Violat
             if count > 1:
                 first, second = _pair(keys, key)
                 names = " and ".join(field.rules.unique_by)
-                yield Violation(f"{where}[{second}]", f"has the same {names} as {where}[{first}]")
+                yield Violation(
+                    f"{where}[{second}]", f"has the same {names} as {where}[{first}]", remedy="leave out one of them"
+                )
 
 
 def _pair(keys: list[tuple[object, ...]], key: tuple[object, ...]) -> tuple[int, int]:
@@ -97,18 +99,22 @@ def _value(field: FieldPlan, value: object, where: str) -> Iterator[Violation]:
 def _enum(field: FieldPlan, value: int, where: str) -> Iterator[Violation]:
     """A number that the enum has no name for is a value of a younger contract; protobuf lets it pass."""
     if field.enum is not None and value not in field.enum.values_by_number:
-        yield Violation(where, "is a value that this version of Slipway does not know")
+        yield Violation(
+            where,
+            "is a value that this version of Slipway does not know",
+            remedy="leave it out, or ask a server whose version knows it",
+        )
     elif value == 0 and field.rules.required:
-        yield Violation(where, "must not be the unspecified value")
+        yield Violation(where, "must not be the unspecified value", remedy="set it")
 
 
 def _text(rules: optionspb.FieldRules, value: str | bytes, where: str) -> Iterator[Violation]:
     size = len(value.encode() if isinstance(value, str) else value)
     most = rules.max_bytes or DEFAULT_MAX_BYTES
     if size > most:
-        yield Violation(where, f"has {size} bytes; at most {most} are allowed")
+        yield Violation(where, f"has {size} bytes; at most {most} are allowed", remedy="shorten it")
     elif rules.required and size == 0:
-        yield Violation(where, "must not be empty")
+        yield Violation(where, "must not be empty", remedy="set it")
     elif rules.format and isinstance(value, str) and value and not grammars()[rules.format].check(value):
         yield Violation(where, f"must be {grammars()[rules.format].description}")
 

@@ -67,7 +67,7 @@ def host_of(target: str) -> str:
 
 
 def port_of(target: str) -> int | None:
-    """Give the port of an address or target; None where there is none from 1 to 65535."""
+    """Give the port of an address or target; None if it has no port from 1 to 65535."""
     digits = target.rpartition(":")[2]
     if not digits.isascii() or not digits.isdigit():
         return None

@@ -145,7 +145,7 @@ class _Reloader:
         self.initial = _configuration(files.read())
 
     def changed(self) -> grpc.ServerCertificateConfiguration | None:
-        """Give the new set, or None when there is none to be used."""
+        """Give the new set, or None if no set is usable."""
         try:
             now = self._files.fingerprint()
             if now == self._seen:

@@ -77,7 +77,9 @@ def _state(document: dict[str, Any]) -> statepb.MachineState:
     state = statepb.MachineState(features=sees(_SEES))
     system = state.os
     system.files.extend(_files(document.get("write_files", [])))
-    state.early_files.extend(entry["path"] for entry in document.get("write_files", []) if not entry.get("defer"))
+    # What is written a second time later is late.
+    late = {entry["path"] for entry in document.get("write_files", []) if entry.get("defer")}
+    state.early_files.extend(entry["path"] for entry in document.get("write_files", []) if entry["path"] not in late)
     system.groups.extend(_groups(document.get("groups", [])))
     _users(document, system)
     _storage(document, system)

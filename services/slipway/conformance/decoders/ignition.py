@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from slipway.conformance.decoders import units
+from slipway.conformance.decoders.ignition_places import Places
 from slipway.conformance.decoders.sight import sees
 from slipway.conformance.decoders.unreadable import UnreadableError
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
@@ -55,20 +56,11 @@ def _state(document: dict[str, Any]) -> statepb.MachineState:
     # Ignition knows nothing of the image's own user, which therefore stays.
     state.os.default_user = ospb.DEFAULT_USER_KEEP
     storage, system = document.get("storage") or {}, state.os
-    for entry in storage.get("directories") or []:
-        directory = system.directories.add(path=entry["path"], mode=entry.get("mode", 0o755) & _PERMISSIONS)
-        directory.owner, directory.group = _owners(entry)
-    for entry in storage.get("files") or []:
-        system.files.extend(_files(entry))
-        if not entry.get("overwrite", document["ignition"]["version"].startswith("2.")) and not entry.get("append"):
-            state.kept_files.append(entry["path"])
-    for entry in storage.get("links") or []:
-        link = system.links.add(path=entry["path"], target=entry["target"], hard=entry.get("hard", False))
-        link.owner, link.group = _owners(entry)
-    _accounts(document.get("passwd") or {}, system)
-    _disks(storage, system)
     for entry in (document.get("systemd") or {}).get("units") or []:
         _unit(entry, state)
+    _nodes(document, state)
+    _accounts(document.get("passwd") or {}, system)
+    _disks(storage, system)
     arguments = document.get("kernelArguments") or {}
     for argument in arguments.get("shouldExist") or []:
         system.kernel_arguments.add(argument=argument, absent=False)
@@ -79,6 +71,26 @@ def _state(document: dict[str, Any]) -> statepb.MachineState:
             system.hostname.name.value = file.content.data.decode().removesuffix("\n")
     state.others.extend(_others(document))
     return state
+
+
+def _nodes(document: dict[str, Any], state: statepb.MachineState) -> None:
+    storage, system = document.get("storage") or {}, state.os
+    places = Places(storage, system.mounts)
+    for kind in ("directories", "files", "links"):
+        for entry in storage.get(kind) or []:
+            if places.is_hidden(entry):
+                state.early_files.append(places.path(entry))
+            entry["path"] = places.path(entry)
+    for entry in storage.get("directories") or []:
+        directory = system.directories.add(path=entry["path"], mode=entry.get("mode", 0o755) & _PERMISSIONS)
+        directory.owner, directory.group = _owners(entry)
+    for entry in storage.get("files") or []:
+        system.files.extend(_files(entry))
+        if not entry.get("overwrite", document["ignition"]["version"].startswith("2.")) and not entry.get("append"):
+            state.kept_files.append(entry["path"])
+    for entry in storage.get("links") or []:
+        link = system.links.add(path=entry["path"], target=entry["target"], hard=entry.get("hard", False))
+        link.owner, link.group = _owners(entry)
 
 
 def _see_filesystems(storage: dict[str, Any]) -> None:

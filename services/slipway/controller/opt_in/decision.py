@@ -5,11 +5,11 @@ provider's to tell of, and nothing is written but the data Secret of a pool and 
 """
 
 from slipway.controller import ownership
-from slipway.controller.conditions import Reason
 from slipway.controller.data_secret import Record, controller_of
 from slipway.controller.decision import Decision, Idle, Paused, Release, decide
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
+from slipway.controller.reasons import Reason
 
 
 def decide_opted_in(facts: Facts) -> Decision:

@@ -4,8 +4,10 @@ What a KubeadmConfig has no field for is said by annotations: the provisioner an
 image whose version is not the Machine's. KubeadmControlPlane and MachineSets copy them from their templates.
 """
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastructure_of
@@ -18,12 +20,13 @@ from slipway.contract.source_position import Position
 from slipway.contract.yaml_document import Shape, Source
 from slipway.controller import ownership
 from slipway.controller.cluster_object import ClusterObject
-from slipway.controller.conditions import Reason
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
 from slipway.controller.question import Depends, Question
-from slipway.controller.references import external_etcd
+from slipway.controller.reasons import Reason
+from slipway.controller.referenced_values import Key
+from slipway.controller.references import external_etcd, secret_values
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import cluster_facts, subject_of
 from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
@@ -33,7 +36,6 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 _KUBEADM = "kubeadm"
-Values = dict[tuple[str, str], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,13 @@ class KubeadmQuestions:
         tree: Json = facts.config.get("spec") or {}
         if presets_token(tree):
             raise Halt(Reason.BOOTSTRAP_TOKEN_PRESET)
-        wanted = sorted(set(_references(tree)))
-        self.depends(facts, frozenset(("Secret", name) for name, _ in wanted))
+        wanted = list(_references(tree))
+        self.depends(facts, frozenset(("Secret", name) for _, (name, _) in wanted))
         values = await self._values(cluster, wanted)
         version = await self.control_planes.version(cluster)
-        result = _imported(facts, cluster, role=role, version=version, values=values)
+        # An object has up to 1.5 MB, and the controller watches and answers meanwhile.
+        work = partial(_imported, facts, cluster, role=role, version=version, values=values)
+        result = await asyncio.to_thread(work)
         subject = self._subject(facts, cluster, result, role=role, version=version)
         self._check_control_plane(cluster, subject)
         return Question(subject, await self._material(subject.spec, cluster, result, values, role=role))
@@ -90,27 +94,24 @@ class KubeadmQuestions:
             message = f"KubeadmControlPlane does not support machines of provisioner {candidate.name}"
             raise Halt(Reason.CONTROL_PLANE_NEEDS_KUBEADM, message)
 
-    async def _values(self, cluster: ClusterObject, wanted: list[tuple[str, str]]) -> Values:
-        known = {
-            name: await self.reader.secret(cluster.namespace, name, cluster=cluster.name) or {}
-            for name in {name for name, _ in wanted}
-        }
-        missing = [f"key {key} of Secret {name}" for name, key in wanted if key not in known[name]]
+    async def _values(self, cluster: ClusterObject, wanted: list[tuple[str, Key]]) -> Mapping[Key, bytes]:
+        values = await secret_values(wanted, self.reader, cluster)
+        missing = [f"key {key} of Secret {name}" for name, key in sorted({key for _, key in wanted} - values.keys())]
         if missing:
             raise Halt(Reason.WAITING_FOR_SECRET, f"the spec refers to {', '.join(missing)}: not there")
-        return {(name, key): known[name][key] for name, key in wanted}
+        return values
 
     async def _material(
         self,
         spec: specpb.MachineBootstrapSpec,
         cluster: ClusterObject,
         result: ImportResult,
-        values: Values,
+        values: Mapping[Key, bytes],
         *,
         role: clusterpb.Role.ValueType,
     ) -> secretpb.SecretMaterial:
         material = secretpb.SecretMaterial()
-        every = values | {(secret.name, secret.key): secret.value for secret in result.secrets}
+        every = {**values} | {(secret.name, secret.key): secret.value for secret in result.secrets}
         for (name, key), value in sorted(every.items()):
             material.secrets.add(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=value)
         if spec.kubernetes.etcd.HasField("external") and role != clusterpb.ROLE_WORKER:
@@ -126,17 +127,17 @@ def presets_token(tree: Json) -> bool:
     return value is not None
 
 
-def _references(tree: Json) -> Iterator[tuple[str, str]]:
-    """Give name and key of every Secret that a KubeadmConfigSpec refers to, as far as it is well formed."""
+def _references(tree: Json) -> Iterator[tuple[str, Key]]:
+    """Give path, name and key of every Secret that a KubeadmConfigSpec refers to, as far as it is well formed."""
     for items, source in (("files", "contentFrom"), ("users", "passwdFrom")):
-        for item in tree.get(items) or ():
+        for index, item in enumerate(tree.get(items) or ()):
             secret = ((item.get(source) or {}) if isinstance(item, dict) else {}).get("secret") or {}
             if secret.get("name") and secret.get("key"):
-                yield str(secret["name"]), str(secret["key"])
+                yield f"spec.{items}[{index}].{source}.secret", (str(secret["name"]), str(secret["key"]))
 
 
 def _imported(
-    facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType, version: str, values: Values
+    facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType, version: str, values: Mapping[Key, bytes]
 ) -> ImportResult:
     target = clusterpb.Target()
     if facts.owner is not None and infrastructure_of(facts.owner.infrastructure_kind):

@@ -11,9 +11,11 @@ from datetime import datetime
 
 from slipway.controller import ownership
 from slipway.controller.bootstrap_condition import bootstrap_condition
-from slipway.controller.conditions import LONGEST_MESSAGE, MEANINGS, Condition, Reason, Type, written
+from slipway.controller.conditions import LONGEST_MESSAGE, Condition, Type, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
+from slipway.controller.reason_meanings import MEANINGS
+from slipway.controller.reasons import Reason
 from slipway.controller.report import Reporter
 from slipway.kubernetes_api.failures import Conflict, NotFound
 from slipway.kubernetes_api.objects import Objects

@@ -24,6 +24,7 @@ from tests.services.conformance.mutants import (
     others,
     overlooked,
     process,
+    related,
     render,
     secrets,
     several,
@@ -64,6 +65,7 @@ _MODULES = (
     habits,
     listed,
     variety,
+    related,
 )
 
 

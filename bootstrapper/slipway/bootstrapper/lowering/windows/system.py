@@ -9,8 +9,8 @@ from slipway.bootstrapper.lowering.emission import each, put_file
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.lowering.windows.powershell import script
-from slipway.bootstrapper.lowering.windows.time_zones import windows_time_zone
 from slipway.contract.items import Item
+from slipway.contract.windows_time_zones import windows_time_zone
 from slipway.v1alpha1 import os_pb2 as ospb
 
 HOSTNAME, TIME_ZONE, NTP = "windows.hostname", "windows.time-zone", "windows.ntp"

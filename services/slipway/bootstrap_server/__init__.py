@@ -1,0 +1,1 @@
+"""The bootstrapper as a server, with provisioners of a registry or in its own process."""
