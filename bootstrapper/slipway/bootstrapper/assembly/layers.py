@@ -82,7 +82,7 @@ class Layers:
         return places if shared is None else [shared, *places]
 
     def _below(self, path: str, feature: str) -> diagnosticpb.Origin | None:
-        """Give the controls that have set a part of a field which the user has, where the feature tells the part."""
+        """Give the controls that have set a part of a field which the user has, where the feature names the part."""
         if feature == path or not within(feature, path.removeprefix("intent.")):
             return None
         names = [name for place, controls in self.controls.items() if within(place, feature) for name in controls]
