@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from slipway.bootstrapper.assembly.layers import Layers
 from slipway.bootstrapper.assembly.subject import CheckedSubject, check
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.bootstrapper import Bootstrapper
@@ -98,7 +99,7 @@ async def explain_subject(
     if document is not None and is_of_document(document):
         await asyncio.to_thread(_name_as_in_document, document, columns)
     neutral, _ = await trials.neutral(None)
-    response = await asyncio.to_thread(_matrix, neutral, columns)
+    response = await asyncio.to_thread(_matrix, neutral, columns, subject.layers)
     if not columns:
         response.diagnostics.add(
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
@@ -298,14 +299,16 @@ def counts_fields(refusal: str) -> bool:
     return refusal.endswith(_NOT_SUPPORTED)
 
 
-def _matrix(neutral: bundlepb.BootstrapBundle, columns: Sequence[Column]) -> bootstrappb.ExplainResponse:
+def _matrix(
+    neutral: bundlepb.BootstrapBundle, columns: Sequence[Column], layers: Layers
+) -> bootstrappb.ExplainResponse:
     """Give the answer; the work is bounded as the answer is: what is left out is not looked at."""
     response = bootstrappb.ExplainResponse(columns=[_head(column) for column in columns])
     verdicts = [Verdicts(column) for column in columns]
     fields = _fields(neutral, verdicts)
     size = 0
     for number, use in enumerate(fields):
-        row = _row(use, verdicts)
+        row = _row(use, verdicts, layers.control(use.path))
         size += row.ByteSize()
         if size > MAX_ROWS_BYTES:
             response.diagnostics.append(_left_out(len(fields) - number))
@@ -323,9 +326,9 @@ def _left_out(rows: int) -> diagnosticpb.Diagnostic:
     )
 
 
-def _row(use: Use, verdicts: Iterable[Verdicts]) -> bootstrappb.ExplainRow:
+def _row(use: Use, verdicts: Iterable[Verdicts], control: diagnosticpb.Origin | None) -> bootstrappb.ExplainRow:
     row = bootstrappb.ExplainRow(feature=use.id, cells=[one.cell(use) for one in verdicts])
-    row.origin.CopyFrom(origin_of(use.item))
+    row.origin.CopyFrom(origin_of(use.item) if control is None else control)
     if not row.origin.path:
         row.origin.path = spec_path(use.path)
     return row

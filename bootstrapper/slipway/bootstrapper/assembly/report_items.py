@@ -73,8 +73,11 @@ def _is_address(value: bytes) -> bool:
     return text.startswith(("http://", "https://")) and grammars()["url"].check(text)
 
 
-def add_reporting(bundle: bundlepb.BootstrapBundle, reporting: specpb.Reporting) -> None:
-    """Put the command that starts reporting into a neutral bundle, where the spec names a place to report to."""
+def add_reporting(bundle: bundlepb.BootstrapBundle, reporting: specpb.Reporting, *, has_evidence: bool) -> None:
+    """Put the command that starts reporting into a neutral bundle, where the spec names a place to report to.
+
+    The log bundle of a machine that makes evidence is sent in any case, unless the spec says when it is.
+    """
     sink = put_sink(reporting)
     if sink is None:
         return
@@ -82,7 +85,8 @@ def add_reporting(bundle: bundlepb.BootstrapBundle, reporting: specpb.Reporting)
     origin.CopyFrom(reporting.origin)
     origin.made_by.append(REPORT)
     program = script([], programs=["report"], functions=_FUNCTIONS)
-    content = literal(program + f"report {_WHEN[reporting.logs]} ".encode())
+    when = "always" if has_evidence and not reporting.logs else _WHEN[reporting.logs]
+    content = literal(program + f"report {when} ".encode())
     content.segments.append(_base64(sink.url))
     if sink.HasField("logs_url"):
         content.segments.append(contentpb.Segment(data=b" "))
