@@ -10,7 +10,7 @@ from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.report_addresses import AddressesOf, address_secrets, operators_reporting
-from slipway.bootstrapper.assembly.report_items import check_addresses, check_reporting
+from slipway.bootstrapper.assembly.report_items import asks_for_events, check_addresses, check_reporting
 from slipway.bootstrapper.assembly.secret_uses import check_secrets, secrets_field
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject
@@ -91,6 +91,7 @@ class Setting:
         needed: the cluster's secrets that the machine needs besides, by its engine.
         diagnostics: remarks on what was assumed.
         reports: the machine reports to the operator's addresses.
+        literal_events: the spec has literal commands, and asks for their events.
     """
 
     target: clusterpb.Target
@@ -98,11 +99,13 @@ class Setting:
     needed: tuple[secretpb.SecretDeclaration, ...] = ()
     diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()
     reports: bool = False
+    literal_events: bool = False
 
     def key(self) -> tuple[bytes, ...]:
         """Give what tells the bundles of two settings apart; remarks do not."""
         parts = (self.target, *self.declared, *self.needed)
-        return (*(one.SerializeToString(deterministic=True) for one in parts), b"reports" if self.reports else b"")
+        flags = bytes([self.reports, self.literal_events])
+        return (*(one.SerializeToString(deterministic=True) for one in parts), flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,16 @@ class Preparer:
         check_declarations(candidate.name, candidate.format)
         target, diagnostics = resolve(said, candidate.format)
         reports = candidate.takes_plan and self._reports(subject, target)
-        return Setting(target, tuple(candidate.format.secrets), wanted, tuple(diagnostics), reports=reports)
+        literal_events = (
+            candidate.takes_plan
+            and target.os_family == clusterpb.OS_FAMILY_LINUX
+            and asks_for_events(subject.spec)
+            and not self.policy.denies_reporting
+        )
+        return Setting(
+            target, tuple(candidate.format.secrets), wanted, tuple(diagnostics),
+            reports=reports, literal_events=literal_events,
+        )  # fmt: skip
 
     def _reports(self, subject: CheckedSubject, target: clusterpb.Target) -> bool:
         """Whether a machine reports to the operator's addresses: its spec says nothing of it, and it is able to."""
@@ -235,6 +247,7 @@ class Preparer:
                 version=self.version,
                 agent=agent,
                 reporting=None if addresses is None else operators_reporting(),
+                literal_events=setting.literal_events,
             )
             self.policy.check_features(bundle)
             available = [*secrets, *theirs, *inline]

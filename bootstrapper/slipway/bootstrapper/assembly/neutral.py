@@ -32,6 +32,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
     version: str,
     agent: ResolvedAgent | None = None,
     reporting: specpb.Reporting | None = None,
+    literal_events: bool = False,
 ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
     """Give the neutral bundle, without secret bytes, and the secrets that the spec had written in place.
 
@@ -43,6 +44,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         version: version of the bootstrapper, for provenance.
         agent: the node agent, where the spec asks for one.
         reporting: where the machine reports to; None for what its spec says.
+        literal_events: literal commands are to have events.
     """
     spec = subject.spec
     bundle = bundlepb.BootstrapBundle()
@@ -54,7 +56,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         bundle.commands.CopyFrom(spec.commands)
     if agent is not None:
         add_agent(bundle, agent)
-    add_reporting(bundle, spec.reporting if reporting is None else reporting)
+    add_reporting(bundle, spec.reporting if reporting is None else reporting, literal_events=literal_events)
     if spec.HasField("engine_options"):
         bundle.engine_options.CopyFrom(spec.engine_options)
     bundle.extensions.extend(spec.extensions)
