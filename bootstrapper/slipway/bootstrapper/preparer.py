@@ -10,7 +10,7 @@ from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.report_addresses import AddressesOf, address_secrets, operators_reporting
-from slipway.bootstrapper.assembly.report_items import check_addresses, check_reporting
+from slipway.bootstrapper.assembly.report_items import asks_for_events, check_addresses, check_reporting
 from slipway.bootstrapper.assembly.secret_uses import check_secrets, secrets_field
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject, as_seen_by
@@ -97,6 +97,7 @@ class Setting:
         reports: the machine reports to the operator's addresses.
         takes_plan: the machine is set up by steps.
         kubelet_configuration: its engine takes a configuration of the kubelet.
+        literal_events: the spec has literal commands, and asks for their events.
     """
 
     target: clusterpb.Target
@@ -106,6 +107,7 @@ class Setting:
     reports: bool = False
     takes_plan: bool = True
     kubelet_configuration: bool = True
+    literal_events: bool = False
 
     def key(self) -> tuple[bytes, ...]:
         """Give what tells the bundles of two settings apart; remarks do not."""
@@ -114,6 +116,7 @@ class Setting:
             b"reports" if self.reports else b"",
             b"plan" if self.takes_plan else b"intent",
             b"arguments" * (not self.kubelet_configuration),
+            b"events" * self.literal_events,
         )
         return (*(one.SerializeToString(deterministic=True) for one in parts), *flags)
 
@@ -185,9 +188,16 @@ class Preparer:
         check_declarations(candidate.name, candidate.format)
         target, diagnostics = resolve(said, candidate.format)
         reports = candidate.takes_plan and self._reports(subject, target)
-        return Setting(
-            target, tuple(candidate.format.secrets), wanted, tuple(diagnostics), reports, takes_plan, configurable
+        literal_events = (
+            candidate.takes_plan
+            and target.os_family == clusterpb.OS_FAMILY_LINUX
+            and asks_for_events(subject.spec)
+            and not self.policy.denies_reporting
         )
+        return Setting(
+            target, tuple(candidate.format.secrets), wanted, tuple(diagnostics),
+            reports=reports, takes_plan=takes_plan, kubelet_configuration=configurable, literal_events=literal_events,
+        )  # fmt: skip
 
     def _takes_kubelet_configuration(self, subject: CheckedSubject) -> bool:
         """Return whether the engine of a machine with compliance profiles takes a configuration of the kubelet."""
@@ -263,6 +273,7 @@ class Preparer:
                 agent=agent,
                 reporting=None if addresses is None else operators_reporting(),
                 takes_commands=setting.takes_plan,
+                literal_events=setting.literal_events,
             )
             self.policy.check_features(bundle)
             available = [*secrets, *theirs, *inline]

@@ -78,11 +78,6 @@ CANARY = "Zq7CanaryValue"
             "reporting.sinks",
             "two addresses",
         ),
-        (
-            "{reporting: {sinks: [{put: {url: {name: a, key: k}}}]}, execution: {literalCommands: true}}",
-            "reporting.sinks",
-            "events that nothing writes",
-        ),
         ("os: {users: [{name: 'root:x'}]}", "os.users[0].name", "a user name with a colon"),
         ("os: {users: [{name: a}, {name: a}]}", "os.users[1]", "a user twice"),
         ("os: {users: [{name: a, uid: 9}, {name: b, uid: 9}]}", "os.users[1].uid", "a number of two users"),

@@ -34,6 +34,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
     agent: ResolvedAgent | None = None,
     reporting: specpb.Reporting | None = None,
     takes_commands: bool = True,
+    literal_events: bool = False,
 ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
     """Give the neutral bundle, without secret bytes, and the secrets that the spec had written in place.
 
@@ -46,6 +47,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         agent: the node agent, where the spec asks for one.
         reporting: where the machine reports to; None for what its spec says.
         takes_commands: the machine is set up by steps, so that controls of its profiles may add some.
+        literal_events: literal commands are to have events.
     """
     spec = subject.spec
     bundle = bundlepb.BootstrapBundle()
@@ -58,7 +60,8 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
     if agent is not None:
         add_agent(bundle, agent)
     places = spec.reporting if reporting is None else reporting
-    add_reporting(bundle, places, has_evidence=subject.compliance is not None)
+    has_evidence = subject.compliance is not None
+    add_reporting(bundle, places, has_evidence=has_evidence, literal_events=literal_events)
     if subject.compliance is not None and takes_commands:
         add_compliance(bundle, subject.compliance, subject.machine.role)
     if spec.HasField("engine_options"):

@@ -17,7 +17,7 @@ from slipway.bootstrapper.lowering.runners.run_order import (
     survives_boot,
     timeout_seconds,
 )
-from slipway.bootstrapper.lowering.runners.step_data import HANDOVER, is_handover
+from slipway.bootstrapper.lowering.runners.step_data import HANDOVER, is_handover, is_marker
 from slipway.bootstrapper.lowering.runners.step_script import needs_assembly, step_files
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.content import literal
@@ -50,6 +50,7 @@ def linux_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules: F
         BundleInvalid: a step or a staged item cannot be expressed.
         UnsupportedFeature: a script is not for a POSIX shell, or imported template text is left.
     """
+    items = [item for item in items if isinstance(item, Wave) or not is_marker(item)]
     waves = [item for item in items if isinstance(item, Wave)]
     steps = in_order(install_step(item, retries=DOWNLOAD_RETRIES) if isinstance(item, Wave) else item for item in items)
     check_interpreters((step.command for step in steps), default=planpb.INTERPRETER_SH, known=[planpb.INTERPRETER_SH])
