@@ -1,6 +1,7 @@
 """What is recorded of a call: a closed list, with the right code, and nothing that was said in it."""
 
 import asyncio
+import sys
 import urllib.request
 from collections.abc import Mapping
 
@@ -131,8 +132,9 @@ def test_nothing_is_recorded_unless_configured() -> None:
     assert configured_recorders(settings(), service="test") == []
 
 
-def test_traces_without_the_extra_are_told() -> None:
+def test_traces_without_the_extra_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A configured endpoint that cannot be served is an error at the start, not silence."""
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.grpc.metric_exporter", None)
     with pytest.raises(ImportError, match=r"slipway-sdk\[otlp\]"):
         configured_recorders(settings(otlp_endpoint="http://127.0.0.1:4317"), service="test")
 

@@ -23,12 +23,14 @@ class Call:
         method: name of the method, or "unknown".
         streaming: the answer is a stream.
         request_id: id of the call, taken over from the caller where it is well formed.
+        trace_id: id of the trace that the call belongs to; "" where no traces are exported.
     """
 
     service: str
     method: str
     streaming: bool
     request_id: str = ""
+    trace_id: str = ""
     code: Code = Code.OK
     reason: str = ""
 

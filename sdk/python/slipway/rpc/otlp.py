@@ -18,7 +18,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from slipway.rpc.call import Call
 from slipway.rpc.spans import Attributes, end_spans, export_spans
-from slipway.rpc.trace_context import trace_headers
+from slipway.rpc.trace_context import trace_headers, trace_id
 from slipway.v1alpha1.reasons import Code
 
 _NAME = "slipway"
@@ -73,7 +73,9 @@ class OtlpRecorder:
             set_status_on_exception=False,
             attributes={"rpc.system": "grpc", "rpc.service": call.service, "rpc.method": call.method},
         )
-        return span, *self._enter(span)
+        tokens = self._enter(span)
+        call.trace_id = trace_id()
+        return span, *tokens
 
     def finished(self, call: Call, token: object, *, seconds: float) -> None:
         """End the span and observe the duration."""

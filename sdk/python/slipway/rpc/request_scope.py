@@ -29,6 +29,7 @@ async def request_scope(call: Call, context: ServicerContext, proceed: Proceed) 
             code=call.code.name,
             reason=call.reason or None,
             milliseconds=round((time.perf_counter() - start) * 1000, 2),
+            **({"trace_id": call.trace_id} if call.trace_id else {}),
         )
 
 
