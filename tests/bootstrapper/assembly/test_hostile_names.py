@@ -38,7 +38,7 @@ REVIEWED = {
     "Segment.text": "content",
     "Content.text": "content",
     "OpaqueDocument.text": "content",
-    "ForeignTemplate.text": "content",
+    "ExtensionText.text": "content",
     "SystemdUnit.contents": "content",
     "SystemdDropIn.contents": "content",
 }

@@ -24,6 +24,8 @@ CLOUD_CONFIG = "cloud-config"
 IGNITION = "ignition"
 FORMATS = (CLOUD_CONFIG, IGNITION)
 """Formats that a config may be written for."""
+_JINJA = "cloud-init.slipway.dev/jinja"
+"""Id of the texts that cloud-init renders on the machine."""
 _FILLED_IN = re.compile(r"[$@%]")
 
 
@@ -136,7 +138,7 @@ def _text_segments(parts: list[Piece]) -> list[contentpb.TextSegment]:
     return [
         contentpb.TextSegment(fact=contentpb.MachineFact(kind=part.fact))
         if part.fact is not None
-        else contentpb.TextSegment(template=_template(part.template))
+        else contentpb.TextSegment(extension=_jinja(part.template))
         if part.template is not None
         else contentpb.TextSegment(text=part.text)
         for part in parts
@@ -147,9 +149,9 @@ def _segment(part: Piece) -> contentpb.Segment:
     if part.fact is not None:
         return contentpb.Segment(fact=contentpb.MachineFact(kind=part.fact))
     if part.template is not None:
-        return contentpb.Segment(template=_template(part.template))
+        return contentpb.Segment(extension=_jinja(part.template))
     return contentpb.Segment(text=part.text)
 
 
-def _template(text: str) -> contentpb.ForeignTemplate:
-    return contentpb.ForeignTemplate(language=contentpb.TEMPLATE_LANGUAGE_JINJA, text=text)
+def _jinja(text: str) -> contentpb.ExtensionText:
+    return contentpb.ExtensionText(id=_JINJA, text=text)

@@ -45,7 +45,7 @@ def linux_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules: F
 
     Raises:
         BundleInvalid: a step or a staged item cannot be expressed.
-        UnsupportedFeature: a script is not for a POSIX shell, or imported template text is left.
+        UnsupportedFeature: a script is not for a POSIX shell, or text of an extension is left.
     """
     waves = [item for item in items if isinstance(item, Wave)]
     steps = in_order(install_step(item, retries=DOWNLOAD_RETRIES) if isinstance(item, Wave) else item for item in items)
