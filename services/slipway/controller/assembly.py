@@ -13,13 +13,15 @@ from slipway.controller.metrics import Metrics
 from slipway.controller.opt_in.decision import decide_opted_in
 from slipway.controller.opt_in.questions import KubeadmQuestions
 from slipway.controller.opt_in.reporter import OptedInReporter
+from slipway.controller.payloads import Payloads
 from slipway.controller.question import NativeQuestions
-from slipway.controller.reconciler import Reconciler, Timeouts
+from slipway.controller.reconciler import Reconciler
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.report_watch import ReportServer, ReportWatch
 from slipway.controller.secret_reader import SecretReader
+from slipway.controller.timeouts import Timeouts
 from slipway.controller.watches import Watches
 from slipway.controller.workload import Connect, Connected, Workloads
 from slipway.kubernetes_api.api import Api
@@ -82,6 +84,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     dial: Connect | None = None,
     reports: ReportAddresses | None = None,
     report_server: ReportServer | None = None,
+    payloads: Payloads | None = None,
 ) -> Assembled:
     """Put a controller together.
 
@@ -97,6 +100,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         dial: connects to workload clusters; by default to none on this machine or in the management cluster.
         reports: gives machines addresses to report to.
         report_server: where reports are followed.
+        payloads: stores user data that machines fetch.
     """
     calls = objects or api
     watches = Watches.of(api, namespaces=namespaces, watch_filter=watch_filter)
@@ -104,7 +108,9 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     watches.secret_gone = lambda key: reader.forget(*key)
     workloads = Workloads(reader, dial or connect_to(Destinations()))
     native = _reconciler(calls, bootstrapper, watches, workloads, timeouts or Timeouts())
-    native = replace(native, renderer=replace(native.renderer, reports=reports))
+    native = replace(native, renderer=replace(native.renderer, reports=reports, payloads=payloads))
+    if payloads is not None:
+        watches.payload_gone = payloads.forget
     watch = None if report_server is None else ReportWatch(report_server, watches.namespaces)
     if watch is not None:
         native = replace(native, reporter=Reporter(calls, utc_now, reports=True))

@@ -44,6 +44,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
     webhook = _webhook(settings)
     reports = settings.report_addresses(utc_now)
     report_server = settings.report_server()
+    payloads = settings.payloads()
     callers = Callers(settings.allowed_callers)
     channels = ChannelPool.of(settings)
     directory = ProvisionerDirectory(channels, settings.registry_address) if settings.registry_address else None
@@ -66,6 +67,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
         dial=connect_to(Destinations(settings.workload_servers)),
         reports=reports,
         report_server=report_server,
+        payloads=payloads,
     )
     controller = assembled.controller
     work = LeaderWork(
@@ -101,6 +103,8 @@ async def serve_controller(settings: ControllerSettings) -> None:
             await webhook.stop()
         if report_server is not None:
             await report_server.channels.close()
+        if payloads is not None:
+            await payloads.close()
         for resource in (connection, urgent, channels):
             await resource.close()
     work.check()

@@ -1,12 +1,16 @@
 """Bad specs: each is refused with the path of the field, and never with its value."""
 
+import json
+
 import pytest
 
 from slipway.bootstrapper.assembly.subject import check
 from slipway.contract.errors import SpecInvalid
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.bootstrapper.assembly.subjects import subject
+from tests.bootstrapper.lowering import specs
 
+CA = json.dumps({"text": specs.PEM})
 CREDENTIALS = "credentials: {username: a, password: {value: b}}"
 ELSEWHERE = "onlyEndpoints: true, endpoints: [{url: 'https://b'}]"
 MIRRORED = f"os: {{containerd: {{registries: [{{host: a, {ELSEWHERE}, {CREDENTIALS}}}]}}}}"
@@ -42,6 +46,11 @@ CANARY = "Zq7CanaryValue"
             "a hash of the wrong length",
         ),
         (
+            f"os: {{files: [{{path: /etc/x, remote: {{urls: ['http://x.example'], sha256: {'a' * 64}, ca: {CA}}}}}]}}",
+            "os.files[0].remote.ca",
+            "authorities of a server that shows no certificate",
+        ),
+        (
             "os: {links: [{path: /etc/x, target: other, hard: true}]}",
             "os.links[0].target",
             "a hard link to a file somewhere",
@@ -69,13 +78,20 @@ CANARY = "Zq7CanaryValue"
             "reporting.sinks",
             "two addresses",
         ),
-        (
-            "{reporting: {sinks: [{put: {url: {name: a, key: k}}}]}, execution: {literalCommands: true}}",
-            "reporting.sinks",
-            "events that nothing writes",
-        ),
         ("os: {users: [{name: 'root:x'}]}", "os.users[0].name", "a user name with a colon"),
         ("os: {users: [{name: a}, {name: a}]}", "os.users[1]", "a user twice"),
+        ("os: {users: [{name: a, uid: 9}, {name: b, uid: 9}]}", "os.users[1].uid", "a number of two users"),
+        ("os: {groups: [{name: a, gid: 9}, {name: b, gid: 9}]}", "os.groups[1].gid", "a number of two groups"),
+        (
+            "os: {disks: [{device: /dev/sdb, partitions: [{}]}], filesystems: [{device: /dev/sdb, format: ext4}]}",
+            "os.filesystems[0].device",
+            "a filesystem on the whole of a disk that is divided",
+        ),
+        (
+            "os: {swaps: [{path: /swap, sizeMib: 1}], files: [{path: /swap, content: {text: a}}]}",
+            "os.swaps[0]",
+            "a swap file that is a file, too",
+        ),
         ("os: {disks: [{device: sda1/../x}]}", "os.disks[0].device", "a device outside /dev"),
         (
             "os: {disks: [{device: /dev/sdb, partitions: [{percentage: 60}, {percentage: 60}]}]}",
