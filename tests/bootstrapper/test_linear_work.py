@@ -62,9 +62,9 @@ def _files(subject: bootstrappb.Subject, number: int) -> None:
 
 
 def _foreign_files(subject: bootstrappb.Subject, number: int) -> None:
-    template = contentpb.ForeignTemplate(language=contentpb.TEMPLATE_LANGUAGE_JINJA, text="{{ x }}")
+    template = contentpb.ExtensionText(id="cloud-init.slipway.dev/jinja", text="{{ x }}")
     content = subject.spec.os.files.add(path=f"/srv/{number}").content
-    content.segments.add(template=None if number % 2 else template, text="x" if number % 2 else None)
+    content.segments.add(extension=None if number % 2 else template, text="x" if number % 2 else None)
 
 
 def _secret_files(subject: bootstrappb.Subject, number: int) -> None:

@@ -109,6 +109,12 @@ REFUSED = [
         "leave it out",
         "nobody's",
     ),
+    (
+        "ignition",
+        "{os: {files: [{path: /a, content: {segments: [{extension: {id: a.example.com/b, text: c}}]}}]}}",
+        "use machine facts in its place",
+        "a text's",
+    ),
     ("talos", "{kubernetes: {node: {labels: [{name: a.k8s.io/b, value: c}]}}}", "choose a label outside", "a render's"),
     (
         "cloud-init",

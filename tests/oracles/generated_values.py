@@ -111,8 +111,8 @@ LEFT_OUT = {
     "Mount.partition": "no block device is here; `disks.yaml` has some",
     "Content.config_map_ref": "stands in no bundle: the value is put in its place before",
     "Proxy.no_proxy_only": "is in no bundle: the list is complete before",
-    "Segment.template": "a template of cloud-init means nothing to Ignition",
-    "TextSegment.template": "a template of cloud-init means nothing to Ignition",
+    "Segment.extension": "a text of a provisioner's own means nothing to Ignition",
+    "TextSegment.extension": "a text of a provisioner's own means nothing to Ignition",
     "Command.reboot": "the machine here does not go down and up",
     "Duration.nanos": "a timeout has whole seconds",
 }

@@ -38,7 +38,7 @@ LEFT_OUT = {
     "Command.script": "a script is code: it is executed as it stands",
     "ConfigMapReference": "stands in no bundle: the value is put in its place before",
     "RemoteContent": "would be downloaded",
-    "ForeignTemplate": "is a template: it is rendered as it stands",
+    "ExtensionText": "is a template: it is rendered as it stands",
     "Agent": "names a release, which a bootstrapper refuses unless it is signed, and where it is downloaded from",
     "Extension": "belongs to a provisioner, which merges it as it stands",
     "ProvisionerChoice": "chooses the provisioner of the test",

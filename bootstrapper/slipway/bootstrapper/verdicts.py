@@ -27,7 +27,7 @@ from slipway.v1alpha1.reasons import Reason
 
 T = TypeVar("T")
 
-_EXECUTED = ("commands.pre", "commands.post", "plan.steps", "plan.entrypoint")
+_EXECUTED = ("commands.pre", "commands.post", "engine_options", "intent.kubernetes", "plan.steps", "plan.entrypoint")
 """Fields of a bundle that the steps of a plan are made of."""
 
 _ENGINE = "kubernetes.engine"

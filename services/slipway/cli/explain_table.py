@@ -4,6 +4,7 @@ Formats of one provisioner that agree in everything share a column; what a featu
 out. The whole of it is in the JSON.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
@@ -17,6 +18,7 @@ from slipway.cli.output import style_of
 from slipway.contract.source_position import with_remedy
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
+_EXTENSION = "ext."
 _WIDE = 110
 _VERDICT_WIDTH = 8
 _MOST_NAMED = 2
@@ -142,14 +144,19 @@ def _rows(answer: bootstrappb.ExplainResponse, groups: Sequence[Sequence[int]]) 
     Nor what every machine has, such as its Kubernetes version, where none of the formats that are shown refuses it.
     """
     results: dict[tuple[str, str], tuple[int, ...]] = {}
+    verdicts_at: dict[str, set[tuple[int, ...]]] = defaultdict(set)
     for row in answer.rows:
         place = describe(row.origin)
         verdicts = tuple(row.cells[group[0]].verdict for group in groups)
         parents = row.feature.split(".")
         above = [results.get((place, ".".join(parents[:length]))) for length in range(1, len(parents) + 1)]
+        if place and row.feature.startswith(_EXTENSION):
+            # Of a text: a part of the item that was written there, whose features are not above it by name.
+            above += verdicts_at[place]
         if verdicts not in above and (bootstrappb.VERDICT_REFUSED in verdicts or not row.feature.startswith(HIDDEN)):
             yield row
         results[place, row.feature] = verdicts
+        verdicts_at[place].add(verdicts)
 
 
 def _add(made: Table, head: Sequence[str], words: Sequence[str], *, style: str = "") -> None:

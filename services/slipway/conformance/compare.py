@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from slipway.conformance.compare_node import compare_node
 from slipway.conformance.comparison import Comparer, Comparison
+from slipway.conformance.contents import extension_features
 from slipway.conformance.decoders.words import starts
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.contract.feature_uses import uses
@@ -144,13 +145,12 @@ class _Programs:
     def _commands(self) -> None:
         found = []
         for index, line in enumerate(self._bundle.plan.entrypoint.commands):
-            text = ["sh", "-c", "".join(segment.text or segment.template.text for segment in line.segments)]
+            text = ["sh", "-c", "".join(segment.text or segment.extension.text for segment in line.segments)]
             if not any(segment.HasField("fact") for segment in line.segments):
                 self._started(text, f"plan.entrypoint.commands[{index}]", "plan.entrypoint.commands")
                 found.append(text)
-            if any(segment.HasField("template") for segment in line.segments):
-                for feature in ("plan.entrypoint.templates", "plan.entrypoint.templates.jinja"):
-                    self._to.fact(feature, f"plan.entrypoint.commands[{index}]", text in self._there)
+            for feature in extension_features("plan.entrypoint", line.segments):
+                self._to.fact(feature, f"plan.entrypoint.commands[{index}]", text in self._there)
         self._ordered(found, "plan.entrypoint.commands", "plan.entrypoint.commands")
 
     def _boot(self) -> None:

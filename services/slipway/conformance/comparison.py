@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 from google.protobuf.message import Message
 
-from slipway.conformance.contents import Contents
+from slipway.conformance.contents import Contents, extension_features
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.contract.field_plans import FieldPlan, plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -243,8 +243,8 @@ class Comparer:
             data = self.contents.bytes_of(entry)
             if data is not None and data != self.contents.bytes_of(there):
                 self.wrong(where, feature)
-            elif any(segment.HasField("template") for segment in entry.segments):
-                self.found.verified |= {f"{feature}.templates", f"{feature}.templates.jinja"} & self._seen
+            else:
+                self.found.verified |= extension_features(feature, entry.segments) & self._seen
         elif isinstance(entry, secretpb.SecretValue):
             if self.contents.secret(entry) != self.contents.secret(there):
                 self.wrong(where, feature)

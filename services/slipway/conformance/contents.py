@@ -1,6 +1,7 @@
 """What the contents of a bundle are, all secrets in their places: the suite's own reading of content.proto."""
 
 import base64
+from collections.abc import Iterable
 
 from slipway.conformance.json_text import json_string
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -19,7 +20,7 @@ class Contents:
         self._secrets = {(one.name, one.key): one.value for one in bundle.secrets.secrets}
 
     def bytes_of(self, content: contentpb.Content) -> bytes | None:
-        """Give the bytes of a content, templates as they stand; None when a part is known only on the machine."""
+        """Give the bytes of a content, texts of extensions as written; None when only the machine knows a part."""
         if content.WhichOneof("source") == "data":
             return content.data
         parts = []
@@ -27,8 +28,8 @@ class Contents:
             kind = segment.WhichOneof("value")
             if kind == "data":
                 parts.append(segment.data)
-            elif kind == "template":
-                parts.append(segment.template.text.encode())
+            elif kind == "extension":
+                parts.append(segment.extension.text.encode())
             elif kind == "secret_ref":
                 parts.append(_spliced(self._value(segment.secret_ref), segment.encoding))
             else:
@@ -65,6 +66,12 @@ class Contents:
                         copy.ClearField(name)  # type: ignore[arg-type]  # the stubs want a literal
             found[file.path, file.append] = copy
         return list(found.values())
+
+
+def extension_features(feature: str, segments: Iterable[contentpb.Segment | contentpb.TextSegment]) -> set[str]:
+    """Give the features of the texts of extensions in a content or command line that has this feature."""
+    ids = {segment.extension.id for segment in segments if segment.HasField("extension")}
+    return {f"{feature}.extensions", *(f"ext.{id_}" for id_ in ids)} if ids else set()
 
 
 def _spliced(raw: bytes, encoding: contentpb.SpliceEncoding.ValueType) -> bytes:

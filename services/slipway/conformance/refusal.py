@@ -9,13 +9,20 @@ from slipway.conformance.changes import item_path, value_at
 from slipway.conformance.field_paths import names_item
 from slipway.conformance.subject import Answer
 from slipway.contract.feature_uses import uses
+from slipway.contract.grammars import grammars
 from slipway.contract.items import within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 REFUSALS = frozenset({"FAILED_PRECONDITION", "INVALID_ARGUMENT"})
+_LONGEST_ID = 253
+"""Most bytes of a feature's id, as the entries of `optional_features` have it."""
 _LONG = 8
 """A shorter text stands in a sentence by chance."""
+
+
+def _well_formed(feature: str) -> bool:
+    return len(feature.encode()) <= _LONGEST_ID and grammars()["feature-id"].check(feature)
 
 
 def wrong(request: provisionerpb.RenderRequest, before: bundlepb.BootstrapBundle, got: Answer) -> str:
@@ -33,7 +40,9 @@ def wrong(request: provisionerpb.RenderRequest, before: bundlepb.BootstrapBundle
         return "the refusal names an item, and not the one that was changed"
     if got.info.reason == "UNSUPPORTED_FEATURE":
         features = set(got.info.metadata.get("features", "").split(","))
-        if not features & {use.id for use in uses(request.bundle)}:
+        ids = {use.id for use in uses(request.bundle)}
+        # The malformed id of an extension need not be repeated.
+        if not features & ids and all(map(_well_formed, ids)):
             return "the metadata key `features` names no feature that is in use"
     return ""
 

@@ -38,7 +38,7 @@ REVIEWED = {
     "Segment.text": "content",
     "Content.text": "content",
     "OpaqueDocument.text": "content",
-    "ForeignTemplate.text": "content",
+    "ExtensionText.text": "content",
     "Waiver.reason": "part of a quoted word",
     "SystemdUnit.contents": "content",
     "SystemdDropIn.contents": "content",

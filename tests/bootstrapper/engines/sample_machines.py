@@ -16,7 +16,7 @@ from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 FACTS = [{"fact": {"kind": kind}} for kind in contentpb.FactKind.values() if kind]
-TEMPLATE = {"template": {"language": "TEMPLATE_LANGUAGE_JINJA", "text": "{{ v1.region }}"}}
+TEMPLATE = {"extension": {"id": "cloud-init.slipway.dev/jinja", "text": "{{ v1.region }}"}}
 TEXT = {"segments": FACTS}
 ARGUMENT = {"name": "root-dir", "segments": FACTS}
 FILE = {"segments": FACTS}

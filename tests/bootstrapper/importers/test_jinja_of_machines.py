@@ -16,7 +16,7 @@ def test_what_a_machine_may_lack_stays_jinja(name: str) -> None:
     )
     (segments,) = [command.script.segments for command in result.spec.commands.post]
     assert [segment.WhichOneof("value") for segment in segments if segment.WhichOneof("value") != "text"] == [
-        "template"
+        "extension"
     ]
 
 
@@ -34,4 +34,4 @@ def test_names_in_boot_commands_stay_jinja(infrastructure: str) -> None:
     for whole in (False, True):
         text = "bootCommands: ['echo {{ v1.local_hostname }} > /run/name']"
         (command,) = carried(text, whole=whole, target=target).spec.commands.boot
-        assert "template" in [segment.WhichOneof("value") for segment in command.script.segments]
+        assert "extension" in [segment.WhichOneof("value") for segment in command.script.segments]

@@ -71,7 +71,7 @@ OS = [
     ),
     (
         "files: [{path: /a, content: '{% if x %}y{% endif %}'}]",
-        'files { path: "/a" content { segments { template { language: TEMPLATE_LANGUAGE_JINJA'
+        'files { path: "/a" content { segments { extension { id: "cloud-init.slipway.dev/jinja"'
         ' text: "{% if x %}y{% endif %}" } } } }',
         "Jinja in a file",
     ),

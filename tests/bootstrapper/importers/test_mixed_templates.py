@@ -45,18 +45,18 @@ class Row:
 
 TABLE = [
     Row("AWSMachine", "fact", "the infrastructure tells its machines the name"),
-    Row("HcloudMachine", "template", "nobody can ask this infrastructure: Jinja as today"),
+    Row("HcloudMachine", "extension", "nobody can ask this infrastructure: Jinja as today"),
     Row("Metal3Machine", "fact", "the machine itself knows its name"),
-    Row("Metal3Machine", "template", "metal has no source of an instance id", name=UUID),
-    Row("Metal3Machine", "template", "one file cannot hold a fact and Jinja", label=f"u={UUID}"),
+    Row("Metal3Machine", "extension", "metal has no source of an instance id", name=UUID),
+    Row("Metal3Machine", "extension", "one file cannot hold a fact and Jinja", label=f"u={UUID}"),
     Row(
         "AWSMachine",
-        "template",
+        "extension",
         "neither can a file of the user",
         content=f"{HOST} {OTHER}",
-        of_content="template template",
+        of_content="extension extension",
     ),
-    Row("AWSMachine", "fact", "two files can", content=OTHER, of_content="template"),
+    Row("AWSMachine", "fact", "two files can", content=OTHER, of_content="extension"),
 ]
 
 

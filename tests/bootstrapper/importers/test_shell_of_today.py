@@ -139,4 +139,4 @@ def test_jinja_stays_where_nothing_else_works() -> None:
     """For a machine of a manifest such commands are cloud-init's business, as today."""
     text = f"preKubeadmCommands: {json.dumps(['if true; then', f'echo {JINJA}'])}\npostKubeadmCommands: [fi]"
     (_, command) = carried(text, whole=True).spec.commands.pre[0], carried(text, whole=True).spec.commands.pre[-1]
-    assert {segment.WhichOneof("value") for segment in command.script.segments} == {"text", "template"}
+    assert {segment.WhichOneof("value") for segment in command.script.segments} == {"text", "extension"}

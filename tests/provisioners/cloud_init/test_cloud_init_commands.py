@@ -50,8 +50,8 @@ def test_command_lines_with_templates_are_blocks() -> None:
     """What a template gives must not meet any quoting."""
     of = testing.bundle()
     of.plan.entrypoint.execution = planpb.EXECUTION_COMMANDS
-    template = contentpb.ForeignTemplate(language=contentpb.TEMPLATE_LANGUAGE_JINJA, text="{{ v1.region }}")
-    segments = [contentpb.TextSegment(text="echo "), contentpb.TextSegment(template=template)]
+    template = contentpb.ExtensionText(id="cloud-init.slipway.dev/jinja", text="{{ v1.region }}")
+    segments = [contentpb.TextSegment(text="echo "), contentpb.TextSegment(extension=template)]
     of.plan.entrypoint.commands.add(segments=segments)
     assert b"- |-\n  echo {{ v1.region }}\n" in testing.render(CloudInit(), of)
 

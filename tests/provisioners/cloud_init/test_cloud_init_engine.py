@@ -162,23 +162,19 @@ def test_the_entry_point_starts_again_on_the_next_boot(root: str, engine: Callab
 def test_templates_are_rendered_and_the_rest_is_protected(root: str, engine: Callable[..., None]) -> None:
     """What the machine's metadata says is filled in, and no other brace is touched."""
     engine(f"root-{root}")
-    template = contentpb.ForeignTemplate(
-        language=contentpb.TEMPLATE_LANGUAGE_JINJA, text="{{ ds.meta_data.local_hostname }}"
-    )
+    template = contentpb.ExtensionText(id="cloud-init.slipway.dev/jinja", text="{{ ds.meta_data.local_hostname }}")
     file = testing.file("/etc/named", b"{a: {{ b }} {% c %} {# d #} ${#e[@]} {")
-    file.content.segments.add(template=template)
+    file.content.segments.add(extension=template)
     file.content.segments.add(data=b"}\n")
     block = testing.file("/etc/block", b"")
     block.content.segments.add(
-        template=contentpb.ForeignTemplate(
-            language=contentpb.TEMPLATE_LANGUAGE_JINJA, text="{% if 1 %}\nyes\n{% endif %}\nend\n"
-        )
+        extension=contentpb.ExtensionText(id="cloud-init.slipway.dev/jinja", text="{% if 1 %}\nyes\n{% endif %}\nend\n")
     )
     files = [file, block] + [testing.file(f"/etc/slipway/{name}", data) for name, data in CONTENTS.items()]
     of = testing.bundle(ospb.OperatingSystem(files=files))
     of.plan.entrypoint.Clear()
     of.plan.entrypoint.execution = planpb.EXECUTION_COMMANDS
-    line = [contentpb.TextSegment(text="echo "), contentpb.TextSegment(template=template), {"text": " > /etc/line"}]
+    line = [contentpb.TextSegment(text="echo "), contentpb.TextSegment(extension=template), {"text": " > /etc/line"}]
     of.plan.entrypoint.commands.add(segments=line)
     state = cloud_init.run(testing.render(CloudInit(), of), root=root)
     assert state.content("/etc/named") == b"{a: {{ b }} {% c %} {# d #} ${#e[@]} {node1}\n"

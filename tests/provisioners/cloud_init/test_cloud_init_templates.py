@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.contract.errors import UnsupportedFeature
+from slipway.provisioners.cloud_init.features import JINJA, PARTITION_SEARCH
 from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.sdk import testing
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import plan_pb2 as planpb
 from tests.provisioners.cloud_init.written_files import RAW
 
 
@@ -22,7 +24,7 @@ def _templated(*parts: bytes | str) -> ospb.File:
         if isinstance(part, bytes):
             file.content.segments.add(data=part)
         else:
-            file.content.segments.add(template={"language": contentpb.TEMPLATE_LANGUAGE_JINJA, "text": part})
+            file.content.segments.add(extension={"id": JINJA, "text": part})
     return file
 
 
@@ -93,6 +95,30 @@ def test_templates_beside_what_needs_quoting_are_refused(literal: bytes) -> None
     with pytest.raises(UnsupportedFeature) as caught:
         testing.render(CloudInit(), testing.bundle(ospb.OperatingSystem(files=[_templated(literal, "{{ x }}")])))
     assert caught.value.violations[0].path == "os.files[0]"
+
+
+def test_another_extension_is_no_language_of_a_text() -> None:
+    """An id that the format declares for documents is never taken for Jinja: files and command lines refuse it."""
+    part = {"id": PARTITION_SEARCH, "text": "[]"}
+    of = testing.bundle(ospb.OperatingSystem(files=[_templated("{{ x }}")]), argv=[])
+    of.os.files[0].content.segments.add(extension=part)
+    of.plan.entrypoint.execution = planpb.EXECUTION_COMMANDS
+    of.plan.entrypoint.commands.add().segments.add(extension=part)
+    with pytest.raises(UnsupportedFeature) as caught:
+        testing.render(CloudInit(), of)
+    assert [violation.path for violation in caught.value.violations] == [
+        "os.files[0].content.segments[1].extension.id",
+        "plan.entrypoint.commands[0].segments[0].extension.id",
+    ]
+
+
+def test_jinja_is_no_document() -> None:
+    """As an extension of the whole bundle it would have no effect."""
+    of = testing.bundle(ospb.OperatingSystem())
+    of.extensions.add(id=JINJA, media_type="text/plain", content=contentpb.Content(text="{{ x }}"))
+    with pytest.raises(UnsupportedFeature) as caught:
+        testing.render(CloudInit(), of)
+    assert [violation.path for violation in caught.value.violations] == ["extensions[0]"]
 
 
 @given(st.lists(st.text("{}%#'x \n", max_size=8), min_size=1, max_size=4))

@@ -98,7 +98,7 @@ def test_what_can_not_be_known_is_refused() -> None:
     """A fact, an absent secret and bytes in a JSON string are told by their path, and never by a value."""
     cases = [
         (contentpb.Segment(fact=FACT), "c.segments[1]"),
-        (contentpb.Segment(template=contentpb.ForeignTemplate(text="{{ x }}")), "c.segments[1]"),
+        (contentpb.Segment(extension=contentpb.ExtensionText(text="{{ x }}")), "c.segments[1]"),
         (contentpb.Segment(secret_ref=secretpb.SecretReference(name="s", key="x")), "c.segments[1].secret_ref"),
     ]
     for segment, path in cases:

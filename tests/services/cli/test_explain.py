@@ -86,6 +86,19 @@ def test_all_provisioners_are_shown_by_engine(slipway: Slipway) -> None:
     assert "no format or provisioner ignitoin" in slipway(*arguments, "--provisioner", "ignitoin").stderr
 
 
+def test_the_language_of_a_text_has_no_row_of_its_own(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """For people it is a part of the item that holds the text, which has the same verdicts; programs get its row."""
+    part = "{path: /etc/a, content: {segments: [{extension: {id: cloud-init.slipway.dev/jinja, text: '{{ x }}'}}]}}"
+    spec = f"  name: worker\nspec:\n  os:\n    files: [{part}]\n"
+    text = NATIVE.read_text().split("  name: worker\nspec:\n", maxsplit=1)[0] + spec
+    arguments = ("explain", "-f", write(text), "--machine", "harbour-worker")
+    (tree,) = json.loads(slipway(*arguments, "-o", "json").stdout)
+    (row,) = [row for row in tree["rows"] if row["feature"] == "ext.cloud-init.slipway.dev/jinja"]
+    verdicts = {cell["format"]: cell["verdict"] for cell in row["cells"]}
+    assert (verdicts["cloud-config"], verdicts["ignition/3.3.0"]) == ("native", "refused")
+    assert "ext.cloud-init" not in slipway(*arguments).stdout
+
+
 def test_an_engine_refuses_what_only_another_one_has(slipway: Slipway, write: Callable[..., Path]) -> None:
     """The row of the field is refused for the engine that does not take it, with the engine's name in the remedy."""
     text = NATIVE.read_text().replace(

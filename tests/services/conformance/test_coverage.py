@@ -36,7 +36,6 @@ AS_IT_IS = {
     "Directory.group": "it names an account", "Directory.owner": "it names an account",
     "Directory.mode": "an item always says it",
     "File.group": "it names an account", "File.owner": "it names an account",
-    "ForeignTemplate.language": "there is one",
     "Intent.role": "the cases have each",
     "Intent.kubernetes_version": "RND-024: which versions a system runs only its maintainers know",
     "Kubernetes.static_pods": "each needs a document of its own name",

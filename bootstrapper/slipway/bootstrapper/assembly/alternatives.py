@@ -51,7 +51,7 @@ def _content(content: contentpb.Content, path: str) -> Iterator[Violation]:
         if kind is None:
             yield Violation(where, "says nothing: set text, data, secretRef or fact")
         yield from _reference(segment.secret_ref, f"{where}.secret_ref")
-        if kind in {"text", "data", "template"} and segment.encoding not in _RAW:
+        if kind in {"text", "data", "extension"} and segment.encoding not in _RAW:
             yield Violation(f"{where}.encoding", "a literal is always Raw")
 
 

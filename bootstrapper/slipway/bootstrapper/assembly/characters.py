@@ -12,7 +12,7 @@ from slipway.contract.errors import Violation
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 _CONTENTS = frozenset(
-    each.DESCRIPTOR.full_name for each in (contentpb.Content, contentpb.Segment, contentpb.ForeignTemplate)
+    each.DESCRIPTOR.full_name for each in (contentpb.Content, contentpb.Segment, contentpb.ExtensionText)
 )
 """Messages whose own text is a file's content; what they hold arrives byte for byte."""
 

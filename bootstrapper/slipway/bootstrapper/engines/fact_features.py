@@ -1,4 +1,4 @@
-"""The features of a text that may hold facts of the machine, or a template of cloud-init's."""
+"""The features of a text that may hold facts of the machine, or text of an extension."""
 
 from collections.abc import Iterator
 
@@ -17,11 +17,10 @@ _FACTS = (
 )
 
 
-def with_facts(feature: str, *, templates: bool = True) -> Iterator[str]:
-    """Give a feature with those of its machine facts and, where the engine takes it, of foreign template text."""
+def with_facts(feature: str, *, extensions: bool = True) -> Iterator[str]:
+    """Give a feature with those of its machine facts and, where the engine takes it, of text of an extension."""
     yield feature
     yield f"{feature}.facts"
     yield from (f"{feature}.facts.{fact}" for fact in _FACTS)
-    if templates:
-        yield f"{feature}.templates"
-        yield f"{feature}.templates.jinja"
+    if extensions:
+        yield f"{feature}.extensions"

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from slipway.bootstrapper.engines.engine import Engine
+from slipway.bootstrapper.engines.extensions import PREFIX as EXTENSION
 from slipway.bootstrapper.engines.kubernetes_version import (
     KubernetesVersionError,
     Skew,
@@ -57,7 +58,8 @@ def check_features(
     """Refuse what the engine does not take, and report what a worker carries without any effect."""
     intent = bundlepb.BootstrapBundle(intent=bundle.intent, engine_options=bundle.engine_options)
     for use in uses(intent):
-        if use.id not in features:
+        # Which extension a text is of is the format's to refuse: the engine takes texts of extensions, or none.
+        if use.id not in features and not use.id.startswith(EXTENSION):
             remedy = remedies.get(use.id) or remedy_of(use, {})
             request.remarks.refuse(use.id, use.path, f"is nothing that {engine} can do", remedy=remedy)
     report_unused(request, bundle, UNUSED_BY_WORKERS)

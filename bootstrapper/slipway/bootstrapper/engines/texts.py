@@ -1,4 +1,4 @@
-"""Between the contract's texts and those of documents: values, secrets, machine facts, foreign templates."""
+"""Between the contract's texts and those of documents: values, secrets, machine facts, texts of extensions."""
 
 from collections.abc import Iterable, Iterator
 
@@ -19,8 +19,8 @@ def machine_text(text: contentpb.MachineText | kubernetespb.Argument) -> Text:
         kind = segment.WhichOneof("value")
         if kind == "fact":
             parts.append(Slot(segment.fact))
-        elif kind == "template":
-            parts.append(Slot(segment.template, verbatim=segment.template.text))
+        elif kind == "extension":
+            parts.append(Slot(segment.extension, verbatim=segment.extension.text))
         elif segment.text:
             parts.append(segment.text)
     return joined(parts)
@@ -95,6 +95,6 @@ def _segment(piece: str | Splice) -> contentpb.Segment:
         return contentpb.Segment(secret_ref=content, encoding=encoding)
     if isinstance(content, contentpb.MachineFact):
         return contentpb.Segment(fact=content, encoding=encoding)
-    if isinstance(content, contentpb.ForeignTemplate):
-        return contentpb.Segment(template=content, encoding=encoding)
+    if isinstance(content, contentpb.ExtensionText):
+        return contentpb.Segment(extension=content, encoding=encoding)
     raise TypeError(f"a slot of a document holds {type(content).__name__}")

@@ -28,10 +28,10 @@ def mixed(spec: specpb.MachineBootstrapSpec) -> bool:
 
 
 def _texts(message: Message, *, part: str) -> Iterator[tuple[str, set[str]]]:
-    """Give every text that is put together: in which part of the spec, and "fact" and "template" as far as in it."""
+    """Give every text that is put together: in which part of the spec, and "fact" and "extension" as far as in it."""
     segments = getattr(message, "segments", ())
     if segments:
-        yield part, {str(segment.WhichOneof("value")) for segment in segments} & {"fact", "template"}
+        yield part, {str(segment.WhichOneof("value")) for segment in segments} & {"fact", "extension"}
         return
     for descriptor, value in message.ListFields():
         field = plan(message.DESCRIPTOR)[descriptor.number]

@@ -21,7 +21,7 @@ from slipway.contract.items import Item, items
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 FINISHED = ("plan.steps", "plan.entrypoint")
-"""Features that stand for the execution itself. They are lowered last of all, by finish()."""
+"""Features, and the fields that have them, that stand for the execution itself. They are lowered last, by finish()."""
 
 _MAX_ROUNDS = 32
 
@@ -52,7 +52,7 @@ def legalise(
         work.refuse(refusal)
     reasons = dict(rejected or {})
     for _ in range(_MAX_ROUNDS):
-        wrong = [entry for entry in unsupported(draft.bundle, work.supports) if not entry.use.id.startswith(FINISHED)]
+        wrong = [entry for entry in unsupported(draft.bundle, work.supports) if not entry.use.path.startswith(FINISHED)]
         faults_by_path = faults(draft.bundle, wrong, reasons, optional=work.optional_features, supports=work.supports)
         spared = spare(draft.bundle, faults_by_path, work.optional_features, chosen=work.has_no_pass)
         if spared:

@@ -18,9 +18,10 @@ from slipway.contract.feature_uses import Use, uses
 from slipway.contract.features import Supports, Unsupported
 from slipway.contract.items import Item, items, origin_of
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 EXTENSION = "ext."
-"""With it begin the features of extensions, each of which is one whole item."""
+"""With it begin the features of extensions."""
 
 _LEAVE_OUT = "leave it out"
 
@@ -60,7 +61,7 @@ def spare(
     gone: list[Problem] = []
     for item in items(message) if faults_by_path else ():
         inside = faults_by_path.get(item.path, [])
-        whole = any(entry.path == item.path or entry.feature.startswith(EXTENSION) for entry in inside)
+        whole = isinstance(item.message, specpb.Extension) or any(entry.path == item.path for entry in inside)
         if not inside or whole or any(entry.feature not in optional for entry in inside) or not chosen(item):
             continue
         take_all_out(item.message, (entry.path[len(item.path) :] for entry in inside))

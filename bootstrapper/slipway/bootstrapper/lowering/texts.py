@@ -8,9 +8,9 @@ from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 
 
-def has_template(segments: Iterable[contentpb.Segment | contentpb.TextSegment]) -> bool:
-    """Return whether a part is imported template text."""
-    return any(segment.WhichOneof("value") == "template" for segment in segments)
+def has_extension(segments: Iterable[contentpb.Segment | contentpb.TextSegment]) -> bool:
+    """Return whether a part is in a language that only its own provisioner renders."""
+    return any(segment.WhichOneof("value") == "extension" for segment in segments)
 
 
 def refuse_control_characters(item: Item, text: str) -> None:
@@ -24,7 +24,7 @@ def refuse_control_characters(item: Item, text: str) -> None:
 
 
 def text_line(text: contentpb.MachineText) -> contentpb.Content:
-    """Give the content of a file that holds the text as its one line. Templates must have been refused before."""
+    """Give the content of a file that holds the text as its one line; texts of extensions have been refused before."""
     if not text.segments:
         return literal(f"{text.value}\n".encode())
     content = contentpb.Content()

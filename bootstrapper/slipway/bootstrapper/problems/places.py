@@ -12,7 +12,7 @@ from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
-_TEMPLATES = ".templates"
+_EXTENSIONS = ".extensions"
 _MADE_FILES = "os.files["
 
 
@@ -69,12 +69,12 @@ def place_diagnostics(
 
 
 def at_their_causes(problems: Iterable[Problem], neutral: bundlepb.BootstrapBundle) -> Iterator[Problem]:
-    """Return the problems; those of an engine's files for their template text at the fields that hold it.
+    """Return the problems; those of an engine's files for text of an extension at the fields that hold it.
 
-    An engine's file has no place in anybody's document. When it is refused for foreign template text, the text came
+    An engine's file has no place in anybody's document. When it is refused for text of an extension, the text came
     from a field of the Kubernetes part: that field is what the person can change.
     """
-    causes = [use for use in uses(neutral) if use.path.startswith("intent.") and use.id.endswith(_TEMPLATES)]
+    causes = [use for use in uses(neutral) if use.path.startswith("intent.") and use.id.endswith(_EXTENSIONS)]
     reported = False
     for problem in problems:
         made = problem.path.startswith(_MADE_FILES) and problem.origin.made_by and not problem.origin.path

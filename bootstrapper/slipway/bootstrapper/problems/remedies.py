@@ -63,6 +63,8 @@ _OF_REASONS: Mapping[str, str] = {
 }
 """The remedy of an error that has none of its own, by its reason; as far as a spec can cause it."""
 
+_OF_TEXT = ".extension.id"
+"""With it end the paths at which a text uses the language of an extension."""
 _LAST = "try again; if the error persists, contact the operator of this server"
 
 
@@ -70,7 +72,7 @@ class _Part(Enum):
     """Parts of features that have a substitute of their own, by the word that their ids hold."""
 
     FACTS = ".facts"
-    TEMPLATES = ".templates"
+    EXTENSIONS = ".extensions"
     CONFIG_MAPS = ".config_maps"
 
 
@@ -99,12 +101,12 @@ def remedy_of(use: Use, supports: Supports, *, item_path: str = "") -> str:
         return "choose another format: every machine of a cluster has it"
     if use.id.startswith("kubernetes.role."):
         return "choose this format for machines of another role only"
-    if use.id.startswith("ext."):
+    if use.id.startswith("ext.") and not use.path.endswith(_OF_TEXT):
         return "leave it out"
     part = next((entry for entry in _Part if f"{entry.value}." in f"{use.id}."), None)
     if part is _Part.FACTS:
         return _without_fact(use, supports)
-    if part is _Part.TEMPLATES:
+    if part is _Part.EXTENSIONS or use.path.endswith(_OF_TEXT):
         return "write the text without template, or a machine fact in its place"
     if part is _Part.CONFIG_MAPS:
         return "write the text itself in place of the ConfigMap"

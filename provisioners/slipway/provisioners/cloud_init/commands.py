@@ -25,7 +25,7 @@ def runcmd(entry: planpb.EntryPoint, ctx: RenderContext) -> list[Value]:
     """Give the key `runcmd`: the entry point's own command lines, each as it is."""
     lines: list[Value] = []
     for index, command in enumerate(entry.commands):
-        line = texts.line(command.segments)
+        line = texts.line(command, ctx, f"plan.entrypoint.commands[{index}]")
         if line is None:
             ctx.refuse(f"plan.entrypoint.commands[{index}]", "plan.entrypoint.commands", "is not printable")
         else:

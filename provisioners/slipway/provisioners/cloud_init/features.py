@@ -10,16 +10,19 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 FORMAT = "cloud-config"
+JINJA = "cloud-init.slipway.dev/jinja"
+"""Id of the language of texts that cloud-init renders on the machine: Jinja, as its templates have it."""
 PARTITION_SEARCH = "cloud-init.slipway.dev/partition-search"
 """Id of the extension that has cloud-init itself look for the partition of a disk."""
 
 # Each id with the ids below it.
 _NATIVE = {
+    f"ext.{JINJA}": ("",),
     f"ext.{PARTITION_SEARCH}": ("",),
     "os.commands": ("", ".boot", ".boot.interpreter", ".boot.interpreter.sh", ".boot.script"),
-    "os.commands.boot.script.templates": ("", ".jinja"),
+    "os.commands.boot.script.extensions": ("",),
     "os.default_user": ("", ".omit"),
-    "os.files": ("", ".templates", ".templates.jinja"),
+    "os.files": ("", ".extensions"),
     "os.groups": ("",),
     "os.hostname": ("",),
     "os.packages": ("", ".install", ".install.version", ".upgrade"),
@@ -29,7 +32,7 @@ _NATIVE = {
     "os.time_zone": ("",),
     "os.users": ("", ".gecos", ".home", ".lock_password", ".no_create_home", ".password"),
     "os.users.": ("primary_group", "shell", "sudo", "system", "uid"),
-    "plan.entrypoint": ("", ".commands", ".templates", ".templates.jinja"),
+    "plan.entrypoint": ("", ".commands", ".extensions"),
 }
 
 

@@ -40,7 +40,7 @@ def write_files(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]
             continue
         content = content_entry(file.content, ctx, f"{path}.content")
         if content is None:
-            ctx.refuse(path, "os.files.templates", "a template must stand in text that can be a literal block")
+            ctx.refuse(path, "os.files.extensions", "a template must stand in text that can be a literal block")
             continue
         above = parents(file.path)
         rooted = file.owner == _ROOT and file.group == _ROOT

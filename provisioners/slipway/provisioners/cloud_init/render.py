@@ -6,6 +6,7 @@ from slipway.provisioners.cloud_init import accounts, commands, filesystems, sto
 from slipway.provisioners.cloud_init.document import Value, emit
 from slipway.provisioners.cloud_init.features import cloud_config
 from slipway.provisioners.cloud_init.files import write_files
+from slipway.provisioners.cloud_init.texts import refuse_whole
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -33,6 +34,7 @@ class CloudInit:
 
 def _sections(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> dict[str, Value]:
     system, entry = bundle.os, bundle.plan.entrypoint
+    refuse_whole(bundle.extensions, ctx)
     return {
         "write_files": [*write_files(system, ctx), *commands.entry_point(entry)],
         "disk_setup": storage.disk_setup(system, ctx),

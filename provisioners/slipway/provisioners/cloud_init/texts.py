@@ -1,5 +1,7 @@
 """Content as it can stand in the document: a block of text, quoted text, base64, or text with templates.
 
+A template is a text of the extension `cloud-init.slipway.dev/jinja`: Jinja, which cloud-init renders on the machine.
+
 Everything but a block costs space or readability, and some texts survive in one form only. The choice is made
 here, once, for files and commands alike.
 """
@@ -9,8 +11,11 @@ import re
 from collections.abc import Iterable
 
 from slipway.provisioners.cloud_init.document import Template, Templated, Value
+from slipway.provisioners.cloud_init.features import JINJA
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 _PRINTABLE = r"\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd"
 # What YAML cannot hold as it is, or what a reader on the way may change.
@@ -23,7 +28,7 @@ Text = str | Templated
 
 def content_entry(content: contentpb.Content, ctx: RenderContext, path: str) -> dict[str, Value] | None:
     """Give `content` and `encoding` of an entry of write_files; None when there is no way to write it."""
-    if any(segment.HasField("template") for segment in content.segments):
+    if any(segment.HasField("extension") for segment in content.segments):
         text = script(content, ctx, path)
         return None if text is None else {"content": text}
     data = ctx.content(content, path)
@@ -41,8 +46,8 @@ def script(content: contentpb.Content, ctx: RenderContext, path: str) -> Text | 
     """Give a content as text; None when it has characters that cannot stand there."""
     pieces: list[str | Template] = []
     for index, segment in enumerate(content.segments):
-        if segment.HasField("template"):
-            pieces.append(Template(segment.template.text))
+        if segment.HasField("extension"):
+            pieces.append(_template(segment.extension, ctx, f"{path}.segments[{index}]"))
             continue
         try:
             pieces.append(ctx.segment(segment, f"{path}.segments[{index}]").decode())
@@ -51,9 +56,28 @@ def script(content: contentpb.Content, ctx: RenderContext, path: str) -> Text | 
     return _joined(pieces)
 
 
-def line(segments: Iterable[contentpb.TextSegment]) -> Text | None:
+def line(command: planpb.CommandLine, ctx: RenderContext, path: str) -> Text | None:
     """Give a command line as text; None when it has characters that cannot stand there."""
-    return _joined([Template(part.template.text) if part.HasField("template") else part.text for part in segments])
+    return _joined(
+        [
+            _template(part.extension, ctx, f"{path}.segments[{index}]") if part.HasField("extension") else part.text
+            for index, part in enumerate(command.segments)
+        ]
+    )
+
+
+def refuse_whole(extensions: Iterable[specpb.Extension], ctx: RenderContext) -> None:
+    """Refuse Jinja that is no part of a text: it would have no effect."""
+    for index, extension in enumerate(extensions):
+        if extension.id == JINJA:
+            ctx.refuse(f"extensions[{index}]", f"ext.{JINJA}", "is the language of a text, and no document")
+
+
+def _template(part: contentpb.ExtensionText, ctx: RenderContext, path: str) -> Template:
+    if part.id != JINJA:
+        remedy = f"name {JINJA}, or make it an entry of extensions"
+        ctx.refuse(f"{path}.extension.id", f"ext.{part.id}", "is no language of a text", remedy=remedy)
+    return Template(part.text)
 
 
 def _joined(pieces: list[str | Template]) -> Text | None:

@@ -112,55 +112,6 @@ func (FactKind) EnumDescriptor() ([]byte, []int) {
 	return file_slipway_v1alpha1_content_proto_rawDescGZIP(), []int{0}
 }
 
-// TemplateLanguage is a language of which imported text holds expressions that no machine fact covers.
-type TemplateLanguage int32
-
-const (
-	// Not a value that is ever sent.
-	TemplateLanguage_TEMPLATE_LANGUAGE_UNSPECIFIED TemplateLanguage = 0
-	// Jinja, as cloud-init renders it on the machine.
-	TemplateLanguage_TEMPLATE_LANGUAGE_JINJA TemplateLanguage = 1
-)
-
-// Enum value maps for TemplateLanguage.
-var (
-	TemplateLanguage_name = map[int32]string{
-		0: "TEMPLATE_LANGUAGE_UNSPECIFIED",
-		1: "TEMPLATE_LANGUAGE_JINJA",
-	}
-	TemplateLanguage_value = map[string]int32{
-		"TEMPLATE_LANGUAGE_UNSPECIFIED": 0,
-		"TEMPLATE_LANGUAGE_JINJA":       1,
-	}
-)
-
-func (x TemplateLanguage) Enum() *TemplateLanguage {
-	p := new(TemplateLanguage)
-	*p = x
-	return p
-}
-
-func (x TemplateLanguage) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (TemplateLanguage) Descriptor() protoreflect.EnumDescriptor {
-	return file_slipway_v1alpha1_content_proto_enumTypes[1].Descriptor()
-}
-
-func (TemplateLanguage) Type() protoreflect.EnumType {
-	return &file_slipway_v1alpha1_content_proto_enumTypes[1]
-}
-
-func (x TemplateLanguage) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use TemplateLanguage.Descriptor instead.
-func (TemplateLanguage) EnumDescriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_content_proto_rawDescGZIP(), []int{1}
-}
-
 // SpliceEncoding says how a segment's bytes are written into the surrounding content.
 type SpliceEncoding int32
 
@@ -204,11 +155,11 @@ func (x SpliceEncoding) String() string {
 }
 
 func (SpliceEncoding) Descriptor() protoreflect.EnumDescriptor {
-	return file_slipway_v1alpha1_content_proto_enumTypes[2].Descriptor()
+	return file_slipway_v1alpha1_content_proto_enumTypes[1].Descriptor()
 }
 
 func (SpliceEncoding) Type() protoreflect.EnumType {
-	return &file_slipway_v1alpha1_content_proto_enumTypes[2]
+	return &file_slipway_v1alpha1_content_proto_enumTypes[1]
 }
 
 func (x SpliceEncoding) Number() protoreflect.EnumNumber {
@@ -217,7 +168,7 @@ func (x SpliceEncoding) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SpliceEncoding.Descriptor instead.
 func (SpliceEncoding) EnumDescriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_content_proto_rawDescGZIP(), []int{2}
+	return file_slipway_v1alpha1_content_proto_rawDescGZIP(), []int{1}
 }
 
 // MachineFact stands for a value that only the machine knows. It is a type of its own and never another language's
@@ -267,33 +218,33 @@ func (x *MachineFact) GetKind() FactKind {
 	return FactKind_FACT_KIND_UNSPECIFIED
 }
 
-// ForeignTemplate is imported text that another program is to render on the machine. Only a provisioner whose target
-// runs that very language can support it; no other program may guess what it means. Importers alone write it, and a
-// provisioner that does not declare its feature never gets one.
-type ForeignTemplate struct {
+// ExtensionText is a part of a text in a language that only one provisioner renders: what Extension is to a bundle, this
+// is to a text. The provisioner that owns the id documents the language. No other program may guess what the text means,
+// and none is sent it: every bundle that holds one requires the feature of the id.
+type ExtensionText struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The language.
-	Language *TemplateLanguage `protobuf:"varint,1,opt,name=language,proto3,enum=slipway.v1alpha1.TemplateLanguage,oneof" json:"language,omitempty"`
+	// Id of the language, under the provisioner's domain, e.g. "acme.example.com/expression".
+	Id *string `protobuf:"bytes,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The text, exactly as it was written.
 	Text          *string `protobuf:"bytes,2,opt,name=text,proto3,oneof" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ForeignTemplate) Reset() {
-	*x = ForeignTemplate{}
+func (x *ExtensionText) Reset() {
+	*x = ExtensionText{}
 	mi := &file_slipway_v1alpha1_content_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ForeignTemplate) String() string {
+func (x *ExtensionText) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ForeignTemplate) ProtoMessage() {}
+func (*ExtensionText) ProtoMessage() {}
 
-func (x *ForeignTemplate) ProtoReflect() protoreflect.Message {
+func (x *ExtensionText) ProtoReflect() protoreflect.Message {
 	mi := &file_slipway_v1alpha1_content_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -305,19 +256,19 @@ func (x *ForeignTemplate) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ForeignTemplate.ProtoReflect.Descriptor instead.
-func (*ForeignTemplate) Descriptor() ([]byte, []int) {
+// Deprecated: Use ExtensionText.ProtoReflect.Descriptor instead.
+func (*ExtensionText) Descriptor() ([]byte, []int) {
 	return file_slipway_v1alpha1_content_proto_rawDescGZIP(), []int{1}
 }
 
-func (x *ForeignTemplate) GetLanguage() TemplateLanguage {
-	if x != nil && x.Language != nil {
-		return *x.Language
+func (x *ExtensionText) GetId() string {
+	if x != nil && x.Id != nil {
+		return *x.Id
 	}
-	return TemplateLanguage_TEMPLATE_LANGUAGE_UNSPECIFIED
+	return ""
 }
 
-func (x *ForeignTemplate) GetText() string {
+func (x *ExtensionText) GetText() string {
 	if x != nil && x.Text != nil {
 		return *x.Text
 	}
@@ -333,7 +284,7 @@ type TextSegment struct {
 	//
 	//	*TextSegment_Text
 	//	*TextSegment_Fact
-	//	*TextSegment_Template
+	//	*TextSegment_Extension
 	Value         isTextSegment_Value `protobuf_oneof:"value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -394,10 +345,10 @@ func (x *TextSegment) GetFact() *MachineFact {
 	return nil
 }
 
-func (x *TextSegment) GetTemplate() *ForeignTemplate {
+func (x *TextSegment) GetExtension() *ExtensionText {
 	if x != nil {
-		if x, ok := x.Value.(*TextSegment_Template); ok {
-			return x.Template
+		if x, ok := x.Value.(*TextSegment_Extension); ok {
+			return x.Extension
 		}
 	}
 	return nil
@@ -417,16 +368,16 @@ type TextSegment_Fact struct {
 	Fact *MachineFact `protobuf:"bytes,2,opt,name=fact,proto3,oneof"`
 }
 
-type TextSegment_Template struct {
-	// Imported template text.
-	Template *ForeignTemplate `protobuf:"bytes,3,opt,name=template,proto3,oneof"`
+type TextSegment_Extension struct {
+	// Text in a language of one provisioner.
+	Extension *ExtensionText `protobuf:"bytes,4,opt,name=extension,proto3,oneof"`
 }
 
 func (*TextSegment_Text) isTextSegment_Value() {}
 
 func (*TextSegment_Fact) isTextSegment_Value() {}
 
-func (*TextSegment_Template) isTextSegment_Value() {}
+func (*TextSegment_Extension) isTextSegment_Value() {}
 
 // MachineText is a short text (a node name, an argument) that may depend on the machine. Exactly one of `value` and
 // `segments` is set.
@@ -495,9 +446,9 @@ type Segment struct {
 	//	*Segment_Data
 	//	*Segment_SecretRef
 	//	*Segment_Fact
-	//	*Segment_Template
+	//	*Segment_Extension
 	Value isSegment_Value `protobuf_oneof:"value"`
-	// How the part is spliced in. Literals are always RAW.
+	// How the part is spliced in. Literals and texts of an extension are always RAW.
 	Encoding      *SpliceEncoding `protobuf:"varint,6,opt,name=encoding,proto3,enum=slipway.v1alpha1.SpliceEncoding,oneof" json:"encoding,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -576,10 +527,10 @@ func (x *Segment) GetFact() *MachineFact {
 	return nil
 }
 
-func (x *Segment) GetTemplate() *ForeignTemplate {
+func (x *Segment) GetExtension() *ExtensionText {
 	if x != nil {
-		if x, ok := x.Value.(*Segment_Template); ok {
-			return x.Template
+		if x, ok := x.Value.(*Segment_Extension); ok {
+			return x.Extension
 		}
 	}
 	return nil
@@ -616,9 +567,9 @@ type Segment_Fact struct {
 	Fact *MachineFact `protobuf:"bytes,4,opt,name=fact,proto3,oneof"`
 }
 
-type Segment_Template struct {
-	// Imported template text, rendered on the machine.
-	Template *ForeignTemplate `protobuf:"bytes,5,opt,name=template,proto3,oneof"`
+type Segment_Extension struct {
+	// Text in a language of one provisioner.
+	Extension *ExtensionText `protobuf:"bytes,7,opt,name=extension,proto3,oneof"`
 }
 
 func (*Segment_Text) isSegment_Value() {}
@@ -629,7 +580,7 @@ func (*Segment_SecretRef) isSegment_Value() {}
 
 func (*Segment_Fact) isSegment_Value() {}
 
-func (*Segment_Template) isSegment_Value() {}
+func (*Segment_Extension) isSegment_Value() {}
 
 // ConfigMapReference names one value of a Kubernetes ConfigMap in the namespace of the config. A bundle never has one:
 // a program that can read the ConfigMap replaces the reference with the value before.
@@ -691,8 +642,7 @@ func (x *ConfigMapReference) GetKey() string {
 //
 // A person writes `text`, `data`, `secretRef`, `configMapRef`, or `segments` for a mixture. In a bundle it is always `segments`, whose
 // literals are `data` and whose other parts are secret references (and, only where the provisioner declares it, facts
-// and templates). The content is the concatenation of the parts; no
-// part at all is an empty file.
+// and texts of its own extensions). The content is the concatenation of the parts; no part at all is an empty file.
 type Content struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where the content comes from; unset when `segments` is used.
@@ -829,37 +779,35 @@ const file_slipway_v1alpha1_content_proto_rawDesc = "" +
 	"\x1eslipway/v1alpha1/content.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/options.proto\x1a\x1dslipway/v1alpha1/secret.proto\"S\n" +
 	"\vMachineFact\x12;\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1a.slipway.v1alpha1.FactKindB\x06\x9a\xb5\x18\x02\b\x01H\x00R\x04kind\x88\x01\x01B\a\n" +
-	"\x05_kind\"\x9c\x01\n" +
-	"\x0fForeignTemplate\x12K\n" +
-	"\blanguage\x18\x01 \x01(\x0e2\".slipway.v1alpha1.TemplateLanguageB\x06\x9a\xb5\x18\x02\b\x01H\x00R\blanguage\x88\x01\x01\x12&\n" +
-	"\x04text\x18\x02 \x01(\tB\r\x9a\xb5\x18\x06\b\x01\x18\x80\x80@\x80\x01\x01H\x01R\x04text\x88\x01\x01B\v\n" +
-	"\t_languageB\a\n" +
-	"\x05_text\"\xca\x01\n" +
+	"\x05_kind\"}\n" +
+	"\rExtensionText\x124\n" +
+	"\x02id\x18\x01 \x01(\tB\x1f\x92\xb5\x18\x04ext.\x9a\xb5\x18\x13\b\x01\x18\xc8\x01\"\fextension-idH\x00R\x02id\x88\x01\x01\x12&\n" +
+	"\x04text\x18\x02 \x01(\tB\r\x9a\xb5\x18\x06\b\x01\x18\x80\x80@\x80\x01\x01H\x01R\x04text\x88\x01\x01B\x05\n" +
+	"\x03_idB\a\n" +
+	"\x05_text\"\xdb\x01\n" +
 	"\vTextSegment\x12 \n" +
 	"\x04text\x18\x01 \x01(\tB\n" +
 	"\x9a\xb5\x18\x03\x18\x80 \x80\x01\x01H\x00R\x04text\x12?\n" +
 	"\x04fact\x18\x02 \x01(\v2\x1d.slipway.v1alpha1.MachineFactB\n" +
-	"\x8a\xb5\x18\x06.factsH\x00R\x04fact\x12O\n" +
-	"\btemplate\x18\x03 \x01(\v2!.slipway.v1alpha1.ForeignTemplateB\x0e\x8a\xb5\x18\n" +
-	".templatesH\x00R\btemplateB\a\n" +
-	"\x05value\"y\n" +
+	"\x8a\xb5\x18\x06.factsH\x00R\x04fact\x12P\n" +
+	"\textension\x18\x04 \x01(\v2\x1f.slipway.v1alpha1.ExtensionTextB\x0f\x8a\xb5\x18\v.extensionsH\x00R\textensionB\a\n" +
+	"\x05valueJ\x04\b\x03\x10\x04R\btemplate\"y\n" +
 	"\vMachineText\x12%\n" +
 	"\x05value\x18\x01 \x01(\tB\n" +
 	"\x9a\xb5\x18\x03\x18\x80@\x80\x01\x01H\x00R\x05value\x88\x01\x01\x129\n" +
 	"\bsegments\x18\x02 \x03(\v2\x1d.slipway.v1alpha1.TextSegmentR\bsegmentsB\b\n" +
-	"\x06_value\"\xfe\x02\n" +
+	"\x06_value\"\x8f\x03\n" +
 	"\aSegment\x12!\n" +
 	"\x04text\x18\x01 \x01(\tB\v\x9a\xb5\x18\x04\x18\x80\x80@\x80\x01\x01H\x00R\x04text\x12!\n" +
 	"\x04data\x18\x02 \x01(\fB\v\x9a\xb5\x18\x04\x18\x80\x80@\x80\x01\x01H\x00R\x04data\x12B\n" +
 	"\n" +
 	"secret_ref\x18\x03 \x01(\v2!.slipway.v1alpha1.SecretReferenceH\x00R\tsecretRef\x12?\n" +
 	"\x04fact\x18\x04 \x01(\v2\x1d.slipway.v1alpha1.MachineFactB\n" +
-	"\x8a\xb5\x18\x06.factsH\x00R\x04fact\x12O\n" +
-	"\btemplate\x18\x05 \x01(\v2!.slipway.v1alpha1.ForeignTemplateB\x0e\x8a\xb5\x18\n" +
-	".templatesH\x00R\btemplate\x12A\n" +
+	"\x8a\xb5\x18\x06.factsH\x00R\x04fact\x12P\n" +
+	"\textension\x18\a \x01(\v2\x1f.slipway.v1alpha1.ExtensionTextB\x0f\x8a\xb5\x18\v.extensionsH\x00R\textension\x12A\n" +
 	"\bencoding\x18\x06 \x01(\x0e2 .slipway.v1alpha1.SpliceEncodingH\x01R\bencoding\x88\x01\x01B\a\n" +
 	"\x05valueB\v\n" +
-	"\t_encoding\"\x86\x01\n" +
+	"\t_encodingJ\x04\b\x05\x10\x06R\btemplate\"\x86\x01\n" +
 	"\x12ConfigMapReference\x121\n" +
 	"\x04name\x18\x01 \x01(\tB\x18\x9a\xb5\x18\x14\b\x01\x18\xfd\x01\"\rdns-subdomainH\x00R\x04name\x88\x01\x01\x12,\n" +
 	"\x03key\x18\x02 \x01(\tB\x15\x9a\xb5\x18\x11\b\x01\x18\xfd\x01\"\n" +
@@ -887,11 +835,7 @@ const file_slipway_v1alpha1_content_proto_rawDesc = "" +
 	"\x1bFACT_KIND_AVAILABILITY_ZONE\x10\t\x1a\x16\xa2\xb5\x18\x12.availability_zone\x12/\n" +
 	"\x17FACT_KIND_INSTANCE_TYPE\x10\n" +
 	"\x1a\x12\xa2\xb5\x18\x0e.instance_type\x121\n" +
-	"\x18FACT_KIND_SHORT_HOSTNAME\x10\v\x1a\x13\xa2\xb5\x18\x0f.short_hostname*^\n" +
-	"\x10TemplateLanguage\x12!\n" +
-	"\x1dTEMPLATE_LANGUAGE_UNSPECIFIED\x10\x00\x12'\n" +
-	"\x17TEMPLATE_LANGUAGE_JINJA\x10\x01\x1a\n" +
-	"\xa2\xb5\x18\x06.jinja*\x87\x01\n" +
+	"\x18FACT_KIND_SHORT_HOSTNAME\x10\v\x1a\x13\xa2\xb5\x18\x0f.short_hostname*\x87\x01\n" +
 	"\x0eSpliceEncoding\x12\x1f\n" +
 	"\x1bSPLICE_ENCODING_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13SPLICE_ENCODING_RAW\x10\x01\x12\x1f\n" +
@@ -910,39 +854,37 @@ func file_slipway_v1alpha1_content_proto_rawDescGZIP() []byte {
 	return file_slipway_v1alpha1_content_proto_rawDescData
 }
 
-var file_slipway_v1alpha1_content_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_slipway_v1alpha1_content_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_slipway_v1alpha1_content_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_slipway_v1alpha1_content_proto_goTypes = []any{
 	(FactKind)(0),              // 0: slipway.v1alpha1.FactKind
-	(TemplateLanguage)(0),      // 1: slipway.v1alpha1.TemplateLanguage
-	(SpliceEncoding)(0),        // 2: slipway.v1alpha1.SpliceEncoding
-	(*MachineFact)(nil),        // 3: slipway.v1alpha1.MachineFact
-	(*ForeignTemplate)(nil),    // 4: slipway.v1alpha1.ForeignTemplate
-	(*TextSegment)(nil),        // 5: slipway.v1alpha1.TextSegment
-	(*MachineText)(nil),        // 6: slipway.v1alpha1.MachineText
-	(*Segment)(nil),            // 7: slipway.v1alpha1.Segment
-	(*ConfigMapReference)(nil), // 8: slipway.v1alpha1.ConfigMapReference
-	(*Content)(nil),            // 9: slipway.v1alpha1.Content
-	(*SecretReference)(nil),    // 10: slipway.v1alpha1.SecretReference
+	(SpliceEncoding)(0),        // 1: slipway.v1alpha1.SpliceEncoding
+	(*MachineFact)(nil),        // 2: slipway.v1alpha1.MachineFact
+	(*ExtensionText)(nil),      // 3: slipway.v1alpha1.ExtensionText
+	(*TextSegment)(nil),        // 4: slipway.v1alpha1.TextSegment
+	(*MachineText)(nil),        // 5: slipway.v1alpha1.MachineText
+	(*Segment)(nil),            // 6: slipway.v1alpha1.Segment
+	(*ConfigMapReference)(nil), // 7: slipway.v1alpha1.ConfigMapReference
+	(*Content)(nil),            // 8: slipway.v1alpha1.Content
+	(*SecretReference)(nil),    // 9: slipway.v1alpha1.SecretReference
 }
 var file_slipway_v1alpha1_content_proto_depIdxs = []int32{
 	0,  // 0: slipway.v1alpha1.MachineFact.kind:type_name -> slipway.v1alpha1.FactKind
-	1,  // 1: slipway.v1alpha1.ForeignTemplate.language:type_name -> slipway.v1alpha1.TemplateLanguage
-	3,  // 2: slipway.v1alpha1.TextSegment.fact:type_name -> slipway.v1alpha1.MachineFact
-	4,  // 3: slipway.v1alpha1.TextSegment.template:type_name -> slipway.v1alpha1.ForeignTemplate
-	5,  // 4: slipway.v1alpha1.MachineText.segments:type_name -> slipway.v1alpha1.TextSegment
-	10, // 5: slipway.v1alpha1.Segment.secret_ref:type_name -> slipway.v1alpha1.SecretReference
-	3,  // 6: slipway.v1alpha1.Segment.fact:type_name -> slipway.v1alpha1.MachineFact
-	4,  // 7: slipway.v1alpha1.Segment.template:type_name -> slipway.v1alpha1.ForeignTemplate
-	2,  // 8: slipway.v1alpha1.Segment.encoding:type_name -> slipway.v1alpha1.SpliceEncoding
-	10, // 9: slipway.v1alpha1.Content.secret_ref:type_name -> slipway.v1alpha1.SecretReference
-	8,  // 10: slipway.v1alpha1.Content.config_map_ref:type_name -> slipway.v1alpha1.ConfigMapReference
-	7,  // 11: slipway.v1alpha1.Content.segments:type_name -> slipway.v1alpha1.Segment
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	2,  // 1: slipway.v1alpha1.TextSegment.fact:type_name -> slipway.v1alpha1.MachineFact
+	3,  // 2: slipway.v1alpha1.TextSegment.extension:type_name -> slipway.v1alpha1.ExtensionText
+	4,  // 3: slipway.v1alpha1.MachineText.segments:type_name -> slipway.v1alpha1.TextSegment
+	9,  // 4: slipway.v1alpha1.Segment.secret_ref:type_name -> slipway.v1alpha1.SecretReference
+	2,  // 5: slipway.v1alpha1.Segment.fact:type_name -> slipway.v1alpha1.MachineFact
+	3,  // 6: slipway.v1alpha1.Segment.extension:type_name -> slipway.v1alpha1.ExtensionText
+	1,  // 7: slipway.v1alpha1.Segment.encoding:type_name -> slipway.v1alpha1.SpliceEncoding
+	9,  // 8: slipway.v1alpha1.Content.secret_ref:type_name -> slipway.v1alpha1.SecretReference
+	7,  // 9: slipway.v1alpha1.Content.config_map_ref:type_name -> slipway.v1alpha1.ConfigMapReference
+	6,  // 10: slipway.v1alpha1.Content.segments:type_name -> slipway.v1alpha1.Segment
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_content_proto_init() }
@@ -957,7 +899,7 @@ func file_slipway_v1alpha1_content_proto_init() {
 	file_slipway_v1alpha1_content_proto_msgTypes[2].OneofWrappers = []any{
 		(*TextSegment_Text)(nil),
 		(*TextSegment_Fact)(nil),
-		(*TextSegment_Template)(nil),
+		(*TextSegment_Extension)(nil),
 	}
 	file_slipway_v1alpha1_content_proto_msgTypes[3].OneofWrappers = []any{}
 	file_slipway_v1alpha1_content_proto_msgTypes[4].OneofWrappers = []any{
@@ -965,7 +907,7 @@ func file_slipway_v1alpha1_content_proto_init() {
 		(*Segment_Data)(nil),
 		(*Segment_SecretRef)(nil),
 		(*Segment_Fact)(nil),
-		(*Segment_Template)(nil),
+		(*Segment_Extension)(nil),
 	}
 	file_slipway_v1alpha1_content_proto_msgTypes[5].OneofWrappers = []any{}
 	file_slipway_v1alpha1_content_proto_msgTypes[6].OneofWrappers = []any{
@@ -979,7 +921,7 @@ func file_slipway_v1alpha1_content_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_content_proto_rawDesc), len(file_slipway_v1alpha1_content_proto_rawDesc)),
-			NumEnums:      3,
+			NumEnums:      2,
 			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,

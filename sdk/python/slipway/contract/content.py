@@ -48,8 +48,8 @@ def content_bytes(content: contentpb.Content, secrets: SecretIndex, *, path: str
     """Give the bytes of a content whose every part is known now.
 
     Raises:
-        BundleInvalid: a part is a machine fact or a template, or refers to a ConfigMap, or to a secret that is not
-            there.
+        BundleInvalid: a part is a machine fact or text of an extension, or refers to a ConfigMap, or to a secret that
+            is not there.
     """
     kind = content.WhichOneof("source")
     if kind == "text":
@@ -73,7 +73,7 @@ def segment_bytes(segment: contentpb.Segment, secrets: SecretIndex, *, path: str
     """Give the bytes of one segment: a literal as it is, a secret spliced as its encoding says.
 
     Raises:
-        BundleInvalid: the segment is a machine fact or a template, or refers to a secret that is not there.
+        BundleInvalid: the segment is a machine fact or text of an extension, or refers to a secret that is not there.
     """
     kind = segment.WhichOneof("value")
     if kind == "data":
@@ -84,7 +84,7 @@ def segment_bytes(segment: contentpb.Segment, secrets: SecretIndex, *, path: str
         return splice(secrets.value(segment.secret_ref, path=f"{path}.secret_ref"), segment.encoding, path=path)
     raise BundleInvalid(
         "a part of the content is known only on the machine",
-        violations=[Violation(path, "is a machine fact or a template, and this format takes neither")],
+        violations=[Violation(path, "is a machine fact or text of an extension, and this format takes neither")],
     )
 
 

@@ -121,8 +121,8 @@ class Machines:
         kind = segment.WhichOneof("value")
         if kind == "data":
             return segment.data.decode()
-        if kind == "template":
-            return segment.template.text
+        if kind == "extension":
+            return segment.extension.text
         value = f"fact-{segment.fact.kind}"
         if kind == "secret_ref":
             value = TOKEN if segment.secret_ref.key == "token" else f"<{segment.secret_ref.name}>"

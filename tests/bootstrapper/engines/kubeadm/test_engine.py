@@ -198,8 +198,8 @@ def test_static_pods_lie_where_the_kubelet_looks_and_kubeadm_is_told(machines: A
         ),
         (
             (
-                """intent { kubernetes { node { name { segments { template {
-                  language: TEMPLATE_LANGUAGE_JINJA text: "{{ 'hunter2' + \\"a\\" }}"
+                """intent { kubernetes { node { name { segments { extension {
+                  id: "cloud-init.slipway.dev/jinja" text: "{{ 'hunter2' + \\"a\\" }}"
                 } } } } } }""",
             ),
             {},

@@ -180,7 +180,7 @@ JINJA_SPEC = {
     },
 }
 JINJA = """intent { kubernetes { node { name { segments {
-  template { language: TEMPLATE_LANGUAGE_JINJA text: "{{ ds.meta_data.local_hostname }}" }
+  extension { id: "cloud-init.slipway.dev/jinja" text: "{{ ds.meta_data.local_hostname }}" }
 } } } } }"""
 CASES = {
     "bare": (BARE_SPEC, ()),

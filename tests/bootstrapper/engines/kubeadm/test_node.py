@@ -56,12 +56,12 @@ def test_a_fact_is_a_segment_of_the_file(machines: Any) -> None:
     assert arguments(machines, NODE % text)["v"] == "aws:///fact-8/fact-3"
 
 
-def test_a_foreign_template_stays_as_it_was_written(machines: Any) -> None:
+def test_text_of_an_extension_stays_as_it_was_written(machines: Any) -> None:
     """Its program finds its own text, unescaped, between quotes."""
-    template = 'template { language: TEMPLATE_LANGUAGE_JINJA text: "{{ ds.meta_data[\\"x\\"] }}" }'
+    template = 'extension { id: "cloud-init.slipway.dev/jinja" text: "{{ ds.meta_data[\\"x\\"] }}" }'
     segments = machines.plan("ROLE_WORKER", NODE % f"name {{ segments {{ {template} }} }}").files[-1].content.segments
-    (index,) = [number for number, one in enumerate(segments) if one.HasField("template")]
-    assert segments[index].template.text == '{{ ds.meta_data["x"] }}'
+    (index,) = [number for number, one in enumerate(segments) if one.HasField("extension")]
+    assert segments[index].extension.text == '{{ ds.meta_data["x"] }}'
     assert segments[index - 1].data.endswith(b"name: '")
     assert segments[index + 1].data.startswith(b"'\n")
 

@@ -9,7 +9,7 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 from tests.bootstrapper.lowering.lowered_systems import LowerSystem
 from tests.bootstrapper.lowering.specs import PEM
 
-TEMPLATE = contentpb.ForeignTemplate(language=contentpb.TEMPLATE_LANGUAGE_JINJA, text="{{ ds.x }}")
+TEMPLATE = contentpb.ExtensionText(id="cloud-init.slipway.dev/jinja", text="{{ ds.x }}")
 
 
 def system(**fields: object) -> ospb.OperatingSystem:
@@ -83,7 +83,7 @@ REFUSED = [
     (
         "debian",
         "os.files",
-        file("/a", content=contentpb.Content(segments=[contentpb.Segment(template=TEMPLATE)])),
+        file("/a", content=contentpb.Content(segments=[contentpb.Segment(extension=TEMPLATE)])),
         "foreign template",
     ),
     ("debian", "os.links", system(links=[ospb.Link(path="/a", target="b\nc")]), "two lines"),
@@ -103,7 +103,9 @@ REFUSED = [
     (
         "debian",
         "os.hostname",
-        system(hostname=ospb.Hostname(name=contentpb.MachineText(segments=[contentpb.TextSegment(template=TEMPLATE)]))),
+        system(
+            hostname=ospb.Hostname(name=contentpb.MachineText(segments=[contentpb.TextSegment(extension=TEMPLATE)]))
+        ),
         "foreign template",
     ),
     ("debian", "os.ntp", system(ntp=ospb.Ntp(servers=["*.example.com"])), "a pattern is no server"),

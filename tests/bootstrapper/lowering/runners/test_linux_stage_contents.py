@@ -146,8 +146,8 @@ def test_what_does_not_fit_the_list_is_refused(reason: str, wave: Wave) -> None:
 
 def test_template_text_is_refused_with_its_origin() -> None:
     """Imported template text cannot be lowered; the error names the place and not the text."""
-    template = contentpb.ForeignTemplate(language=contentpb.TEMPLATE_LANGUAGE_JINJA, text="{{ hidden }}")
-    content = contentpb.Content(segments=[contentpb.Segment(template=template)])
+    template = contentpb.ExtensionText(id="cloud-init.slipway.dev/jinja", text="{{ hidden }}")
+    content = contentpb.Content(segments=[contentpb.Segment(extension=template)])
     origin = diagnosticpb.Origin(document="KubeadmConfig/x", path="spec.files[0].content")
     with pytest.raises(UnsupportedFeature) as error:
         lowered([Wave(id="files", files=(file("/etc/a", content, origin=origin),))])

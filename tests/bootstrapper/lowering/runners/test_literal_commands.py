@@ -143,11 +143,11 @@ def test_secrets_and_time_limits_of_command_lines(machine: LinuxMachine) -> None
 
 def test_a_template_stays_in_its_command_line() -> None:
     """What only cloud-init can render stands where cloud-init renders it, not in a file of the runner's."""
-    template = contentpb.ForeignTemplate(language=contentpb.TEMPLATE_LANGUAGE_JINJA, text="{{ x | y }}")
-    content = contentpb.Content(segments=[text("echo "), contentpb.Segment(template=template), text(" z")])
+    template = contentpb.ExtensionText(id="cloud-init.slipway.dev/jinja", text="{{ x | y }}")
+    content = contentpb.Content(segments=[text("echo "), contentpb.Segment(extension=template), text(" z")])
     step = planpb.Step(id="a", phase=PRE, command=planpb.Command(script=content))
     (line, _) = commands(JOIN, step).entrypoint.commands
-    assert [one.template.text or one.text for one in line.segments] == ["echo ", "{{ x | y }}", " z"]
+    assert [one.extension.text or one.text for one in line.segments] == ["echo ", "{{ x | y }}", " z"]
 
 
 def test_a_long_line_is_cut_into_segments() -> None:

@@ -1,4 +1,4 @@
-"""A document may hold text that is not known here: a secret, a fact of the machine, a foreign template.
+"""A document may hold text that is not known here: a secret, a fact of the machine, text of an extension.
 
 Such a text is a sequence of literal parts and slots. The serialiser keeps the slots apart from the literal
 text, so that nothing unknown is ever copied into a document.

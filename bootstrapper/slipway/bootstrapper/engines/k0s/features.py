@@ -72,7 +72,7 @@ _MAY_HOLD_FACTS = (
 )
 
 FEATURES = frozenset(
-    (*_PLAIN, *(entry for feature in _MAY_HOLD_FACTS for entry in with_facts(feature, templates=False)))
+    (*_PLAIN, *(entry for feature in _MAY_HOLD_FACTS for entry in with_facts(feature, extensions=False)))
 )
 """Ids of all features that the engine takes."""
 

@@ -24,6 +24,8 @@ CLOUD_CONFIG = "cloud-config"
 IGNITION = "ignition"
 FORMATS = (CLOUD_CONFIG, IGNITION)
 """Formats that a config may be written for."""
+_JINJA = "cloud-init.slipway.dev/jinja"
+"""Id of the texts that cloud-init renders on the machine."""
 _FILLED_IN = re.compile(r"[$@%]")
 
 _NOT_OF_EVERY_MACHINE = frozenset({contentpb.FACT_KIND_PUBLIC_IPV4, contentpb.FACT_KIND_IPV6})
@@ -140,7 +142,7 @@ def _text_segments(parts: list[Piece]) -> list[contentpb.TextSegment]:
     return [
         contentpb.TextSegment(fact=contentpb.MachineFact(kind=part.fact))
         if part.fact is not None
-        else contentpb.TextSegment(template=_template(part.template))
+        else contentpb.TextSegment(extension=_jinja(part.template))
         if part.template is not None
         else contentpb.TextSegment(text=part.text)
         for part in parts
@@ -151,9 +153,9 @@ def _segment(part: Piece) -> contentpb.Segment:
     if part.fact is not None:
         return contentpb.Segment(fact=contentpb.MachineFact(kind=part.fact))
     if part.template is not None:
-        return contentpb.Segment(template=_template(part.template))
+        return contentpb.Segment(extension=_jinja(part.template))
     return contentpb.Segment(text=part.text)
 
 
-def _template(text: str) -> contentpb.ForeignTemplate:
-    return contentpb.ForeignTemplate(language=contentpb.TEMPLATE_LANGUAGE_JINJA, text=text)
+def _jinja(text: str) -> contentpb.ExtensionText:
+    return contentpb.ExtensionText(id=_JINJA, text=text)

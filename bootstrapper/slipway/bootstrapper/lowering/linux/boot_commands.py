@@ -83,7 +83,7 @@ def _check(item: Item) -> None:
         raise CannotLower(item, why, remedy="drop reboot", fields=["reboot"])
     if command.interpreter not in {planpb.INTERPRETER_UNSPECIFIED, planpb.INTERPRETER_SH}:
         raise CannotLower(item, "Linux has no such interpreter", remedy="write the command for a POSIX shell")
-    if any(segment.WhichOneof("value") in {"fact", "template"} for segment in command.script.segments):
+    if any(segment.WhichOneof("value") in {"fact", "extension"} for segment in command.script.segments):
         raise CannotLower(
             item,
             "the script needs something that is known only after the first boot has begun",

@@ -6,7 +6,7 @@ from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.emission import put_file, stage_text
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.order import Rank
-from slipway.bootstrapper.lowering.texts import has_template, text_line
+from slipway.bootstrapper.lowering.texts import has_extension, text_line
 from slipway.contract.items import Item
 
 ID = "linux.hostname"
@@ -17,7 +17,7 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     """Write the name, which may be a machine fact, and set it."""
     (item,) = items
     name = item.message.name
-    if has_template(name.segments):
+    if has_extension(name.segments):
         raise CannotLower(
             item,
             "the name holds template text that only the program it was written for can render",

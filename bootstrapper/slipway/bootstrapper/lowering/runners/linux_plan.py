@@ -48,7 +48,7 @@ def linux_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules: F
 
     Raises:
         BundleInvalid: a step or a staged item cannot be expressed.
-        UnsupportedFeature: a script is not for a POSIX shell, or imported template text is left.
+        UnsupportedFeature: a script is not for a POSIX shell, or text of an extension is left.
     """
     items = [item for item in items if isinstance(item, Wave) or not is_marker(item)]
     waves = [item for item in items if isinstance(item, Wave)]

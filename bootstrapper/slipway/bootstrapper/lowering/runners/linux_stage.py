@@ -37,7 +37,7 @@ def stage_files(wave: Wave) -> Iterator[ospb.File]:
 
     Raises:
         BundleInvalid: a path, link target, owner or URL cannot stand on one line.
-        UnsupportedFeature: a file holds imported template text.
+        UnsupportedFeature: a file holds text of an extension.
     """
     listing = _Listing(wave.id)
     for directory in wave.directories:

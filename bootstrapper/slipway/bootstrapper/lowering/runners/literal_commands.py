@@ -185,7 +185,7 @@ def _plain_command(step: planpb.Step) -> bool:
 def _sourced(step: planpb.Step) -> bool:
     """Say whether the one shell reads the step's script as its own, which is known only on the machine."""
     facts = needs_assembly(step.command.script) and not any(
-        segment.HasField("template") for segment in step.command.script.segments
+        segment.HasField("extension") for segment in step.command.script.segments
     )
     return facts and _plain_command(step) and step.phase in (planpb.PHASE_PRE, planpb.PHASE_POST)
 
@@ -202,8 +202,8 @@ def _command_line(step: planpb.Step) -> list[contentpb.TextSegment] | None:
         return _text(shlex.join(step.command.argv))
     result: list[contentpb.TextSegment] = []
     for segment in normal_segments(step.command.script):
-        if segment.HasField("template"):
-            result.append(contentpb.TextSegment(template=segment.template))
+        if segment.HasField("extension"):
+            result.append(contentpb.TextSegment(extension=segment.extension))
             continue
         if segment.WhichOneof("value") != "data":
             return None

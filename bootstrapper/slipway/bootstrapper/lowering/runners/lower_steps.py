@@ -78,7 +78,7 @@ def lower_steps(  # noqa: PLR0913  # each is a fact of its own; none has a natur
 
     Raises:
         BundleInvalid: an id, a phase, a command or a path cannot be used.
-        UnsupportedFeature: a fact has no source, an interpreter is missing, imported template text is left.
+        UnsupportedFeature: a fact has no source, an interpreter is missing, text of an extension is left.
         UnsupportedTarget: there is no runner for the family of operating systems.
     """
     rules = FailureRules(policy or planpb.ExecutionPolicy())

@@ -35,14 +35,14 @@ def pieces(content: contentpb.Content, origin: diagnosticpb.Origin) -> Iterator[
     """Give the parts of a content in order; none for an empty one.
 
     Raises:
-        UnsupportedFeature: a part is imported template text, which only its own program could render.
+        UnsupportedFeature: a part is text of an extension, which only its own program could render.
     """
     known: list[contentpb.Segment] = []
     for segment in normal_segments(content):
         kind = segment.WhichOneof("value")
-        if kind == "template":
+        if kind == "extension":
             raise UnsupportedFeature(
-                f"{place(origin)}: imported template text cannot be lowered",
+                f"{place(origin)}: text of an extension cannot be lowered",
                 violations=[
                     Violation(
                         place(origin),

@@ -27,7 +27,7 @@ def step_files(step: planpb.Step) -> Iterator[ospb.File]:
     """Give the files of one step.
 
     Raises:
-        UnsupportedFeature: the script is not for a POSIX shell, or holds imported template text.
+        UnsupportedFeature: the script is not for a POSIX shell, or holds text of an extension.
     """
     command, path = step.command, step_path(step.id)
     if command.argv:
@@ -52,7 +52,7 @@ def sourced_files(step: planpb.Step) -> Iterator[ospb.File]:
     The script is there from the start, empty: a shell ends when it is to read a file that does not exist.
 
     Raises:
-        UnsupportedFeature: the script is not for a POSIX shell, or holds imported template text.
+        UnsupportedFeature: the script is not for a POSIX shell, or holds text of an extension.
     """
     interpreter(step.command, default=planpb.INTERPRETER_SH, known=[planpb.INTERPRETER_SH])
     yield from _staged(step)
@@ -66,7 +66,7 @@ def _staged(step: planpb.Step) -> Iterator[ospb.File]:
 
 def needs_assembly(script: contentpb.Content) -> bool:
     """Say whether a script is known only on the machine."""
-    return bool(facts_of(script)) or any(segment.WhichOneof("value") == "template" for segment in script.segments)
+    return bool(facts_of(script)) or any(segment.WhichOneof("value") == "extension" for segment in script.segments)
 
 
 def _lines(*commands: Sequence[str]) -> contentpb.Content:

@@ -66,7 +66,7 @@ def windows_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules:
 
     Raises:
         BundleInvalid: a step or a staged item cannot be expressed.
-        UnsupportedFeature: a script is for a POSIX shell, or imported template text is left.
+        UnsupportedFeature: a script is for a POSIX shell, or text of an extension is left.
     """
     waves = [item for item in items if isinstance(item, Wave)]
     steps = in_order(step for item in items for step in _steps_of(item))

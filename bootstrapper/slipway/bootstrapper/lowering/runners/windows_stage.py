@@ -43,7 +43,7 @@ def stage_files(wave: Wave) -> Iterator[ospb.File]:
     """Give the files of a wave: its parts, then its list.
 
     Raises:
-        UnsupportedFeature: a file holds imported template text.
+        UnsupportedFeature: a file holds text of an extension.
     """
     folder = f"{ROOT}\\stage\\{wave.id}"
     entries: list[dict[str, Any]] = [

@@ -5,7 +5,7 @@ from functools import partial
 
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft, derived
 from slipway.bootstrapper.lowering.emission import each
-from slipway.bootstrapper.lowering.texts import has_template, refuse_control_characters
+from slipway.bootstrapper.lowering.texts import has_extension, refuse_control_characters
 from slipway.contract.grammars import is_windows_path
 from slipway.contract.items import Item
 
@@ -41,7 +41,7 @@ def _stage_file(draft: Draft, item: Item) -> None:
             fields=["remote.ca"],
             field="remote.ca",
         )
-    if has_template(item.message.content.segments):
+    if has_extension(item.message.content.segments):
         raise CannotLower(
             item,
             "the content holds template text that only the program it was written for can render",
