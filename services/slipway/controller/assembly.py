@@ -18,10 +18,12 @@ from slipway.controller.reconciler import Reconciler, Timeouts
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_addresses import ReportAddresses
+from slipway.controller.report_sources import ReportSource
 from slipway.controller.report_watch import ReportServer, ReportWatch
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.watches import Watches
 from slipway.controller.workload import Connect, Connected, Workloads
+from slipway.controller.workload_reports import WorkloadReports
 from slipway.kubernetes_api.api import Api
 from slipway.kubernetes_api.connection import Connection
 from slipway.kubernetes_api.destinations import Destinations
@@ -82,6 +84,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     dial: Connect | None = None,
     reports: ReportAddresses | None = None,
     report_server: ReportServer | None = None,
+    workload_reports: bool = False,
 ) -> Assembled:
     """Put a controller together.
 
@@ -97,6 +100,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         dial: connects to workload clusters; by default to none on this machine or in the management cluster.
         reports: gives machines addresses to report to.
         report_server: where reports are followed.
+        workload_reports: reports are read in workload clusters, of the machines that report there.
     """
     calls = objects or api
     watches = Watches.of(api, namespaces=namespaces, watch_filter=watch_filter)
@@ -105,15 +109,19 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     workloads = Workloads(reader, dial or connect_to(Destinations()))
     native = _reconciler(calls, bootstrapper, watches, workloads, timeouts or Timeouts())
     native = replace(native, renderer=replace(native.renderer, reports=reports))
-    watch = None if report_server is None else ReportWatch(report_server, watches.namespaces)
-    if watch is not None:
+    sources: list[ReportSource] = []
+    if report_server is not None:
+        sources.append(ReportWatch(report_server, watches.namespaces))
+    if workload_reports:
+        sources.append(WorkloadReports(workloads, watches.reporting_machines, utc_now))
+    if sources:
         native = replace(native, reporter=Reporter(calls, utc_now, reports=True))
     if not opt_in:
-        controller = Controller(watches, native, workers=workers, reports=watch)
+        controller = Controller(watches, native, workers=workers, reports=sources)
         return Assembled(controller, watches, reader, native.metrics)
     theirs = watches.of_kubeadm_configs(api, namespaces=namespaces, watch_filter=watch_filter)
     beside = Controller(theirs, _opted_in(native, calls, theirs), workers=workers)
-    controller = Controller(watches, native, workers=workers, beside=[beside], reports=watch)
+    controller = Controller(watches, native, workers=workers, beside=[beside], reports=sources)
     return Assembled(controller, watches, reader, native.metrics, theirs)
 
 

@@ -46,6 +46,7 @@ class ControllerSettings(EmbeddedSettings):
     reports_address: str | None = None
     reports_tls_cert_dir: Path | None = None
     reports_token_file: Path | None = None
+    workload_reports: bool = False
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
     @field_validator("namespaces", "machine_readers", "token_audiences", "workload_servers", mode="before")

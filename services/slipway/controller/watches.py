@@ -4,16 +4,17 @@ Only changes that matter to somebody lead to a look: a cluster of a thousand mac
 is scaled, and each of its configs would be looked at each time.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from slipway.controller import ownership
 from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
-from slipway.controller.data_secret import controller_of
+from slipway.controller.data_secret import Record, controller_of
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
 from slipway.controller.owner import Owner, owner_reference
 from slipway.controller.references import Place
+from slipway.controller.workload_reports import ReportingMachine
 from slipway.kubernetes_api.api import Api
 from slipway.kubernetes_api.informer import Informer, Key
 from slipway.kubernetes_api.resources import (
@@ -129,6 +130,18 @@ class Watches:
     def namespaces(self) -> set[str]:
         """Give the namespaces with Machines."""
         return {namespace for namespace, _ in self.machines.keys()}  # noqa: SIM118  # no mapping
+
+    def reporting_machines(self) -> Iterator[ReportingMachine]:
+        """Give the Machines whose configs have them report to their own cluster, once their user data are stored."""
+        for key in self.configs.keys():  # noqa: SIM118  # no mapping
+            config = self.configs.get(*key)
+            facts = self.facts(key) if config is not None and _reports_to_cluster(config) else None
+            if facts is None or facts.owner is None or facts.owner.is_pool or facts.secret is None:
+                continue
+            record = Record.of_secret(facts.secret)
+            if record is not None:
+                owner = facts.owner
+                yield ReportingMachine(key[0], owner.cluster_name, owner.name, record.bundle_id, owner.joined)
 
     def machines_of(self, cluster: ClusterObject) -> list[Json]:
         """Give the Machines of a Cluster."""
@@ -272,6 +285,11 @@ def _selector(watch_filter: str, *more: str) -> str:
 
 def _key(item: Json) -> Key:
     return item["metadata"]["namespace"], item["metadata"]["name"]
+
+
+def _reports_to_cluster(config: Json) -> bool:
+    reporting = (config.get("spec") or {}).get("reporting") or {}
+    return any("workloadCluster" in sink for sink in reporting.get("sinks") or ())
 
 
 def _desired_state(config: Json) -> tuple[object, ...]:

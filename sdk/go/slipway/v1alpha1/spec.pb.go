@@ -376,6 +376,7 @@ type ReportSink struct {
 	//
 	//	*ReportSink_Console
 	//	*ReportSink_Put
+	//	*ReportSink_WorkloadCluster
 	Sink          isReportSink_Sink `protobuf_oneof:"sink"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -436,6 +437,15 @@ func (x *ReportSink) GetPut() *PutSink {
 	return nil
 }
 
+func (x *ReportSink) GetWorkloadCluster() *WorkloadClusterSink {
+	if x != nil {
+		if x, ok := x.Sink.(*ReportSink_WorkloadCluster); ok {
+			return x.WorkloadCluster
+		}
+	}
+	return nil
+}
+
 type isReportSink_Sink interface {
 	isReportSink_Sink()
 }
@@ -450,9 +460,16 @@ type ReportSink_Put struct {
 	Put *PutSink `protobuf:"bytes,2,opt,name=put,proto3,oneof"`
 }
 
+type ReportSink_WorkloadCluster struct {
+	// The API server of the cluster that the machine joins.
+	WorkloadCluster *WorkloadClusterSink `protobuf:"bytes,3,opt,name=workload_cluster,json=workloadCluster,proto3,oneof"`
+}
+
 func (*ReportSink_Console) isReportSink_Sink() {}
 
 func (*ReportSink_Put) isReportSink_Sink() {}
+
+func (*ReportSink_WorkloadCluster) isReportSink_Sink() {}
 
 // ConsoleSink is the serial console of the machine, which has each event in any case.
 type ConsoleSink struct {
@@ -491,6 +508,45 @@ func (*ConsoleSink) Descriptor() ([]byte, []int) {
 	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{3}
 }
 
+// WorkloadClusterSink is the API server of the cluster that the machine joins. The machine writes its last events there as the
+// ConfigMap that has the name of its Node, in the namespace slipway-reports, with the credential of its kubelet: so from the
+// time when its kubelet has one. It is for machines that join: the machine that begins the cluster has no API server before.
+type WorkloadClusterSink struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkloadClusterSink) Reset() {
+	*x = WorkloadClusterSink{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkloadClusterSink) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkloadClusterSink) ProtoMessage() {}
+
+func (x *WorkloadClusterSink) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkloadClusterSink.ProtoReflect.Descriptor instead.
+func (*WorkloadClusterSink) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{4}
+}
+
 // PutSink is objects that the machine writes by HTTP PUT, with addresses that allow just that: pre-signed ones of an object
 // store, or those of the node gateway. An address is for one machine, so a MachinePool can have none.
 type PutSink struct {
@@ -505,7 +561,7 @@ type PutSink struct {
 
 func (x *PutSink) Reset() {
 	*x = PutSink{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +573,7 @@ func (x *PutSink) String() string {
 func (*PutSink) ProtoMessage() {}
 
 func (x *PutSink) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +586,7 @@ func (x *PutSink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutSink.ProtoReflect.Descriptor instead.
 func (*PutSink) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{4}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PutSink) GetUrl() *SecretReference {
@@ -567,7 +623,7 @@ type Agent struct {
 
 func (x *Agent) Reset() {
 	*x = Agent{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -579,7 +635,7 @@ func (x *Agent) String() string {
 func (*Agent) ProtoMessage() {}
 
 func (x *Agent) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -592,7 +648,7 @@ func (x *Agent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Agent.ProtoReflect.Descriptor instead.
 func (*Agent) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{5}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Agent) GetSource() AgentSource {
@@ -645,7 +701,7 @@ type ProvisionerChoice struct {
 
 func (x *ProvisionerChoice) Reset() {
 	*x = ProvisionerChoice{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -657,7 +713,7 @@ func (x *ProvisionerChoice) String() string {
 func (*ProvisionerChoice) ProtoMessage() {}
 
 func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -670,7 +726,7 @@ func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvisionerChoice.ProtoReflect.Descriptor instead.
 func (*ProvisionerChoice) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ProvisionerChoice) GetName() string {
@@ -711,7 +767,7 @@ type RoleOverrides struct {
 
 func (x *RoleOverrides) Reset() {
 	*x = RoleOverrides{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +779,7 @@ func (x *RoleOverrides) String() string {
 func (*RoleOverrides) ProtoMessage() {}
 
 func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +792,7 @@ func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoleOverrides.ProtoReflect.Descriptor instead.
 func (*RoleOverrides) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RoleOverrides) GetOs() *OperatingSystem {
@@ -781,7 +837,7 @@ type EngineOptions struct {
 
 func (x *EngineOptions) Reset() {
 	*x = EngineOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +849,7 @@ func (x *EngineOptions) String() string {
 func (*EngineOptions) ProtoMessage() {}
 
 func (x *EngineOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +862,7 @@ func (x *EngineOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EngineOptions.ProtoReflect.Descriptor instead.
 func (*EngineOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *EngineOptions) GetKubeadm() *KubeadmOptions {
@@ -867,7 +923,7 @@ type KubeadmOptions struct {
 
 func (x *KubeadmOptions) Reset() {
 	*x = KubeadmOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -879,7 +935,7 @@ func (x *KubeadmOptions) String() string {
 func (*KubeadmOptions) ProtoMessage() {}
 
 func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -892,7 +948,7 @@ func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmOptions.ProtoReflect.Descriptor instead.
 func (*KubeadmOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *KubeadmOptions) GetIgnoredPreflightErrors() []string {
@@ -1027,7 +1083,7 @@ type KubeadmFeatureGate struct {
 
 func (x *KubeadmFeatureGate) Reset() {
 	*x = KubeadmFeatureGate{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1039,7 +1095,7 @@ func (x *KubeadmFeatureGate) String() string {
 func (*KubeadmFeatureGate) ProtoMessage() {}
 
 func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1052,7 +1108,7 @@ func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmFeatureGate.ProtoReflect.Descriptor instead.
 func (*KubeadmFeatureGate) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{10}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *KubeadmFeatureGate) GetName() string {
@@ -1092,7 +1148,7 @@ type KubeadmBootstrapToken struct {
 
 func (x *KubeadmBootstrapToken) Reset() {
 	*x = KubeadmBootstrapToken{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1104,7 +1160,7 @@ func (x *KubeadmBootstrapToken) String() string {
 func (*KubeadmBootstrapToken) ProtoMessage() {}
 
 func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1117,7 +1173,7 @@ func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmBootstrapToken.ProtoReflect.Descriptor instead.
 func (*KubeadmBootstrapToken) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{11}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *KubeadmBootstrapToken) GetToken() *SecretValue {
@@ -1188,7 +1244,7 @@ type KubeadmTimeouts struct {
 
 func (x *KubeadmTimeouts) Reset() {
 	*x = KubeadmTimeouts{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1200,7 +1256,7 @@ func (x *KubeadmTimeouts) String() string {
 func (*KubeadmTimeouts) ProtoMessage() {}
 
 func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1213,7 +1269,7 @@ func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmTimeouts.ProtoReflect.Descriptor instead.
 func (*KubeadmTimeouts) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{12}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *KubeadmTimeouts) GetKubelet() *durationpb.Duration {
@@ -1278,7 +1334,7 @@ type K0SOptions struct {
 
 func (x *K0SOptions) Reset() {
 	*x = K0SOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1290,7 +1346,7 @@ func (x *K0SOptions) String() string {
 func (*K0SOptions) ProtoMessage() {}
 
 func (x *K0SOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1303,7 +1359,7 @@ func (x *K0SOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use K0SOptions.ProtoReflect.Descriptor instead.
 func (*K0SOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{13}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *K0SOptions) GetProgram() string {
@@ -1375,7 +1431,7 @@ type KubeadmPatch struct {
 
 func (x *KubeadmPatch) Reset() {
 	*x = KubeadmPatch{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1387,7 +1443,7 @@ func (x *KubeadmPatch) String() string {
 func (*KubeadmPatch) ProtoMessage() {}
 
 func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1400,7 +1456,7 @@ func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmPatch.ProtoReflect.Descriptor instead.
 func (*KubeadmPatch) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{14}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *KubeadmPatch) GetName() string {
@@ -1434,7 +1490,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1446,7 +1502,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1459,7 +1515,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{15}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Extension) GetId() string {
@@ -1507,7 +1563,7 @@ type Imported struct {
 
 func (x *Imported) Reset() {
 	*x = Imported{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1519,7 +1575,7 @@ func (x *Imported) String() string {
 func (*Imported) ProtoMessage() {}
 
 func (x *Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1532,7 +1588,7 @@ func (x *Imported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Imported.ProtoReflect.Descriptor instead.
 func (*Imported) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{16}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Imported) GetKind() string {
@@ -1590,16 +1646,18 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\x05agent\x18\r \x01(\v2\x17.slipway.v1alpha1.AgentR\x05agent\x12H\n" +
 	"\treporting\x18\x0e \x01(\v2\x1b.slipway.v1alpha1.ReportingB\r\x8a\xb5\x18\treportingR\treporting\"\xc3\x01\n" +
 	"\tReporting\x12:\n" +
-	"\x05sinks\x18\x01 \x03(\v2\x1c.slipway.v1alpha1.ReportSinkB\x06\x9a\xb5\x18\x02\x10\x02R\x05sinks\x127\n" +
+	"\x05sinks\x18\x01 \x03(\v2\x1c.slipway.v1alpha1.ReportSinkB\x06\x9a\xb5\x18\x02\x10\x03R\x05sinks\x127\n" +
 	"\x04logs\x18\x02 \x01(\x0e2\x1e.slipway.v1alpha1.ReportedLogsH\x00R\x04logs\x88\x01\x01\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\a\n" +
-	"\x05_logs\"~\n" +
+	"\x05_logs\"\xd2\x01\n" +
 	"\n" +
 	"ReportSink\x129\n" +
 	"\aconsole\x18\x01 \x01(\v2\x1d.slipway.v1alpha1.ConsoleSinkH\x00R\aconsole\x12-\n" +
-	"\x03put\x18\x02 \x01(\v2\x19.slipway.v1alpha1.PutSinkH\x00R\x03putB\x06\n" +
+	"\x03put\x18\x02 \x01(\v2\x19.slipway.v1alpha1.PutSinkH\x00R\x03put\x12R\n" +
+	"\x10workload_cluster\x18\x03 \x01(\v2%.slipway.v1alpha1.WorkloadClusterSinkH\x00R\x0fworkloadClusterB\x06\n" +
 	"\x04sink\"\r\n" +
-	"\vConsoleSink\"\x84\x01\n" +
+	"\vConsoleSink\"\x15\n" +
+	"\x13WorkloadClusterSink\"\x84\x01\n" +
 	"\aPutSink\x12;\n" +
 	"\x03url\x18\x01 \x01(\v2!.slipway.v1alpha1.SecretReferenceB\x06\x9a\xb5\x18\x02\b\x01R\x03url\x12<\n" +
 	"\blogs_url\x18\x02 \x01(\v2!.slipway.v1alpha1.SecretReferenceR\alogsUrl\"\x9c\x02\n" +
@@ -1752,7 +1810,7 @@ func file_slipway_v1alpha1_spec_proto_rawDescGZIP() []byte {
 }
 
 var file_slipway_v1alpha1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_slipway_v1alpha1_spec_proto_goTypes = []any{
 	(ReportedLogs)(0),             // 0: slipway.v1alpha1.ReportedLogs
 	(AgentSource)(0),              // 1: slipway.v1alpha1.AgentSource
@@ -1760,87 +1818,89 @@ var file_slipway_v1alpha1_spec_proto_goTypes = []any{
 	(*Reporting)(nil),             // 3: slipway.v1alpha1.Reporting
 	(*ReportSink)(nil),            // 4: slipway.v1alpha1.ReportSink
 	(*ConsoleSink)(nil),           // 5: slipway.v1alpha1.ConsoleSink
-	(*PutSink)(nil),               // 6: slipway.v1alpha1.PutSink
-	(*Agent)(nil),                 // 7: slipway.v1alpha1.Agent
-	(*ProvisionerChoice)(nil),     // 8: slipway.v1alpha1.ProvisionerChoice
-	(*RoleOverrides)(nil),         // 9: slipway.v1alpha1.RoleOverrides
-	(*EngineOptions)(nil),         // 10: slipway.v1alpha1.EngineOptions
-	(*KubeadmOptions)(nil),        // 11: slipway.v1alpha1.KubeadmOptions
-	(*KubeadmFeatureGate)(nil),    // 12: slipway.v1alpha1.KubeadmFeatureGate
-	(*KubeadmBootstrapToken)(nil), // 13: slipway.v1alpha1.KubeadmBootstrapToken
-	(*KubeadmTimeouts)(nil),       // 14: slipway.v1alpha1.KubeadmTimeouts
-	(*K0SOptions)(nil),            // 15: slipway.v1alpha1.K0sOptions
-	(*KubeadmPatch)(nil),          // 16: slipway.v1alpha1.KubeadmPatch
-	(*Extension)(nil),             // 17: slipway.v1alpha1.Extension
-	(*Imported)(nil),              // 18: slipway.v1alpha1.Imported
-	(*Target)(nil),                // 19: slipway.v1alpha1.Target
-	(*OperatingSystem)(nil),       // 20: slipway.v1alpha1.OperatingSystem
-	(*Kubernetes)(nil),            // 21: slipway.v1alpha1.Kubernetes
-	(*Commands)(nil),              // 22: slipway.v1alpha1.Commands
-	(*ExecutionPolicy)(nil),       // 23: slipway.v1alpha1.ExecutionPolicy
-	(*Origin)(nil),                // 24: slipway.v1alpha1.Origin
-	(*SecretReference)(nil),       // 25: slipway.v1alpha1.SecretReference
-	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
-	(*SecretValue)(nil),           // 27: slipway.v1alpha1.SecretValue
-	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
-	(*Content)(nil),               // 29: slipway.v1alpha1.Content
+	(*WorkloadClusterSink)(nil),   // 6: slipway.v1alpha1.WorkloadClusterSink
+	(*PutSink)(nil),               // 7: slipway.v1alpha1.PutSink
+	(*Agent)(nil),                 // 8: slipway.v1alpha1.Agent
+	(*ProvisionerChoice)(nil),     // 9: slipway.v1alpha1.ProvisionerChoice
+	(*RoleOverrides)(nil),         // 10: slipway.v1alpha1.RoleOverrides
+	(*EngineOptions)(nil),         // 11: slipway.v1alpha1.EngineOptions
+	(*KubeadmOptions)(nil),        // 12: slipway.v1alpha1.KubeadmOptions
+	(*KubeadmFeatureGate)(nil),    // 13: slipway.v1alpha1.KubeadmFeatureGate
+	(*KubeadmBootstrapToken)(nil), // 14: slipway.v1alpha1.KubeadmBootstrapToken
+	(*KubeadmTimeouts)(nil),       // 15: slipway.v1alpha1.KubeadmTimeouts
+	(*K0SOptions)(nil),            // 16: slipway.v1alpha1.K0sOptions
+	(*KubeadmPatch)(nil),          // 17: slipway.v1alpha1.KubeadmPatch
+	(*Extension)(nil),             // 18: slipway.v1alpha1.Extension
+	(*Imported)(nil),              // 19: slipway.v1alpha1.Imported
+	(*Target)(nil),                // 20: slipway.v1alpha1.Target
+	(*OperatingSystem)(nil),       // 21: slipway.v1alpha1.OperatingSystem
+	(*Kubernetes)(nil),            // 22: slipway.v1alpha1.Kubernetes
+	(*Commands)(nil),              // 23: slipway.v1alpha1.Commands
+	(*ExecutionPolicy)(nil),       // 24: slipway.v1alpha1.ExecutionPolicy
+	(*Origin)(nil),                // 25: slipway.v1alpha1.Origin
+	(*SecretReference)(nil),       // 26: slipway.v1alpha1.SecretReference
+	(*durationpb.Duration)(nil),   // 27: google.protobuf.Duration
+	(*SecretValue)(nil),           // 28: slipway.v1alpha1.SecretValue
+	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
+	(*Content)(nil),               // 30: slipway.v1alpha1.Content
 }
 var file_slipway_v1alpha1_spec_proto_depIdxs = []int32{
-	8,  // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
-	19, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
-	20, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
-	21, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	22, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
-	10, // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	17, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
-	9,  // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
-	9,  // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
-	23, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
-	18, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
-	7,  // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
+	9,  // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
+	20, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
+	21, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
+	22, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	23, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
+	11, // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	18, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
+	10, // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
+	10, // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
+	24, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
+	19, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
+	8,  // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
 	3,  // 12: slipway.v1alpha1.MachineBootstrapSpec.reporting:type_name -> slipway.v1alpha1.Reporting
 	4,  // 13: slipway.v1alpha1.Reporting.sinks:type_name -> slipway.v1alpha1.ReportSink
 	0,  // 14: slipway.v1alpha1.Reporting.logs:type_name -> slipway.v1alpha1.ReportedLogs
-	24, // 15: slipway.v1alpha1.Reporting.origin:type_name -> slipway.v1alpha1.Origin
+	25, // 15: slipway.v1alpha1.Reporting.origin:type_name -> slipway.v1alpha1.Origin
 	5,  // 16: slipway.v1alpha1.ReportSink.console:type_name -> slipway.v1alpha1.ConsoleSink
-	6,  // 17: slipway.v1alpha1.ReportSink.put:type_name -> slipway.v1alpha1.PutSink
-	25, // 18: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
-	25, // 19: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
-	1,  // 20: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
-	24, // 21: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
-	20, // 22: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
-	21, // 23: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	22, // 24: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
-	10, // 25: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	11, // 26: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
-	15, // 27: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
-	16, // 28: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
-	12, // 29: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
-	13, // 30: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
-	26, // 31: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
-	27, // 32: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
-	24, // 33: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
-	14, // 34: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
-	27, // 35: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
-	26, // 36: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
-	28, // 37: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
-	24, // 38: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
-	26, // 39: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
-	26, // 40: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
-	26, // 41: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
-	26, // 42: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
-	24, // 43: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
-	27, // 44: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
-	24, // 45: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
-	29, // 46: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
-	29, // 47: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
-	24, // 48: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
-	24, // 49: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
-	50, // [50:50] is the sub-list for method output_type
-	50, // [50:50] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	7,  // 17: slipway.v1alpha1.ReportSink.put:type_name -> slipway.v1alpha1.PutSink
+	6,  // 18: slipway.v1alpha1.ReportSink.workload_cluster:type_name -> slipway.v1alpha1.WorkloadClusterSink
+	26, // 19: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
+	26, // 20: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
+	1,  // 21: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
+	25, // 22: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
+	21, // 23: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
+	22, // 24: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	23, // 25: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
+	11, // 26: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	12, // 27: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
+	16, // 28: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
+	17, // 29: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
+	13, // 30: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
+	14, // 31: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
+	27, // 32: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
+	28, // 33: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
+	25, // 34: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
+	15, // 35: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
+	28, // 36: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
+	27, // 37: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
+	29, // 38: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
+	25, // 39: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
+	27, // 40: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
+	27, // 41: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
+	27, // 42: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
+	27, // 43: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
+	25, // 44: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
+	28, // 45: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
+	25, // 46: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
+	30, // 47: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
+	30, // 48: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
+	25, // 49: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
+	25, // 50: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
+	51, // [51:51] is the sub-list for method output_type
+	51, // [51:51] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_spec_proto_init() }
@@ -1860,23 +1920,24 @@ func file_slipway_v1alpha1_spec_proto_init() {
 	file_slipway_v1alpha1_spec_proto_msgTypes[2].OneofWrappers = []any{
 		(*ReportSink_Console)(nil),
 		(*ReportSink_Put)(nil),
+		(*ReportSink_WorkloadCluster)(nil),
 	}
-	file_slipway_v1alpha1_spec_proto_msgTypes[5].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[6].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[9].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[7].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[10].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[11].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[13].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[12].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[14].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[15].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[16].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_spec_proto_rawDesc), len(file_slipway_v1alpha1_spec_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
