@@ -3,6 +3,7 @@
 What it refuses is what the manifests of deploy/kubernetes/workload-reports refuse.
 """
 
+import base64
 import json
 import ssl
 import threading
@@ -56,6 +57,32 @@ class Signed:
         """Certificate and key in one file, as a kubelet has them."""
         key = self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         return self.certificate.public_bytes(Encoding.PEM) + key
+
+
+@dataclass(frozen=True)
+class Kubelet:
+    """What a kubelet's kubeconfig says.
+
+    Attributes:
+        address: of the API server.
+        authority: its certificate.
+        pem: certificate and key of the kubelet.
+    """
+
+    address: str
+    authority: bytes
+    pem: bytes
+
+    def write(self, folder: Path, *, as_seen: str) -> None:
+        """Write it as kubeadm does, with the certificate beside it; the machine has the folder as `as_seen`."""
+        (folder / "kubelet.pem").write_bytes(self.pem)
+        (folder / "kubelet.conf").write_text(
+            "apiVersion: v1\nclusters:\n- cluster:\n"
+            f"    certificate-authority-data: {base64.b64encode(self.authority).decode()}\n    server: {self.address}\n"
+            "  name: default-cluster\ncontexts:\n- context:\n    cluster: default-cluster\n    user: default-auth\n"
+            "  name: default-context\ncurrent-context: default-context\nkind: Config\nusers:\n- name: default-auth\n"
+            f"  user:\n    client-certificate: {as_seen}/kubelet.pem\n    client-key: {as_seen}/kubelet.pem\n"
+        )
 
 
 @dataclass
@@ -114,6 +141,10 @@ class ApiServer:
     def address(self) -> str:
         """Scheme, host and port."""
         return f"https://127.0.0.1:{self.server.server_address[1]}"
+
+    def kubelet(self, user: str, *, address: str = "") -> Kubelet:
+        """Give what the kubelet of a user has, which may know another address."""
+        return Kubelet(address or self.address, self.authority_pem, certificate(user, self.authority).pem)
 
     def answer(self, handler: Any) -> None:
         """Answer a request."""

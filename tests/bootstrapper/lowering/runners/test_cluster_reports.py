@@ -1,6 +1,5 @@
 """Reports of a machine to its cluster: a real server with TLS, real shells, and a bootstrap that never notices them."""
 
-import base64
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from slipway.bootstrapper.assembly.report_items import add_reporting
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
-from tests.bootstrapper.lowering.runners.cluster_api_server import OBJECTS, REVIEWS, ApiServer, certificate
+from tests.bootstrapper.lowering.runners.cluster_api_server import OBJECTS, REVIEWS, ApiServer, Kubelet
 from tests.bootstrapper.lowering.runners.conftest import linux_machine
 from tests.bootstrapper.lowering.runners.events import EVENTS
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
@@ -21,6 +20,7 @@ from tests.bootstrapper.lowering.runners.test_reports import ENTRY, stop, wait_f
 UNIT = "/etc/systemd/system/slipway-cluster-report.service"
 JOIN = "mkdir -p /etc/kubernetes; cp /prepared/kubelet.conf /etc/kubernetes/kubelet.conf"
 NODE = "worker-1.example"
+USER = f"system:node:{NODE}"
 DISABLED = "systemctl disable slipway-cluster-report"
 
 
@@ -48,9 +48,7 @@ def dash(tmp_path: Path) -> Iterator[LinuxMachine]:
         stop(made)
 
 
-def prepare(
-    machine: LinuxMachine, server: ApiServer, *steps: planpb.Step, address: str = "", user: str = f"system:node:{NODE}"
-) -> None:
+def prepare(machine: LinuxMachine, kubelet: Kubelet, *steps: planpb.Step) -> None:
     """Write what a provisioner writes for a machine that reports to its cluster, and what its join would leave."""
     sinks = [specpb.ReportSink(workload_cluster=specpb.WorkloadClusterSink())]
     bundle = bundlepb.BootstrapBundle()
@@ -58,17 +56,8 @@ def prepare(
     (command,) = bundle.commands.pre
     report = planpb.Step(id="report", phase=PREPARE, command=command)
     machine.write(lowered([report, *steps]).files)
-    folder = machine.path("/prepared")
-    folder.mkdir()
-    (folder / "kubelet.pem").write_bytes(certificate(user, server.authority).pem)
-    authority = base64.b64encode(server.authority_pem).decode()
-    (folder / "kubelet.conf").write_text(
-        "apiVersion: v1\nclusters:\n- cluster:\n"
-        f"    certificate-authority-data: {authority}\n    server: {address or server.address}\n"
-        "  name: default-cluster\ncontexts:\n- context:\n    cluster: default-cluster\n    user: default-auth\n"
-        "  name: default-context\ncurrent-context: default-context\nkind: Config\nusers:\n- name: default-auth\n"
-        "  user:\n    client-certificate: /prepared/kubelet.pem\n    client-key: /prepared/kubelet.pem\n"
-    )
+    machine.path("/prepared").mkdir()
+    kubelet.write(machine.path("/prepared"), as_seen="/prepared")
     machine.path(UNIT).parent.mkdir(parents=True, exist_ok=True)
     starts = f"[ -f {UNIT} ] && SLIPWAY_REPORT=send exec sh /var/lib/slipway/steps/report"
     machine.fake("systemctl", f'case "$*" in *start*) ({starts}) </dev/null >/reporter.log 2>&1 & ;; esac')
@@ -78,7 +67,7 @@ def prepare(
 
 def test_events_arrive_once_the_machine_has_joined(machine: LinuxMachine, server: ApiServer) -> None:
     """The object has the name of the Node, whatever the host's is, and the events to the last one; few writes do it."""
-    prepare(machine, server, note("a"), script("j", JOIN), note("z"))
+    prepare(machine, server.kubelet(USER), note("a"), script("j", JOIN), note("z"))
     assert machine.run(ENTRY) == 0
     wait_for(lambda: DISABLED in machine.calls)
     assert server.objects == {NODE: machine.path(EVENTS).read_text()}
@@ -93,7 +82,7 @@ def test_events_arrive_once_the_machine_has_joined(machine: LinuxMachine, server
 
 def test_a_failure_after_the_join_arrives(machine: LinuxMachine, server: ApiServer) -> None:
     """The service stays enabled for the next boot; the last write has the failure."""
-    prepare(machine, server, script("j", JOIN), script("m", "exit 3"), note("z"))
+    prepare(machine, server.kubelet(USER), script("j", JOIN), script("m", "exit 3"), note("z"))
     assert machine.run(ENTRY) == 1
     wait_for(lambda: "EVENT_STATE_FAILED" in server.objects.get(NODE, ""))
     assert DISABLED not in machine.calls
@@ -101,7 +90,7 @@ def test_a_failure_after_the_join_arrives(machine: LinuxMachine, server: ApiServ
 
 def test_nothing_is_written_before_there_is_a_credential(dash: LinuxMachine, server: ApiServer) -> None:
     """A machine that fails before its kubelet has a certificate has its console, and asks no server."""
-    prepare(dash, server, script("m", "exit 3"), script("j", JOIN))
+    prepare(dash, server.kubelet(USER), script("m", "exit 3"), script("j", JOIN))
     assert dash.run(ENTRY) == 1
     wait_for(lambda: sum(call.startswith("sleep") for call in dash.calls) > 5)
     assert server.requests == []
@@ -109,7 +98,7 @@ def test_nothing_is_written_before_there_is_a_credential(dash: LinuxMachine, ser
 
 def test_only_the_last_events_are_written(dash: LinuxMachine, server: ApiServer) -> None:
     """However many there are, the object has 8000 bytes; the end of them is whole."""
-    prepare(dash, server, script("j", JOIN), note("z"))
+    prepare(dash, server.kubelet(USER), script("j", JOIN), note("z"))
     dash.path(EVENTS).write_text(f"{'x' * 99}\n" * 100)
     assert dash.run(ENTRY) == 0
     wait_for(lambda: DISABLED in dash.calls)
@@ -120,7 +109,7 @@ def test_only_the_last_events_are_written(dash: LinuxMachine, server: ApiServer)
 
 def test_what_is_no_node_writes_nothing(dash: LinuxMachine, server: ApiServer) -> None:
     """Where the credential is not that of a Node there is no object of its name."""
-    prepare(dash, server, script("j", JOIN), user="kubernetes-admin")
+    prepare(dash, server.kubelet("kubernetes-admin"), script("j", JOIN))
     assert dash.run(ENTRY) == 0
     wait_for(lambda: len(server.requests) >= 30)
     assert server.objects == {}
@@ -131,7 +120,7 @@ def test_another_authority_gets_nothing(dash: LinuxMachine, server: ApiServer, t
     """The server must have a certificate of the cluster's authority."""
     (tmp_path / "other").mkdir()
     other = ApiServer(tmp_path / "other")
-    prepare(dash, server, script("j", JOIN), address=other.address)
+    prepare(dash, server.kubelet(USER, address=other.address), script("j", JOIN))
     dash.fake("curl", 'exec /usr/bin/curl "$@"')
     assert dash.run(ENTRY) == 0
     wait_for(lambda: any(call.startswith("curl ") for call in dash.calls))
@@ -149,7 +138,7 @@ def test_a_dead_server_costs_nothing(dash: LinuxMachine, server: ApiServer, name
     server.hangs = name == "it hangs"
     server.status = 403 if name == "it refuses" else 200
     last = note("m") if succeeds else script("m", "exit 3")
-    prepare(dash, server, script("j", JOIN), last, address=BROKEN[name])
+    prepare(dash, server.kubelet(USER, address=BROKEN[name]), script("j", JOIN), last)
     start = time.monotonic()
     assert (dash.run(ENTRY) == 0) is succeeds
     assert time.monotonic() - start < 20
@@ -160,7 +149,7 @@ def test_a_dead_server_costs_nothing(dash: LinuxMachine, server: ApiServer, name
 def test_requests_are_bounded(dash: LinuxMachine, server: ApiServer) -> None:
     """A server that refuses gets 30 writes at most from one start of the service."""
     server.status = 403
-    prepare(dash, server, script("j", JOIN), note("m"))
+    prepare(dash, server.kubelet(USER), script("j", JOIN), note("m"))
     dash.fake("sleep", "exit 0")
     assert dash.run(ENTRY) == 0
     wait_for(lambda: server.refused >= 30)
@@ -170,7 +159,7 @@ def test_requests_are_bounded(dash: LinuxMachine, server: ApiServer) -> None:
 
 def test_without_curl_nothing_happens(dash: LinuxMachine, server: ApiServer) -> None:
     """The service switches itself off."""
-    prepare(dash, server, script("j", JOIN), note("m"))
+    prepare(dash, server.kubelet(USER), script("j", JOIN), note("m"))
     assert dash.run(without_curl(dash)) == 0
     wait_for(lambda: DISABLED in dash.calls)
     assert dash.path(SENTINEL).exists()
