@@ -27,6 +27,7 @@ from slipway.controller.reasons import Reason
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_address_condition import NO_ROOM
+from slipway.controller.work_budget import REQUEUE_SECONDS, BudgetExceeded
 from slipway.controller.workload import Workloads
 from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure
 from slipway.kubernetes_api.objects import Objects
@@ -127,6 +128,8 @@ class Reconciler:
             await self.lock.take(cluster, owner.name, now=self.clock())
         try:
             rendered = await self.renderer.render(facts, decision)
+        except BudgetExceeded:
+            return Next(after=REQUEUE_SECONDS)
         except Halt as halt:
             if decision.needs_lock and halt.refused:
                 # Another machine may be able to begin the cluster.

@@ -1,7 +1,7 @@
 """From a decision to render, to the user data: everything between the facts and the Secret."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from secrets import token_bytes
 
@@ -26,6 +26,7 @@ from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import uses_own_token
 from slipway.controller.tokens import SEED_BYTES, derived_token
+from slipway.controller.work_budget import SECRET_BYTES, SPEC_BYTES, WorkBudget, spec_bytes
 from slipway.controller.workload import Workloads
 from slipway.controller.wrapping import wraps
 from slipway.kubernetes_api.objects import Objects
@@ -63,6 +64,8 @@ class Renderer:
     engines: Engines
     workloads: Workloads
     reports: ReportAddresses | None = None
+    specs: WorkBudget = field(default_factory=lambda: WorkBudget(SPEC_BYTES))
+    secrets: WorkBudget = field(default_factory=lambda: WorkBudget(SECRET_BYTES))
 
     async def render(self, facts: Facts, decision: Render) -> Rendered:
         """Give the user data of a config whose owner and cluster are there.
@@ -70,11 +73,13 @@ class Renderer:
         Raises:
             Halt: something is missing, or refused.
             ApiFailure: a call of the management cluster failed.
+            BudgetExceeded: it is too large beside those that are in progress.
         """
         if facts.owner is None or facts.cluster is None:
             raise AssertionError("decided before")
         try:
-            return await self._render(facts, facts.owner, facts.cluster, decision)
+            with self.specs.hold(spec_bytes(facts.config)):
+                return await self._render(facts, facts.owner, facts.cluster, decision)
         except SourceError as error:
             raise of_source(error) from None
         except SlipwayError as error:
@@ -109,7 +114,8 @@ class Renderer:
             token_secret=token.secret,
         )
         request = bootstrappb.GetUserDataRequest(subject=question.subject, credentials=question.material)
-        answer, no_room = await self._answer(facts, owner, replace(self.bootstrapper, store=store), request)
+        with self.secrets.hold(question.material.ByteSize()):
+            answer, no_room = await self._answer(facts, owner, replace(self.bootstrapper, store=store), request)
         self._check(facts, owner, answer)
         return Rendered(answer, token if needed and token.is_made_here else None, engine, no_room)
 

@@ -3,20 +3,28 @@
 import asyncio
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from weakref import WeakValueDictionary
 
+from slipway.controller.cluster_object import CLUSTER_LABEL
 from slipway.controller.halt import Halt
 from slipway.controller.reasons import Reason
 from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure, NotFound
 from slipway.kubernetes_api.objects import Lookup, Objects
-from slipway.kubernetes_api.resources import CONFIG_MAPS, SECRETS, Json
+from slipway.kubernetes_api.resources import CLUSTERS, CONFIG_MAPS, SECRETS, Json
 
 Values = Mapping[str, bytes]
 
-_CLUSTER_TYPES = frozenset({"cluster.x-k8s.io/secret", "bootstrap.kubernetes.io/token"})
-_CLUSTER_SUFFIXES = ("ca", "etcd", "proxy", "sa", "apiserver-etcd-client", "kubeconfig", "slipway-token-seed")
-"""Suffixes of the names of a cluster's Secrets: Cluster API's (util/secret/consts.go), and the seed of our tokens."""
+_CLUSTER_TYPES = frozenset(
+    {"cluster.x-k8s.io/secret", "bootstrap.kubernetes.io/token", "kubernetes.io/service-account-token"}
+)
+_CLUSTER_SUFFIXES = (
+    *("ca", "etcd", "proxy", "sa", "apiserver-etcd-client", "kubeconfig"),
+    *("talos", "talosconfig"),
+    "slipway-token-seed",
+)
+"""Suffixes of the names of a cluster's Secrets: Cluster API's (util/secret/consts.go), those of its Talos control plane
+(cluster-api-control-plane-provider-talos), and the seed of our tokens."""
 
 
 class SecretReader:
@@ -111,8 +119,9 @@ class SecretReader:
         """Return the values of a user's Secret as they are now, or None when it is not there.
 
         Who may write a config is not for that reason one who may read the keys of a cluster: a Secret that belongs to
-        one is refused. Its type says so, or its name where a person made it; labels say nothing, since infrastructure
-        providers label Secrets that users refer to.
+        one is refused. Its type says so, or its name where a person made it, that of any cluster to which it refers.
+        A label or an owner alone says nothing: infrastructure providers label Secrets that users refer to, and users
+        have theirs move with a Cluster.
 
         Raises:
             Halt: it belongs to a cluster.
@@ -121,7 +130,9 @@ class SecretReader:
             body = await self._objects.get(SECRETS, namespace, name)
         except NotFound:
             return None
-        if body.get("type") in _CLUSTER_TYPES or name in {f"{cluster}-{suffix}" for suffix in _CLUSTER_SUFFIXES}:
+        clusters = {cluster, *_clusters(body["metadata"])}
+        own_names = {f"{entry}-{suffix}" for entry in clusters for suffix in _CLUSTER_SUFFIXES}
+        if body.get("type") in _CLUSTER_TYPES or name in own_names:
             problem = f"the spec refers to the Secret {name}, which belongs to a cluster"
             raise Halt(Reason.CLUSTER_SECRET_REFERENCED, f"{problem}; refer to a Secret of your own")
         return decoded(body.get("data") or {})
@@ -134,6 +145,16 @@ class SecretReader:
             return None
         plain = {key: str(value).encode() for key, value in (body.get("data") or {}).items()}
         return {**plain, **decoded(body.get("binaryData") or {})}
+
+
+def _clusters(metadata: Json) -> Iterator[str]:
+    """Give the names of the clusters to which the metadata of a Secret refer."""
+    label = (metadata.get("labels") or {}).get(CLUSTER_LABEL)
+    if label:
+        yield label
+    for owner in metadata.get("ownerReferences") or ():
+        if owner.get("kind") == CLUSTERS.kind and str(owner.get("apiVersion", "")).startswith(f"{CLUSTERS.group}/"):
+            yield str(owner.get("name"))
 
 
 def decoded(data: Mapping[str, str | None]) -> Values:

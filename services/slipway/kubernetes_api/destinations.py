@@ -6,7 +6,8 @@ reach: programs in its own pod, the metadata service of its machine, services of
 
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import aiohttp
@@ -61,8 +62,7 @@ class Destinations:
                 self._names.add(entry.lower().rstrip("."))
             else:
                 raise ValueError("an entry must be a network, an address, or a name")
-        service = os.environ.get("KUBERNETES_SERVICE_HOST", "")
-        self._own = {ip_address(service)} if _is_address(service) else set()
+        self._own = frozenset(_own_addresses())
 
     def check(self, host: str) -> None:
         """Return when a server of this name or address may be called; the addresses of a name are checked later.
@@ -149,6 +149,20 @@ class CheckedResolver(AbstractResolver):
     async def close(self) -> None:
         """End."""
         await self._system.close()
+
+
+def _own_addresses() -> Iterator[Address]:
+    """Give the addresses of this pod, and of the Services of its namespace, that of the API server among them.
+
+    A kubelet puts the Services into the environment. Those of other namespaces, and other pods, are not known here:
+    the operator's NetworkPolicies keep calls from them.
+    """
+    for name, value in os.environ.items():
+        if name.endswith("_SERVICE_HOST") and _is_address(value):
+            yield ip_address(value)
+    with suppress(OSError):
+        for *_, address in socket.getaddrinfo(socket.gethostname(), None):
+            yield ip_address(str(address[0]).partition("%")[0])
 
 
 def _meant(address: Address) -> Address:

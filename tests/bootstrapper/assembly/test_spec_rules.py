@@ -91,6 +91,18 @@ CANARY = "Zq7CanaryValue"
         ),
         ("os: {users: [{name: 'root:x'}]}", "os.users[0].name", "a user name with a colon"),
         ("os: {users: [{name: a}, {name: a}]}", "os.users[1]", "a user twice"),
+        ("os: {users: [{name: a, uid: 9}, {name: b, uid: 9}]}", "os.users[1].uid", "a number of two users"),
+        ("os: {groups: [{name: a, gid: 9}, {name: b, gid: 9}]}", "os.groups[1].gid", "a number of two groups"),
+        (
+            "os: {disks: [{device: /dev/sdb, partitions: [{}]}], filesystems: [{device: /dev/sdb, format: ext4}]}",
+            "os.filesystems[0].device",
+            "a filesystem on the whole of a disk that is divided",
+        ),
+        (
+            "os: {swaps: [{path: /swap, sizeMib: 1}], files: [{path: /swap, content: {text: a}}]}",
+            "os.swaps[0]",
+            "a swap file that is a file, too",
+        ),
         ("os: {disks: [{device: sda1/../x}]}", "os.disks[0].device", "a device outside /dev"),
         (
             "os: {disks: [{device: /dev/sdb, partitions: [{percentage: 60}, {percentage: 60}]}]}",

@@ -1,5 +1,7 @@
 """Commands of a config keep their phases, their shell, and what the format does when one fails."""
 
+import json
+
 import pytest
 
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -100,3 +102,26 @@ def test_what_means_no_fact_binds_the_config() -> None:
         "spec.preKubeadmCommands[0]",
         "spec.preKubeadmCommands[1]",
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "case $(uname -m) in x86_64) ARCH=amd64;; esac",
+        "for ARCH in amd64; do :; done",
+        "A=1 B=2",
+        "! cd /tmp",
+        "time export A=1",
+        "exit 0",
+    ],
+)
+def test_what_lasts_in_the_shell_keeps_commands_together(text: str) -> None:
+    """In a format with a process for each command, too, what comes behind sees the same shell as today."""
+    spec = f"preKubeadmCommands: [{json.dumps(text)}, 'echo $ARCH']"
+    assert len(carried(spec).spec.commands.pre) == 1
+
+
+def test_other_commands_stay_apart() -> None:
+    """An assignment for one program alone lasts no longer than that."""
+    spec = "preKubeadmCommands: ['A=1 B=2 env', 'echo for a while', '(exit 1) || true']"
+    assert len(carried(spec).spec.commands.pre) == 3

@@ -55,6 +55,12 @@ def patch(name: str, text: str) -> dict[str, object]:
     return {"engineOptions": {"kubeadm": {"patches": [{"name": name, "content": {"text": text}}]}}}
 
 
+def patch_file(name: str, text: str) -> dict[str, object]:
+    """Give a spec with a file in the folder that kubeadm reads patches from."""
+    options = {"kubeadm": {"patchesDirectory": "/etc/kubernetes/patches"}}
+    return {**file(f"/etc/kubernetes/patches/{name}", text), "engineOptions": options}
+
+
 def file(path: str, text: str, **kubernetes: object) -> dict[str, object]:
     """Give a spec with a file, and what refers to it."""
     return {"os": {"files": [{"path": path, "content": {"text": text}}]}, "kubernetes": kubernetes}
@@ -120,6 +126,12 @@ WRONG = [
         "conta",
     ),
     (patch("kubeletconfiguration.yaml", "maxPod: 5"), "", "maxPod: is no field"),
+    (patch_file("kubeletconfiguration0+strategic.yaml", "maxPods: {"), "spec.os.files[0].content", "not YAML"),
+    (
+        patch_file("kube-apiserver.json", '{"spec": {"contaners": []}}'),
+        "spec.os.files[0].content",
+        "contaners: is no field",
+    ),
     (file("/etc/kubernetes/manifests/a.yaml", "kind: Pod"), "spec.os.files[0].content", "apiVersion: must be v1"),
     (file("/etc/out/policy.yaml", AUDIT.format(level="x"), **NAMED), "spec.os.files[0].content", "rules[0].level"),
 ]
@@ -134,6 +146,8 @@ RIGHT = [
     (patch("kube-apiserver.yaml", "spec: {$patch: merge, priority: 5}"), "a directive"),
     (patch("kube-apiserver+json.yaml", "[{op: remove, path: /a}]"), "a patch by operations"),
     (patch("corednsdeployment.yaml", "spec: {a: b}"), "a target of no known kind"),
+    (patch_file("kubeletconfiguration.yaml", "maxPods: 5"), "a patch in kubeadm's folder"),
+    (patch_file("readme.yaml", "a: b"), "a file in kubeadm's folder that is no patch"),
     (file("/etc/kubernetes/manifests/.a.yaml", "x: y"), "a file that the kubelet ignores"),
     (file("/etc/kubernetes/other.yaml", "kind: Pod"), "a file that nobody names"),
     (file("/etc/in/policy.yaml", "x: y", **NAMED), "another file"),

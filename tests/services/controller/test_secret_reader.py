@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from slipway.controller.cluster_object import CLUSTER_LABEL
 from slipway.controller.halt import Halt
 from slipway.controller.secret_reader import SecretReader
 from slipway.kubernetes_api.failures import Unreachable
@@ -11,6 +12,7 @@ from slipway.kubernetes_api.resources import Json, Resource
 from tests.services.kubernetes_api.memory_api import MemoryApi
 
 _MANY = 32
+OTHER = {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "other", "uid": "u"}
 
 
 async def test_who_waited_for_a_call_that_failed_does_not_try_again_in_turn() -> None:
@@ -49,6 +51,8 @@ async def test_who_waited_for_a_call_that_failed_does_not_try_again_in_turn() ->
         ("other-ca", "cluster.x-k8s.io/secret", True, "another cluster's"),
         ("w-0", "cluster.x-k8s.io/secret", True, "another machine's user data"),
         ("bootstrap-token-abcdef", "bootstrap.kubernetes.io/token", True, "a token"),
+        ("default-token", "kubernetes.io/service-account-token", True, "a service account's token"),
+        ("c-talos", "Opaque", True, "the keys of a cluster of Talos"),
     ],
 )
 async def test_a_clusters_secret_is_no_users_content(name: str, kind: str, refused: bool, reason: str) -> None:
@@ -61,3 +65,25 @@ async def test_a_clusters_secret_is_no_users_content(name: str, kind: str, refus
             await reader.secret("default", name, cluster="c")
     else:
         assert await reader.secret("default", name, cluster="c") == {"k": b"v"}, reason
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata", "refused"),
+    [
+        ("other-ca", {"labels": {CLUSTER_LABEL: "other"}}, True),
+        ("other-kubeconfig", {"ownerReferences": [OTHER]}, True),
+        ("other-ca", {}, False),
+        ("settings", {"labels": {CLUSTER_LABEL: "other"}, "ownerReferences": [OTHER]}, False),
+    ],
+    ids=["labelled", "owned", "a name alone", "a user's that moves with the cluster"],
+)
+async def test_a_secret_of_another_cluster_is_no_users_content(name: str, metadata: Json, refused: bool) -> None:
+    """People bring authorities of their own, of any type: that of a neighbour in the namespace is its, too."""
+    api = MemoryApi()
+    api.put({"kind": "Secret", "type": "Opaque", "metadata": {"name": name, **metadata}, "data": {"k": "dg=="}})
+    reader = SecretReader(api, api.lookup("Secret"))
+    if refused:
+        with pytest.raises(Halt, match="belongs to a cluster"):
+            await reader.secret("default", name, cluster="c")
+    else:
+        assert await reader.secret("default", name, cluster="c") == {"k": b"v"}

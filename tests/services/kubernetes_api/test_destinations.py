@@ -209,3 +209,15 @@ async def test_a_proxy_is_given_an_address_that_was_checked(  # noqa: PLR0913, P
     name = None if host[0].isdigit() else host
     expected = [("CONNECT", target), ("TLS", name), ("HTTP", f"{host}:6443")] if target else []
     assert proxy[1] == expected, reason
+
+
+def test_its_own_pod_and_the_services_beside_it_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kubeconfig could reach the controller's own ports by its pod's address, and what trusts its namespace."""
+    monkeypatch.setenv("REPORTS_SERVICE_HOST", "10.96.7.7")
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: [(0, 0, 0, "", ("10.244.1.5", 0))])
+    destinations = Destinations()
+    for host in ("10.96.7.7", "10.244.1.5"):
+        with pytest.raises(KubeconfigRefused):
+            destinations.check(host)
+    destinations.check("10.244.1.6")
+    Destinations(["10.244.1.0/24"]).check("10.244.1.5")

@@ -81,6 +81,8 @@ def entries(os: ospb.OperatingSystem, *, links: Mapping[str, str] | None = None)
             # A link is itself no way to another file; what lies above it may be.
             path = _beside(entry.path, known) if name == "links" else canonical(entry.path, known)
             yield Owned(path, f"os.{name}[{index}]", entry.origin, append)
+    for index, swap in enumerate(os.swaps):
+        yield Owned(canonical(swap.path, known), f"os.swaps[{index}]", swap.origin, append=False)
     if os.HasField("containerd"):
         yield Owned("/etc/containerd/config.toml", "os.containerd", os.containerd.origin, append=False)
     yield from _units(os)
@@ -146,8 +148,6 @@ def _further(os: ospb.OperatingSystem, known: Mapping[str, str]) -> Iterator[tup
     for index, user in enumerate(os.users):
         if user.home:
             yield f"os.users[{index}].home", canonical(user.home, known)
-    for index, swap in enumerate(os.swaps):
-        yield f"os.swaps[{index}].path", canonical(swap.path, known)
     for index, mount in enumerate(os.mounts):
         where = f"os.mounts[{index}]"
         if mount.path.startswith("/"):

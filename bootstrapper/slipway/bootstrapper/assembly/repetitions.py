@@ -1,6 +1,7 @@
 """Items that exclude each other since they mean the same thing twice, where no first-boot system could choose.
 
-Ignition refuses each of these; other systems take the one or the other. Of an imported config they stay as they are:
+Ignition refuses each of these, or stops at it; other systems take the one or the other. useradd and groupadd end at a
+number that is in use. Of an imported config they stay as they are:
 today's provider accepts them. Source: coreos/ignition v2.26.0, config/validate (ValidateDups) and the keys of
 config/v3_4/types; disk.go (ErrDuplicateLabels), storage.go (ErrHardLinkToDirectory).
 """
@@ -17,11 +18,23 @@ _REMEDY = "leave out one of them"
 
 def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     """Give every item that says anew what an earlier one says, by the field path of `os`."""
+    users = [(f"{path}.users[{index}].uid", user.uid) for index, user in enumerate(os.users) if user.HasField("uid")]
+    yield from _repeated(users, "is the same number as")
+    groups = [
+        (f"{path}.groups[{index}].gid", group.gid) for index, group in enumerate(os.groups) if group.HasField("gid")
+    ]
+    yield from _repeated(groups, "is the same number as")
     filesystems = [
         (f"{path}.filesystems[{index}]", (entry.device, entry.partition.SerializeToString(deterministic=True)))
         for index, entry in enumerate(os.filesystems)
     ]
     yield from _repeated(filesystems, "is on the same device as")
+    tables = {disk.device: index for index, disk in enumerate(os.disks) if disk.partitions}
+    for index, filesystem in enumerate(os.filesystems):
+        if filesystem.device in tables:
+            disk = person_path(f"spec.{path}.disks[{tables[filesystem.device]}]")
+            why = f"is the disk that {disk} divides: a filesystem on the whole of it has no room, or destroys the table"
+            yield Violation(f"{path}.filesystems[{index}].device", why, remedy="put partition in its place")
     mounts = [
         (f"{path}.mounts[{index}]", canonical(entry.path))
         for index, entry in enumerate(os.mounts)

@@ -82,13 +82,25 @@ def document_places(spec: specpb.MachineBootstrapSpec) -> Iterator[DocumentPlace
 def _patches(options: Message, path: str) -> Iterator[DocumentPlace]:
     """Give the patches of an engine that takes some: the name of each begins with that of what it is laid over."""
     for index, patch in enumerate(getattr(options, "patches", ())):
-        target = next((name for name in _PATCHED if patch.name.startswith(name)), "")
-        if target and "+json" not in patch.name:
-            yield DocumentPlace(f"{path}.patches[{index}].content", _PATCHED[target], patch.content, partial=True)
+        kind = _patched_kind(patch.name)
+        if kind:
+            yield DocumentPlace(f"{path}.patches[{index}].content", kind, patch.content, partial=True)
+
+
+def _patched_kind(name: str) -> str:
+    """Give the kind of what a patch file is laid over; "" for a list of JSON patch operations, and other files."""
+    target = next((target for target in _PATCHED if name.startswith(target)), "")
+    is_patch = name.endswith((".yaml", ".json")) and "+json" not in name
+    return _PATCHED[target] if target and is_patch else ""
 
 
 def _files(spec: specpb.MachineBootstrapSpec) -> Iterator[DocumentPlace]:
     named = dict(_named_files(spec.kubernetes.control_plane))
+    folders = {
+        posixpath.normpath(options.patches_directory)
+        for _, options in spec.engine_options.ListFields()
+        if getattr(options, "patches_directory", "")
+    }
     for index, file in enumerate(spec.os.files):
         if not file.HasField("content") or file.append:
             continue
@@ -96,8 +108,11 @@ def _files(spec: specpb.MachineBootstrapSpec) -> Iterator[DocumentPlace]:
         kind = named.get(file.path, "")
         if folder == MANIFESTS and name.endswith((".yaml", ".yml", ".json")) and not name.startswith("."):
             kind = "Pod"
+        is_patch = not kind and folder in folders
+        if is_patch:
+            kind = _patched_kind(name)
         if kind:
-            yield DocumentPlace(f"os.files[{index}].content", kind, file.content)
+            yield DocumentPlace(f"os.files[{index}].content", kind, file.content, partial=is_patch)
 
 
 def _named_files(control_plane: kubernetespb.ControlPlane) -> Iterator[tuple[str, str]]:

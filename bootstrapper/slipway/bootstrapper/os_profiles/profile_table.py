@@ -156,7 +156,8 @@ class ProfileTable:
 
     def _unstated(self, target: clusterpb.Target) -> UnsupportedTarget:
         # os-release has the words; the list of names would leave no place in a remedy for who else takes the thing.
-        remedy = f"set it by the spec's target, or by the annotation {DISTRIBUTION}, such as ubuntu 24.04"
+        example = f'the annotation {DISTRIBUTION}, such as "ubuntu 24.04"'
+        remedy = f"set distribution and osVersion of the spec's target, or {example}"
         return UnsupportedTarget(
             "target.distribution: is not stated, and is never guessed: set it",
             violations=[Violation("target.distribution", "is not stated", remedy=remedy)],

@@ -1,6 +1,6 @@
 module slipway.dev/engines/collector
 
-go 1.26
+go 1.26.0
 
 require (
 	go.opentelemetry.io/collector/component v1.71.0

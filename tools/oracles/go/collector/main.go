@@ -28,6 +28,7 @@ func main() {
 		BuildInfo: component.BuildInfo{Command: "collector", Version: "0"},
 		Factories: factories,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{ResolverSettings: confmap.ResolverSettings{
+			DefaultScheme:     "yaml",
 			ProviderFactories: []confmap.ProviderFactory{yamlprovider.NewFactory()},
 		}},
 	})

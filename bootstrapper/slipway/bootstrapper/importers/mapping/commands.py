@@ -7,6 +7,7 @@ that a failure names its line.
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import re2
 
@@ -18,11 +19,12 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 
 _LEAVES_SOMETHING = re2.compile(
-    r"\$\{[\pL\pN_]+:?=|(?:^|[;&|\n{]|\b(?:then|do|else)[ \t])[ \t]*"
+    r"\$\{[\pL\pN_]+:?=|(?:^|[;&|\n{)]|\b(?:then|do|else|time)[ \t]|![ \t])[ \t]*"
     r"(?:(?:(?:command|builtin)[ \t]+)?(?:export|cd|set|source|eval|exec|alias|unalias|umask|shopt|declare|typeset"
     r"|readonly|unset|ulimit|pushd|popd|trap|read|hash|shift|wait|getopts|printf[ \t]+-v|mapfile|readarray|let|local"
-    r"|enable|disown)\b|\.[ \t]|[\pL\pN_.-]+[ \t]*\([ \t]*\)|function[ \t]|\(\("
-    r"|[A-Za-z_]\w*(?:\[[^\]\n]{0,64}\])?\+?=(?:[^\s;&|\"'$(`]*[ \t]*(?:$|[;&|\n}])|[\"'$(`]))"
+    r"|enable|disown|exit|for|select)\b|\.[ \t]|[\pL\pN_.-]+[ \t]*\([ \t]*\)|function[ \t]|\(\("
+    r"|[A-Za-z_]\w*(?:\[[^\]\n]{0,64}\])?\+?="
+    r"(?:[^\s;&|\"'$(`]*(?:[ \t]+\w+=[^\s;&|\"'$(`]*)*[ \t]*(?:$|[;&|\n}])|[\"'$(`]))"
 )
 
 
@@ -47,7 +49,9 @@ def set_commands(
         for index, text in kept:
             if layout_paths.binds(text, context.format):
                 context.findings.bind(place.at(name, index))
-        getattr(commands, phase).extend(_commands(context, place.at(name), kept, first_boot=phase == "pre"))
+        # On every boot only cloud-init itself knows the machine by then.
+        reader = replace(context, facts=False, whole=True) if phase == "boot" else context
+        getattr(commands, phase).extend(_commands(reader, place.at(name), kept, first_boot=phase == "pre"))
     if not context.windows:
         _check_spans(context, place, lists, commands)
 

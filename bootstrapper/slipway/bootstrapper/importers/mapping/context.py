@@ -26,6 +26,10 @@ FORMATS = (CLOUD_CONFIG, IGNITION)
 """Formats that a config may be written for."""
 _FILLED_IN = re.compile(r"[$@%]")
 
+_NOT_OF_EVERY_MACHINE = frozenset({contentpb.FACT_KIND_PUBLIC_IPV4, contentpb.FACT_KIND_IPV6})
+"""Facts that a machine may lack where others have them. A machine stops without a fact that it needs; today cloud-init
+writes CI_MISSING_JINJA_VAR in its place and goes on."""
+
 
 @dataclass(frozen=True)
 class Context:
@@ -124,7 +128,7 @@ class Context:
         if target.infrastructure == EXECUTES:
             # Jinja would be executed by the provider, as a template of another language.
             return read_row(kind, target, media_type="text/cloud-config") is not None
-        return has_source(kind, target)
+        return kind not in _NOT_OF_EVERY_MACHINE and has_source(kind, target)
 
     def _kubeadm_pieces(self, place: Place, text: str) -> list[Piece]:
         if self.format == CLOUD_CONFIG:
