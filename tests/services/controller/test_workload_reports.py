@@ -110,6 +110,8 @@ SPOILT: dict[str, Callable[[Json], Json]] = {
 async def test_an_object_of_another_shape_is_none(reading: Reading, name: str) -> None:
     """Whatever stands there, it is no report, and it hides no other one."""
     reading.scene.workload.put(SPOILT[name](reading.put(COMPLETE)))
+    await reading.reports.look()
+    assert reading.state() is None
     reading.put(BEGUN, "node-2")
     await reading.reports.look()
     assert reading.state() == UNFINISHED_STATE
