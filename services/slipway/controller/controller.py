@@ -21,6 +21,8 @@ from slipway.rpc.error_mapping import describe_exception
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 
 _LAST_SECONDS = 5.0
+_ANOTHER_LARGE = 0.5
+"""Seconds after which a large config is looked at again because another one is worked on."""
 _log = structlog.get_logger("slipway.controller")
 
 
@@ -47,6 +49,7 @@ class Controller:
         self._provisioners: frozenset[tuple[str, str, int]] = frozenset()
         self._background: set[asyncio.Task[None]] = set()
         self._looks: set[asyncio.Task[None]] = set()
+        self._at_large = False
         watches.changed = self.queue.add
         watches.gone = self._forget
         watches.cluster_gone = self._forget_cluster
@@ -152,6 +155,18 @@ class Controller:
                 self.queue.done(key)
 
     async def _look(self, key: Key) -> None:
+        """Look at a config; at one large config at a time, while the workers go on with the others."""
+        large = self.watches.configs.is_large(*key)
+        if large and self._at_large:
+            self.queue.add_after(key, _ANOTHER_LARGE)
+            return
+        self._at_large |= large
+        try:
+            await self._reconcile(key)
+        finally:
+            self._at_large &= not large
+
+    async def _reconcile(self, key: Key) -> None:
         facts = self.watches.facts(key)
         if facts is None:
             self.queue.forget(key)

@@ -26,7 +26,7 @@ from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import uses_own_token
 from slipway.controller.tokens import SEED_BYTES, derived_token
-from slipway.controller.work_budget import SECRET_BYTES, SPEC_BYTES, WorkBudget, spec_bytes
+from slipway.controller.work_budget import SECRET_BYTES, WorkBudget
 from slipway.controller.workload import Workloads
 from slipway.controller.wrapping import wraps
 from slipway.kubernetes_api.objects import Objects
@@ -64,7 +64,6 @@ class Renderer:
     engines: Engines
     workloads: Workloads
     reports: ReportAddresses | None = None
-    specs: WorkBudget = field(default_factory=lambda: WorkBudget(SPEC_BYTES))
     secrets: WorkBudget = field(default_factory=lambda: WorkBudget(SECRET_BYTES))
 
     async def render(self, facts: Facts, decision: Render) -> Rendered:
@@ -78,8 +77,7 @@ class Renderer:
         if facts.owner is None or facts.cluster is None:
             raise AssertionError("decided before")
         try:
-            with self.specs.hold(spec_bytes(facts.config)):
-                return await self._render(facts, facts.owner, facts.cluster, decision)
+            return await self._render(facts, facts.owner, facts.cluster, decision)
         except SourceError as error:
             raise of_source(error) from None
         except SlipwayError as error:

@@ -1,21 +1,14 @@
-"""Bounds the memory of configs that are worked on at the same time: a tenant can write many that are large.
+"""Bounds the memory of the Secrets and ConfigMaps that configs refer to, of all configs that are worked on at a time.
 
-A config of 1.5 MB, the largest that an API server stores, takes up to 280 MiB while it is compiled, and as many configs
-are worked on at a time as there are workers. What does not fit is not waited for, so that it holds no worker: it is
-requeued.
+A config of a hundred bytes may refer to 4 MiB, and as many are worked on as there are workers. What does not fit is not
+waited for, so that it holds no worker: it is requeued. Of large specs the controller works on one at a time.
 """
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from slipway.kubernetes_api.resources import Json
-
-SPEC_BYTES = 2_000_000
-"""Bytes of all specs, as JSON, that are worked on at a time; a usual one has 10,000."""
-
 SECRET_BYTES = 16 * 1024 * 1024
-"""Bytes of the Secrets and ConfigMaps that they refer to."""
+"""Bytes at a time."""
 
 REQUEUE_SECONDS = 0.5
 """When a config is tried again that did not fit."""
@@ -47,8 +40,3 @@ class WorkBudget:
             yield
         finally:
             self._in_progress -= size
-
-
-def spec_bytes(config: Json) -> int:
-    """Return the size of a config's spec as JSON, in bytes of ASCII."""
-    return len(json.dumps(config.get("spec") or {}))

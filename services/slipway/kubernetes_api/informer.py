@@ -9,13 +9,17 @@ import structlog
 
 from slipway.kubernetes_api.api import Api
 from slipway.kubernetes_api.failures import ApiFailure, Expired, NotFound
+from slipway.kubernetes_api.packing import is_packed, packed, unpacked
 from slipway.kubernetes_api.resources import Json, Resource
 
 Key = tuple[str, str]
 """Namespace and name."""
 
 Listener = Callable[[Json | None, Json | None], None]
-"""Gets an object as it was and as it is; None where it was, or is, not there."""
+"""Gets an object as it was and as it is; None where it was, or is, not there.
+
+As it was, the spec may be packed: a listener compares metadata and status.
+"""
 
 WATCH_SECONDS = 280
 _FIRST_PAUSE = 0.2
@@ -60,7 +64,13 @@ class Informer:
 
     def get(self, namespace: str, name: str) -> Json | None:
         """Give an object. It is shared: do not change it."""
-        return self._objects.get((namespace, name))
+        item = self._objects.get((namespace, name))
+        return None if item is None else unpacked(item)
+
+    def is_large(self, namespace: str, name: str) -> bool:
+        """Return whether the spec of an object is large, which costs memory and time wherever it is read."""
+        item = self._objects.get((namespace, name))
+        return item is not None and is_packed(item)
 
     def keys(self) -> Collection[Key]:
         """Give the keys of all objects."""
@@ -68,7 +78,7 @@ class Informer:
 
     def indexed(self, index: str, value: str) -> list[Json]:
         """Give the objects that an index has under a value."""
-        return [self._objects[key] for key in self._indexed[index].get(value, ())]
+        return [unpacked(self._objects[key]) for key in self._indexed[index].get(value, ())]
 
     def start(self) -> None:
         """Follow from now on, in the background."""
@@ -140,12 +150,13 @@ class Informer:
             self.synced.set()
 
     def _put(self, key: Key, new: Json | None) -> None:
-        old = self._objects.get(key)
+        kept = self._objects.get(key)
+        old = unpacked(kept) if kept is not None and self._indexers else kept
         if new is not None:
             new["metadata"].pop("managedFields", None)
             if old is not None and _version(old) == _version(new):
                 return
-            self._objects[key] = new
+            self._objects[key] = packed(new)
         elif old is None:
             return
         else:

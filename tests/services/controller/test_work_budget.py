@@ -1,12 +1,12 @@
-"""Large configs are worked on one after the other, and hold up no other one: what does not fit is requeued."""
+"""Configs with many secrets are compiled one after the other, and hold up no other one."""
 
 import asyncio
-import threading
 
 import pytest
 
-from slipway.controller import question
-from slipway.controller.work_budget import REQUEUE_SECONDS, SPEC_BYTES, BudgetExceeded, WorkBudget
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.controller.work_budget import REQUEUE_SECONDS, BudgetExceeded, WorkBudget
+from slipway.v1alpha1.bootstrap_service_pb2 import GetUserDataRequest, GetUserDataResponse
 from tests.services.controller.scene import Scene
 
 
@@ -28,26 +28,31 @@ def test_what_is_larger_than_the_limit_goes_alone() -> None:
         pass
 
 
-async def test_a_second_large_config_is_requeued(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes no worker while the first is read, and a small one is not held up; afterwards it gets its turn."""
-    large = {"os": {"files": [{"path": "/srv/a", "content": {"text": "x" * (SPEC_BYTES * 2 // 3)}}]}}
-    scene.worker("first", spec=large)
-    scene.worker("second", spec=large)
+async def test_a_second_config_with_many_secrets_is_requeued(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes no worker while the first is compiled, and one without secrets is not held up; then it gets its turn."""
+    for index in range(4):
+        scene.secret(f"s{index}", {"k": b"x" * 900_000})
+    files = [
+        {"path": f"/srv/{index}", "content": {"secretRef": {"name": f"s{index}", "key": "k"}}} for index in range(4)
+    ]
+    spec = {"provisioner": {"name": "cloud-init"}, "os": {"files": files}}
+    scene.worker("first", spec=spec)
+    scene.worker("second", spec=spec)
     scene.worker("small")
-    reads, goes_on = threading.Event(), threading.Event()
-    read_spec = question.read_spec
+    monkeypatch.setattr(scene.reconciler.renderer.secrets, "_limit", 5_000_000)
+    compiles, goes_on = asyncio.Event(), asyncio.Event()
+    user_data = Bootstrapper.user_data
 
-    def slow(config: object) -> object:
-        if "first" in str(config)[:2000]:
-            reads.set()
-            assert goes_on.wait(20)
-        return read_spec(config)  # type: ignore[arg-type]
+    async def slow(self: Bootstrapper, request: GetUserDataRequest) -> GetUserDataResponse:
+        if request.subject.machine.name == "first":
+            compiles.set()
+            await goes_on.wait()
+        return await user_data(self, request)
 
-    monkeypatch.setattr(question, "read_spec", slow)
+    monkeypatch.setattr(Bootstrapper, "user_data", slow)
     first = asyncio.create_task(scene.reconcile("first"))
-    await asyncio.to_thread(reads.wait, 20)
-    postponed = await scene.reconcile("second")
-    assert postponed.after == REQUEUE_SECONDS
+    await asyncio.wait_for(compiles.wait(), 20)
+    assert (await scene.reconcile("second")).after == REQUEUE_SECONDS
     await scene.reconcile("small")
     assert not first.done()
     goes_on.set()

@@ -1,11 +1,14 @@
 """The local copy of a kind, by a list and watches that break in every way."""
 
 import asyncio
+import copy
+import tracemalloc
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
+from slipway.kubernetes_api import packing
 from slipway.kubernetes_api.failures import NotFound, Unreachable
 from slipway.kubernetes_api.informer import Informer
 from slipway.kubernetes_api.resources import MACHINES, Json
@@ -155,3 +158,48 @@ async def test_some_namespaces_are_one_copy() -> None:
     await informer.stop()
     assert set(informer.keys()) == {("one", "a"), ("one", "b"), ("late", "a")}
     assert sorted(api.asked) == ["late", "one"]
+
+
+COUNTLESS = {"c": "x", "segments": [{"text": str(number)} for number in range(60_000)]}
+
+
+async def test_a_large_object_is_small_at_rest() -> None:
+    """Its spec is what it was, for readers and for an index, and is kept in a tenth of the memory of its values."""
+    informer = Informer(None, MACHINES, indexes={"c": lambda item: [item["spec"]["c"]]})  # type: ignore[arg-type]
+    tracemalloc.start()
+    try:
+        values = copy.deepcopy(COUNTLESS)
+        of_one, _ = tracemalloc.get_traced_memory()
+        del values
+        before, _ = tracemalloc.get_traced_memory()
+        for name in ("a", "b", "c"):
+            informer._put(("n", name), _item(name, 1, spec=copy.deepcopy(COUNTLESS)))
+        informer._put(("n", "a"), _item("a", 11, spec={"c": "y"}))
+        kept = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert kept < of_one / 10
+    large = informer.get("n", "b")
+    assert large is not None
+    assert large["spec"] == COUNTLESS
+    assert [informer.is_large("n", name) for name in ("a", "b", "none")] == [False, True, False]
+    assert sorted(item["metadata"]["name"] for item in informer.indexed("c", "x")) == ["b", "c"]
+    assert [item["metadata"]["name"] for item in informer.indexed("c", "y")] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "large"),
+    [
+        ({"os": {"files": [{"path": f"/a{number}", "content": {"text": "x" * 100}} for number in range(200)]}}, False),
+        ({"text": "x" * 70_000}, True),
+        ({str(number): 1 for number in range(3_000)}, True),
+        ({"x" * 70_000: 1}, True),
+        ({"a": [[[]] * 3_000]}, True),
+        (None, False),
+    ],
+)
+def test_what_is_large(spec: Any, large: bool) -> None:
+    """Many values, or much text, in values and in keys; an object without a spec is not."""
+    item = packing.packed({"metadata": {}, "spec": spec})
+    assert packing.is_packed(item) is large
+    assert packing.unpacked(item) == {"metadata": {}, "spec": spec}
