@@ -12,7 +12,7 @@ from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.data_secret import Record, controller_of
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
-from slipway.controller.owner import Owner, owner_reference
+from slipway.controller.owner import MACHINE, Owner, owner_reference
 from slipway.controller.references import Place
 from slipway.controller.workload_reports import ReportingMachine
 from slipway.kubernetes_api.api import Api
@@ -63,6 +63,7 @@ class Watches:
     halted: dict[Key, str] = field(default_factory=dict)
     _dependents: dict[tuple[str, Place], set[Key]] = field(default_factory=dict)
     _depends: dict[Key, frozenset[Place]] = field(default_factory=dict)
+    _reporting: dict[Key, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, api: Api, *, namespaces: Collection[str] = (), watch_filter: str = "") -> "Watches":
@@ -133,15 +134,12 @@ class Watches:
 
     def reporting_machines(self) -> Iterator[ReportingMachine]:
         """Give the Machines whose configs have them report to their own cluster, once their user data are stored."""
-        for key in self.configs.keys():  # noqa: SIM118  # no mapping
-            config = self.configs.get(*key)
-            facts = self.facts(key) if config is not None and _reports_to_cluster(config) else None
-            if facts is None or facts.owner is None or facts.owner.is_pool or facts.secret is None:
-                continue
-            record = Record.of_secret(facts.secret)
-            if record is not None:
-                owner = facts.owner
-                yield ReportingMachine(key[0], owner.cluster_name, owner.name, record.bundle_id, owner.joined)
+        for key, name in self._reporting.items():
+            machine, secret = self.machines.get(key[0], name), self.secrets.get(*key)
+            record = None if secret is None else Record.of_secret(secret)
+            if machine is not None and record is not None:
+                owner = Owner(machine)
+                yield ReportingMachine(key[0], owner.cluster_name, name, record.bundle_id, owner.joined)
 
     def machines_of(self, cluster: ClusterObject) -> list[Json]:
         """Give the Machines of a Cluster."""
@@ -187,15 +185,26 @@ class Watches:
         self.config_maps.listen(self._on_config_map)
 
     def _on_config(self, old: Json | None, new: Json | None) -> None:
+        if new is not None:
+            self._remember_reporting(new)
         if new is None:
             if old is not None:
                 key = _key(old)
+                self._reporting.pop(key, None)
                 self.halted.pop(key, None)
                 for place in self._depends.pop(key, frozenset()):
                     self._dependents.get((key[0], place), set()).discard(key)
                 self.gone(old)
         elif old is None or _desired_state(old) != _desired_state(new):
             self.changed(_key(new))
+
+    def _remember_reporting(self, config: Json) -> None:
+        """Remember the Machine of a config that reports to its cluster: no spec has to be read again for that."""
+        reference = owner_reference(config)
+        if reference is not None and reference[0] == MACHINE and _reports_to_cluster(config):
+            self._reporting[_key(config)] = reference[1]
+        else:
+            self._reporting.pop(_key(config), None)
 
     def _on_latecomer(self, old: Json | None, new: Json | None) -> None:
         if old is None and new is not None:

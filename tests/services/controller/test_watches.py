@@ -108,6 +108,8 @@ def test_machines_that_report_to_their_cluster_are_those_of_such_specs(copies: T
     assert list(copies.watches.reporting_machines()) == [waiting]
     copies.put({**machine_object("a"), "status": {"nodeRef": {"name": "n"}}})
     assert [machine.joined for machine in copies.watches.reporting_machines()] == [True]
+    copies.gone(config_object("a"))
+    assert list(copies.watches.reporting_machines()) == []
 
 
 def test_a_status_of_ours_leads_to_no_look(copies: Told) -> None:
