@@ -171,3 +171,48 @@ async def test_the_operator_may_deny_it(policy: Policy) -> None:
     """It is a feature of its own, and a command like any other."""
     with pytest.raises(FeatureDenied):
         await replace(bootstrapper(), policy=policy).user_data(request(f"{{sinks: [{{{PUT}}}]}}"))
+
+
+LITERAL = (
+    "execution: {onPreFailure: Continue, onBootstrapFailure: Continue, onPostFailure: Continue, "
+    "sentinel: AfterBootstrap, literalCommands: true}"
+)
+
+
+@pytest.mark.parametrize(
+    ("reporting", "has_events", "sends"),
+    [
+        ("", False, False),
+        ("{}", False, False),
+        ("{sinks: [{console: {}}]}", True, False),
+        (f"{{sinks: [{{{PUT}}}]}}", True, True),
+    ],
+)
+async def test_literal_commands_have_events_where_the_spec_asks(
+    reporting: str, *, has_events: bool, sends: bool
+) -> None:
+    """Any sink asks for events around the line of the bootstrap; without one the user data are those of before."""
+    answer = await bootstrapper().user_data(request(reporting, target=f"{LINUX}, {LITERAL}"))
+    document = yaml.safe_load(answer.user_data)
+    (line,) = [line for line in document["runcmd"] if "kubeadm join" in line]
+    assert ("/bin/sh /var/lib/slipway/event 20-kubeadm" in line) is has_events
+    assert ("/var/lib/slipway/event" in {file["path"] for file in document["write_files"]}) is has_events
+    assert any("steps/" in line for line in document["runcmd"]) is sends
+
+
+async def test_one_script_cannot_send_reports() -> None:
+    """Ignition with literal commands refuses what would send nothing, by the field; the console changes nothing."""
+    stopping = f"{LINUX}, {LITERAL}".replace("Continue", "Stop")
+    with pytest.raises(SlipwayError) as caught:
+        await bootstrapper().user_data(request(f"{{sinks: [{{{PUT}}}]}}", "ignition", stopping))
+    check(caught.value)
+    assert any("reporting" in violation.path for violation in caught.value.violations)
+    console = await bootstrapper().user_data(request("{sinks: [{console: {}}]}", "ignition", stopping))
+    assert b"slipway/event" not in console.user_data
+
+
+async def test_the_operator_may_deny_events_of_literal_commands() -> None:
+    """They are a request of `os.commands`, too: where that is denied, the console asks for nothing."""
+    denying = replace(bootstrapper(), policy=Policy(denied_features=frozenset({"os.commands"})))
+    answer = await denying.user_data(request("{sinks: [{console: {}}]}", target=f"{LINUX}, {LITERAL}"))
+    assert b"slipway/event" not in answer.user_data

@@ -17,7 +17,7 @@ import yaml
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.controller.assembly import Assembled, assemble, connect_to
-from slipway.controller.reconciler import Timeouts
+from slipway.controller.timeouts import Timeouts
 from slipway.controller.workload import Connect
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.kubernetes_api.api import Api

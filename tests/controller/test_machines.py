@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 import pytest
 import yaml
 
-from slipway.controller.reconciler import Timeouts
+from slipway.controller.timeouts import Timeouts
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from tests.controller.machines import machine_by_hand
 from tests.controller.site import CLUSTER, OURS, Object, Site, condition, has_data, joining, runs

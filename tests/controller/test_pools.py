@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from slipway.controller.reconciler import Timeouts
+from slipway.controller.timeouts import Timeouts
 from tests.controller.site import OURS, Site, joining
 from tools.cluster.topology import CORE
 

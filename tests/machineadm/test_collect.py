@@ -29,6 +29,7 @@ FILES = [
     "/var/log/cloud-init.log", "/var/log/cloud-init-output.log", "/run/slipway/log", "/run/cloud-init/status.json",
     "/run/cloud-init/result.json", "/run/cloud-init/ds-identify.log", "/etc/.ignition-result.json",
     "/var/lib/slipway/state/bundle-1/20-kubeadm.failed", "/var/lib/slipway/events.jsonl",
+    "/var/lib/slipway/evidence.json",
     "/var/log/pods/kube-system_etcd-n1_1/etcd/0.log", "/etc/hosts", "/etc/resolv.conf",
 ]  # fmt: skip
 OPENRC = ["/var/log/messages", "/var/log/kubelet/kubelet.log", "/var/log/containerd.log", "/var/log/rc.log"]

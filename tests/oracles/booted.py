@@ -5,6 +5,7 @@ SLIPWAY_TEMPLATES names a folder of Cluster API manifests, whose machines are th
     SLIPWAY_TEMPLATES=~/clusters .venv/bin/python -m pytest tests/oracles/test_same_as_today.py
 """
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ import pytest
 from slipway.bootstrapper.documents.machines import native_questions
 from slipway.bootstrapper.documents.native import NativeCluster, NativeConfig, read_native
 from slipway.contract.yaml_source import load_documents
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.oracles import configs, ours, today
 from tests.oracles.machines import boot_cloud_init, boot_ignition
 from tools.oracles.machine_state import MachineState
@@ -67,6 +69,17 @@ def today_and_ours(name: str, *, kubeadm: int = 0) -> tuple[MachineState, Machin
     with ThreadPoolExecutor(2) as pool:
         left, right = pool.map(boot, documents)
     return left, right
+
+
+@cache
+def with_events(name: str, *, kubeadm: int = 0) -> tuple[MachineState, MachineState]:
+    """The machine of an imported config, from what we render without events and with them."""
+    config = IMPORTED[name]
+    subject = bootstrappb.Subject()
+    subject.CopyFrom(config.question.subject)
+    subject.spec.reporting.sinks.add().console.SetInParent()
+    reporting = dataclasses.replace(config, question=dataclasses.replace(config.question, subject=subject))
+    return _boot(config, kubeadm=kubeadm)(_ours(config)), _boot(config, kubeadm=kubeadm)(_ours(reporting))
 
 
 def ours_changed(name: str, change: Callable[[bytes], bytes]) -> MachineState:

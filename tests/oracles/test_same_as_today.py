@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.oracles import comparison, ours, today
-from tests.oracles.booted import IMPORTED, in_groups, today_and_ours
+from tests.oracles.booted import IMPORTED, in_groups, today_and_ours, with_events
 from tools.oracles import finding
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(120)]
@@ -42,6 +42,20 @@ def test_a_failing_kubeadm_leaves_what_it_leaves_today(name: str, engine: Callab
     assert [one.shown for one in comparison.unexplained(name, found)] == []
     assert [call.status for call in mine.calls if call.argv[0] == "kubeadm"] == [1]
     assert SENTINEL not in mine.run
+
+
+@pytest.mark.parametrize("kubeadm", [0, 1])
+@pytest.mark.parametrize("name", in_groups(["bare-init", "commands-worker", "jinja-worker"]))
+def test_events_change_nothing_of_the_machine(name: str, kubeadm: int, engine: Callable[..., None]) -> None:
+    """Where the spec asks for events they are on the console; nothing else differs, but for Slipway's own files."""
+    engine("root-trixie")
+    without, mine = with_events(name, kubeadm=kubeadm)
+    differences = comparison.everything(without, mine)
+    assert [entry.shown for entry in differences if not entry.name.startswith(comparison.OUR_FOLDERS)] == []
+    assert [call.status for call in mine.calls if call.argv[0] == "kubeadm"] == [kubeadm]
+    assert b"EVENT_STATE" not in without.console
+    assert mine.console.count(b'"state":"EVENT_STATE_STARTED"') == 1
+    assert (b"EVENT_STATE_COMPLETE" if kubeadm == 0 else b'"state":"EVENT_STATE_FAILED","exitCode":1') in mine.console
 
 
 @pytest.mark.parametrize("name", [name for name, one in IMPORTED.items() if "diskSetup" in one.spec])

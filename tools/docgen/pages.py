@@ -6,6 +6,7 @@ from pathlib import Path
 from tools import errorgen
 from tools.docgen import architecture_tables, generated_files
 from tools.docgen.command_pages import cli_page, settings_page
+from tools.docgen.compliance_page import compliance_page
 from tools.docgen.condition_page import condition_page
 from tools.docgen.contract_page import contract_page
 from tools.docgen.engine_page import engine_page
@@ -22,6 +23,7 @@ README = Path("README.md")
 PAGES: Mapping[str, Callable[[], str]] = {
     "bootstrap-engines.md": engine_page,
     "cli.md": cli_page,
+    "compliance.md": compliance_page,
     "conditions.md": condition_page,
     "contract.md": contract_page,
     "events.md": event_page,

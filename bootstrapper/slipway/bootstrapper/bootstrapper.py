@@ -13,6 +13,14 @@ from slipway.bootstrapper.assembly.secret_uses import check_expiry, secrets_fiel
 from slipway.bootstrapper.assembly.subject import CheckedSubject, check_credentials
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.credentials.store import AnyStore
+from slipway.bootstrapper.delivery.fetching import (
+    Payload,
+    can_be_fetched,
+    check_fetched,
+    fetched,
+    is_fetched,
+    refuse_requests,
+)
 from slipway.bootstrapper.delivery.fitting import Fitted, fit
 from slipway.bootstrapper.delivery.infrastructure import check_assumption, check_carried, infrastructure
 from slipway.bootstrapper.delivery.largest import largest_parts
@@ -66,10 +74,21 @@ class Bootstrapper(Preparer):
         Raises:
             SlipwayError: any reason of the error table that is not the registry's; fields are named as the user wrote.
         """
+        answer, _ = await self.delivered(request)
+        return answer
+
+    async def delivered(
+        self, request: bootstrappb.GetUserDataRequest
+    ) -> tuple[bootstrappb.GetUserDataResponse, Payload | None]:
+        """Give the machine's user data, and their payload where they are a stub, which the caller has to store.
+
+        Raises:
+            SlipwayError: as user_data().
+        """
         check_credentials(request.credentials)
         with in_words_of_document(request.subject.spec), in_words_of(words_of_subject(request.subject)):
             subject = await self._checked(request.subject)
-            return await self.user_data_of(subject, request.credentials, Carrier.of(request))
+            return await self._delivered(subject, request.credentials, Carrier.of(request))
 
     async def _checked(self, subject: bootstrappb.Subject) -> CheckedSubject:
         with span("check spec", {"machine": subject.machine.name}):
@@ -83,19 +102,35 @@ class Bootstrapper(Preparer):
         Raises:
             SlipwayError: as user_data().
         """
+        answer, _ = await self._delivered(subject, credentials, carrier)
+        return answer
+
+    async def _delivered(
+        self, subject: CheckedSubject, credentials: secretpb.SecretMaterial, carrier: Carrier
+    ) -> tuple[bootstrappb.GetUserDataResponse, Payload | None]:
         prepared = await self.prepare_for(subject, self.chosen(subject), credentials)
         target = prepared.compiled.bundle.machine.target
         info = prepared.candidate.format
         check_carried(info, target)
+        check_fetched(subject.spec, info, target, self.fetching)
         response, instance = await self.render(prepared, accept_attachments=carrier.attachments)
-        fitted = await self.fitted(prepared, response.user_data, limit=carrier.most_bytes, accept_gzip=carrier.gzip)
+        data, payload = self._stub(prepared, response.user_data)
+        fitted = await self.fitted(prepared, data, limit=carrier.most_bytes, accept_gzip=carrier.gzip)
         if not carrier.most_bytes:
             counted = fitted.size.counted_bytes
             prepared.diagnostics += check_assumption(target, verbatim=info.verbatim, counted=counted)
-        return self._answer(prepared, response, instance, fitted.data, fitted.encoding, fitted.size)
+        return self._answer(prepared, response, instance, fitted.data, fitted.encoding, fitted.size), payload
 
-    @staticmethod
-    async def fitted(prepared: Prepared, data: bytes, *, limit: int = 0, accept_gzip: bool) -> Fitted:
+    def _stub(self, prepared: Prepared, data: bytes) -> tuple[bytes, Payload | None]:
+        """Give user data as they are delivered, and the payload where they are a stub."""
+        spec, fetching = prepared.subject.spec, self.fetching
+        if fetching is None or not is_fetched(spec):
+            return data, None
+        if fetching.ticket is None:
+            raise refuse_requests(spec)
+        return fetched(spec, prepared.candidate.format, data, fetching, fetching.ticket)
+
+    async def fitted(self, prepared: Prepared, data: bytes, *, limit: int = 0, accept_gzip: bool) -> Fitted:
         """Give user data as the machine's infrastructure takes them; `limit` 0 for the infrastructure's own.
 
         Raises:
@@ -112,7 +147,14 @@ class Bootstrapper(Preparer):
             spliced=True,
         )
         work = partial(
-            fit, data, prepared.compiled.bundle, row=row, limit=limit, may_compress=may_compress, parts=parts
+            fit,
+            data,
+            prepared.compiled.bundle,
+            row=row,
+            limit=limit,
+            may_compress=may_compress,
+            parts=parts,
+            may_fetch=not limit and can_be_fetched(prepared.subject.spec, info, target, self.fetching),
         )
         with span("fit user data"):
             return await beside(len(data), work)

@@ -9,10 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from slipway.bootstrapper.assembly.layers import Layers
 from slipway.bootstrapper.assembly.subject import CheckedSubject, check
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.delivery.fetching import PLACEHOLDER_TICKET, check_fetched, fetched, is_fetched
 from slipway.bootstrapper.delivery.infrastructure import check_carried
+from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES
 from slipway.bootstrapper.importers.document_words import DocumentWords, in_words_of_document, is_of_document
 from slipway.bootstrapper.judgement import judge
 from slipway.bootstrapper.problems.conversion import violation_of
@@ -96,12 +99,13 @@ async def explain_subject(
     if document is not None and is_of_document(document):
         await asyncio.to_thread(_name_as_in_document, document, columns)
     neutral, _ = await trials.neutral(None)
-    response = await asyncio.to_thread(_matrix, neutral, columns)
+    response = await asyncio.to_thread(_matrix, neutral, columns, subject.layers)
     if not columns:
         response.diagnostics.add(
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
     response.diagnostics.extend(subject.diagnostics)
+    response.diagnostics.extend(_delivery(bootstrapper, subject))
     if engines:
         response.diagnostics.extend(_unusable(bootstrapper))
     response.diagnostics.extend(_refused_versions(bootstrapper))
@@ -189,17 +193,40 @@ async def _column(
         column.compiled = prepared.compiled
         if not column.rejected:
             if not column.compiled.refusals:
-                check_carried(candidate.format, column.compiled.bundle.machine.target)
+                target = column.compiled.bundle.machine.target
+                check_carried(candidate.format, target)
+                check_fetched(subject.spec, candidate.format, target, bootstrapper.fetching)
             try:
                 column.trial = await judge(bootstrapper, prepared, validate_only=False)
             finally:
                 refusals = column.trial.refusals or prepared.compiled.refusals
                 column.compiled = replace(prepared.compiled, refusals=list(refusals))
             if column.trial.user_data:
-                column.fitted = await bootstrapper.fitted(prepared, column.trial.user_data, accept_gzip=True)
+                data = _as_delivered(bootstrapper, subject, candidate, column.trial.user_data)
+                column.fitted = await bootstrapper.fitted(prepared, data, accept_gzip=True)
     except SlipwayError as error:
         column.error = error
     return column
+
+
+def _delivery(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[diagnosticpb.Diagnostic]:
+    """Report how the user data reaches the machine, where the spec says it and the operator allows something."""
+    if is_fetched(subject.spec) and bootstrapper.fetching is not None:
+        yield diagnosticpb.Diagnostic(
+            severity=diagnosticpb.SEVERITY_INFO,
+            code="DELIVERY_FETCH",
+            message=f"the machine gets a stub of at most {MOST_BYTES} bytes and fetches its user data, since "
+            "delivery.mode is Fetch: what is renderable is so with the stub",
+            field_path="spec.delivery.mode",
+        )
+
+
+def _as_delivered(bootstrapper: Bootstrapper, subject: CheckedSubject, candidate: Candidate, data: bytes) -> bytes:
+    """Give user data as the machine gets them: a stub where it is to fetch them."""
+    if bootstrapper.fetching is None or not is_fetched(subject.spec):
+        return data
+    stub, _ = fetched(subject.spec, candidate.format, data, bootstrapper.fetching, lambda _digest: PLACEHOLDER_TICKET)
+    return stub
 
 
 def _advise(bootstrapper: Bootstrapper, subject: CheckedSubject, columns: Sequence[Column]) -> None:
@@ -272,14 +299,16 @@ def counts_fields(refusal: str) -> bool:
     return refusal.endswith(_NOT_SUPPORTED)
 
 
-def _matrix(neutral: bundlepb.BootstrapBundle, columns: Sequence[Column]) -> bootstrappb.ExplainResponse:
+def _matrix(
+    neutral: bundlepb.BootstrapBundle, columns: Sequence[Column], layers: Layers
+) -> bootstrappb.ExplainResponse:
     """Give the answer; the work is bounded as the answer is: what is left out is not looked at."""
     response = bootstrappb.ExplainResponse(columns=[_head(column) for column in columns])
     verdicts = [Verdicts(column) for column in columns]
     fields = _fields(neutral, verdicts)
     size = 0
     for number, use in enumerate(fields):
-        row = _row(use, verdicts)
+        row = _row(use, verdicts, layers.control(use.path))
         size += row.ByteSize()
         if size > MAX_ROWS_BYTES:
             response.diagnostics.append(_left_out(len(fields) - number))
@@ -297,9 +326,9 @@ def _left_out(rows: int) -> diagnosticpb.Diagnostic:
     )
 
 
-def _row(use: Use, verdicts: Iterable[Verdicts]) -> bootstrappb.ExplainRow:
+def _row(use: Use, verdicts: Iterable[Verdicts], control: diagnosticpb.Origin | None) -> bootstrappb.ExplainRow:
     row = bootstrappb.ExplainRow(feature=use.id, cells=[one.cell(use) for one in verdicts])
-    row.origin.CopyFrom(origin_of(use.item))
+    row.origin.CopyFrom(origin_of(use.item) if control is None else control)
     if not row.origin.path:
         row.origin.path = spec_path(use.path)
     return row

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from slipway.bootstrapper.assembly.subject import CheckedSubject
+from slipway.bootstrapper.compliance.application import is_encrypted_by_us
 from slipway.bootstrapper.credentials.cluster_secrets import (
     BOOTSTRAP_TOKEN,
     ETCD_CA,
     ETCD_CLIENT,
     cluster_declarations,
+    encryption_key,
 )
 from slipway.bootstrapper.engines.table import SPEC_FIELD, EngineTable
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -33,6 +35,7 @@ def needed(
     declared: Sequence[secretpb.SecretDeclaration] = cluster_declarations()
     if takes_plan:
         declared = engines.choose(spec, subject.cluster, field=SPEC_FIELD).secrets(spec)
+        declared = [*declared, *([encryption_key()] if is_encrypted_by_us(spec) else [])]
     without = {ETCD_CA} if spec.etcd.HasField("external") else set()
     own_discovery = spec.discovery.HasField("file") or spec.discovery.token.HasField("token")
     if own_discovery and subject.machine.role != clusterpb.ROLE_INIT:

@@ -3,6 +3,7 @@
 from google.protobuf.message import Message
 
 from slipway.bootstrapper.assembly.secrets import INLINE
+from slipway.bootstrapper.credentials.cluster_secrets import ENCRYPTION_KEY
 from slipway.contract.secret_references import references
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -12,9 +13,13 @@ PLACEHOLDER = b"placeholder"
 
 
 def user_placeholders(spec: specpb.MachineBootstrapSpec, plan: planpb.Plan | None = None) -> secretpb.SecretMaterial:
-    """Give a value for every secret that a spec, and a plan of the caller's own, refers to."""
+    """Give a value for every secret that a spec, and a plan of the caller's own, refers to.
+
+    The key that a compliance profile refers to is the cluster's: the store has it.
+    """
     parts: list[Message] = [spec] if plan is None else [spec, plan]
     secrets = {(secret.name, secret.key) for part in parts for _, secret in references(part)}
+    secrets = {(name, key) for name, key in secrets if name != ENCRYPTION_KEY}
     return secretpb.SecretMaterial(
         secrets=[
             secretpb.Secret(name=name, key=key, kind=secretpb.SECRET_KIND_OPAQUE, value=PLACEHOLDER)

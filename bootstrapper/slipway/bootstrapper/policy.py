@@ -16,7 +16,7 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 OWN_DOMAIN = "slipway.dev"
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
-_OF_SPECS_ONLY = frozenset({"reporting"})
+_OF_SPECS_ONLY = frozenset({"compliance", "reporting"})
 """Features of a spec that become items of others in the bundle."""
 
 

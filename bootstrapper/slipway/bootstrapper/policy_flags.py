@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from slipway.bootstrapper.artifacts.flags import artifact_options
+from slipway.bootstrapper.delivery.settings import delivery_options
 from slipway.bootstrapper.provisioning.settings import versions_option
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,6 +28,7 @@ _OPTIONS = (
     ),
     click.option("--bundle-secrets-for", metavar="IDS", help="SPIFFE ids that may ask for bundles with secrets."),
     artifact_options,
+    delivery_options,
     click.option("--render-timeout-seconds", type=float, help="Deadline of one call to a provisioner. Default: 10."),
 )
 

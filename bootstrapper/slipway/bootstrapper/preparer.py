@@ -10,17 +10,20 @@ from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.report_addresses import AddressesOf, address_secrets, operators_reporting
-from slipway.bootstrapper.assembly.report_items import check_addresses, check_reporting
+from slipway.bootstrapper.assembly.report_items import asks_for_events, check_addresses, check_reporting
 from slipway.bootstrapper.assembly.secret_uses import check_secrets, secrets_field
 from slipway.bootstrapper.assembly.secrets import collect
-from slipway.bootstrapper.assembly.subject import CheckedSubject
+from slipway.bootstrapper.assembly.subject import CheckedSubject, as_seen_by
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.compilation.compiled import Compiled
 from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.compilation.machine_classes import CheckedSubjects
+from slipway.bootstrapper.compliance.machine_items import check_compliance
+from slipway.bootstrapper.compliance.selection import check_waivers
 from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
+from slipway.bootstrapper.delivery.fetching import Fetching
 from slipway.bootstrapper.delivery.largest import breakdown, described, largest_parts
 from slipway.bootstrapper.key_settings import key_settings
 from slipway.bootstrapper.needs import needed, user_secrets
@@ -44,6 +47,7 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
+KUBELET_CONFIGURATION = "kubernetes.node.kubelet_configuration"
 _SMALLER = "move content into remote files with a hash, or into the image"
 
 MAX_BUNDLE = 2 * 1024 * 1024
@@ -91,6 +95,9 @@ class Setting:
         needed: the cluster's secrets that the machine needs besides, by its engine.
         diagnostics: remarks on what was assumed.
         reports: the machine reports to the operator's addresses.
+        takes_plan: the machine is set up by steps.
+        kubelet_configuration: its engine takes a configuration of the kubelet.
+        literal_events: the spec has literal commands, and asks for their events.
     """
 
     target: clusterpb.Target
@@ -98,11 +105,20 @@ class Setting:
     needed: tuple[secretpb.SecretDeclaration, ...] = ()
     diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()
     reports: bool = False
+    takes_plan: bool = True
+    kubelet_configuration: bool = True
+    literal_events: bool = False
 
     def key(self) -> tuple[bytes, ...]:
         """Give what tells the bundles of two settings apart; remarks do not."""
         parts = (self.target, *self.declared, *self.needed)
-        return (*(one.SerializeToString(deterministic=True) for one in parts), b"reports" if self.reports else b"")
+        flags = (
+            b"reports" if self.reports else b"",
+            b"plan" if self.takes_plan else b"intent",
+            b"arguments" * (not self.kubelet_configuration),
+            b"events" * self.literal_events,
+        )
+        return (*(one.SerializeToString(deterministic=True) for one in parts), *flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +126,7 @@ class Preparer:
     """All that a bootstrapper depends on.
 
     `store` None means that a request must carry the cluster's secrets, `addresses` None that the operator gives the
-    machine no addresses to report to.
+    machine no addresses to report to, `fetching` None that no machine may fetch its user data.
     """
 
     provisioners: Provisioners
@@ -122,6 +138,7 @@ class Preparer:
     clock: Callable[[], datetime] = utc_now
     render_timeout: float = RENDER_TIMEOUT
     addresses: AddressesOf | None = None
+    fetching: Fetching | None = None
     subjects: CheckedSubjects = field(default_factory=CheckedSubjects, repr=False)
 
     def chosen(self, subject: CheckedSubject) -> Candidate:
@@ -165,12 +182,29 @@ class Preparer:
         said = stated(subject.spec.target, subject.machine.target)
         takes_plan = candidate is None or candidate.takes_plan
         wanted = needed(subject, self.compiler.engines, takes_plan=takes_plan)
+        configurable = not takes_plan or self._takes_kubelet_configuration(subject)
         if candidate is None:
-            return Setting(said, needed=wanted)
+            return Setting(said, needed=wanted, kubelet_configuration=configurable)
         check_declarations(candidate.name, candidate.format)
         target, diagnostics = resolve(said, candidate.format)
         reports = candidate.takes_plan and self._reports(subject, target)
-        return Setting(target, tuple(candidate.format.secrets), wanted, tuple(diagnostics), reports=reports)
+        literal_events = (
+            candidate.takes_plan
+            and target.os_family == clusterpb.OS_FAMILY_LINUX
+            and asks_for_events(subject.spec)
+            and not self.policy.denies_reporting
+        )
+        return Setting(
+            target, tuple(candidate.format.secrets), wanted, tuple(diagnostics),
+            reports=reports, takes_plan=takes_plan, kubelet_configuration=configurable, literal_events=literal_events,
+        )  # fmt: skip
+
+    def _takes_kubelet_configuration(self, subject: CheckedSubject) -> bool:
+        """Return whether the engine of a machine with compliance profiles takes a configuration of the kubelet."""
+        if subject.compliance is None:
+            return True
+        engine = self.compiler.engines.choose(subject.spec.kubernetes, subject.cluster)
+        return KUBELET_CONFIGURATION in {support.id for support in engine.features}
 
     def _reports(self, subject: CheckedSubject, target: clusterpb.Target) -> bool:
         """Whether a machine reports to the operator's addresses: its spec says nothing of it, and it is able to."""
@@ -202,6 +236,7 @@ class Preparer:
         store: AnyStore | None = None,
     ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret], list[diagnosticpb.Diagnostic]]:
         """Give the same for all candidates of a setting."""
+        subject = as_seen_by(subject, setting.target, kubelet_configuration=setting.kubelet_configuration)
         declarations = [*setting.needed, *setting.declared]
         key = ClusterKey(subject.cluster.name, subject.cluster.namespace)
         settings = key_settings(subject.spec)
@@ -221,6 +256,8 @@ class Preparer:
 
         agent = self.artifacts.resolve(subject.spec.agent, setting.target)
         check_reporting(subject.spec.reporting, setting.target)
+        check_compliance(subject.spec.compliance, setting.target)
+        check_waivers(subject.spec.compliance, self.clock())
 
         addresses = self.addresses if setting.reports else None
 
@@ -235,6 +272,8 @@ class Preparer:
                 version=self.version,
                 agent=agent,
                 reporting=None if addresses is None else operators_reporting(),
+                takes_commands=setting.takes_plan,
+                literal_events=setting.literal_events,
             )
             self.policy.check_features(bundle)
             available = [*secrets, *theirs, *inline]

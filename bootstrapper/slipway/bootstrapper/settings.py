@@ -8,6 +8,7 @@ from pydantic_settings import NoDecode
 
 from slipway.bootstrapper.artifacts.settings import ArtifactSettings
 from slipway.bootstrapper.callers import namespaces_by_caller
+from slipway.bootstrapper.delivery.settings import DeliverySettings
 from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.provisioning.settings import VersionSettings
@@ -27,7 +28,7 @@ def _is_known(pattern: str) -> bool:
     return "ext.".startswith(start) or any(feature.startswith(start) for feature in feature_names())
 
 
-class BootstrapperSettings(ArtifactSettings, VersionSettings, ServerSettings):
+class BootstrapperSettings(ArtifactSettings, DeliverySettings, VersionSettings, ServerSettings):
     """How the bootstrapper serves. Lists are comma-separated."""
 
     credentials_dir: Path | None = None

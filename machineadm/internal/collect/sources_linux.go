@@ -26,7 +26,7 @@ var (
 		"realmd.service", "sssd.service",
 	}
 	paths = []string{
-		"var/lib/slipway/events.jsonl", "var/lib/slipway/state/*/*.failed", "run/slipway/log",
+		"var/lib/slipway/events.jsonl", "var/lib/slipway/evidence.json", "var/lib/slipway/state/*/*.failed", "run/slipway/log",
 		"var/log/cloud-init.log", "var/log/cloud-init-output.log", "run/cloud-init/status.json",
 		"run/cloud-init/result.json", "run/cloud-init/ds-identify.log", "etc/.ignition-result.json",
 		"var/log/pods/kube-system_*/*/*.log",

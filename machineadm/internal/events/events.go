@@ -25,6 +25,7 @@ const (
 	Failed    State = "FAILED"
 	Tolerated State = "TOLERATED"
 	Complete  State = "COMPLETE"
+	Observed  State = "OBSERVED"
 )
 
 // Reasons of a failure.
@@ -32,6 +33,14 @@ const (
 	CommandFailed   = "CommandFailed"
 	CommandTimedOut = "CommandTimedOut"
 	StateNotWritten = "StateNotWritten"
+)
+
+// What is observed.
+const (
+	KubeletHealthy             = "KubeletHealthy"
+	KubeletNotHealthy          = "KubeletNotHealthy"
+	ContainerRuntimeRunning    = "ContainerRuntimeRunning"
+	ContainerRuntimeNotRunning = "ContainerRuntimeNotRunning"
 )
 
 // Event is what the executor says; the log adds the rest.

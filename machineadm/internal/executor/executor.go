@@ -19,6 +19,8 @@ const (
 	exitTimedOut    = 124
 )
 
+const bootstrapPhase = "bootstrap"
+
 // The console may take so long for a line.
 const consolePatience = 9 * time.Second
 
@@ -46,6 +48,8 @@ type Host interface {
 	Keep(step plan.Step) error
 	// Report writes an event to the file of events and to the serial console; it gives its line.
 	Report(event events.Event) []byte
+	// Observe gives the reasons that are reported of the kubelet and of the container runtime, where the machine has them.
+	Observe() []string
 	// Record keeps a failure.
 	Record(step plan.Step, line []byte)
 	// Sentinel writes the success sentinel.
@@ -57,7 +61,12 @@ type Host interface {
 // Run executes what is not done yet; it gives the exit code.
 func Run(host Host, steps *plan.Plan, pause time.Duration) int {
 	result, bootstrapFailed := NotComplete, false
+	var booted *plan.Step // the last step of the phase that has just succeeded
 	for _, item := range steps.Items {
+		if booted != nil && (item.Sentinel || item.Step.Phase != bootstrapPhase) {
+			observe(host, booted)
+			booted = nil
+		}
 		if item.Sentinel {
 			if bootstrapFailed {
 				continue
@@ -78,11 +87,18 @@ func Run(host Host, steps *plan.Plan, pause time.Duration) int {
 			if !ready {
 				return NotComplete
 			}
+			if end.State == events.Failed || end.State == events.Tolerated {
+				observe(host, &step)
+				booted = nil
+			}
 			line := host.Report(end)
 			switch end.State {
 			case events.Rebooting:
 				return host.Reboot()
 			case events.Succeeded:
+				if step.Phase == bootstrapPhase {
+					booted = &step
+				}
 				continue
 			}
 			host.Record(step, line)
@@ -96,6 +112,13 @@ func Run(host Host, steps *plan.Plan, pause time.Duration) int {
 		}
 	}
 	return result
+}
+
+// observe reports the status of the kubelet and of the container runtime, by the step that has ended.
+func observe(host Host, step *plan.Step) {
+	for _, reason := range host.Observe() {
+		host.Report(events.Event{Step: step, State: events.Observed, Reason: reason})
+	}
 }
 
 // try runs a step with its retries; it gives what is reported of it, and says with false that the system goes down:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,8 @@ type script struct {
 	calls []string
 	codes []int
 	full  bool
+	// observed is what is reported of the kubelet and of the container runtime.
+	observed []string
 }
 
 func (s *script) call(name string, step plan.Step) { s.calls = append(s.calls, name+" "+step.ID) }
@@ -40,6 +43,8 @@ func (s *script) Report(event events.Event) []byte {
 	s.calls = append(s.calls, told)
 	return []byte(told)
 }
+
+func (s *script) Observe() []string { return s.observed }
 
 func (s *script) Record(step plan.Step, line []byte) {
 	s.calls = append(s.calls, fmt.Sprintf("record %s", line))
@@ -91,6 +96,37 @@ func TestOrder(t *testing.T) {
 	}
 	if Run(&script{}, &plan.Plan{Bundle: "b", Items: []plan.Item{{Step: plan.Step{ID: "a", Phase: "pre"}}}}, 0) != NotComplete {
 		t.Error("success without the place of the sentinel")
+	}
+}
+
+func TestStatus(t *testing.T) {
+	item := func(id, phase string) plan.Item { return plan.Item{Step: plan.Step{ID: id, Phase: phase}} }
+	items := []plan.Item{item("a", "pre"), item("b", "bootstrap"), item("c", "bootstrap"), item("d", "post"), {Sentinel: true}}
+	const healthy, down = "OBSERVED 0 KubeletHealthy", "OBSERVED 0 KubeletNotHealthy"
+	for _, row := range []struct {
+		says     string
+		host     script
+		items    []plan.Item
+		reported []string
+	}{
+		{"behind the last step of the phase", script{observed: []string{healthy[11:]}}, items,
+			[]string{started, succeeded, started, succeeded, started, succeeded, healthy, started, succeeded, complete}},
+		{"before success", script{observed: []string{healthy[11:]}}, []plan.Item{items[1], items[4]},
+			[]string{started, succeeded, healthy, complete}},
+		{"before a failure, once", script{codes: []int{0, 0, 3}, observed: []string{down[11:]}}, items,
+			[]string{started, succeeded, started, succeeded, started, down, "FAILED 3 CommandFailed"}},
+		{"nothing where there is none", script{}, []plan.Item{items[1], items[4]}, []string{started, succeeded, complete}},
+	} {
+		Run(&row.host, &plan.Plan{Bundle: "b", Items: row.items}, 0)
+		var reported []string
+		for _, call := range row.host.calls {
+			if strings.ToUpper(call[:2]) == call[:2] {
+				reported = append(reported, call)
+			}
+		}
+		if !slices.Equal(reported, row.reported) {
+			t.Errorf("%s: %q", row.says, reported)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import click
 from slipway.cli.artifacts_command import artifacts
 from slipway.cli.bundle_command import bundle
 from slipway.cli.completion_command import completion
+from slipway.cli.compliance_command import compliance
 from slipway.cli.conformance_command import conformance
 from slipway.cli.diagnose_command import diagnose
 from slipway.cli.diff_command import diff
@@ -60,6 +61,6 @@ def cli() -> None:
 
 for command in (
     render, explain, validate, import_, diff, bundle, size, provisioners, provisioner, conformance, artifacts, release,
-    directory, up, diagnose, status, logs, report_url, completion,
+    directory, up, diagnose, status, logs, compliance, report_url, completion,
 ):  # fmt: skip
     cli.add_command(command)

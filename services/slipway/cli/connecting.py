@@ -14,6 +14,7 @@ from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
 from slipway.bootstrapper.credentials.generation import SecretFactory
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.credentials.store import CredentialStore
+from slipway.bootstrapper.delivery.settings import DeliverySettings
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.provisioning.settings import VersionSettings
 from slipway.cli.backend import MYSELF, Backend, EmbeddedBackend
@@ -55,12 +56,14 @@ def _embedded(connection: Connection, *, dry: bool) -> Backend:
     store = PlaceholderStore() if dry else credential_store(connection)
     with _environment("SLIPWAY_ARTIFACT_..."):
         artifacts = ArtifactSettings().artifacts()
+    with _environment("SLIPWAY_FETCH_INFRASTRUCTURES, SLIPWAY_PAYLOAD_..."):
+        fetching = DeliverySettings().fetching()
     with _environment("SLIPWAY_PROVISIONER_VERSIONS"):
         versions = VersionSettings().versions()
     policy = Policy(secrets_for=frozenset({MYSELF}), versions=versions)
     try:
         bootstrapper = embedded_bootstrapper(
-            store=store, policy=policy, profiles=connection.profiles, artifacts=artifacts
+            store=store, policy=policy, profiles=connection.profiles, artifacts=artifacts, fetching=fetching
         )
         return EmbeddedBackend(bootstrapper)
     except ValueError as error:

@@ -8,8 +8,11 @@ from typing import Any
 
 import click
 
+from slipway.bootstrapper.assembly.layers import Layers
+from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.assembly.secrets import INLINE
 from slipway.bootstrapper.assembly.subject import check
+from slipway.bootstrapper.compliance.names import DOCUMENT, origin_of_controls
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.placeholders import PLACEHOLDER, user_placeholders
 from slipway.cli.exit_codes import FAILED
@@ -20,7 +23,7 @@ from slipway.cli.options import file_options, files_from, inputs_from, output_op
 from slipway.cli.output import emit, note, say, show, table
 from slipway.cli.remarks import note_error, note_files
 from slipway.contract.errors import SlipwayError
-from slipway.contract.items import items
+from slipway.contract.items import items, within
 from slipway.contract.yaml_encode import encode
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -95,51 +98,78 @@ async def _machines(loaded: Loaded, invented: bytes | None) -> dict[str, Compara
     for question in loaded.questions:
         secrets = user_placeholders(question.subject.spec)
         try:
-            bundle, available, _ = await bootstrapper.neutral(check(question.subject), None, secrets)
+            subject = check(question.subject)
+            bundle, available, _ = await bootstrapper.neutral(subject, None, secrets)
         except SlipwayError as error:
             note_error(loaded, question, error, kind="invalid")
             refused = True
             continue
         inline = (entry for entry in available if entry.name == INLINE)
         written = (secret for secret in question.secrets.secrets if secret.value != invented)
-        machines[question.name] = Comparable(bundle, known_values([*inline, *written]))
+        controls = dict(_controls(bundle, subject.layers))
+        machines[question.name] = Comparable(bundle, known_values([*inline, *written]), controls)
     if refused:
         sys.exit(FAILED)
     return machines
 
 
+def _controls(bundle: bundlepb.BootstrapBundle, layers: Layers) -> Iterator[tuple[str, str]]:
+    """Give the controls that ask for each item, or for a part of it, by the item's field path."""
+    for item in items(bundle):
+        if item.message.origin.document == DOCUMENT:
+            yield item.path, describe(item.message.origin)
+            continue
+        path = item.path.removeprefix("intent.")
+        by_path = [*layers.controls.items(), *layers.shared.items()]
+        names = [name for place, controls in by_path if within(place, path) for name in controls]
+        if names:
+            yield item.path, describe(origin_of_controls(names))
+
+
 def compare(old: dict[str, Comparable], new: dict[str, Comparable]) -> Iterator[tuple[str, str, str, list[str]]]:
     """Give each change: machine, "added", "removed", "changed" or "changed (secret)", what, and the fields that differ.
 
-    "changed (secret)" is said of what differs in nothing but the values of secrets.
+    "changed (secret)" is said of what differs in nothing but the values of secrets. What controls of compliance
+    profiles ask for has them behind the fields.
     """
     for machine in sorted(old.keys() | new.keys()):
         if machine not in new or machine not in old:
             yield machine, "removed" if machine not in new else "added", "the machine", []
             continue
-        before, after = (dict(_parts(entry)) for entry in digested(old[machine], new[machine], by_value=True))
-        masked = [dict(_parts(entry)) for entry in digested(old[machine], new[machine], by_value=False)]
+        before, after = (_trees(entry) for entry in digested(old[machine], new[machine], by_value=True))
+        controls = [
+            {what: text for what, _, path in _parts(entry.bundle) if (text := entry.controls.get(path))}
+            for entry in (old[machine], new[machine])
+        ]
+        masked = [_trees(entry) for entry in digested(old[machine], new[machine], by_value=False)]
         for what in sorted(before.keys() | after.keys()):
+            side = controls[1] if what in after else controls[0]
+            by = [side[what]] if what in side else []
             if what not in after or what not in before:
-                yield machine, "removed" if what not in after else "added", what, []
+                yield machine, "removed" if what not in after else "added", what, by
             elif before[what] != after[what]:
                 change = "changed" if masked[0].get(what) != masked[1].get(what) else "changed (secret)"
-                yield machine, change, what, _fields(before[what], after[what])
+                yield machine, change, what, [*_fields(before[what], after[what]), *by]
 
 
-def _parts(bundle: bundlepb.BootstrapBundle) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the items of a bundle by a name that does not depend on their place in a list."""
+def _trees(bundle: bundlepb.BootstrapBundle) -> dict[str, dict[str, Any]]:
+    return {what: tree for what, tree, _ in _parts(bundle)}
+
+
+def _parts(bundle: bundlepb.BootstrapBundle) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Give the items of a bundle by a name that does not depend on their place in a list, with their field paths."""
     seen: dict[str, int] = {}
     for item in items(bundle):
         tree = encode(item.message)
         key = next((str(tree[name]) for name in _KEYS if isinstance(tree.get(name), str)), "")
         what = f"{item.feature or item.path.removeprefix('intent.')} {key}".strip()
         seen[what] = seen.get(what, 0) + 1
-        yield what if seen[what] == 1 else f"{what} #{seen[what]}", tree
-    yield "cluster", {name: value for name, value in encode(bundle.cluster).items() if name != "kubernetesVersion"}
-    yield "kubernetes version", {"version": bundle.intent.kubernetes_version}
+        yield what if seen[what] == 1 else f"{what} #{seen[what]}", tree, item.path
+    cluster = {name: value for name, value in encode(bundle.cluster).items() if name != "kubernetesVersion"}
+    yield "cluster", cluster, ""
+    yield "kubernetes version", {"version": bundle.intent.kubernetes_version}, ""
     rest = encode(bundle.intent.kubernetes)
-    yield "kubernetes.images", {"images": rest.get("images")}
+    yield "kubernetes.images", {"images": rest.get("images")}, ""
 
 
 def _fields(before: dict[str, Any], after: dict[str, Any]) -> list[str]:

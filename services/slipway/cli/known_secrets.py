@@ -24,10 +24,12 @@ class Comparable:
     Attributes:
         bundle: its neutral bundle.
         known: digests of the secrets whose values are at hand.
+        controls: the controls of compliance profiles that ask for an item, by the item's field path.
     """
 
     bundle: bundlepb.BootstrapBundle = field(repr=False)
     known: Mapping[Place, str] = field(repr=False)
+    controls: Mapping[str, str] = field(default_factory=dict)
 
     def unknown(self) -> set[Place]:
         """Give what is referred to without its value being at hand."""

@@ -10,6 +10,8 @@ import click
 from rich.text import Text
 
 from slipway.bootstrapper.assembly.paths import describe
+from slipway.bootstrapper.delivery.fetching import is_fetched
+from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.placeholders import user_placeholders
 from slipway.bootstrapper.target import stated
@@ -94,6 +96,8 @@ async def _sizes(loaded: Loaded, connection: Connection, provisioner: str) -> li
                     accept_attachments=True,
                     max_user_data_bytes=_NO_LIMIT,
                 )
+                # The table is about the user data as such, which have no limit where machines fetch them.
+                request.subject.spec.ClearField("delivery")
                 if name:
                     request.subject.spec.provisioner.Clear()
                     request.subject.spec.provisioner.name = name
@@ -127,6 +131,7 @@ def _tree(
         "machine": question.name,
         "provisioner": answer.provisioner.name,
         "format": answer.format,
+        "delivery": "Fetch" if is_fetched(subject.spec) else "Inline",
         "raw_bytes": answer.size.raw_bytes,
         "gzip_bytes": answer.size.gzip_bytes,
         "items": [
@@ -155,6 +160,8 @@ def _info(
 def _show(tree: dict[str, Any]) -> None:
     head = f"{tree['machine']} by {tree['provisioner']} ({tree['format']}): {tree['raw_bytes']} bytes"
     show(Text(f"{head}, {tree['gzip_bytes']} after gzip", style="bold"))
+    if tree["delivery"] == "Fetch":
+        say(f"delivery: Fetch, as spec.delivery.mode asks: the user data is a stub of at most {MOST_BYTES} bytes")
     show(table("what it is made of, in bytes of the bundle", ["bytes", "item"], _largest(tree["items"])))
     fits = [
         [name, str(fit["limit"]), str(fit["raw"]), "" if fit["gzip"] is None else str(fit["gzip"]), str(fit["fits"])]

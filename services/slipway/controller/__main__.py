@@ -91,6 +91,18 @@ from slipway.rpc.lifecycle import run
 @click.option(
     "--callers", metavar="IDS", help="SPIFFE ids that may call. Default: clients, controllers, infrastructure."
 )
+@click.option(
+    "--payload-store",
+    metavar="URL",
+    help="Store there what machines fetch, where the node gateway has its --store: file:///FOLDER, s3://BUCKET/PREFIX, "
+    "gs://..., az://...",
+)
+@click.option(
+    "--payload-presigned/--no-payload-presigned",
+    default=None,
+    help="Machines fetch from that bucket itself, by addresses that are signed for 25 hours; s3:// only. Default: from "
+    "the node gateway.",
+)
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
     """Serve the controller: data Secrets for the Machines of Cluster API."""
     settings = ControllerSettings.load(server_flags, **own_flags)

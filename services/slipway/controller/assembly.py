@@ -13,14 +13,16 @@ from slipway.controller.metrics import Metrics
 from slipway.controller.opt_in.decision import decide_opted_in
 from slipway.controller.opt_in.questions import KubeadmQuestions
 from slipway.controller.opt_in.reporter import OptedInReporter
+from slipway.controller.payloads import Payloads
 from slipway.controller.question import NativeQuestions
-from slipway.controller.reconciler import Reconciler, Timeouts
+from slipway.controller.reconciler import Reconciler
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.report_sources import ReportSource
 from slipway.controller.report_watch import ReportServer, ReportWatch
 from slipway.controller.secret_reader import SecretReader
+from slipway.controller.timeouts import Timeouts
 from slipway.controller.watches import Watches
 from slipway.controller.workload import Connect, Connected, Workloads
 from slipway.controller.workload_reports import WorkloadReports
@@ -85,6 +87,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     reports: ReportAddresses | None = None,
     report_server: ReportServer | None = None,
     workload_reports: bool = False,
+    payloads: Payloads | None = None,
 ) -> Assembled:
     """Put a controller together.
 
@@ -101,6 +104,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         reports: gives machines addresses to report to.
         report_server: where reports are followed.
         workload_reports: reports are read in workload clusters, of the machines that report there.
+        payloads: stores user data that machines fetch.
     """
     calls = objects or api
     watches = Watches.of(api, namespaces=namespaces, watch_filter=watch_filter)
@@ -108,7 +112,9 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     watches.secret_gone = lambda key: reader.forget(*key)
     workloads = Workloads(reader, dial or connect_to(Destinations()))
     native = _reconciler(calls, bootstrapper, watches, workloads, timeouts or Timeouts())
-    native = replace(native, renderer=replace(native.renderer, reports=reports))
+    native = replace(native, renderer=replace(native.renderer, reports=reports, payloads=payloads))
+    if payloads is not None:
+        watches.payload_gone = payloads.forget
     sources: list[ReportSource] = []
     if report_server is not None:
         sources.append(ReportWatch(report_server, watches.namespaces))

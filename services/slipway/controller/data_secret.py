@@ -17,6 +17,11 @@ TYPE = "cluster.x-k8s.io/secret"
 LIMIT_BYTES = 1024 * 1024
 _YES = "true"
 _PREFIX = "bootstrap.slipway.dev/"
+PAYLOAD = f"{_PREFIX}payload"
+"""Annotation with the address of the payload. The address alone opens nothing: the gateway asks for the ticket."""
+
+NODE_SEEN = f"{_PREFIX}node-seen"
+"""Annotation with the time at which the controller first saw the machine's node, while there is a payload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,7 @@ class Record:
         engine: what the machine is bootstrapped by: the engine that made its plan, or what its format has in itself;
             "" where it is not known.
         no_room: the machine was to get addresses to report to, and its user data had no room for them.
+        payload: where the machine fetches its user data, as long as they are kept there; "" for inline ones.
     """
 
     generation: int
@@ -47,11 +53,12 @@ class Record:
     token: bool
     engine: str
     no_room: bool = False
+    payload: str = ""
 
     @classmethod
     def of_answer(  # noqa: PLR0913  # keyword-only facts of a render
         cls, answer: bootstrappb.GetUserDataResponse, *, generation: int, rotation: int, role: str, token: bool,
-        engine: str, no_room: bool,
+        engine: str, no_room: bool, payload: str = "",
     ) -> Self:  # fmt: skip
         """Describe a render."""
         return cls(
@@ -66,6 +73,7 @@ class Record:
             token=token,
             engine=engine,
             no_room=no_room,
+            payload=payload,
         )
 
     @classmethod
@@ -86,6 +94,7 @@ class Record:
                 token=own["token"] == _YES,
                 engine=own.get("engine", ""),
                 no_room=own.get("no-room-for-address") == _YES,
+                payload=own.get("payload", ""),
             )
         except (KeyError, ValueError):
             return None
@@ -104,6 +113,7 @@ class Record:
             f"{_PREFIX}token": _YES if self.token else "false",
             f"{_PREFIX}engine": self.engine,
             **({f"{_PREFIX}no-room-for-address": _YES} if self.no_room else {}),
+            **({PAYLOAD: self.payload} if self.payload else {}),
         }
 
 

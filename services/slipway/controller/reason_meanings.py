@@ -220,4 +220,26 @@ MEANINGS: dict[Reason, Meaning] = {
         "and Slipway knows no such name; it has no effect. The machine is provisioned without it.",
         "Write the name that the event proposes in the template that the config is made from, or remove it.",
     ),
+    Reason.DELIVERY_REFUSED: Meaning(
+        "The spec has delivery.mode Fetch, and a machine of this kind cannot fetch its user data: the machines of a "
+        "MachinePool share them, and some infrastructure providers change them on their way.",
+        "Leave delivery out, or use Machines in place of the pool.",
+    ),
+    Reason.PAYLOAD_STORE_UNAVAILABLE: Meaning(
+        "The store of payloads failed, so no machine can fetch its user data from it.",
+        "Check --payload-store and its credentials. The controller tries again.",
+        waits=True,
+    ),
+    Reason.PAYLOAD_ELSEWHERE: Meaning(
+        "The user data is a stub that fetches from another address than this controller's, as after a move, and no "
+        "node has joined: the payload may not be there any more.",
+        "Set --payload-url-base to the address of before, where its store still has the payload. Else delete the "
+        "Machine, so that a new one gets user data from here.",
+    ),
+    Reason.PAYLOAD_FETCHED_AGAIN: Meaning(
+        "A Warning event: the payload of a machine was fetched more than once. The machine itself does so when it is "
+        "set up anew; else another program has its user data.",
+        "Compare the addresses in the message with the machine's own. Where they differ, delete the Machine, and for "
+        "one of the control plane replace the keys of the cluster.",
+    ),
 }

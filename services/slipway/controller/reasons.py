@@ -52,3 +52,7 @@ class Reason(StrEnum):
     BOOTSTRAP_FAILED = "BootstrapFailed"
     NO_ROOM_FOR_ADDRESS = "NoRoomInUserData"
     METADATA_UNKNOWN = "MetadataUnknown"
+    DELIVERY_REFUSED = "DeliveryRefused"
+    PAYLOAD_STORE_UNAVAILABLE = "PayloadStoreUnavailable"
+    PAYLOAD_ELSEWHERE = "PayloadElsewhere"
+    PAYLOAD_FETCHED_AGAIN = "PayloadFetchedAgain"

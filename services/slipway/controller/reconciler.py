@@ -1,11 +1,11 @@
 """Brings one config to where it should be: decides from facts, and does what was decided.
 
 The order of writes is such that a controller that is killed between any two of them, and one that takes over, come to
-the same result: lock, secrets of the cluster, token in the cluster, data Secret, status.
+the same result: lock, secrets of the cluster, token in the cluster, payload where there is one, data Secret, status.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -22,11 +22,13 @@ from slipway.controller.halt import Halt, of_api
 from slipway.controller.init_lock import InitLock
 from slipway.controller.join_token import JoinToken
 from slipway.controller.metrics import Metrics
+from slipway.controller.payload_keeper import PayloadKeeper
 from slipway.controller.reason_meanings import MEANINGS
 from slipway.controller.reasons import Reason
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_address_condition import NO_ROOM
+from slipway.controller.timeouts import Timeouts
 from slipway.controller.work_budget import REQUEUE_SECONDS, BudgetExceeded
 from slipway.controller.workload import Workloads
 from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure
@@ -36,26 +38,6 @@ from slipway.rpc.spans import span
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 _log = structlog.get_logger("slipway.controller")
-
-
-@dataclass(frozen=True, slots=True)
-class Timeouts:
-    """Timeouts and intervals.
-
-    Attributes:
-        token_ttl: how long a bootstrap token is accepted after it was last refreshed.
-        give_up: age of a data Secret at which its token is refreshed no longer.
-        quiet_seconds: how long the controller waits before the status reports it.
-    """
-
-    token_ttl: timedelta = timedelta(minutes=15)
-    give_up: timedelta = timedelta(hours=24)
-    quiet_seconds: float = 5.0
-
-    @property
-    def requeue_after(self) -> float:
-        """Seconds after which a config is requeued whose token is in use."""
-        return self.token_ttl.total_seconds() / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +63,7 @@ class Reconciler:
     workloads: Workloads
     clock: Callable[[], datetime]
     metrics: Metrics
-    timeouts: Timeouts = Timeouts()
+    timeouts: Timeouts = field(default_factory=Timeouts)
     decide: Callable[[Facts], Decision] = decide
 
     async def reconcile(self, facts: Facts, *, waited: Callable[[str], float]) -> Next:
@@ -137,6 +119,10 @@ class Reconciler:
             raise
         if rendered.token:
             await self._ensure_token(cluster, rendered.token)
+        payload = rendered.payload
+        if payload is not None and self.renderer.payloads is not None:
+            with span("store payload"):
+                await self.renderer.payloads.store(payload)
         record = Record.of_answer(
             rendered.answer,
             generation=facts.generation,
@@ -145,6 +131,7 @@ class Reconciler:
             token=rendered.token is not None,
             engine=rendered.engine,
             no_room=rendered.no_room,
+            payload="" if payload is None else payload.url,
         )
         body = secret_object(
             facts,
@@ -183,8 +170,24 @@ class Reconciler:
             controller = next((owner for owner in _owners(secret) if owner.get("controller")), {})
             if controller.get("uid") != facts.uid:
                 raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {facts.name} exists and has another owner") from None
+            await self._drop_payload(body, kept=secret)
+
+    async def _drop_payload(self, body: Json, *, kept: Json) -> None:
+        """Delete the payload of a Secret that was not written, since another process had written one before."""
+        made, stored = Record.of_secret(body), Record.of_secret(kept)
+        is_other = made is not None and made.payload and (stored is None or stored.payload != made.payload)
+        if made is not None and is_other and self.renderer.payloads is not None:
+            await self.renderer.payloads.delete(made.payload)
 
     async def _refresh(self, facts: Facts, decision: Refresh) -> Next:
+        keeper = PayloadKeeper(self.objects, self.renderer.payloads, self.clock, self.timeouts, self.reporter)
+        keeper.check(facts, decision.record)
+        following = await self._refresh_token(facts, decision)
+        after = await keeper.keep(facts, decision.record)
+        times = [seconds for seconds in (following.after, after) if seconds is not None]
+        return replace(following, after=min(times) if times else None)
+
+    async def _refresh_token(self, facts: Facts, decision: Refresh) -> Next:
         owner, cluster = facts.owner, facts.cluster
         if owner is None or cluster is None:
             raise AssertionError("decided before")

@@ -8,6 +8,7 @@ from secrets import token_bytes
 import structlog
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.delivery.fetching import Fetching, Payload, is_fetched
 from slipway.bootstrapper.engines.join_tokens import TokenRequest
 from slipway.contract.errors import SlipwayError, UserDataTooLarge
 from slipway.contract.source_position import SourceError
@@ -20,6 +21,7 @@ from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt, of_contract, of_source
 from slipway.controller.join_token import JoinToken
 from slipway.controller.owner import Owner
+from slipway.controller.payloads import Payloads
 from slipway.controller.question import Questions
 from slipway.controller.reasons import Reason
 from slipway.controller.report_addresses import ReportAddresses
@@ -44,17 +46,22 @@ class Rendered:
 
     `token` is None where the controller has none to make. `engine` is what the machine is bootstrapped by, "" where it
     is not known. `no_room`: the user data are without the addresses of reports, because they would be too large.
+    `payload` is what the machine fetches where the user data are a stub.
     """
 
     answer: bootstrappb.GetUserDataResponse
     token: JoinToken | None
     engine: str
     no_room: bool
+    payload: Payload | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Renderer:
-    """Makes user data by the bootstrapper's own code; `reports` gives machines addresses to report to."""
+    """Makes user data by the bootstrapper's own code.
+
+    `reports` gives machines addresses to report to, `payloads` stores user data that machines fetch.
+    """
 
     objects: Objects
     reader: SecretReader
@@ -64,6 +71,7 @@ class Renderer:
     engines: Engines
     workloads: Workloads
     reports: ReportAddresses | None = None
+    payloads: Payloads | None = None
     secrets: WorkBudget = field(default_factory=lambda: WorkBudget(SECRET_BYTES))
 
     async def render(self, facts: Facts, decision: Render) -> Rendered:
@@ -112,10 +120,30 @@ class Renderer:
             token_secret=token.secret,
         )
         request = bootstrappb.GetUserDataRequest(subject=question.subject, credentials=question.material)
+        bootstrapper = replace(self.bootstrapper, store=store)
+        if is_fetched(question.subject.spec):
+            fetching = await self._fetching(facts, owner, cluster, rotation=decision.rotation)
+            bootstrapper = replace(bootstrapper, fetching=fetching)
         with self.secrets.hold(question.material.ByteSize()):
-            answer, no_room = await self._answer(facts, owner, replace(self.bootstrapper, store=store), request)
+            (answer, payload), no_room = await self._answer(facts, owner, bootstrapper, request)
         self._check(facts, owner, answer)
-        return Rendered(answer, token if needed and token.is_made_here else None, engine, no_room)
+        return Rendered(answer, token if needed and token.is_made_here else None, engine, no_room, payload)
+
+    async def _fetching(self, facts: Facts, owner: Owner, cluster: ClusterObject, *, rotation: int) -> Fetching | None:
+        """Give what the operator allows a machine that is to fetch its user data; None where that is nothing.
+
+        Raises:
+            Halt: machines of this kind cannot.
+        """
+        if owner.is_pool:
+            why = "the machines of a MachinePool share their user data, and a payload is for one machine"
+            raise Halt(Reason.DELIVERY_REFUSED, f"delivery.mode is Fetch, and {why}")
+        why = wraps(owner.infrastructure_kind, facts.config["metadata"].get("annotations") or {})
+        if why:
+            raise Halt(Reason.DELIVERY_REFUSED, f"delivery.mode is Fetch, and {why}")
+        if self.payloads is None:
+            return None
+        return self.payloads.fetching_of(await self._seed(cluster), config_uid=facts.uid, rotation=rotation)
 
     async def _text(self, cluster: ClusterObject, token: JoinToken) -> str:
         """Give the token of a machine that joins, as its user data have it.
@@ -132,17 +160,20 @@ class Renderer:
 
     async def _answer(
         self, facts: Facts, owner: Owner, bootstrapper: Bootstrapper, request: bootstrappb.GetUserDataRequest
-    ) -> tuple[bootstrappb.GetUserDataResponse, bool]:
-        """Ask for the user data, and whether they lack the addresses of reports because these had no room."""
+    ) -> tuple[tuple[bootstrappb.GetUserDataResponse, Payload | None], bool]:
+        """Ask for the user data, their payload where they are a stub, and whether they lack addresses of reports.
+
+        They lack them where these have no room.
+        """
         addresses = None if self.reports is None else self.reports.of(facts.namespace, owner)
         if addresses is not None:
             try:
-                return await replace(bootstrapper, addresses=addresses).user_data(request), False
+                return await replace(bootstrapper, addresses=addresses).delivered(request), False
             except UserDataTooLarge:
-                answer = await bootstrapper.user_data(request)
+                delivered = await bootstrapper.delivered(request)
                 _log.warning("no room for addresses of reports", config=f"{facts.namespace}/{facts.name}")
-                return answer, True
-        return await bootstrapper.user_data(request), False
+                return delivered, True
+        return await bootstrapper.delivered(request), False
 
     def _check(self, facts: Facts, owner: Owner, answer: bootstrappb.GetUserDataResponse) -> None:
         size = len(answer.user_data) + len(answer.secret_format)

@@ -44,6 +44,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
     webhook = _webhook(settings)
     reports = settings.report_addresses(utc_now)
     report_server = settings.report_server()
+    payloads = settings.payloads()
     callers = Callers(settings.allowed_callers)
     channels = ChannelPool.of(settings)
     directory = ProvisionerDirectory(channels, settings.registry_address) if settings.registry_address else None
@@ -67,6 +68,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
         reports=reports,
         report_server=report_server,
         workload_reports=settings.workload_reports,
+        payloads=payloads,
     )
     controller = assembled.controller
     work = LeaderWork(
@@ -102,6 +104,8 @@ async def serve_controller(settings: ControllerSettings) -> None:
             await webhook.stop()
         if report_server is not None:
             await report_server.channels.close()
+        if payloads is not None:
+            await payloads.close()
         for resource in (connection, urgent, channels):
             await resource.close()
     work.check()

@@ -11,13 +11,15 @@ from pydantic_settings import NoDecode
 
 from slipway.bootstrapper.callers import namespaces_by_caller
 from slipway.contract.grammars import grammars
-from slipway.controller.reconciler import Timeouts
+from slipway.controller.payloads import Payloads
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.report_watch import ReportServer
+from slipway.controller.timeouts import Timeouts
 from slipway.embedded.settings import EmbeddedSettings
 from slipway.kubernetes_api.access_reviews import AUDIENCE
 from slipway.kubernetes_api.destinations import Destinations
 from slipway.reports.capability import Capabilities, KeyFileInvalid
+from slipway.reports.objects import Objects
 from slipway.rpc.addresses import is_endpoint, is_loopback
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.tls import CertificateFiles
@@ -47,6 +49,8 @@ class ControllerSettings(EmbeddedSettings):
     reports_tls_cert_dir: Path | None = None
     reports_token_file: Path | None = None
     workload_reports: bool = False
+    payload_store: str | None = Field(default=None, pattern=r"^(file:///|s3://|gs://|az://)[^\s]+$")
+    payload_presigned: bool = False
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
 
     @field_validator("namespaces", "machine_readers", "token_audiences", "workload_servers", mode="before")
@@ -101,6 +105,32 @@ class ControllerSettings(EmbeddedSettings):
         if (self.report_url_base is None) != (self.report_key_file is None):
             raise ValueError("--report-url-base and --report-key-file go together: an address is signed by the key")
         return self
+
+    @model_validator(mode="after")
+    def _payloads_have_a_store(self) -> Self:
+        if bool(self.fetch_infrastructures) != (self.payload_store is not None):
+            raise ValueError("--fetch-infrastructures and --payload-store go together: what is fetched is stored there")
+        if self.payload_presigned and not (self.payload_store or "").startswith("s3://"):
+            raise ValueError("--payload-presigned needs a --payload-store of s3://")
+        return self
+
+    def payloads(self) -> Payloads | None:
+        """Give what stores user data that machines fetch; None where none may.
+
+        Raises:
+            click.UsageError: the store cannot be opened, or cannot sign addresses as it should.
+        """
+        fetching = self.fetching()
+        if fetching is None or self.payload_store is None:
+            return None
+        try:
+            objects = Objects.of(self.payload_store, "--payload-store")
+            payloads = Payloads(objects, fetching, presigned=self.payload_presigned)
+            if payloads.presigned:
+                payloads.check_presigned()
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        return payloads
 
     def report_addresses(self, clock: Callable[[], datetime]) -> ReportAddresses | None:
         """Give what makes addresses of reports; None where the operator has configured no gateway.

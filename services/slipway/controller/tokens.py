@@ -4,6 +4,7 @@ A controller that was killed between any two writes comes to the same token agai
 the token in its cluster always go together, and no token stands in a spec.
 """
 
+import base64
 import hashlib
 import hmac
 import string
@@ -14,6 +15,7 @@ SEED_BYTES = 32
 _ALPHABET = string.ascii_lowercase + string.digits
 _UNBIASED = 256 - 256 % len(_ALPHABET)
 _ID, _SECRET = 6, 16
+_TICKET_BYTES = 32
 
 
 def derived_token(seed: bytes, *, config_uid: str, rotation: int) -> str:
@@ -22,6 +24,12 @@ def derived_token(seed: bytes, *, config_uid: str, rotation: int) -> str:
     characters = (_ALPHABET[byte % len(_ALPHABET)] for byte in drawn if byte < _UNBIASED)
     text = "".join(islice(characters, _ID + _SECRET))
     return f"{text[:_ID]}.{text[_ID:]}"
+
+
+def derived_ticket(seed: bytes, *, config_uid: str, rotation: int, digest: str) -> str:
+    """Give the ticket for the payload of a config that has a SHA-256: 43 characters of base64 for URLs."""
+    drawn = bytes(islice(_bytes(seed, f"payload-ticket\0{config_uid}\0{rotation}\0{digest}"), _TICKET_BYTES))
+    return base64.urlsafe_b64encode(drawn).decode().rstrip("=")
 
 
 def _bytes(seed: bytes, purpose: str) -> Iterator[int]:

@@ -59,6 +59,7 @@ class Watches:
     gone: Callable[[Json], None] = lambda _: None
     cluster_gone: Callable[[Key], None] = lambda _: None
     secret_gone: Callable[[Key], None] = lambda _: None
+    payload_gone: Callable[[str], None] = lambda _: None
     report_of: Callable[[str, str, str], MachineReport | None] = lambda _namespace, _cluster, _machine: None
     halted: dict[Key, str] = field(default_factory=dict)
     _dependents: dict[tuple[str, Place], set[Key]] = field(default_factory=dict)
@@ -239,6 +240,7 @@ class Watches:
         namespace, name = _key(secret)
         if new is None:
             self.secret_gone((namespace, name))
+            self._release_payload(secret)
         for key in list(self._dependents.get((namespace, ("Secret", name)), ())):
             if key in self.halted:
                 self.changed(key)
@@ -252,6 +254,15 @@ class Watches:
         cluster = (secret["metadata"].get("labels") or {}).get(CLUSTER_LABEL)
         if cluster:
             self._look_at_halted(namespace, cluster)
+
+    def _release_payload(self, secret: Json) -> None:
+        """Release the payload of a data Secret that is gone. One that moves with its Cluster, paused then, stays."""
+        record = Record.of_secret(secret)
+        cluster = self.clusters.get(
+            secret["metadata"]["namespace"], (secret["metadata"].get("labels") or {}).get(CLUSTER_LABEL) or ""
+        )
+        if record is not None and record.payload and cluster is not None and not ClusterObject(cluster).paused:
+            self.payload_gone(record.payload)
 
     def _on_config_map(self, old: Json | None, new: Json | None) -> None:
         config_map = new if new is not None else old

@@ -97,18 +97,28 @@ def _timeline(bundle_id: str, events: list[Event]) -> Timeline:
 
 
 def step_runs(timeline: Timeline) -> list[StepRun]:
-    """Give what a person reads: one entry for each run of a step, by its start, and one for the end."""
+    """Give what a person reads: one entry for each run of a step, by its start, and one for the end.
+
+    What was observed at the end of a run has its own entry behind it.
+    """
     runs: list[StepRun] = []
     begun: list[Event] = []
+    observed: list[StepRun] = []
     for event in timeline.events:
+        if event.message.state == reportpb.EVENT_STATE_OBSERVED:
+            observed.append(_run([event]))
+            continue
         if begun and event.message.step != begun[0].message.step:
             runs.append(_run(begun))
             begun = []
+        if not begun:
+            runs += observed
+            observed = []
         begun.append(event)
         if event.message.state not in _BEGINS:
-            runs.append(_run(begun))
-            begun = []
-    return [*runs, _run(begun)] if begun else runs
+            runs += [_run(begun), *observed]
+            begun, observed = [], []
+    return [*runs, *([_run(begun)] if begun else []), *observed]
 
 
 def phase_seconds(timeline: Timeline) -> dict[str, float]:

@@ -6,6 +6,7 @@ from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.compilation.compiler import Compiler
 from slipway.bootstrapper.credentials.store import CredentialStore
+from slipway.bootstrapper.delivery.fetching import Fetching
 from slipway.bootstrapper.engines.table import installed_engines
 from slipway.bootstrapper.engines.third_party import log_unusable
 from slipway.bootstrapper.lowering.table import all_passes
@@ -48,6 +49,7 @@ def bootstrapper_of(
         store=store,
         policy=settings.policy(),
         artifacts=settings.artifacts(),
+        fetching=settings.fetching(),
         render_timeout=settings.render_timeout_seconds,
     )
 
@@ -58,6 +60,7 @@ def embedded_bootstrapper(
     policy: Policy | None = None,
     profiles: Path | None = None,
     artifacts: Artifacts | None = None,
+    fetching: Fetching | None = None,
 ) -> Bootstrapper:
     """Return a bootstrapper with everything in this process."""
     return Bootstrapper(
@@ -67,4 +70,5 @@ def embedded_bootstrapper(
         store=store,
         policy=policy or Policy(),
         artifacts=artifacts or Artifacts(),
+        fetching=fetching,
     )

@@ -22,6 +22,11 @@ from slipway.rpc.lifecycle import run
 @click.option("--connections", type=int, help="Connections at a time. Default: 1024.")
 @click.option("--connection-seconds", type=float, help="Most seconds that a connection lives. Default: 900.")
 @click.option("--max-blob-bytes", type=int, help="Larger files are not served. Default: 256 MiB.")
+@click.option(
+    "--payload-notes",
+    metavar="URL",
+    help="Note there which payloads were fetched, for the controller whose --payload-store it is.",
+)
 @click.option("--report-store", metavar="URL", help="Keep reports of machines there, a URL as for --store.")
 @click.option(
     "--report-key-file",

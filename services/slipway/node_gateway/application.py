@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import structlog
 from aiohttp import hdrs, web
 
+from slipway.node_gateway.notes import Notes
 from slipway.node_gateway.ranges import ByteRange, Unsatisfiable, parse_range
 from slipway.node_gateway.rates import Rates, peer_of
 from slipway.node_gateway.store import Store, StoreUnavailable
@@ -39,6 +40,7 @@ class Gateway:
         request_rates: requests a second of each peer.
         max_bytes: larger objects are not served.
         uploads: takes reports; without it none are taken.
+        notes: notes which payloads were fetched; without it none are noted.
     """
 
     store: Store
@@ -46,6 +48,7 @@ class Gateway:
     request_rates: Rates
     max_bytes: int
     uploads: Uploads | None = None
+    notes: Notes | None = None
 
     def application(self) -> web.Application:
         """Give the application that a runner serves."""
@@ -104,10 +107,16 @@ class Gateway:
         if scheme.lower() != "bearer" or not hmac.compare_digest(shown, name):
             # As for a payload that is not there: who has no ticket learns nothing.
             raise web.HTTPNotFound
-        return await self._object(request, f"payload/{name}", {"Cache-Control": "no-store"}, None)
+        return await self._object(request, f"payload/{name}", {"Cache-Control": "no-store"}, None, payload=name)
 
     async def _object(
-        self, request: web.Request, key: str, headers: dict[str, str], requested_range: str | None
+        self,
+        request: web.Request,
+        key: str,
+        headers: dict[str, str],
+        requested_range: str | None,
+        *,
+        payload: str = "",
     ) -> web.StreamResponse:
         size = await self.store.size(key)
         if size is None or size > self.max_bytes:
@@ -127,11 +136,16 @@ class Gateway:
             response.headers["Content-Range"] = f"bytes {part.start}-{part.end - 1}/{size}"
         await response.prepare(request)
         if request.method != hdrs.METH_HEAD and whole.end > whole.start:
-            await self._send(request, response, key, whole)
+            is_sent = await self._send(request, response, key, whole)
+            if is_sent and payload and self.notes is not None:
+                self.notes.add(payload, request.remote or "")
         return response
 
-    async def _send(self, request: web.Request, response: web.StreamResponse, key: str, part: ByteRange) -> None:
-        """Send a part; a peer that takes nothing for too long, or a store that fails, ends the connection."""
+    async def _send(self, request: web.Request, response: web.StreamResponse, key: str, part: ByteRange) -> bool:
+        """Send a part, and return whether it is sent.
+
+        A peer that takes nothing for too long, or a store that fails, ends the connection.
+        """
         peer = peer_of(request.remote)
         try:
             async for chunk in self.store.read(key, part):
@@ -142,6 +156,8 @@ class Gateway:
             _log.warning("download aborted", error=type(error).__name__)
             if request.transport is not None:
                 request.transport.abort()
+            return False
+        return True
 
 
 async def _healthy(_request: web.Request) -> web.Response:

@@ -9,11 +9,13 @@ import structlog
 
 from slipway.node_gateway.application import Gateway
 from slipway.node_gateway.http_server import http_server
+from slipway.node_gateway.notes import Notes
 from slipway.node_gateway.rates import Rates
 from slipway.node_gateway.reports import Reports, keeping
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.node_gateway.store import Store
 from slipway.node_gateway.uploads import Uploads
+from slipway.reports.objects import Objects
 from slipway.rpc.logs import configure_logging
 from slipway.rpc.renewed_context import RenewedContext
 
@@ -49,12 +51,14 @@ async def listening(settings: GatewaySettings, store: Store, uploads: Uploads | 
         OSError: as serve_gateway().
     """
     loop = asyncio.get_running_loop()
+    notes = None if settings.payload_notes is None else Notes(Objects.of(settings.payload_notes, "--payload-notes"))
     gateway = Gateway(
         store,
         byte_rates=Rates(settings.peer_bytes_per_second, loop.time),
         request_rates=Rates(settings.peer_requests_per_second, loop.time),
         max_bytes=settings.max_blob_bytes,
         uploads=uploads,
+        notes=notes,
     )
     context = None if settings.tls_cert_dir is None else RenewedContext(settings.tls_cert_dir).context()
     try:
@@ -62,3 +66,5 @@ async def listening(settings: GatewaySettings, store: Store, uploads: Uploads | 
             yield port
     finally:
         store.close()
+        if notes is not None:
+            await notes.close()

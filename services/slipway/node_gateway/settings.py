@@ -29,6 +29,7 @@ class GatewaySettings(ServerSettings):
         connections: connections of all peers at a time.
         connection_seconds: most seconds that a connection lives.
         max_blob_bytes: larger files are not served.
+        payload_notes: the same for notes of which payloads were fetched; without it there are none.
         report_store: the same for reports; without it there are none.
         report_key_file: keys of the addresses to which machines write reports; without it they write none.
         report_inbox: the same, where machines write them by pre-signed URLs; the gateway looks there.
@@ -57,6 +58,7 @@ class GatewaySettings(ServerSettings):
     connections: int = Field(default=1024, ge=1, le=100_000)
     connection_seconds: float = Field(default=900.0, gt=0, le=86_400)
     max_blob_bytes: int = Field(default=256 * 2**20, ge=1)
+    payload_notes: str | None = Field(default=None, pattern=_STORE)
     report_store: str | None = Field(default=None, pattern=_STORE)
     report_key_file: Path | None = None
     report_inbox: str | None = Field(default=None, pattern=_STORE)

@@ -16,6 +16,7 @@ from slipway.bootstrapper.artifacts.settings import ArtifactSettings
 from slipway.contract.errors import SlipwayError
 from tests.bootstrapper.artifacts.releases import DIGEST, EXPIRES, key, public_file, release_folder, trust
 from tests.bootstrapper.asking import asked, bootstrapper, check, question
+from tests.bootstrapper.lowering.specs import PEM
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY, FOREIGN = key(), key()
@@ -63,11 +64,15 @@ def texts_of(user_data: bytes) -> str:
     text = user_data.decode()
     if text.startswith("{"):
         for file in json.loads(text)["storage"]["files"]:
-            contents = file["contents"]
-            with urlopen(contents["source"]) as answer:
-                data = answer.read()
-            text += (gzip.decompress(data) if contents.get("compression") else data).decode()
+            text += text_of(file["contents"])
     return text
+
+
+def text_of(resource: dict[str, str]) -> str:
+    """Give what a resource of Ignition's has in its data URL."""
+    with urlopen(resource["source"]) as answer:
+        data: bytes = answer.read()
+    return (gzip.decompress(data) if resource.get("compression") else data).decode()
 
 
 @pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
@@ -77,6 +82,34 @@ async def test_mirrors_are_tried_in_the_operators_order(tmp_path: Path, provisio
     urls = [f"https://a.example/slipway/sha256/{DIGEST}", f"http://b.example/sha256/{DIGEST}"]
     assert [f"g sha256 {DIGEST} {url}" in text for url in urls] == [True, True]
     assert text.index(urls[0]) < text.index(urls[1])
+
+
+async def test_authorities_of_the_mirrors_reach_the_machine(tmp_path: Path) -> None:
+    """Ignition gets them for its one download; the runner for several, and none where no mirror has HTTPS."""
+    own = replace(artifacts(tmp_path, MIRRORS[:1]), authorities=PEM)
+    document = json.loads(await rendered(own, DOWNLOAD, "ignition"))
+    (authority,) = document["ignition"]["security"]["tls"]["certificateAuthorities"]
+    assert text_of(authority) == PEM
+    text = texts_of(await rendered(replace(own, mirrors=MIRRORS), DOWNLOAD))
+    assert text.index("c -") < text.index("g sha256")
+    assert PEM.splitlines()[2] in text
+    plain = await rendered(replace(own, mirrors=MIRRORS[1:]), DOWNLOAD)
+    assert b"BEGIN CERTIFICATE" not in plain.partition(b"install.sh")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("nonsense", "--artifact-ca must be one or more"), (None, "cannot be read"), ("\xff", "must be one or more")],
+)
+def test_authorities_of_the_mirrors_are_read_at_the_start(tmp_path: Path, text: str | None, problem: str) -> None:
+    """A file that is not there, or has no certificates, ends the start and not the machines."""
+    file = tmp_path / "ca.pem"
+    if text is not None:
+        file.write_text(text, encoding="latin-1")
+    with pytest.raises(ValueError, match=problem):
+        ArtifactSettings(artifact_ca=file)
+    file.write_text(PEM)
+    assert ArtifactSettings(artifact_ca=file).artifacts().authorities == PEM
 
 
 async def test_a_specs_own_mirrors_come_instead(tmp_path: Path) -> None:

@@ -80,3 +80,18 @@ def test_an_origin_is_replaced_as_a_whole() -> None:
     spec.init.os.ntp.origin.path = "spec.b"
     found = effective_spec(spec, clusterpb.ROLE_INIT).os.ntp.origin
     assert found == diagnosticpb.Origin(path="spec.b")
+
+
+def test_what_a_profile_adds_to_a_field_of_the_user_is_named_beside_it() -> None:
+    """A part that only controls have set has them as its place; of a merged field both are given, the user's last."""
+    layers = Layers(specpb.MachineBootstrapSpec(), clusterpb.ROLE_INIT)
+    layers.controls = {"kubernetes.control_plane.encryption": ["p/1"]}
+    layers.shared = {"kubernetes.node.kubelet_configuration": ["p/2", "p/3"]}
+    own = diagnosticpb.Origin(path="spec.x")
+    exact = layers.origins("intent.kubernetes.control_plane.encryption.configuration", own)
+    assert [origin.path for origin in exact] == ["p/1"]
+    by_feature = layers.origins("intent.kubernetes.control_plane", own, "kubernetes.control_plane.encryption")
+    assert [origin.path for origin in by_feature] == ["p/1", "spec.x"]
+    merged = layers.origins("intent.kubernetes.node.kubelet_configuration", own)
+    assert [(origin.document, origin.path) for origin in merged] == [("compliance", "p/2,3"), ("", "spec.x")]
+    assert [origin.path for origin in layers.origins("intent.kubernetes.control_plane", own, "other")] == ["spec.x"]

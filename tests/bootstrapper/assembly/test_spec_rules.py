@@ -1,12 +1,16 @@
 """Bad specs: each is refused with the path of the field, and never with its value."""
 
+import json
+
 import pytest
 
 from slipway.bootstrapper.assembly.subject import check
 from slipway.contract.errors import SpecInvalid
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.bootstrapper.assembly.subjects import subject
+from tests.bootstrapper.lowering import specs
 
+CA = json.dumps({"text": specs.PEM})
 CREDENTIALS = "credentials: {username: a, password: {value: b}}"
 ELSEWHERE = "onlyEndpoints: true, endpoints: [{url: 'https://b'}]"
 MIRRORED = f"os: {{containerd: {{registries: [{{host: a, {ELSEWHERE}, {CREDENTIALS}}}]}}}}"
@@ -42,6 +46,11 @@ CANARY = "Zq7CanaryValue"
             "a hash of the wrong length",
         ),
         (
+            f"os: {{files: [{{path: /etc/x, remote: {{urls: ['http://x.example'], sha256: {'a' * 64}, ca: {CA}}}}}]}}",
+            "os.files[0].remote.ca",
+            "authorities of a server that shows no certificate",
+        ),
+        (
             "os: {links: [{path: /etc/x, target: other, hard: true}]}",
             "os.links[0].target",
             "a hard link to a file somewhere",
@@ -68,11 +77,6 @@ CANARY = "Zq7CanaryValue"
             "reporting: {sinks: [{put: {url: {name: a, key: k}}}, {put: {url: {name: b, key: k}}}]}",
             "reporting.sinks",
             "two addresses",
-        ),
-        (
-            "{reporting: {sinks: [{put: {url: {name: a, key: k}}}]}, execution: {literalCommands: true}}",
-            "reporting.sinks",
-            "events that nothing writes",
         ),
         (
             "reporting: {sinks: [{workloadCluster: {}}, {workloadCluster: {}}]}",

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from slipway.controller import ownership
-from slipway.controller.reconciler import Timeouts
+from slipway.controller.timeouts import Timeouts
 from slipway.kubernetes_api.resources import KUBEADM_CONFIGS
 from tests.controller.namespaces import MakeSite
 from tests.controller.opt_in import opting_in

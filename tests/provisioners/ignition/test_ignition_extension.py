@@ -38,6 +38,14 @@ def test_an_extension_is_merged_by_ignition_itself() -> None:
     assert content(nested) == old
 
 
+def test_authorities_are_not_given_to_what_an_extension_downloads() -> None:
+    """Ignition would trust them for every download of the whole config, so the file is left to the bootstrapper."""
+    of = _extension({"ignition": {"version": "3.3.0"}})
+    remote = ospb.RemoteContent(urls=["https://a"], ca=contentpb.Content(data=b"own"))
+    of.os.files.add(path="/b", owner="root", group="root", mode=0o644, remote=remote)
+    assert refusals(of) == ["os.files[1]"]
+
+
 def test_a_long_extension_is_packed_where_the_spec_can_unpack_it() -> None:
     """Spec 2 has no word for the packing of a nested config."""
     for spec, packed in (("3.3.0", True), ("2.3.0", False)):

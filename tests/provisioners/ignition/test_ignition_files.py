@@ -104,6 +104,41 @@ def test_remote_files_that_are_refused(spec: str, remote: dict[str, Any], reason
     assert refusals(ospb.OperatingSystem(files=[file]), spec) == ["os.files[0]"], reason
 
 
+OWN, OTHER = contentpb.Content(data=b"own"), contentpb.Content(data=b"other")
+
+
+def _downloads(*remotes: ospb.RemoteContent) -> ospb.OperatingSystem:
+    files = [
+        ospb.File(path=f"/{number}", owner="root", group="root", mode=0o644, remote=remote)
+        for number, remote in enumerate(remotes)
+    ]
+    return ospb.OperatingSystem(files=files)
+
+
+def test_authorities_of_downloads() -> None:
+    """What vouches for the server of every download over HTTPS is given to Ignition once, and nothing without it."""
+    own = ospb.RemoteContent(urls=["https://a"], ca=OWN)
+    plain = ospb.RemoteContent(urls=["http://b"], sha256="ab" * 32)
+    security = config(_downloads(own, own, plain))["ignition"]["security"]
+    assert security == {"tls": {"certificateAuthorities": [{"source": "data:,own"}]}}
+    assert "security" not in config(_downloads(plain))["ignition"]
+
+
+@pytest.mark.parametrize(
+    ("other", "refused", "reason"),
+    [
+        (ospb.RemoteContent(urls=["https://b"]), ["os.files[0]"], "it did not ask for these authorities"),
+        (ospb.RemoteContent(urls=["https://b"], ca=OTHER), ["os.files[0]", "os.files[1]"], "it has others"),
+        (ospb.RemoteContent(urls=["http://b"], ca=OWN), ["os.files[0]", "os.files[1]"], "it shows no certificate"),
+    ],
+)
+def test_authorities_that_others_would_trust_are_refused(
+    other: ospb.RemoteContent, refused: list[str], reason: str
+) -> None:
+    """Ignition has one list of authorities, so files with a list of their own are left to the runner."""
+    assert refusals(_downloads(ospb.RemoteContent(urls=["https://a"], ca=OWN), other)) == refused, reason
+
+
 def test_directories_and_links() -> None:
     """Directories and links are native; a hard link has no owner of its own."""
     system = ospb.OperatingSystem(

@@ -54,6 +54,10 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
         ["10.0.0.0/16", "fd00::/108", "0.0.0.0/0"],
         ["", "10.0.0.0", "10.0.0.1/16", "10.0.0.0/33", "10.0.0.0/255.255.0.0", "fe80::%a b/64", "x/8", "10.0.0.0/8\n"],
     ),
+    "control-id": (
+        ["cis-kubernetes-1.10/level-1", "cis-kubernetes-1.10/1.2.16", "disa-stig-kubernetes/V-242376"],
+        ["", "1.2.16", "cis/", "/1.2.16", "CIS/1.2.16", "a/b/c", "a/ b", "a/b\n", "../b"],
+    ),
     "computer-name": (["WORKER-1", "A", "9" * 15], ["", "worker-1", "A" * 16, "-A", "A-", "A.B", "A\n"]),
     "directory-account": (
         ["alice", "Node Admins", "svc$", "a.b_c-d", "7"],

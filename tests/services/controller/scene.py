@@ -16,13 +16,15 @@ from slipway.controller.facts import Facts
 from slipway.controller.init_lock import InitLock
 from slipway.controller.metrics import Metrics
 from slipway.controller.owner import Owner, owner_reference
+from slipway.controller.payloads import Payloads
 from slipway.controller.question import NativeQuestions
-from slipway.controller.reconciler import Next, Reconciler, Timeouts
+from slipway.controller.reconciler import Next, Reconciler
 from slipway.controller.references import Place
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.secret_reader import SecretReader
+from slipway.controller.timeouts import Timeouts
 from slipway.controller.workload import Workloads
 from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.kubernetes_api.resources import Json
@@ -119,6 +121,7 @@ class Scene:
     bootstrapper: Bootstrapper = field(default_factory=lambda: embedded_bootstrapper(store=None))
     waited: float = 1000.0
     reports: ReportAddresses | None = None
+    payloads: Payloads | None = None
     depends: dict[str, frozenset[Place]] = field(default_factory=dict)
     reconciler: Reconciler = field(init=False)
 
@@ -143,6 +146,7 @@ class Scene:
             engines=Engines(self.bootstrapper, self._machines, self.api.lookup("Secret")),
             workloads=workloads,
             reports=self.reports,
+            payloads=self.payloads,
         )
         self.reconciler = Reconciler(
             objects=self.api,

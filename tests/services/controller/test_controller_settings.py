@@ -39,6 +39,11 @@ def test_without_tls_every_provisioner_is_allowed() -> None:
             {"embedded_provisioners": "cloud-init,flatcar"},
             "flatcar: not an embedded provisioner; choose",
         ),
+        (
+            {"embedded_provisioners": "talos", "fetch_infrastructures": "metal", "payload_url_base": "https://g:1"},
+            "--fetch-infrastructures and --payload-store go together",
+        ),
+        ({"embedded_provisioners": "talos", "payload_store": "file:///srv"}, "go together"),
         ({"embedded_provisioners": "talos", "provisioner_versions": "talos>=1"}, "must be NAME>=VERSION"),
         ({"embedded_provisioners": "talos", "provisioner_versions": "tales>=1.0.0"}, "names tales, which may get no"),
     ],

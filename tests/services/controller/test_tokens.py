@@ -1,8 +1,9 @@
 """Tokens can be made again, and are those of nobody else."""
 
 import re
+from typing import Any
 
-from slipway.controller.tokens import derived_token
+from slipway.controller.tokens import derived_ticket, derived_token
 
 SEED = bytes(range(32))
 
@@ -39,3 +40,18 @@ def test_characters_are_drawn_without_bias() -> None:
 
 
 PINNED = "kaebeo.603uziskvuyxmv8a"
+
+
+def test_a_ticket_is_that_of_one_payload() -> None:
+    """Seed, config, rotation and content lead to it, the same again each time; it is no part of a token."""
+    parts: dict[str, Any] = {"config_uid": "u", "rotation": 0, "digest": "ab" * 32}
+    tickets = [
+        derived_ticket(SEED, **parts),
+        derived_ticket(SEED[::-1], **parts),
+        derived_ticket(SEED, **{**parts, "config_uid": "v"}),
+        derived_ticket(SEED, **{**parts, "rotation": 1}),
+        derived_ticket(SEED, **{**parts, "digest": "cd" * 32}),
+    ]
+    assert len(set(tickets)) == len(tickets)
+    assert tickets[0] == derived_ticket(SEED, **parts)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{43}", ticket) for ticket in tickets)

@@ -189,3 +189,37 @@ def test_a_machine_that_goes_frees_those_that_wait_for_it(copies: Told) -> None:
     copies.watches.halted["default", "b"] = "WaitingForOwner"
     copies.gone(copies.api.find("Machine", "a") or {})
     assert copies.names() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("paused", "there", "released"),
+    [(False, True, True), (True, True, False), (False, False, False)],
+    ids=["the machine is deleted", "the cluster moves", "the cluster is gone first"],
+)
+def test_a_payload_goes_with_its_secret(copies: Told, paused: bool, there: bool, released: bool) -> None:
+    """Not with that of a cluster that moves: its machine may still have to fetch, from the same store."""
+    payloads: list[str] = []
+    copies.watches.payload_gone = payloads.append
+    record = Record(
+        1,
+        0,
+        "WORKER",
+        "cloud-init",
+        "0.1.0",
+        "cloud-config",
+        "id",
+        1,
+        token=True,
+        engine="kubeadm",
+        payload="https://g/p",
+    )
+    labels = {"cluster.x-k8s.io/cluster-name": CLUSTER}
+    secret = copies.put(
+        {"kind": "Secret", "metadata": {"name": "a", "annotations": record.annotations(), "labels": labels}, "data": {}}
+    )
+    if paused:
+        copies.put({**cluster_object(paused=True)})
+    if not there:
+        copies.gone(cluster_object())
+    copies.gone(secret)
+    assert payloads == (["https://g/p"] if released else [])

@@ -16,6 +16,7 @@ from slipway.diagnosis.bootstrap_events import LONGEST, MOST, Event, event_of, e
 from slipway.diagnosis.diagnosis import diagnose
 from slipway.diagnosis.log_files import logs_of
 from slipway.diagnosis.timeline import Progress, step_runs, timelines
+from slipway.diagnosis.timeline_words import notes_of
 
 BUNDLE = "0123456789abcdef"
 
@@ -289,3 +290,36 @@ def test_a_failed_step_is_a_reason_until_the_bootstrap_is_complete() -> None:
     assert [finding.rule.reason for finding in diagnose(logs_of("a", RUN[3].encode())).findings] == ["StepFailed"]
     over = "\n".join([RUN[3], line(7, "COMPLETE")])
     assert not diagnose(logs_of("a", over.encode())).findings
+
+
+STATUS = line(4, "OBSERVED", "20-kubeadm", reason="ContainerRuntimeNotRunning")
+KUBELET = line(5, "OBSERVED", "20-kubeadm", reason="KubeletNotHealthy")
+
+
+def test_what_was_observed_stands_behind_its_step() -> None:
+    """It has a line of its own, ends no run of a step and takes no time; the failure stays the failure."""
+    (timeline,) = timelines(read("\n".join([*RUN[:3], STATUS, line(6, "FAILED", "20-kubeadm", exitCode=1)])))
+    assert [(run.step, run.state, run.seconds, notes_of(run)) for run in step_runs(timeline)] == [
+        ("10-files", "succeeded", 1.0, ""),
+        ("20-kubeadm", "failed", 3.0, "exit code 1"),
+        ("20-kubeadm", "observed", None, "ContainerRuntimeNotRunning"),
+    ]
+    assert timeline.progress == Progress.FAILED
+    good = line(5, "OBSERVED", "20-kubeadm", reason="KubeletHealthy")
+    (timeline,) = timelines(read("\n".join([*RUN[:3], line(4, "SUCCEEDED", "20-kubeadm"), good, line(6, "COMPLETE")])))
+    assert [run.state for run in step_runs(timeline)] == ["succeeded", "succeeded", "observed", "complete"]
+    assert timeline.progress == Progress.COMPLETE
+
+
+def test_what_was_observed_is_evidence_before_a_failure_only() -> None:
+    """Of nothing but events the runtime is the reason; a bootstrap that is complete has none."""
+
+    def reasons(*lines: str) -> list[str]:
+        return [finding.rule.reason for finding in diagnose(logs_of("console", "\n".join(lines).encode())).findings]
+
+    failed = line(6, "FAILED", "20-kubeadm", exitCode=1, reason="CommandFailed")
+    assert reasons(*RUN[:3], STATUS, KUBELET, failed) == ["ContainerRuntimeNotRunning"]
+    assert reasons(*RUN[:3], KUBELET, failed) == ["StepFailed", "KubeletNotHealthy"]
+    assert reasons(*RUN[:3], line(4, "SUCCEEDED", "20-kubeadm"), STATUS, KUBELET, line(6, "COMPLETE")) == []
+    early = STATUS.replace("PHASE_BOOTSTRAP", "PHASE_PRE")
+    assert reasons(*RUN[:3], early, failed) == ["StepFailed"]

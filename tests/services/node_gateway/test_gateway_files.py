@@ -139,3 +139,33 @@ async def test_a_store_that_fails_is_not_an_absent_file(tmp_path: Path) -> None:
         async with client.get(BLOB) as answer:
             assert (answer.status, "Retry-After" in answer.headers) == (503, True)
     await asyncio.sleep(0)
+
+
+async def test_each_fetch_of_a_payload_is_noted(tmp_path: Path) -> None:
+    """A note for each whole answer to a peer with the ticket, with its address; none for others, or for a file."""
+    notes = tmp_path / "notes"
+    async with gateway(tmp_path / "served", payload_notes=notes.as_uri()) as client:
+        for _ in range(2):
+            async with client.get(PAYLOAD_PATH, headers=BEARER) as answer:
+                assert answer.status == 200
+                await answer.read()
+        for path, headers in ((PAYLOAD_PATH, {"Authorization": "Bearer other"}), (BLOB, {})):
+            async with client.get(path, headers=headers) as answer:
+                await answer.read()
+        async with client.head(PAYLOAD_PATH, headers=BEARER) as answer:
+            assert answer.status == 200
+    written = [path for path in notes.rglob("*") if path.is_file()]
+    assert {path.parent for path in written} == {notes / "fetched" / PAYLOAD}
+    assert [path.read_bytes() for path in written] == [b"127.0.0.1"] * 2
+
+
+async def test_notes_that_cannot_be_written_stop_no_machine(tmp_path: Path) -> None:
+    """The payload is served as if nothing had to be noted."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "fetched").write_text("in the way")
+    notes = (tmp_path / "notes").as_uri()
+    async with (
+        gateway(tmp_path / "served", payload_notes=notes) as client,
+        client.get(PAYLOAD_PATH, headers=BEARER) as answer,
+    ):
+        assert (answer.status, await answer.read()) == (200, b"#cloud-config\n")

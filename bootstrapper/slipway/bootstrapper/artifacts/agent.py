@@ -27,6 +27,7 @@ class ResolvedAgent:
         paths: where it may lie, in order of preference.
         urls: where it is downloaded, in order; empty for one of the image.
         sha256: digest of the download, from a signed manifest.
+        authorities: certificate authorities of the mirrors, PEM; "" where the system's are enough.
         required: a machine without it fails.
         origin: where it was written.
     """
@@ -36,14 +37,16 @@ class ResolvedAgent:
     sha256: str
     required: bool
     origin: diagnosticpb.Origin
+    authorities: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Artifacts:
-    """What the operator gives machines to download: releases that are trusted, and mirrors, in order."""
+    """What the operator gives machines to download: releases that are trusted, mirrors in order, their authorities."""
 
     catalogue: Catalogue | None = None
     mirrors: tuple[str, ...] = ()
+    authorities: str = ""
 
     def resolve(self, agent: specpb.Agent, target: clusterpb.Target) -> ResolvedAgent | None:
         """Give the agent that a spec asks for; None for none.
@@ -83,4 +86,4 @@ class Artifacts:
         if not mirrors:
             raise ArtifactRefused(ArtifactReason.FILE_MISSING, "neither the spec nor the operator names a mirror")
         urls = tuple(f"{base.rstrip('/')}/{binary.path}" for base in mirrors)
-        return ResolvedAgent((DOWNLOADED,), urls, binary.sha256, required, agent.origin)
+        return ResolvedAgent((DOWNLOADED,), urls, binary.sha256, required, agent.origin, self.authorities)

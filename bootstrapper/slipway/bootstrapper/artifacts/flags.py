@@ -12,6 +12,7 @@ _OPTIONS = (
     click.option("--artifact-keys", metavar="FILES", help="PEM files with the public keys that may have signed them."),
     click.option("--artifact-minimum-version", metavar="VERSION", help="Refuse older releases."),
     click.option("--artifact-mirrors", metavar="URLS", help="Where machines download, in order: URL/sha256/HEX."),
+    click.option("--artifact-ca", metavar="FILE", help="PEM file with the certificate authorities of the mirrors."),
 )
 
 

@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.artifacts.catalogue import Catalogue
 from slipway.bootstrapper.artifacts.trust import Trust
+from slipway.contract.grammars import grammars
 
 MOST_MIRRORS = 8
 
@@ -22,6 +23,7 @@ class ArtifactSettings(BaseSettings):
         artifact_keys: PEM files with the public keys that are trusted, read at the start.
         artifact_minimum_version: older releases are refused.
         artifact_mirrors: base URLs that machines download from, in order.
+        artifact_ca: PEM file with the certificate authorities of the mirrors, read at the start.
     """
 
     model_config = SettingsConfigDict(
@@ -32,6 +34,7 @@ class ArtifactSettings(BaseSettings):
     artifact_keys: Annotated[tuple[Path, ...], NoDecode] = ()
     artifact_minimum_version: str | None = None
     artifact_mirrors: Annotated[tuple[str, ...], NoDecode] = ()
+    artifact_ca: Path | None = None
 
     @field_validator("artifact_keys", "artifact_mirrors", mode="before")
     @classmethod
@@ -52,15 +55,18 @@ class ArtifactSettings(BaseSettings):
         try:
             self.artifacts()
         except OSError as error:
-            raise ValueError(f"--artifact-keys cannot be read: {error.strerror}") from None
+            raise ValueError(f"--artifact-keys or --artifact-ca cannot be read: {error.strerror}") from None
         return self
 
     def artifacts(self) -> Artifacts:
         """Give what machines may download.
 
         Raises:
-            OSError, ValueError: as Trust.of().
+            OSError, ValueError: as Trust.of(); or the file of the mirrors' authorities is not PEM.
         """
         trust = Trust.of(self.artifact_keys, self.artifact_minimum_version, lambda: datetime.now(UTC))
         catalogue = None if self.artifact_manifests is None else Catalogue(self.artifact_manifests, trust)
-        return Artifacts(catalogue, self.artifact_mirrors)
+        authorities = "" if self.artifact_ca is None else self.artifact_ca.read_text("ascii", errors="replace")
+        if authorities and not grammars()["pem-certificate"].check(authorities):
+            raise ValueError(f"--artifact-ca must be {grammars()['pem-certificate'].description}")
+        return Artifacts(catalogue, self.artifact_mirrors, authorities)

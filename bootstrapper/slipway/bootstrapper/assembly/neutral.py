@@ -13,6 +13,7 @@ from slipway.bootstrapper.assembly.partitions import resolve_partitions
 from slipway.bootstrapper.assembly.report_items import add_reporting
 from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.assembly.subject import CheckedSubject
+from slipway.bootstrapper.compliance.machine_items import add_compliance
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
 from slipway.contract.field_plans import ORIGIN, holders_of
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -32,6 +33,8 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
     version: str,
     agent: ResolvedAgent | None = None,
     reporting: specpb.Reporting | None = None,
+    takes_commands: bool = True,
+    literal_events: bool = False,
 ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
     """Give the neutral bundle, without secret bytes, and the secrets that the spec had written in place.
 
@@ -43,6 +46,8 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         version: version of the bootstrapper, for provenance.
         agent: the node agent, where the spec asks for one.
         reporting: where the machine reports to; None for what its spec says.
+        takes_commands: the machine is set up by steps, so that controls of its profiles may add some.
+        literal_events: literal commands are to have events.
     """
     spec = subject.spec
     bundle = bundlepb.BootstrapBundle()
@@ -54,7 +59,11 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         bundle.commands.CopyFrom(spec.commands)
     if agent is not None:
         add_agent(bundle, agent)
-    add_reporting(bundle, spec.reporting if reporting is None else reporting)
+    places = spec.reporting if reporting is None else reporting
+    has_evidence = subject.compliance is not None
+    add_reporting(bundle, places, has_evidence=has_evidence, literal_events=literal_events)
+    if subject.compliance is not None and takes_commands:
+        add_compliance(bundle, subject.compliance, subject.machine.role)
     if spec.HasField("engine_options"):
         bundle.engine_options.CopyFrom(spec.engine_options)
     bundle.extensions.extend(spec.extensions)

@@ -32,8 +32,10 @@ def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     tables = {disk.device: index for index, disk in enumerate(os.disks) if disk.partitions}
     for index, filesystem in enumerate(os.filesystems):
         if filesystem.device in tables:
-            disk = person_path(f"spec.{path}.disks[{tables[filesystem.device]}]")
-            why = f"is the disk that {disk} divides: a filesystem on the whole of it has no room, or destroys the table"
+            place = person_path(f"spec.{path}.disks[{tables[filesystem.device]}]")
+            why = (
+                f"is the disk that {place} divides: a filesystem on the whole of it has no room, or destroys the table"
+            )
             yield Violation(f"{path}.filesystems[{index}].device", why, remedy="put partition in its place")
     mounts = [
         (f"{path}.mounts[{index}]", canonical(entry.path))

@@ -7,7 +7,7 @@ all others: what fails while a machine is prepared is reported, too.
 from collections.abc import Iterable
 
 from slipway.bootstrapper.lowering.linux.shell import script
-from slipway.bootstrapper.lowering.runners.step_data import REPORT
+from slipway.bootstrapper.lowering.runners.step_data import MARKER, REPORT
 from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.contract.content import literal
 from slipway.contract.errors import SpecInvalid, UnsupportedTarget, Violation
@@ -87,19 +87,40 @@ def _is_address(value: bytes) -> bool:
     return text.startswith(("http://", "https://")) and grammars()["url"].check(text)
 
 
-def add_reporting(bundle: bundlepb.BootstrapBundle, reporting: specpb.Reporting) -> None:
-    """Put the commands that start reporting into a neutral bundle, where the spec names places to report to.
+def asks_for_events(spec: specpb.MachineBootstrapSpec) -> bool:
+    """Whether a spec with literal commands, which have no events by themselves, wants them."""
+    return spec.execution.literal_commands and bool(spec.reporting.sinks)
 
-    The machine that begins the cluster does not report to the cluster's API server, which it has still to make.
+
+def add_reporting(
+    bundle: bundlepb.BootstrapBundle,
+    reporting: specpb.Reporting,
+    *,
+    has_evidence: bool,
+    literal_events: bool = False,
+) -> None:
+    """Put the command that starts reporting into a neutral bundle, where the spec names a place to report to.
+
+    The log bundle of a machine that makes evidence is sent in any case, unless the spec says when it is. With
+    `literal_events` there is a command also where it names the console only: it asks for events.
+
+    The machine that begins the cluster does not report to its API server, which it has still to make.
     """
     if cluster_sink_index(reporting) is not None and bundle.machine.role != clusterpb.ROLE_INIT:
         program = script([], programs=["report", "cluster_report"], functions=["clusterreport", "ended"])
         _insert(bundle, reporting, literal(program + b"clusterreport" + _QUIET))
     sink = put_sink(reporting)
+    if sink is None and not literal_events:
+        return
     if sink is None:
+        origin = diagnosticpb.Origin()
+        origin.CopyFrom(reporting.origin)
+        origin.made_by.append(REPORT)
+        bundle.commands.pre.insert(0, planpb.Command(argv=MARKER, origin=origin))
         return
     program = script([], programs=["report"], functions=["report"])
-    content = literal(program + f"report {_WHEN[reporting.logs]} ".encode())
+    when = "always" if has_evidence and not reporting.logs else _WHEN[reporting.logs]
+    content = literal(program + f"report {when} ".encode())
     content.segments.append(_base64(sink.url))
     if sink.HasField("logs_url"):
         content.segments.append(contentpb.Segment(data=b" "))

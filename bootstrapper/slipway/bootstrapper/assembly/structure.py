@@ -100,10 +100,10 @@ def _reporting(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         yield Violation(
             "reporting.logs", "is only for a put with logs_url, which takes the log bundle", remedy="leave it out"
         )
-    if (sinks or clusters) and spec.execution.literal_commands:
+    if clusters and spec.execution.literal_commands:
         yield Violation(
             "reporting.sinks",
-            "cannot be used with execution.literal_commands, which leaves the runner out",
+            "workload_cluster cannot be used with execution.literal_commands, which leaves the runner out",
             remedy="keep one of them",
         )
 
@@ -237,6 +237,8 @@ def _remote(remote: ospb.RemoteContent, path: str) -> Iterator[Violation]:
     for index, url in enumerate(remote.urls):
         if not url.startswith("https://") and not (hashed and url.startswith("http://")):
             yield Violation(f"{path}.urls[{index}]", "must be https, or http together with a hash")
+    if remote.HasField("ca") and not any(url.startswith("https://") for url in remote.urls):
+        yield Violation(f"{path}.ca", "means nothing without a URL of https")
 
 
 def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:

@@ -1,6 +1,6 @@
 """Checks the three parts of a question (spec, cluster, machine) before anything is made of them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -13,6 +13,9 @@ from slipway.bootstrapper.assembly.membership import complete_membership, member
 from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.assembly.report_items import UNUSED_SINK, UNUSED_SINK_MESSAGE, cluster_sink_index
+from slipway.bootstrapper.compliance import selection
+from slipway.bootstrapper.compliance.application import TALOS, Applied, apply_profiles
+from slipway.bootstrapper.compliance.remarks import compliance_remarks
 from slipway.bootstrapper.engines.kubernetes_version import KubernetesVersionError, parse_kubernetes_version
 from slipway.bootstrapper.field_index import FieldIndex, item_index
 from slipway.bootstrapper.kubernetes_documents.verdicts import DocumentMistake, document_mistakes
@@ -40,7 +43,8 @@ class CheckedSubject:
 
     `diagnostics` are warnings of what may not work, or what does not and is left as it is, since it was imported.
 
-    With a `plan` of the caller's own there is neither a cluster nor a Kubernetes part.
+    With a `plan` of the caller's own there is neither a cluster nor a Kubernetes part. `compliance` is what came of the
+    profiles that the spec asks for; they are applied to it.
     """
 
     spec: specpb.MachineBootstrapSpec
@@ -49,6 +53,7 @@ class CheckedSubject:
     layers: Layers = field(repr=False)
     plan: planpb.Plan | None = None
     diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()
+    compliance: Applied | None = None
 
     @property
     def kubernetes_version(self) -> str:
@@ -80,6 +85,7 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
     rules = [*rule_violations(spec), *validation.bounded(validation.violations(cluster, path="cluster")), *known]
     check_lists(INVALID, rules)
     violations = rules + _prefixed("spec", validation.bounded(structure.violations(spec)))
+    violations += _prefixed("spec", selection.violations(spec.compliance))
     for name, part in (("spec", spec), ("cluster", cluster)):
         violations += validation.bounded(unknown_fields(part, path=name))
     if not (machine.kubernetes_version or cluster.kubernetes_version):
@@ -95,15 +101,29 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
     arguments = [argument.name for argument in effective.kubernetes.control_plane.controller_manager.arguments]
     violations += networks.violations(cluster, machine.role, arguments=arguments)
     doubtful: list[DocumentMistake] = []
+    applied = None
     if not violations:
+        applied = apply_profiles(effective, machine.role)
         # Two parts that are sound each may exclude each other once they are merged.
-        merged = [*structure.violations(effective), *paths.reserved(effective.os), *path_violations(effective)]
+        if applied is not None:
+            violations += [
+                replace(violation, path=f"spec.{place}")
+                for violation in applied.violations
+                for place in layers.written(violation.path)
+            ]
+            layers.controls, layers.shared = places_of(applied, machine.role), applied.shared
+        # A profile may refer to the cluster's own secrets, which no person can.
+        merged = [
+            *structure.violations(applied.plain if applied else effective),
+            *paths.reserved(effective.os),
+            *path_violations(effective),
+        ]
         broken, doubtful = _documents(effective, machine.kubernetes_version or cluster.kubernetes_version)
         merged += broken
         merged += paths.reserved_fields(effective.kubernetes, "kubernetes")
         merged += paths.reserved_fields(effective.engine_options, "engine_options")
         violations += [
-            replace(violation, path=f"spec.{place}") for violation in merged for place in layers.written(violation.path)
+            replace(violation, path=place) for violation in merged for place in _written(layers, violation.path)
         ]
     if violations:
         index = item_index(spec)
@@ -116,7 +136,46 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
     sink = cluster_sink_index(effective.reporting)
     if sink is not None and machine.role == clusterpb.ROLE_INIT:
         remarks.append(_diagnostic(effective, UNUSED_SINK, f"reporting.sinks[{sink}]", UNUSED_SINK_MESSAGE))
-    return CheckedSubject(effective, cluster, machine, layers, diagnostics=tuple(remarks))
+    remarks += compliance_remarks(applied)
+    return CheckedSubject(effective, cluster, machine, layers, diagnostics=tuple(remarks), compliance=applied)
+
+
+def places_of(applied: Applied, role: clusterpb.Role.ValueType) -> Mapping[str, Sequence[str]]:
+    """Give the controls by the field paths that they set, whether settings of the kubelet are arguments or not."""
+    spec = specpb.MachineBootstrapSpec()
+    spec.CopyFrom(applied.plain)
+    other = apply_profiles(spec, role, kubelet_arguments=True)
+    return {**(other.places if other else {}), **applied.places}
+
+
+def as_seen_by(
+    subject: CheckedSubject, target: clusterpb.Target, *, kubelet_configuration: bool = True
+) -> CheckedSubject:
+    """Give a machine whose profiles are applied as its operating system and its engine take them.
+
+    Args:
+        subject: the machine.
+        target: what it runs; Talos does some of it by itself.
+        kubelet_configuration: the engine takes a configuration of the kubelet; else its arguments say the same.
+    """
+    view = TALOS if target.distribution == TALOS else ""
+    if subject.compliance is None or (kubelet_configuration and not view):
+        return subject
+    spec = specpb.MachineBootstrapSpec()
+    spec.CopyFrom(subject.compliance.plain)
+    if subject.spec.kubernetes.HasField("engine"):
+        # It may be another one than the spec's, for a comparison of engines.
+        spec.kubernetes.engine = subject.spec.kubernetes.engine
+    applied = apply_profiles(
+        spec, subject.machine.role, view=view, kubelet_arguments=not (kubelet_configuration or view)
+    )
+    return replace(subject, spec=spec, compliance=applied)
+
+
+def _written(layers: Layers, path: str) -> list[str]:
+    """Give where a field of the merged spec was written, or the controls that have set it."""
+    control = layers.control(path)
+    return [f"spec.{place}" for place in layers.written(path)] if control is None else [paths.describe(control)]
 
 
 def check_lists(message: str, violations: Iterable[Violation]) -> None:
@@ -212,6 +271,9 @@ def written_places(subject: CheckedSubject, path: str, index: FieldIndex[Item] |
 
     `index` is that of the spec's items, for a caller that asks about many fields.
     """
+    control = subject.layers.control(path)
+    if control is not None:
+        return [paths.describe(control)]
     item = (item_index(subject.spec) if index is None else index).holder(path)
     if item is None or not item.message.origin.path:
         return [f"spec.{person_path(place)}" for place in subject.layers.written(path)]

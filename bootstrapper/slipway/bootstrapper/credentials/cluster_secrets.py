@@ -14,6 +14,7 @@ FRONT_PROXY_CA = "slipway.dev/front-proxy-ca"
 SERVICE_ACCOUNT = "slipway.dev/service-account"
 ETCD_CLIENT = "slipway.dev/apiserver-etcd-client"
 BOOTSTRAP_TOKEN = "slipway.dev/bootstrap-token"  # noqa: S105 - the name of a secret, not a secret
+ENCRYPTION_KEY = "slipway.dev/encryption-key"
 
 _CONTROL_PLANES = ("ROLE_INIT", "ROLE_CONTROL_PLANE")
 _WORKERS = ("ROLE_WORKER",)
@@ -33,6 +34,13 @@ def cluster_declarations() -> tuple[secretpb.SecretDeclaration, ...]:
             kind=secretpb.SECRET_KIND_BOOTSTRAP_TOKEN,
             full_roles=_CONTROL_PLANES + _WORKERS,
         ),
+    )
+
+
+def encryption_key() -> secretpb.SecretDeclaration:
+    """Declare the key that encrypts resources at rest, where a compliance profile asks for it."""
+    return secretpb.SecretDeclaration(
+        name=ENCRYPTION_KEY, kind=secretpb.SECRET_KIND_RANDOM_BASE64, full_roles=_CONTROL_PLANES
     )
 
 
@@ -68,7 +76,7 @@ def cluster_credentials(
     authority = held.get((CLUSTER_CA, CERTIFICATE))
     if authority is not None:
         credentials.ca_hashes.extend(_hashes(authority))
-    names = {declaration.name for declaration in declared} - {*pairs, BOOTSTRAP_TOKEN}
+    names = {declaration.name for declaration in declared} - {*pairs, BOOTSTRAP_TOKEN, ENCRYPTION_KEY}
     credentials.declared.extend(
         secretpb.SecretReference(name=name, key=key) for name, key in sorted(held) if name in names
     )

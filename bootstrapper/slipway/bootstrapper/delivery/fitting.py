@@ -23,6 +23,8 @@ IDENTITY = "identity"
 GZIP = "gzip"
 _SHOWN = 8
 _OURS = "Slipway"
+_REMEDY = "move content into remote files or into the image"
+_FETCH = f"{_REMEDY}, or set delivery.mode to Fetch, with which they fit"
 _MACHINE = "machine"
 """Where a refusal stands when nothing of a person's own is in the user data."""
 
@@ -44,6 +46,7 @@ def fit(  # noqa: PLR0913  # what is given, and what takes it
     limit: int,
     may_compress: bool,
     parts: Callable[[], Sequence[Part]] = tuple,
+    may_fetch: bool = False,
 ) -> Fitted:
     """Return user data that the infrastructure takes: as they are, else compressed, else under a higher limit.
 
@@ -54,6 +57,7 @@ def fit(  # noqa: PLR0913  # what is given, and what takes it
         limit: the caller's own limit, counted as the infrastructure counts; 0 for the table's.
         may_compress: format and caller can both take gzip.
         parts: gives what makes the user data so large, as far as a person wrote it.
+        may_fetch: a stub that fetches the user data would fit.
 
     Raises:
         UserDataTooLarge: it does not fit even compressed; names the largest items by origin.
@@ -78,11 +82,18 @@ def fit(  # noqa: PLR0913  # what is given, and what takes it
         if plain <= size.limit_bytes:
             size.counted_bytes = plain
             return Fitted(data, IDENTITY, size)
-    raise _too_large(size, bundle, parts(), how=_how(row, squeezed=may_compress and row.gzip), own_limit=bool(limit))
+    how = _how(row, squeezed=may_compress and row.gzip)
+    raise _too_large(size, bundle, parts(), how=how, own_limit=bool(limit), remedy=_FETCH if may_fetch else _REMEDY)
 
 
-def _too_large(
-    size: bootstrappb.Size, bundle: bundlepb.BootstrapBundle, parts: Sequence[Part], *, how: str, own_limit: bool
+def _too_large(  # noqa: PLR0913  # what is wrong, and what to do
+    size: bootstrappb.Size,
+    bundle: bundlepb.BootstrapBundle,
+    parts: Sequence[Part],
+    *,
+    how: str,
+    own_limit: bool,
+    remedy: str,
 ) -> UserDataTooLarge:
     """Make the refusal: at the largest part of a person's own, with what each of the largest adds."""
     parts = parts or [(describe(entry.origin), entry.bytes) for entry in size.items if entry.origin.path][:_SHOWN]
@@ -94,7 +105,6 @@ def _too_large(
     whole = "the user data" + (f" of machine {name}" if (name := bundle.machine.name) not in {"", ANY_MACHINE} else "")
     sentence = f"{whole} has {size.counted_bytes} bytes{how}, and {taker} {size.limit_bytes}"
     place = parts[0][0] if parts else _MACHINE
-    remedy = "move content into remote files or into the image"
     return UserDataTooLarge(
         sentence,
         violations=[Violation(place, f"{sentence}; the largest parts, before that: {described(shown)}", remedy=remedy)],

@@ -176,11 +176,24 @@ class Nested(Part):
     merge: list[Resource]
 
 
+class Tls(Part):
+    """What vouches for servers, besides what the system trusts."""
+
+    certificate_authorities: list[Resource]
+
+
+class Security(Part):
+    """How servers are verified."""
+
+    tls: Tls
+
+
 class Ignition(Part):
     """The config about itself."""
 
     version: str
     config: Nested | None = None
+    security: Security | None = None
 
 
 class Config(Part):

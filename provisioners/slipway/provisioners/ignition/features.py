@@ -32,6 +32,8 @@ _WITH_PATHS = frozenset({"os.directories", "os.files", "os.links"})
 # Ignition writes below the root of the system before systemd mounts these, so what it writes there is hidden:
 # systemd.io/API_FILE_SYSTEMS and file-hierarchy(7). /var/run is a link to /run.
 _MOUNTED_OVER = ("/dev/", "/proc/", "/run/", "/sys/", "/var/run/")
+# Spec 2 has certificate authorities as well, but machines of its time read only the first of a bundle.
+_REMOTE_CA = ("os.files.remote.ca",)
 _KERNEL_ARGUMENTS = ("os.kernel.arguments", "os.kernel.arguments.absent")
 # Only the values that mean what Ignition does anyway.
 _ALLOWED = {
@@ -47,7 +49,7 @@ def formats() -> list[provisionerpb.FormatInfo]:
 def _format(spec: str) -> provisionerpb.FormatInfo:
     ids = [prefix + below for prefix, more in _NATIVE.items() for below in more]
     if spec.startswith("3."):
-        ids += _KERNEL_ARGUMENTS
+        ids += [*_KERNEL_ARGUMENTS, *_REMOTE_CA]
     supports = [
         provisionerpb.FeatureSupport(id=id_, excluded_path_prefixes=_MOUNTED_OVER if id_ in _WITH_PATHS else ())
         for id_ in ids

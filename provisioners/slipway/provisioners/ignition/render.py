@@ -16,6 +16,7 @@ from slipway.provisioners.ignition.document import (
 )
 from slipway.provisioners.ignition.extension import nested_configs
 from slipway.provisioners.ignition.nodes import Nodes
+from slipway.provisioners.ignition.trust import security
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -59,7 +60,9 @@ def _config(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, spec: str) -> 
     reserved = nodes.paths | {unit.name for unit in all_units}
     nested = nested_configs(bundle, ctx, spec=spec, reserved=reserved)
     return Config(
-        ignition=Ignition(version=spec, config=Nested(merge=nested) if nested else None),
+        ignition=Ignition(
+            version=spec, config=Nested(merge=nested) if nested else None, security=security(bundle, ctx)
+        ),
         kernel_arguments=_kernel_arguments(system),
         passwd=Passwd(
             users=accounts.users(system, ctx) or None,

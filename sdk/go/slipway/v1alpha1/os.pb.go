@@ -599,7 +599,9 @@ type RemoteContent struct {
 	// SHA-256 of the content, 64 hexadecimal digits. A provisioner must not write a file whose hash differs.
 	Sha256 *string `protobuf:"bytes,2,opt,name=sha256,proto3,oneof" json:"sha256,omitempty"`
 	// SHA-512 of the content, 128 hexadecimal digits.
-	Sha512        *string `protobuf:"bytes,3,opt,name=sha512,proto3,oneof" json:"sha512,omitempty"`
+	Sha512 *string `protobuf:"bytes,3,opt,name=sha512,proto3,oneof" json:"sha512,omitempty"`
+	// Certificate authorities of the https servers, PEM. They count for this content, besides those that the system trusts.
+	Ca            *Content `protobuf:"bytes,4,opt,name=ca,proto3" json:"ca,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -653,6 +655,13 @@ func (x *RemoteContent) GetSha512() string {
 		return *x.Sha512
 	}
 	return ""
+}
+
+func (x *RemoteContent) GetCa() *Content {
+	if x != nil {
+		return x.Ca
+	}
+	return nil
 }
 
 // Directory exists with this owner and mode.
@@ -3036,11 +3045,12 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\a_appendB\b\n" +
 	"\x06_ownerB\b\n" +
 	"\x06_groupB\a\n" +
-	"\x05_mode\"\xaf\x01\n" +
+	"\x05_mode\"\xf8\x01\n" +
 	"\rRemoteContent\x12'\n" +
 	"\x04urls\x18\x01 \x03(\tB\x13\x9a\xb5\x18\f\b\x01\x10\b\x18\x80\x10\"\x03url\x80\x01\x01R\x04urls\x12)\n" +
 	"\x06sha256\x18\x02 \x01(\tB\f\x9a\xb5\x18\b\"\x06sha256H\x00R\x06sha256\x88\x01\x01\x124\n" +
-	"\x06sha512\x18\x03 \x01(\tB\x17\x8a\xb5\x18\a.sha512\x9a\xb5\x18\b\"\x06sha512H\x01R\x06sha512\x88\x01\x01B\t\n" +
+	"\x06sha512\x18\x03 \x01(\tB\x17\x8a\xb5\x18\a.sha512\x9a\xb5\x18\b\"\x06sha512H\x01R\x06sha512\x88\x01\x01\x12G\n" +
+	"\x02ca\x18\x04 \x01(\v2\x19.slipway.v1alpha1.ContentB\x1c\x8a\xb5\x18\x03.ca\x9a\xb5\x18\x11\"\x0fpem-certificateR\x02caB\t\n" +
 	"\a_sha256B\t\n" +
 	"\a_sha512\"\xaf\x02\n" +
 	"\tDirectory\x121\n" +
@@ -3434,52 +3444,53 @@ var file_slipway_v1alpha1_os_proto_depIdxs = []int32{
 	36, // 22: slipway.v1alpha1.File.content:type_name -> slipway.v1alpha1.Content
 	6,  // 23: slipway.v1alpha1.File.remote:type_name -> slipway.v1alpha1.RemoteContent
 	37, // 24: slipway.v1alpha1.File.origin:type_name -> slipway.v1alpha1.Origin
-	37, // 25: slipway.v1alpha1.Directory.origin:type_name -> slipway.v1alpha1.Origin
-	37, // 26: slipway.v1alpha1.Link.origin:type_name -> slipway.v1alpha1.Origin
-	37, // 27: slipway.v1alpha1.Group.origin:type_name -> slipway.v1alpha1.Origin
-	38, // 28: slipway.v1alpha1.User.password_hash:type_name -> slipway.v1alpha1.SecretValue
-	37, // 29: slipway.v1alpha1.User.origin:type_name -> slipway.v1alpha1.Origin
-	1,  // 30: slipway.v1alpha1.Disk.table_type:type_name -> slipway.v1alpha1.PartitionTableType
-	12, // 31: slipway.v1alpha1.Disk.partitions:type_name -> slipway.v1alpha1.Partition
-	37, // 32: slipway.v1alpha1.Disk.origin:type_name -> slipway.v1alpha1.Origin
-	14, // 33: slipway.v1alpha1.Filesystem.partition:type_name -> slipway.v1alpha1.PartitionReference
-	37, // 34: slipway.v1alpha1.Filesystem.origin:type_name -> slipway.v1alpha1.Origin
-	14, // 35: slipway.v1alpha1.Mount.partition:type_name -> slipway.v1alpha1.PartitionReference
-	37, // 36: slipway.v1alpha1.Mount.origin:type_name -> slipway.v1alpha1.Origin
-	37, // 37: slipway.v1alpha1.Swap.origin:type_name -> slipway.v1alpha1.Origin
-	18, // 38: slipway.v1alpha1.SystemdUnit.drop_ins:type_name -> slipway.v1alpha1.SystemdDropIn
-	37, // 39: slipway.v1alpha1.SystemdUnit.origin:type_name -> slipway.v1alpha1.Origin
-	37, // 40: slipway.v1alpha1.Sysctl.origin:type_name -> slipway.v1alpha1.Origin
-	37, // 41: slipway.v1alpha1.KernelModule.origin:type_name -> slipway.v1alpha1.Origin
-	37, // 42: slipway.v1alpha1.KernelArgument.origin:type_name -> slipway.v1alpha1.Origin
-	39, // 43: slipway.v1alpha1.Hostname.name:type_name -> slipway.v1alpha1.MachineText
-	37, // 44: slipway.v1alpha1.Hostname.origin:type_name -> slipway.v1alpha1.Origin
-	37, // 45: slipway.v1alpha1.Ntp.origin:type_name -> slipway.v1alpha1.Origin
-	37, // 46: slipway.v1alpha1.TimeZone.origin:type_name -> slipway.v1alpha1.Origin
-	37, // 47: slipway.v1alpha1.Proxy.origin:type_name -> slipway.v1alpha1.Origin
-	36, // 48: slipway.v1alpha1.TrustedCertificate.certificate:type_name -> slipway.v1alpha1.Content
-	37, // 49: slipway.v1alpha1.TrustedCertificate.origin:type_name -> slipway.v1alpha1.Origin
-	29, // 50: slipway.v1alpha1.Packages.install:type_name -> slipway.v1alpha1.Package
-	28, // 51: slipway.v1alpha1.Packages.repositories:type_name -> slipway.v1alpha1.PackageRepository
-	37, // 52: slipway.v1alpha1.Packages.origin:type_name -> slipway.v1alpha1.Origin
-	36, // 53: slipway.v1alpha1.PackageRepository.key:type_name -> slipway.v1alpha1.Content
-	31, // 54: slipway.v1alpha1.Containerd.registries:type_name -> slipway.v1alpha1.Registry
-	2,  // 55: slipway.v1alpha1.Containerd.cgroup_driver:type_name -> slipway.v1alpha1.CgroupDriver
-	25, // 56: slipway.v1alpha1.Containerd.proxy:type_name -> slipway.v1alpha1.Proxy
-	37, // 57: slipway.v1alpha1.Containerd.origin:type_name -> slipway.v1alpha1.Origin
-	32, // 58: slipway.v1alpha1.Registry.endpoints:type_name -> slipway.v1alpha1.RegistryEndpoint
-	33, // 59: slipway.v1alpha1.Registry.credentials:type_name -> slipway.v1alpha1.RegistryCredentials
-	36, // 60: slipway.v1alpha1.RegistryEndpoint.ca:type_name -> slipway.v1alpha1.Content
-	38, // 61: slipway.v1alpha1.RegistryCredentials.password:type_name -> slipway.v1alpha1.SecretValue
-	3,  // 62: slipway.v1alpha1.DirectoryMembership.method:type_name -> slipway.v1alpha1.DirectoryJoinMethod
-	40, // 63: slipway.v1alpha1.DirectoryMembership.secret_ref:type_name -> slipway.v1alpha1.SecretReference
-	35, // 64: slipway.v1alpha1.DirectoryMembership.login:type_name -> slipway.v1alpha1.DirectoryLogin
-	37, // 65: slipway.v1alpha1.DirectoryMembership.origin:type_name -> slipway.v1alpha1.Origin
-	66, // [66:66] is the sub-list for method output_type
-	66, // [66:66] is the sub-list for method input_type
-	66, // [66:66] is the sub-list for extension type_name
-	66, // [66:66] is the sub-list for extension extendee
-	0,  // [0:66] is the sub-list for field type_name
+	36, // 25: slipway.v1alpha1.RemoteContent.ca:type_name -> slipway.v1alpha1.Content
+	37, // 26: slipway.v1alpha1.Directory.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 27: slipway.v1alpha1.Link.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 28: slipway.v1alpha1.Group.origin:type_name -> slipway.v1alpha1.Origin
+	38, // 29: slipway.v1alpha1.User.password_hash:type_name -> slipway.v1alpha1.SecretValue
+	37, // 30: slipway.v1alpha1.User.origin:type_name -> slipway.v1alpha1.Origin
+	1,  // 31: slipway.v1alpha1.Disk.table_type:type_name -> slipway.v1alpha1.PartitionTableType
+	12, // 32: slipway.v1alpha1.Disk.partitions:type_name -> slipway.v1alpha1.Partition
+	37, // 33: slipway.v1alpha1.Disk.origin:type_name -> slipway.v1alpha1.Origin
+	14, // 34: slipway.v1alpha1.Filesystem.partition:type_name -> slipway.v1alpha1.PartitionReference
+	37, // 35: slipway.v1alpha1.Filesystem.origin:type_name -> slipway.v1alpha1.Origin
+	14, // 36: slipway.v1alpha1.Mount.partition:type_name -> slipway.v1alpha1.PartitionReference
+	37, // 37: slipway.v1alpha1.Mount.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 38: slipway.v1alpha1.Swap.origin:type_name -> slipway.v1alpha1.Origin
+	18, // 39: slipway.v1alpha1.SystemdUnit.drop_ins:type_name -> slipway.v1alpha1.SystemdDropIn
+	37, // 40: slipway.v1alpha1.SystemdUnit.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 41: slipway.v1alpha1.Sysctl.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 42: slipway.v1alpha1.KernelModule.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 43: slipway.v1alpha1.KernelArgument.origin:type_name -> slipway.v1alpha1.Origin
+	39, // 44: slipway.v1alpha1.Hostname.name:type_name -> slipway.v1alpha1.MachineText
+	37, // 45: slipway.v1alpha1.Hostname.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 46: slipway.v1alpha1.Ntp.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 47: slipway.v1alpha1.TimeZone.origin:type_name -> slipway.v1alpha1.Origin
+	37, // 48: slipway.v1alpha1.Proxy.origin:type_name -> slipway.v1alpha1.Origin
+	36, // 49: slipway.v1alpha1.TrustedCertificate.certificate:type_name -> slipway.v1alpha1.Content
+	37, // 50: slipway.v1alpha1.TrustedCertificate.origin:type_name -> slipway.v1alpha1.Origin
+	29, // 51: slipway.v1alpha1.Packages.install:type_name -> slipway.v1alpha1.Package
+	28, // 52: slipway.v1alpha1.Packages.repositories:type_name -> slipway.v1alpha1.PackageRepository
+	37, // 53: slipway.v1alpha1.Packages.origin:type_name -> slipway.v1alpha1.Origin
+	36, // 54: slipway.v1alpha1.PackageRepository.key:type_name -> slipway.v1alpha1.Content
+	31, // 55: slipway.v1alpha1.Containerd.registries:type_name -> slipway.v1alpha1.Registry
+	2,  // 56: slipway.v1alpha1.Containerd.cgroup_driver:type_name -> slipway.v1alpha1.CgroupDriver
+	25, // 57: slipway.v1alpha1.Containerd.proxy:type_name -> slipway.v1alpha1.Proxy
+	37, // 58: slipway.v1alpha1.Containerd.origin:type_name -> slipway.v1alpha1.Origin
+	32, // 59: slipway.v1alpha1.Registry.endpoints:type_name -> slipway.v1alpha1.RegistryEndpoint
+	33, // 60: slipway.v1alpha1.Registry.credentials:type_name -> slipway.v1alpha1.RegistryCredentials
+	36, // 61: slipway.v1alpha1.RegistryEndpoint.ca:type_name -> slipway.v1alpha1.Content
+	38, // 62: slipway.v1alpha1.RegistryCredentials.password:type_name -> slipway.v1alpha1.SecretValue
+	3,  // 63: slipway.v1alpha1.DirectoryMembership.method:type_name -> slipway.v1alpha1.DirectoryJoinMethod
+	40, // 64: slipway.v1alpha1.DirectoryMembership.secret_ref:type_name -> slipway.v1alpha1.SecretReference
+	35, // 65: slipway.v1alpha1.DirectoryMembership.login:type_name -> slipway.v1alpha1.DirectoryLogin
+	37, // 66: slipway.v1alpha1.DirectoryMembership.origin:type_name -> slipway.v1alpha1.Origin
+	67, // [67:67] is the sub-list for method output_type
+	67, // [67:67] is the sub-list for method input_type
+	67, // [67:67] is the sub-list for extension type_name
+	67, // [67:67] is the sub-list for extension extendee
+	0,  // [0:67] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_os_proto_init() }

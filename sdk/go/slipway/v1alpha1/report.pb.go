@@ -44,6 +44,10 @@ const (
 	EventState_EVENT_STATE_TOLERATED EventState = 6
 	// The bootstrap is complete: the success sentinel is written. After a reboot it is written, and reported, again.
 	EventState_EVENT_STATE_COMPLETE EventState = 7
+	// A status of the kubelet or of the container runtime, which `reason` names. Both are observed behind the last step of
+	// the phase `bootstrap`, and before a step is reported to have failed, where the machine has a kubelet or a container
+	// runtime; phase and step are those of the step that has ended.
+	EventState_EVENT_STATE_OBSERVED EventState = 8
 )
 
 // Enum value maps for EventState.
@@ -57,6 +61,7 @@ var (
 		5: "EVENT_STATE_FAILED",
 		6: "EVENT_STATE_TOLERATED",
 		7: "EVENT_STATE_COMPLETE",
+		8: "EVENT_STATE_OBSERVED",
 	}
 	EventState_value = map[string]int32{
 		"EVENT_STATE_UNSPECIFIED": 0,
@@ -67,6 +72,7 @@ var (
 		"EVENT_STATE_FAILED":      5,
 		"EVENT_STATE_TOLERATED":   6,
 		"EVENT_STATE_COMPLETE":    7,
+		"EVENT_STATE_OBSERVED":    8,
 	}
 )
 
@@ -184,7 +190,11 @@ type BootstrapEvent struct {
 	// on Linux.
 	ExitCode int32 `protobuf:"varint,9,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
 	// Why the step failed, where it failed for good: "CommandFailed", "CommandTimedOut" (its time limit was over), or
-	// "StateNotWritten" (the step succeeded, and the disk had no room for that). Other reasons may be added.
+	// "StateNotWritten" (the step succeeded, and the disk had no room for that).
+	//
+	// Where a status was observed: "KubeletHealthy" or "KubeletNotHealthy", by whether the kubelet answers its healthz with
+	// success in two seconds; "ContainerRuntimeRunning" or "ContainerRuntimeNotRunning", by whether something listens on the
+	// socket of a container runtime. Other reasons may be added.
 	Reason        string `protobuf:"bytes,10,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -308,7 +318,7 @@ const file_slipway_v1alpha1_report_proto_rawDesc = "" +
 	"\texit_code\x18\t \x01(\x05R\bexitCode\x12&\n" +
 	"\x06reason\x18\n" +
 	" \x01(\tB\x0e\x9a\xb5\x18\n" +
-	"\x18?\"\x06reasonR\x06reason*\xdf\x01\n" +
+	"\x18?\"\x06reasonR\x06reason*\xf9\x01\n" +
 	"\n" +
 	"EventState\x12\x1b\n" +
 	"\x17EVENT_STATE_UNSPECIFIED\x10\x00\x12\x17\n" +
@@ -318,7 +328,8 @@ const file_slipway_v1alpha1_report_proto_rawDesc = "" +
 	"\x15EVENT_STATE_REBOOTING\x10\x04\x12\x16\n" +
 	"\x12EVENT_STATE_FAILED\x10\x05\x12\x19\n" +
 	"\x15EVENT_STATE_TOLERATED\x10\x06\x12\x18\n" +
-	"\x14EVENT_STATE_COMPLETE\x10\a*j\n" +
+	"\x14EVENT_STATE_COMPLETE\x10\a\x12\x18\n" +
+	"\x14EVENT_STATE_OBSERVED\x10\b*j\n" +
 	"\bExecutor\x12\x18\n" +
 	"\x14EXECUTOR_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eEXECUTOR_SHELL\x10\x01\x12\x17\n" +

@@ -25,11 +25,67 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// DeliveryMode says how user data reaches a machine.
+type DeliveryMode int32
+
+const (
+	// The same as INLINE.
+	DeliveryMode_DELIVERY_MODE_UNSPECIFIED DeliveryMode = 0
+	// They are what the infrastructure gives to the machine.
+	DeliveryMode_DELIVERY_MODE_INLINE DeliveryMode = 1
+	// The infrastructure gives the machine a stub of at most 2,048 bytes, which downloads the user data, verifies them by
+	// their SHA-256, and has the first-boot system apply them. Only a controller stores them, and only where the operator
+	// allows it for the infrastructure. Refused for MachinePools, for Talos and Windows, and where the infrastructure changes
+	// user data on their way.
+	DeliveryMode_DELIVERY_MODE_FETCH DeliveryMode = 2
+)
+
+// Enum value maps for DeliveryMode.
+var (
+	DeliveryMode_name = map[int32]string{
+		0: "DELIVERY_MODE_UNSPECIFIED",
+		1: "DELIVERY_MODE_INLINE",
+		2: "DELIVERY_MODE_FETCH",
+	}
+	DeliveryMode_value = map[string]int32{
+		"DELIVERY_MODE_UNSPECIFIED": 0,
+		"DELIVERY_MODE_INLINE":      1,
+		"DELIVERY_MODE_FETCH":       2,
+	}
+)
+
+func (x DeliveryMode) Enum() *DeliveryMode {
+	p := new(DeliveryMode)
+	*p = x
+	return p
+}
+
+func (x DeliveryMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DeliveryMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_slipway_v1alpha1_spec_proto_enumTypes[0].Descriptor()
+}
+
+func (DeliveryMode) Type() protoreflect.EnumType {
+	return &file_slipway_v1alpha1_spec_proto_enumTypes[0]
+}
+
+func (x DeliveryMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DeliveryMode.Descriptor instead.
+func (DeliveryMode) EnumDescriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{0}
+}
+
 // ReportedLogs says when a log bundle of the machine is sent.
 type ReportedLogs int32
 
 const (
-	// The same as ON_FAILURE.
+	// The same as ON_FAILURE, or as ALWAYS where the spec has compliance profiles.
 	ReportedLogs_REPORTED_LOGS_UNSPECIFIED ReportedLogs = 0
 	// When a step failed for good.
 	ReportedLogs_REPORTED_LOGS_ON_FAILURE ReportedLogs = 1
@@ -66,11 +122,11 @@ func (x ReportedLogs) String() string {
 }
 
 func (ReportedLogs) Descriptor() protoreflect.EnumDescriptor {
-	return file_slipway_v1alpha1_spec_proto_enumTypes[0].Descriptor()
+	return file_slipway_v1alpha1_spec_proto_enumTypes[1].Descriptor()
 }
 
 func (ReportedLogs) Type() protoreflect.EnumType {
-	return &file_slipway_v1alpha1_spec_proto_enumTypes[0]
+	return &file_slipway_v1alpha1_spec_proto_enumTypes[1]
 }
 
 func (x ReportedLogs) Number() protoreflect.EnumNumber {
@@ -79,7 +135,7 @@ func (x ReportedLogs) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ReportedLogs.Descriptor instead.
 func (ReportedLogs) EnumDescriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{0}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{1}
 }
 
 // AgentSource says where machineadm comes from.
@@ -123,11 +179,11 @@ func (x AgentSource) String() string {
 }
 
 func (AgentSource) Descriptor() protoreflect.EnumDescriptor {
-	return file_slipway_v1alpha1_spec_proto_enumTypes[1].Descriptor()
+	return file_slipway_v1alpha1_spec_proto_enumTypes[2].Descriptor()
 }
 
 func (AgentSource) Type() protoreflect.EnumType {
-	return &file_slipway_v1alpha1_spec_proto_enumTypes[1]
+	return &file_slipway_v1alpha1_spec_proto_enumTypes[2]
 }
 
 func (x AgentSource) Number() protoreflect.EnumNumber {
@@ -136,7 +192,7 @@ func (x AgentSource) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AgentSource.Descriptor instead.
 func (AgentSource) EnumDescriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{1}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{2}
 }
 
 // MachineBootstrapSpec is the spec of a SlipwayConfig.
@@ -169,7 +225,11 @@ type MachineBootstrapSpec struct {
 	// The node agent, machineadm. Unset: none; the runner executes everything.
 	Agent *Agent `protobuf:"bytes,13,opt,name=agent,proto3" json:"agent,omitempty"`
 	// Where the machine reports its bootstrap to. Unset: to its serial console only.
-	Reporting     *Reporting `protobuf:"bytes,14,opt,name=reporting,proto3" json:"reporting,omitempty"`
+	Reporting *Reporting `protobuf:"bytes,14,opt,name=reporting,proto3" json:"reporting,omitempty"`
+	// How the user data reaches the machine. Unset: inline.
+	Delivery *Delivery `protobuf:"bytes,15,opt,name=delivery,proto3" json:"delivery,omitempty"`
+	// The benchmarks that the machine meets. Unset: none.
+	Compliance    *Compliance `protobuf:"bytes,16,opt,name=compliance,proto3" json:"compliance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -302,13 +362,213 @@ func (x *MachineBootstrapSpec) GetReporting() *Reporting {
 	return nil
 }
 
+func (x *MachineBootstrapSpec) GetDelivery() *Delivery {
+	if x != nil {
+		return x.Delivery
+	}
+	return nil
+}
+
+func (x *MachineBootstrapSpec) GetCompliance() *Compliance {
+	if x != nil {
+		return x.Compliance
+	}
+	return nil
+}
+
+// Delivery is how user data reaches a machine.
+type Delivery struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Inline, or fetched. It is never chosen by the size of the user data.
+	Mode *DeliveryMode `protobuf:"varint,1,opt,name=mode,proto3,enum=slipway.v1alpha1.DeliveryMode,oneof" json:"mode,omitempty"`
+	// Where it was written.
+	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Delivery) Reset() {
+	*x = Delivery{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Delivery) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Delivery) ProtoMessage() {}
+
+func (x *Delivery) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Delivery.ProtoReflect.Descriptor instead.
+func (*Delivery) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Delivery) GetMode() DeliveryMode {
+	if x != nil && x.Mode != nil {
+		return *x.Mode
+	}
+	return DeliveryMode_DELIVERY_MODE_UNSPECIFIED
+}
+
+func (x *Delivery) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+// Compliance asks that the machine meets profiles of benchmarks. What a profile adds has the control that asks for it as
+// its origin; what the spec sets against a control is refused, unless the control is waived.
+type Compliance struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Profiles, each "NAME/LEVEL", e.g. "cis-kubernetes-1.10/level-1". The reference lists them.
+	Profiles []string `protobuf:"bytes,1,rep,name=profiles,proto3" json:"profiles,omitempty"`
+	// Controls that the machine need not meet.
+	Waivers []*Waiver `protobuf:"bytes,2,rep,name=waivers,proto3" json:"waivers,omitempty"`
+	// Where it was written.
+	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Compliance) Reset() {
+	*x = Compliance{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Compliance) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Compliance) ProtoMessage() {}
+
+func (x *Compliance) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Compliance.ProtoReflect.Descriptor instead.
+func (*Compliance) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Compliance) GetProfiles() []string {
+	if x != nil {
+		return x.Profiles
+	}
+	return nil
+}
+
+func (x *Compliance) GetWaivers() []*Waiver {
+	if x != nil {
+		return x.Waivers
+	}
+	return nil
+}
+
+func (x *Compliance) GetOrigin() *Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+// Waiver is a control that the machine need not meet: the profile adds nothing for it, and the evidence shows it as
+// waived, with the reason.
+type Waiver struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The control, "PROFILE/ID", e.g. "cis-kubernetes-1.10/1.2.11".
+	Control *string `protobuf:"bytes,1,opt,name=control,proto3,oneof" json:"control,omitempty"`
+	// Why, for those who read the report.
+	Reason *string `protobuf:"bytes,2,opt,name=reason,proto3,oneof" json:"reason,omitempty"`
+	// When it ends: from then on the spec is refused. Unset: never.
+	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Waiver) Reset() {
+	*x = Waiver{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Waiver) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Waiver) ProtoMessage() {}
+
+func (x *Waiver) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Waiver.ProtoReflect.Descriptor instead.
+func (*Waiver) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Waiver) GetControl() string {
+	if x != nil && x.Control != nil {
+		return *x.Control
+	}
+	return ""
+}
+
+func (x *Waiver) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *Waiver) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
 // Reporting is where the machine reports its bootstrap to. A report is sent beside the bootstrap: it never delays, changes
 // or ends it, and a machine that cannot report boots the same.
 type Reporting struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where the events go. The serial console has them in any case.
 	Sinks []*ReportSink `protobuf:"bytes,1,rep,name=sinks,proto3" json:"sinks,omitempty"`
-	// When a log bundle is sent, where a sink takes one and machineadm is there to make it. Unset: on a failure.
+	// When a log bundle is sent, where a sink takes one and machineadm is there to make it. Unset: on a failure; always
+	// where the spec has compliance profiles, since the bundle holds the evidence.
 	Logs *ReportedLogs `protobuf:"varint,2,opt,name=logs,proto3,enum=slipway.v1alpha1.ReportedLogs,oneof" json:"logs,omitempty"`
 	// Where it was written.
 	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
@@ -318,7 +578,7 @@ type Reporting struct {
 
 func (x *Reporting) Reset() {
 	*x = Reporting{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -330,7 +590,7 @@ func (x *Reporting) String() string {
 func (*Reporting) ProtoMessage() {}
 
 func (x *Reporting) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[1]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -343,7 +603,7 @@ func (x *Reporting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reporting.ProtoReflect.Descriptor instead.
 func (*Reporting) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{1}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Reporting) GetSinks() []*ReportSink {
@@ -384,7 +644,7 @@ type ReportSink struct {
 
 func (x *ReportSink) Reset() {
 	*x = ReportSink{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -396,7 +656,7 @@ func (x *ReportSink) String() string {
 func (*ReportSink) ProtoMessage() {}
 
 func (x *ReportSink) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[2]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -409,7 +669,7 @@ func (x *ReportSink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSink.ProtoReflect.Descriptor instead.
 func (*ReportSink) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{2}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ReportSink) GetSink() isReportSink_Sink {
@@ -480,7 +740,7 @@ type ConsoleSink struct {
 
 func (x *ConsoleSink) Reset() {
 	*x = ConsoleSink{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -492,7 +752,7 @@ func (x *ConsoleSink) String() string {
 func (*ConsoleSink) ProtoMessage() {}
 
 func (x *ConsoleSink) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[3]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -505,7 +765,7 @@ func (x *ConsoleSink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConsoleSink.ProtoReflect.Descriptor instead.
 func (*ConsoleSink) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{3}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
 }
 
 // WorkloadClusterSink is the API server of the cluster that the machine joins. The machine writes its last events there as the
@@ -519,7 +779,7 @@ type WorkloadClusterSink struct {
 
 func (x *WorkloadClusterSink) Reset() {
 	*x = WorkloadClusterSink{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -531,7 +791,7 @@ func (x *WorkloadClusterSink) String() string {
 func (*WorkloadClusterSink) ProtoMessage() {}
 
 func (x *WorkloadClusterSink) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[4]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -544,7 +804,7 @@ func (x *WorkloadClusterSink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkloadClusterSink.ProtoReflect.Descriptor instead.
 func (*WorkloadClusterSink) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{4}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
 }
 
 // PutSink is objects that the machine writes by HTTP PUT, with addresses that allow just that: pre-signed ones of an object
@@ -561,7 +821,7 @@ type PutSink struct {
 
 func (x *PutSink) Reset() {
 	*x = PutSink{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -573,7 +833,7 @@ func (x *PutSink) String() string {
 func (*PutSink) ProtoMessage() {}
 
 func (x *PutSink) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[5]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -586,7 +846,7 @@ func (x *PutSink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutSink.ProtoReflect.Descriptor instead.
 func (*PutSink) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{5}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PutSink) GetUrl() *SecretReference {
@@ -623,7 +883,7 @@ type Agent struct {
 
 func (x *Agent) Reset() {
 	*x = Agent{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -635,7 +895,7 @@ func (x *Agent) String() string {
 func (*Agent) ProtoMessage() {}
 
 func (x *Agent) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[6]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -648,7 +908,7 @@ func (x *Agent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Agent.ProtoReflect.Descriptor instead.
 func (*Agent) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Agent) GetSource() AgentSource {
@@ -701,7 +961,7 @@ type ProvisionerChoice struct {
 
 func (x *ProvisionerChoice) Reset() {
 	*x = ProvisionerChoice{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -713,7 +973,7 @@ func (x *ProvisionerChoice) String() string {
 func (*ProvisionerChoice) ProtoMessage() {}
 
 func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -726,7 +986,7 @@ func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvisionerChoice.ProtoReflect.Descriptor instead.
 func (*ProvisionerChoice) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ProvisionerChoice) GetName() string {
@@ -767,7 +1027,7 @@ type RoleOverrides struct {
 
 func (x *RoleOverrides) Reset() {
 	*x = RoleOverrides{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -779,7 +1039,7 @@ func (x *RoleOverrides) String() string {
 func (*RoleOverrides) ProtoMessage() {}
 
 func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -792,7 +1052,7 @@ func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoleOverrides.ProtoReflect.Descriptor instead.
 func (*RoleOverrides) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RoleOverrides) GetOs() *OperatingSystem {
@@ -837,7 +1097,7 @@ type EngineOptions struct {
 
 func (x *EngineOptions) Reset() {
 	*x = EngineOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -849,7 +1109,7 @@ func (x *EngineOptions) String() string {
 func (*EngineOptions) ProtoMessage() {}
 
 func (x *EngineOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -862,7 +1122,7 @@ func (x *EngineOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EngineOptions.ProtoReflect.Descriptor instead.
 func (*EngineOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EngineOptions) GetKubeadm() *KubeadmOptions {
@@ -923,7 +1183,7 @@ type KubeadmOptions struct {
 
 func (x *KubeadmOptions) Reset() {
 	*x = KubeadmOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -935,7 +1195,7 @@ func (x *KubeadmOptions) String() string {
 func (*KubeadmOptions) ProtoMessage() {}
 
 func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -948,7 +1208,7 @@ func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmOptions.ProtoReflect.Descriptor instead.
 func (*KubeadmOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{10}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *KubeadmOptions) GetIgnoredPreflightErrors() []string {
@@ -1083,7 +1343,7 @@ type KubeadmFeatureGate struct {
 
 func (x *KubeadmFeatureGate) Reset() {
 	*x = KubeadmFeatureGate{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +1355,7 @@ func (x *KubeadmFeatureGate) String() string {
 func (*KubeadmFeatureGate) ProtoMessage() {}
 
 func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,7 +1368,7 @@ func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmFeatureGate.ProtoReflect.Descriptor instead.
 func (*KubeadmFeatureGate) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{11}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *KubeadmFeatureGate) GetName() string {
@@ -1148,7 +1408,7 @@ type KubeadmBootstrapToken struct {
 
 func (x *KubeadmBootstrapToken) Reset() {
 	*x = KubeadmBootstrapToken{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1420,7 @@ func (x *KubeadmBootstrapToken) String() string {
 func (*KubeadmBootstrapToken) ProtoMessage() {}
 
 func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1433,7 @@ func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmBootstrapToken.ProtoReflect.Descriptor instead.
 func (*KubeadmBootstrapToken) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{12}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *KubeadmBootstrapToken) GetToken() *SecretValue {
@@ -1244,7 +1504,7 @@ type KubeadmTimeouts struct {
 
 func (x *KubeadmTimeouts) Reset() {
 	*x = KubeadmTimeouts{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1256,7 +1516,7 @@ func (x *KubeadmTimeouts) String() string {
 func (*KubeadmTimeouts) ProtoMessage() {}
 
 func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1269,7 +1529,7 @@ func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmTimeouts.ProtoReflect.Descriptor instead.
 func (*KubeadmTimeouts) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{13}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *KubeadmTimeouts) GetKubelet() *durationpb.Duration {
@@ -1334,7 +1594,7 @@ type K0SOptions struct {
 
 func (x *K0SOptions) Reset() {
 	*x = K0SOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1346,7 +1606,7 @@ func (x *K0SOptions) String() string {
 func (*K0SOptions) ProtoMessage() {}
 
 func (x *K0SOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1359,7 +1619,7 @@ func (x *K0SOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use K0SOptions.ProtoReflect.Descriptor instead.
 func (*K0SOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{14}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *K0SOptions) GetProgram() string {
@@ -1431,7 +1691,7 @@ type KubeadmPatch struct {
 
 func (x *KubeadmPatch) Reset() {
 	*x = KubeadmPatch{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1443,7 +1703,7 @@ func (x *KubeadmPatch) String() string {
 func (*KubeadmPatch) ProtoMessage() {}
 
 func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1456,7 +1716,7 @@ func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmPatch.ProtoReflect.Descriptor instead.
 func (*KubeadmPatch) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{15}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *KubeadmPatch) GetName() string {
@@ -1490,7 +1750,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1502,7 +1762,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1515,7 +1775,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{16}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Extension) GetId() string {
@@ -1563,7 +1823,7 @@ type Imported struct {
 
 func (x *Imported) Reset() {
 	*x = Imported{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1575,7 +1835,7 @@ func (x *Imported) String() string {
 func (*Imported) ProtoMessage() {}
 
 func (x *Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1588,7 +1848,7 @@ func (x *Imported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Imported.ProtoReflect.Descriptor instead.
 func (*Imported) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{17}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Imported) GetKind() string {
@@ -1623,7 +1883,7 @@ var File_slipway_v1alpha1_spec_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\xff\x06\n" +
+	"\x1bslipway/v1alpha1/spec.proto\x12\x10slipway.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/content.proto\x1a!slipway/v1alpha1/diagnostic.proto\x1a!slipway/v1alpha1/kubernetes.proto\x1a\x1eslipway/v1alpha1/options.proto\x1a\x19slipway/v1alpha1/os.proto\x1a\x1bslipway/v1alpha1/plan.proto\x1a\x1dslipway/v1alpha1/secret.proto\"\x85\b\n" +
 	"\x14MachineBootstrapSpec\x12E\n" +
 	"\vprovisioner\x18\x01 \x01(\v2#.slipway.v1alpha1.ProvisionerChoiceR\vprovisioner\x120\n" +
 	"\x06target\x18\x02 \x01(\v2\x18.slipway.v1alpha1.TargetR\x06target\x121\n" +
@@ -1644,7 +1904,31 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\texecution\x18\v \x01(\v2!.slipway.v1alpha1.ExecutionPolicyR\texecution\x12>\n" +
 	"\bimported\x18\f \x01(\v2\x1a.slipway.v1alpha1.ImportedB\x06\x9a\xb5\x18\x028\x01R\bimported\x12-\n" +
 	"\x05agent\x18\r \x01(\v2\x17.slipway.v1alpha1.AgentR\x05agent\x12H\n" +
-	"\treporting\x18\x0e \x01(\v2\x1b.slipway.v1alpha1.ReportingB\r\x8a\xb5\x18\treportingR\treporting\"\xc3\x01\n" +
+	"\treporting\x18\x0e \x01(\v2\x1b.slipway.v1alpha1.ReportingB\r\x8a\xb5\x18\treportingR\treporting\x126\n" +
+	"\bdelivery\x18\x0f \x01(\v2\x1a.slipway.v1alpha1.DeliveryR\bdelivery\x12L\n" +
+	"\n" +
+	"compliance\x18\x10 \x01(\v2\x1c.slipway.v1alpha1.ComplianceB\x0e\x8a\xb5\x18\n" +
+	"complianceR\n" +
+	"compliance\"\x86\x01\n" +
+	"\bDelivery\x127\n" +
+	"\x04mode\x18\x01 \x01(\x0e2\x1e.slipway.v1alpha1.DeliveryModeH\x00R\x04mode\x88\x01\x01\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\a\n" +
+	"\x05_mode\"\xc1\x01\n" +
+	"\n" +
+	"Compliance\x123\n" +
+	"\bprofiles\x18\x01 \x03(\tB\x17\x9a\xb5\x18\x13\b\x01\x10\b\x18\x80\x01\"\n" +
+	"control-idR\bprofiles\x12D\n" +
+	"\awaivers\x18\x02 \x03(\v2\x18.slipway.v1alpha1.WaiverB\x10\x9a\xb5\x18\f\x10\x80\x02B\acontrolR\awaivers\x128\n" +
+	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06origin\"\xc4\x01\n" +
+	"\x06Waiver\x124\n" +
+	"\acontrol\x18\x01 \x01(\tB\x15\x9a\xb5\x18\x11\b\x01\x18\x80\x01\"\n" +
+	"control-idH\x00R\acontrol\x88\x01\x01\x120\n" +
+	"\x06reason\x18\x02 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18\x80\x04\"\bone-lineH\x01R\x06reason\x88\x01\x01\x12;\n" +
+	"\vexpire_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTimeB\n" +
+	"\n" +
+	"\b_controlB\t\n" +
+	"\a_reason\"\xc3\x01\n" +
 	"\tReporting\x12:\n" +
 	"\x05sinks\x18\x01 \x03(\v2\x1c.slipway.v1alpha1.ReportSinkB\x06\x9a\xb5\x18\x02\x10\x03R\x05sinks\x127\n" +
 	"\x04logs\x18\x02 \x01(\x0e2\x1e.slipway.v1alpha1.ReportedLogsH\x00R\x04logs\x88\x01\x01\x128\n" +
@@ -1785,7 +2069,11 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\bbound_by\x18\x04 \x03(\v2\x18.slipway.v1alpha1.OriginR\aboundByB\a\n" +
 	"\x05_kindB\x0e\n" +
 	"\f_api_versionB\t\n" +
-	"\a_format*~\n" +
+	"\a_format*`\n" +
+	"\fDeliveryMode\x12\x1d\n" +
+	"\x19DELIVERY_MODE_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14DELIVERY_MODE_INLINE\x10\x01\x12\x17\n" +
+	"\x13DELIVERY_MODE_FETCH\x10\x02*~\n" +
 	"\fReportedLogs\x12\x1d\n" +
 	"\x19REPORTED_LOGS_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18REPORTED_LOGS_ON_FAILURE\x10\x01\x12\x18\n" +
@@ -1809,98 +2097,109 @@ func file_slipway_v1alpha1_spec_proto_rawDescGZIP() []byte {
 	return file_slipway_v1alpha1_spec_proto_rawDescData
 }
 
-var file_slipway_v1alpha1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_slipway_v1alpha1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_slipway_v1alpha1_spec_proto_goTypes = []any{
-	(ReportedLogs)(0),             // 0: slipway.v1alpha1.ReportedLogs
-	(AgentSource)(0),              // 1: slipway.v1alpha1.AgentSource
-	(*MachineBootstrapSpec)(nil),  // 2: slipway.v1alpha1.MachineBootstrapSpec
-	(*Reporting)(nil),             // 3: slipway.v1alpha1.Reporting
-	(*ReportSink)(nil),            // 4: slipway.v1alpha1.ReportSink
-	(*ConsoleSink)(nil),           // 5: slipway.v1alpha1.ConsoleSink
-	(*WorkloadClusterSink)(nil),   // 6: slipway.v1alpha1.WorkloadClusterSink
-	(*PutSink)(nil),               // 7: slipway.v1alpha1.PutSink
-	(*Agent)(nil),                 // 8: slipway.v1alpha1.Agent
-	(*ProvisionerChoice)(nil),     // 9: slipway.v1alpha1.ProvisionerChoice
-	(*RoleOverrides)(nil),         // 10: slipway.v1alpha1.RoleOverrides
-	(*EngineOptions)(nil),         // 11: slipway.v1alpha1.EngineOptions
-	(*KubeadmOptions)(nil),        // 12: slipway.v1alpha1.KubeadmOptions
-	(*KubeadmFeatureGate)(nil),    // 13: slipway.v1alpha1.KubeadmFeatureGate
-	(*KubeadmBootstrapToken)(nil), // 14: slipway.v1alpha1.KubeadmBootstrapToken
-	(*KubeadmTimeouts)(nil),       // 15: slipway.v1alpha1.KubeadmTimeouts
-	(*K0SOptions)(nil),            // 16: slipway.v1alpha1.K0sOptions
-	(*KubeadmPatch)(nil),          // 17: slipway.v1alpha1.KubeadmPatch
-	(*Extension)(nil),             // 18: slipway.v1alpha1.Extension
-	(*Imported)(nil),              // 19: slipway.v1alpha1.Imported
-	(*Target)(nil),                // 20: slipway.v1alpha1.Target
-	(*OperatingSystem)(nil),       // 21: slipway.v1alpha1.OperatingSystem
-	(*Kubernetes)(nil),            // 22: slipway.v1alpha1.Kubernetes
-	(*Commands)(nil),              // 23: slipway.v1alpha1.Commands
-	(*ExecutionPolicy)(nil),       // 24: slipway.v1alpha1.ExecutionPolicy
-	(*Origin)(nil),                // 25: slipway.v1alpha1.Origin
-	(*SecretReference)(nil),       // 26: slipway.v1alpha1.SecretReference
-	(*durationpb.Duration)(nil),   // 27: google.protobuf.Duration
-	(*SecretValue)(nil),           // 28: slipway.v1alpha1.SecretValue
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*Content)(nil),               // 30: slipway.v1alpha1.Content
+	(DeliveryMode)(0),             // 0: slipway.v1alpha1.DeliveryMode
+	(ReportedLogs)(0),             // 1: slipway.v1alpha1.ReportedLogs
+	(AgentSource)(0),              // 2: slipway.v1alpha1.AgentSource
+	(*MachineBootstrapSpec)(nil),  // 3: slipway.v1alpha1.MachineBootstrapSpec
+	(*Delivery)(nil),              // 4: slipway.v1alpha1.Delivery
+	(*Compliance)(nil),            // 5: slipway.v1alpha1.Compliance
+	(*Waiver)(nil),                // 6: slipway.v1alpha1.Waiver
+	(*Reporting)(nil),             // 7: slipway.v1alpha1.Reporting
+	(*ReportSink)(nil),            // 8: slipway.v1alpha1.ReportSink
+	(*ConsoleSink)(nil),           // 9: slipway.v1alpha1.ConsoleSink
+	(*WorkloadClusterSink)(nil),   // 10: slipway.v1alpha1.WorkloadClusterSink
+	(*PutSink)(nil),               // 11: slipway.v1alpha1.PutSink
+	(*Agent)(nil),                 // 12: slipway.v1alpha1.Agent
+	(*ProvisionerChoice)(nil),     // 13: slipway.v1alpha1.ProvisionerChoice
+	(*RoleOverrides)(nil),         // 14: slipway.v1alpha1.RoleOverrides
+	(*EngineOptions)(nil),         // 15: slipway.v1alpha1.EngineOptions
+	(*KubeadmOptions)(nil),        // 16: slipway.v1alpha1.KubeadmOptions
+	(*KubeadmFeatureGate)(nil),    // 17: slipway.v1alpha1.KubeadmFeatureGate
+	(*KubeadmBootstrapToken)(nil), // 18: slipway.v1alpha1.KubeadmBootstrapToken
+	(*KubeadmTimeouts)(nil),       // 19: slipway.v1alpha1.KubeadmTimeouts
+	(*K0SOptions)(nil),            // 20: slipway.v1alpha1.K0sOptions
+	(*KubeadmPatch)(nil),          // 21: slipway.v1alpha1.KubeadmPatch
+	(*Extension)(nil),             // 22: slipway.v1alpha1.Extension
+	(*Imported)(nil),              // 23: slipway.v1alpha1.Imported
+	(*Target)(nil),                // 24: slipway.v1alpha1.Target
+	(*OperatingSystem)(nil),       // 25: slipway.v1alpha1.OperatingSystem
+	(*Kubernetes)(nil),            // 26: slipway.v1alpha1.Kubernetes
+	(*Commands)(nil),              // 27: slipway.v1alpha1.Commands
+	(*ExecutionPolicy)(nil),       // 28: slipway.v1alpha1.ExecutionPolicy
+	(*Origin)(nil),                // 29: slipway.v1alpha1.Origin
+	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
+	(*SecretReference)(nil),       // 31: slipway.v1alpha1.SecretReference
+	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
+	(*SecretValue)(nil),           // 33: slipway.v1alpha1.SecretValue
+	(*Content)(nil),               // 34: slipway.v1alpha1.Content
 }
 var file_slipway_v1alpha1_spec_proto_depIdxs = []int32{
-	9,  // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
-	20, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
-	21, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
-	22, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	23, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
-	11, // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	18, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
-	10, // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
-	10, // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
-	24, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
-	19, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
-	8,  // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
-	3,  // 12: slipway.v1alpha1.MachineBootstrapSpec.reporting:type_name -> slipway.v1alpha1.Reporting
-	4,  // 13: slipway.v1alpha1.Reporting.sinks:type_name -> slipway.v1alpha1.ReportSink
-	0,  // 14: slipway.v1alpha1.Reporting.logs:type_name -> slipway.v1alpha1.ReportedLogs
-	25, // 15: slipway.v1alpha1.Reporting.origin:type_name -> slipway.v1alpha1.Origin
-	5,  // 16: slipway.v1alpha1.ReportSink.console:type_name -> slipway.v1alpha1.ConsoleSink
-	7,  // 17: slipway.v1alpha1.ReportSink.put:type_name -> slipway.v1alpha1.PutSink
-	6,  // 18: slipway.v1alpha1.ReportSink.workload_cluster:type_name -> slipway.v1alpha1.WorkloadClusterSink
-	26, // 19: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
-	26, // 20: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
-	1,  // 21: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
-	25, // 22: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
-	21, // 23: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
-	22, // 24: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	23, // 25: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
-	11, // 26: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	12, // 27: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
-	16, // 28: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
-	17, // 29: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
-	13, // 30: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
-	14, // 31: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
-	27, // 32: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
-	28, // 33: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
-	25, // 34: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
-	15, // 35: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
-	28, // 36: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
-	27, // 37: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
-	29, // 38: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
-	25, // 39: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
-	27, // 40: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
-	27, // 41: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
-	27, // 42: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
-	27, // 43: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
-	25, // 44: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
-	28, // 45: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
-	25, // 46: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
-	30, // 47: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
-	30, // 48: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
-	25, // 49: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
-	25, // 50: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
-	51, // [51:51] is the sub-list for method output_type
-	51, // [51:51] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	13, // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
+	24, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
+	25, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
+	26, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	27, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
+	15, // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	22, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
+	14, // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
+	14, // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
+	28, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
+	23, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
+	12, // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
+	7,  // 12: slipway.v1alpha1.MachineBootstrapSpec.reporting:type_name -> slipway.v1alpha1.Reporting
+	4,  // 13: slipway.v1alpha1.MachineBootstrapSpec.delivery:type_name -> slipway.v1alpha1.Delivery
+	5,  // 14: slipway.v1alpha1.MachineBootstrapSpec.compliance:type_name -> slipway.v1alpha1.Compliance
+	0,  // 15: slipway.v1alpha1.Delivery.mode:type_name -> slipway.v1alpha1.DeliveryMode
+	29, // 16: slipway.v1alpha1.Delivery.origin:type_name -> slipway.v1alpha1.Origin
+	6,  // 17: slipway.v1alpha1.Compliance.waivers:type_name -> slipway.v1alpha1.Waiver
+	29, // 18: slipway.v1alpha1.Compliance.origin:type_name -> slipway.v1alpha1.Origin
+	30, // 19: slipway.v1alpha1.Waiver.expire_time:type_name -> google.protobuf.Timestamp
+	8,  // 20: slipway.v1alpha1.Reporting.sinks:type_name -> slipway.v1alpha1.ReportSink
+	1,  // 21: slipway.v1alpha1.Reporting.logs:type_name -> slipway.v1alpha1.ReportedLogs
+	29, // 22: slipway.v1alpha1.Reporting.origin:type_name -> slipway.v1alpha1.Origin
+	9,  // 23: slipway.v1alpha1.ReportSink.console:type_name -> slipway.v1alpha1.ConsoleSink
+	11, // 24: slipway.v1alpha1.ReportSink.put:type_name -> slipway.v1alpha1.PutSink
+	10, // 25: slipway.v1alpha1.ReportSink.workload_cluster:type_name -> slipway.v1alpha1.WorkloadClusterSink
+	31, // 26: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
+	31, // 27: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
+	2,  // 28: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
+	29, // 29: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
+	25, // 30: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
+	26, // 31: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	27, // 32: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
+	15, // 33: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	16, // 34: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
+	20, // 35: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
+	21, // 36: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
+	17, // 37: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
+	18, // 38: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
+	32, // 39: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
+	33, // 40: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
+	29, // 41: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
+	19, // 42: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
+	33, // 43: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
+	32, // 44: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
+	30, // 45: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
+	29, // 46: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
+	32, // 47: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
+	32, // 48: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
+	32, // 49: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
+	32, // 50: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
+	29, // 51: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
+	33, // 52: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
+	29, // 53: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 54: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
+	34, // 55: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
+	29, // 56: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
+	29, // 57: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
+	58, // [58:58] is the sub-list for method output_type
+	58, // [58:58] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_spec_proto_init() }
@@ -1917,27 +2216,29 @@ func file_slipway_v1alpha1_spec_proto_init() {
 	file_slipway_v1alpha1_plan_proto_init()
 	file_slipway_v1alpha1_secret_proto_init()
 	file_slipway_v1alpha1_spec_proto_msgTypes[1].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[2].OneofWrappers = []any{
+	file_slipway_v1alpha1_spec_proto_msgTypes[3].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[4].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[5].OneofWrappers = []any{
 		(*ReportSink_Console)(nil),
 		(*ReportSink_Put)(nil),
 		(*ReportSink_WorkloadCluster)(nil),
 	}
-	file_slipway_v1alpha1_spec_proto_msgTypes[6].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[7].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[9].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[10].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[11].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[12].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[13].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[14].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[15].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[16].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[17].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[18].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[19].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_spec_proto_rawDesc), len(file_slipway_v1alpha1_spec_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   18,
+			NumEnums:      3,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

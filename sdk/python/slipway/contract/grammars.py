@@ -184,6 +184,11 @@ _GRAMMARS = [
     ),
     _regular("computer-name", "the name of a computer account", r"[A-Z0-9]([A-Z0-9-]{0,13}[A-Z0-9])?"),
     _regular(
+        "control-id",
+        "PROFILE/LEVEL or PROFILE/CONTROL, such as cis-kubernetes-1.10/1.2.16",
+        r"[a-z0-9][a-z0-9.-]*/[A-Za-z0-9][A-Za-z0-9.-]*",
+    ),
+    _regular(
         "device",
         "a device below /dev",
         rf"/dev/{_DEVICE_PART}(/{_DEVICE_PART})*|[a-z][a-z0-9]*(\.[0-9]+)?",

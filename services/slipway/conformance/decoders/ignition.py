@@ -25,7 +25,7 @@ _TYPES = {
     "E6D6D379-F507-44C2-A23C-238F2A3DF928": "lvm",
 }
 _TAGS = {"label": "LABEL", "uuid": "UUID", "partlabel": "PARTLABEL", "partuuid": "PARTUUID"}
-_OTHERS = {"ignition": ("config", "proxy", "security"), "storage": ("luks", "raid"), "": ("networkd",)}
+_OTHERS = {"ignition": ("config", "proxy"), "storage": ("luks", "raid"), "": ("networkd",)}
 _SUDOERS, _HOSTNAME = "/etc/sudoers.d/", "/etc/hostname"
 _PERMISSIONS = 0o777
 """The specifications up to 3.5 ignore all other bits of a mode."""
@@ -84,8 +84,9 @@ def _nodes(document: dict[str, Any], state: statepb.MachineState) -> None:
     for entry in storage.get("directories") or []:
         directory = system.directories.add(path=entry["path"], mode=entry.get("mode", 0o755) & _PERMISSIONS)
         directory.owner, directory.group = _owners(entry)
+    authorities = _authorities(document["ignition"])
     for entry in storage.get("files") or []:
-        system.files.extend(_files(entry))
+        system.files.extend(_files(entry, authorities))
         if not entry.get("overwrite", document["ignition"]["version"].startswith("2.")) and not entry.get("append"):
             state.kept_files.append(entry["path"])
     for entry in storage.get("links") or []:
@@ -118,7 +119,13 @@ def _owners(entry: dict[str, Any]) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def _files(entry: dict[str, Any]) -> Iterator[ospb.File]:
+def _authorities(ignition: dict[str, Any]) -> bytes:
+    """Give the certificate authorities of all servers of https. Those that are fetched as well cannot be seen."""
+    tls = (ignition.get("security") or {}).get("tls") or {}
+    return b"".join(_data(entry, entry["source"]) for entry in tls.get("certificateAuthorities") or [])
+
+
+def _files(entry: dict[str, Any], authorities: bytes) -> Iterator[ospb.File]:
     owner, group = _owners(entry)
     append = entry.get("append")
     resources = [entry.get("contents") or {}]
@@ -134,6 +141,8 @@ def _files(entry: dict[str, Any]) -> Iterator[ospb.File]:
             made.content.data = _data(resource, source)
         else:
             made.remote.urls.append(source)
+            if authorities and source.startswith("https:"):
+                made.remote.ca.data = authorities
             kind, _, digest = (resource.get("verification") or {}).get("hash", "").partition("-")
             if kind in ("sha256", "sha512"):
                 setattr(made.remote, kind, digest)
@@ -141,6 +150,8 @@ def _files(entry: dict[str, Any]) -> Iterator[ospb.File]:
 
 
 def _data(resource: dict[str, Any], source: str) -> bytes:
+    if not source.startswith("data:"):
+        raise UnreadableError("what is trusted is downloaded")
     head, _, body = source.removeprefix("data:").partition(",")
     data = urllib.parse.unquote_to_bytes(body)
     if head.endswith(";base64"):

@@ -29,6 +29,7 @@ def executor(request: pytest.FixtureRequest, tmp_path: Path, engine: Callable[..
     engine(AGENT)
     for made in linux_machine("dash", tmp_path):
         made.agent = machineadm.require()
+        made.is_alone = True
         yield made
 
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from slipway.v1alpha1 import os_pb2 as ospb
 _HOST_FOLDERS = ("usr", "bin", "sbin", "lib", "lib64")
 _FAKES = ("reboot", "sleep", "sync", "restorecon", "systemctl")
 AGENT = "/fake/machineadm"
+_DAEMONS = str(Path(__file__).with_name("node_daemons.py"))
 _NEVER = ("busybox", "flock", "reboot", "halt", "poweroff", "init", "linuxrc")
 _ENTER = """
 root=$1
@@ -32,7 +34,7 @@ done
 mount --bind /dev/null "$root/dev/null"
 [ -z "$PROC" ] || mount --bind /proc "$root/proc"
 hostname "$NAME"
-exec chroot "$root" "$@"
+exec $DAEMONS chroot "$root" "$@"
 """
 
 
@@ -47,6 +49,9 @@ class LinuxMachine:
         host_name: its host name.
         mounted: files that are bind mounts, as a container has some.
         agent: the binary of machineadm, which then runs in place of the runner; it may change between two starts.
+        daemons: arguments of `node_daemons`, which then runs beside it. The machine has a network of its own with them,
+            and with `is_alone`; else it has that of the host.
+        is_alone: nothing listens in its network.
     """
 
     root: Path
@@ -54,6 +59,8 @@ class LinuxMachine:
     host_name: str = "node-1.example"
     mounted: list[str] = field(default_factory=list)
     agent: Path | None = None
+    daemons: list[str] = field(default_factory=list)
+    is_alone: bool = False
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -130,6 +137,7 @@ class LinuxMachine:
                 "/usr/bin/unshare",
                 "-m",
                 "-u",
+                *(["-n"] if self.is_alone or self.daemons else []),
                 "--propagation",
                 "private",
                 "/bin/sh",
@@ -145,7 +153,10 @@ class LinuxMachine:
                 "MOUNTED": " ".join(self.mounted),
                 "NAME": self.host_name,
                 # With it, the shell of busybox prefers its own programs to fakes.
-                "PROC": "" if self.agent is None else "/proc",
+                "PROC": "/proc" if self.agent or self.daemons else "",
+                "DAEMONS": " ".join(
+                    [sys.executable, _DAEMONS, str(self.root), *self.daemons, "--"] if self.daemons else []
+                ),
                 **(environment or {}),
             },
             stdin=subprocess.DEVNULL,

@@ -36,6 +36,7 @@ def test_records_are_the_same_bytes(tmp_path: Path, engine: Callable[..., None],
     for executor in ("dash", AGENT):
         for machine in linux_machine("dash", tmp_path / executor):
             machine.agent = machineadm.require() if executor == AGENT else None
+            machine.is_alone = True
             machine.write(lowered([step]).files)
             machine.run(ENTRY)
             kept = machine.path(f"{STATE}/m.failed")
@@ -53,6 +54,7 @@ def agent(tmp_path: Path, engine: Callable[..., None]) -> Iterator[LinuxMachine]
     engine(AGENT)
     for machine in linux_machine("dash", tmp_path):
         machine.agent = machineadm.require()
+        machine.is_alone = True
         yield machine
 
 

@@ -184,6 +184,7 @@ def test_a_console_that_takes_nothing_holds_a_bootstrap_up_once(
         engine(AGENT)
     for machine in linux_machine("dash", tmp_path):
         machine.agent = machineadm.require() if name == AGENT else None
+        machine.is_alone = True
         machine.write(lowered([note("a", PRE), note("m"), note("z", POST)]).files)
         machine.path(CONSOLE).unlink()
         os.mkfifo(machine.path(CONSOLE))

@@ -44,6 +44,7 @@ class Changing:
     def use(self, name: str) -> None:
         """Have the next start done by this executor."""
         self.machine.agent = machineadm.require() if name == AGENT else None
+        self.machine.is_alone = True
 
     def change(self) -> None:
         """Start the machine again, and have everything from now on done by the second executor."""

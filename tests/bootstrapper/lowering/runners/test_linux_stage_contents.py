@@ -77,6 +77,39 @@ def test_a_download_stays_with_https(machine: LinuxMachine) -> None:
     assert free[-1] == "https://[2001:db8::1]/{a,b}"
 
 
+def test_own_authorities_vouch_for_one_download(machine: LinuxMachine) -> None:
+    """They count beside those of the system, with facts and secrets in them, and for no other file of the wave."""
+    for client in ("curl", "wget"):
+        keep = f"cat ca >>/kept 2>/dev/null; rm -f ca; echo {client} >>/client"
+        machine.fake(client, keep + '; while [ "$1" != -o ] && [ "$1" != -O ]; do shift; done; echo some >"$2"')
+    machine.path("/etc/ssl").mkdir()
+    machine.path("/etc/ssl/cert.pem").write_text("of the system\n")
+    reference = secretpb.SecretReference(name="pki", key="ca")
+    secrets = SecretIndex([secretpb.Secret(name="pki", key="ca", value=b"of a secret\n")])
+    own = contentpb.Content(segments=[text("own\n"), contentpb.Segment(secret_ref=reference)])
+    remotes = [
+        ospb.RemoteContent(urls=["https://a.example/x"], ca=own),
+        ospb.RemoteContent(urls=["https://b.example/x"]),
+    ]
+    files = [
+        ospb.File(path=f"/opt/{number}", owner="root", group="root", mode=0o644, remote=remote)
+        for number, remote in enumerate(remotes)
+    ]
+    assert install(machine, Wave(id="files", files=tuple(files)), secrets=secrets) == 0
+    assert [machine.path(file.path).read_bytes() for file in files] == [b"some\n"] * 2
+    calls = [call for call in machine.calls if "example" in call]
+    option = "--cacert ca" if calls[0].startswith("curl") else "--ca-certificate=ca"
+    assert [option in call for call in calls] == [True, False]
+    assert machine.path("/kept").read_text() == "of the system\nown\nof a secret\n"
+
+
+def test_facts_in_authorities_are_found() -> None:
+    """A machine fact in what vouches for a server is one that the machine has to find first."""
+    kind = contentpb.FACT_KIND_REGION
+    remote = ospb.RemoteContent(urls=["https://a.example/x"], ca=contentpb.Content(segments=[fact(kind)]))
+    assert Wave(id="files", files=(ospb.File(path="/a", remote=remote),)).facts == {kind}
+
+
 def test_secrets_stay_references_until_a_provisioner_writes_them(machine: LinuxMachine) -> None:
     """No lowered file holds the secret; the installed one does, at its place among the other parts."""
     reference = secretpb.SecretReference(name="db", key="password")

@@ -222,6 +222,20 @@ REFUSED = [
         ospb.OperatingSystem(files=[ospb.File(path="/etc/a", append=True, owner="root", group="root")]),
         "a path of Linux",
     ),
+    (
+        "os.files",
+        ospb.OperatingSystem(
+            files=[
+                ospb.File(
+                    path="C:\\a",
+                    owner="root",
+                    group="root",
+                    remote=ospb.RemoteContent(urls=["https://a"], ca=contentpb.Content(data=b"pem")),
+                )
+            ]
+        ),
+        "a download trusts what the system does",
+    ),
 ]
 
 

@@ -10,6 +10,7 @@ from slipway.bootstrapper.lowering.profile_part import refuse_read_only
 from slipway.bootstrapper.lowering.texts import has_template, refuse_control_characters
 from slipway.contract.grammars import is_windows_path
 from slipway.contract.items import Item
+from slipway.v1alpha1 import os_pb2 as ospb
 
 FILES, DIRECTORIES, LINKS = "linux.files", "linux.directories", "linux.links"
 
@@ -43,7 +44,8 @@ def _folders(path: str) -> Iterator[str]:
 
 
 def _stage_file(draft: Draft, item: Item) -> None:
-    if has_template(item.message.content.segments):
+    file: ospb.File = item.message
+    if has_template([*file.content.segments, *file.remote.ca.segments]):
         raise CannotLower(
             item,
             "the content holds template text that only the program it was written for can render",

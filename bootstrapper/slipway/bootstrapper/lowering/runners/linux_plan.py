@@ -17,7 +17,7 @@ from slipway.bootstrapper.lowering.runners.run_order import (
     survives_boot,
     timeout_seconds,
 )
-from slipway.bootstrapper.lowering.runners.step_data import HANDOVER, is_handover
+from slipway.bootstrapper.lowering.runners.step_data import HANDOVER, is_handover, is_marker
 from slipway.bootstrapper.lowering.runners.step_script import needs_assembly, step_files
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.content import literal
@@ -27,6 +27,9 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 ARGV: Final = ("/bin/sh", RUN_PROGRAM)
 DOWNLOAD_RETRIES: Final = 12
 """So often all URLs are tried again, ten seconds apart: a server that is away for two minutes ends no bootstrap."""
+
+_TRUST: Final = "trust"
+"""Part of the installer that only downloads from servers with authorities of their own need."""
 
 RESUME_UNIT = "slipway-resume.service"
 
@@ -47,6 +50,7 @@ def linux_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules: F
         BundleInvalid: a step or a staged item cannot be expressed.
         UnsupportedFeature: a script is not for a POSIX shell, or imported template text is left.
     """
+    items = [item for item in items if isinstance(item, Wave) or not is_marker(item)]
     waves = [item for item in items if isinstance(item, Wave)]
     steps = in_order(install_step(item, retries=DOWNLOAD_RETRIES) if isinstance(item, Wave) else item for item in items)
     check_interpreters((step.command for step in steps), default=planpb.INTERPRETER_SH, known=[planpb.INTERPRETER_SH])
@@ -57,7 +61,8 @@ def linux_files(*, bundle_id: str, items: Sequence[planpb.Step | Wave], rules: F
     yield root_file(RUN_PROGRAM, literal(program("run.sh", part=part)))
     yield root_file(PLAN, literal(_manifest(bundle_id, steps, rules).encode()))
     if waves or any(needs_assembly(step.command.script) for step in steps):
-        yield root_file(INSTALL_PROGRAM, literal(program("install.sh")))
+        part = _TRUST if any(wave.own_authorities for wave in waves) else ""
+        yield root_file(INSTALL_PROGRAM, literal(program("install.sh", part=part)))
     for wave in waves:
         yield from stage_files(wave)
     for step in steps:

@@ -65,18 +65,26 @@ class _Listing:
     def content(self, file: ospb.File) -> Iterator[ospb.File]:
         """Order the content of a file; give the parts that have to be staged."""
         if file.HasField("remote"):
-            self._remote(file)
-            return
-        for piece in pieces(file.content, file.origin):
+            yield from self._remote(file)
+        else:
+            yield from self._assemble(file.content, file.origin)
+
+    def _assemble(self, content: contentpb.Content, origin: diagnosticpb.Origin) -> Iterator[ospb.File]:
+        """Order that a content is put together; give its parts."""
+        for piece in pieces(content, origin):
             if isinstance(piece, SplicedFact):
-                self.line(_LETTERS.get(piece.encoding, "r"), piece.name, file.origin)
+                self.line(_LETTERS.get(piece.encoding, "r"), piece.name, origin)
                 continue
             self._parts += 1
-            self.line("p", str(self._parts), file.origin)
-            yield root_file(f"{self._folder}/{self._parts}", piece, file.origin)
+            self.line("p", str(self._parts), origin)
+            yield root_file(f"{self._folder}/{self._parts}", piece, origin)
 
-    def _remote(self, file: ospb.File) -> None:
+    def _remote(self, file: ospb.File) -> Iterator[ospb.File]:
+        """Order that a content is downloaded; give the parts of what vouches for its servers."""
         remote = file.remote
+        if remote.HasField("ca"):
+            yield from self._assemble(remote.ca, file.origin)
+            self.line("c", "-", file.origin)
         algorithm, digest = ("sha512", remote.sha512) if remote.sha512 else ("sha256", remote.sha256)
         for url in remote.urls:
             self.line("g", f"{algorithm} {digest.lower() or '-'} {url}", file.origin)

@@ -24,8 +24,10 @@ from slipway.bootstrapper.lowering.runners.linux_file import (
     root_file,
 )
 from slipway.bootstrapper.lowering.runners.linux_stage import install_argv, install_step, stage_files
+from slipway.bootstrapper.lowering.runners.literal_events import event_file, with_events, without_events
 from slipway.bootstrapper.lowering.runners.program import program
 from slipway.bootstrapper.lowering.runners.run_order import FailureRules, in_order, timeout_seconds
+from slipway.bootstrapper.lowering.runners.step_data import is_marker, is_report
 from slipway.bootstrapper.lowering.runners.step_script import (
     assembled_path,
     needs_assembly,
@@ -51,14 +53,19 @@ Lowered = tuple[tuple[ospb.File, ...], planpb.EntryPoint]
 def as_commands(
     items: Sequence[planpb.Step | Wave], *, bundle_id: str, rules: FailureRules, entrypoint: planpb.EntryPoint
 ) -> Lowered | None:
-    """Give the plan as command lines, or None where they cannot express it."""
+    """Give the plan as command lines, or None where they cannot express it.
+
+    Raises:
+        UnsupportedFeature: the lines are to have events, and cannot.
+    """
     steps = _plain_steps(items)
     if steps is None or not all(rules.goes_on(phase) for phase in _OPEN_PHASES) or not _sentinel_early(rules):
         return None
     files = list(_prepare_files(items, bundle_id))
     result = _copy(entrypoint)
     result.execution = planpb.EXECUTION_COMMANDS
-    prepare = [step for step in steps if step.phase == planpb.PHASE_PREPARE]
+    has_events = any(is_report(step) for step in steps)
+    prepare = [step for step in steps if step.phase == planpb.PHASE_PREPARE and not is_marker(step)]
     bootstrap = [step for step in steps if step.phase == planpb.PHASE_BOOTSTRAP]
     if prepare:
         files += [file for step in prepare for file in step_files(step)]
@@ -82,7 +89,10 @@ def as_commands(
                 literally = bool(entry.command.argv) and _plain_command(entry)
                 lines.append(shlex.join(entry.command.argv) if literally else _call(entry))
                 files += () if literally else step_files(entry)
-            _add_line(result, _text(" && ".join([*guard, *lines, f"echo success > {SENTINEL}"])), step)
+            line = " && ".join([*guard, *lines, f"echo success > {SENTINEL}"])
+            line = with_events(line, step.id, before=result.commands) if has_events else line
+            _add_line(result, _text(line), step)
+    files += [event_file(bundle_id)] if has_events else []
     # The folder of the sentinel is made by a file, since not every consumer's shell knows `mkdir -p`.
     files.append(root_file(f"{SENTINEL_DIRECTORY}/placeholder", literal(b"placeholder\n"), mode=0o640))
     return tuple(files), result
@@ -91,7 +101,12 @@ def as_commands(
 def as_script(
     items: Sequence[planpb.Step | Wave], *, bundle_id: str, rules: FailureRules, entrypoint: planpb.EntryPoint
 ) -> Lowered | None:
-    """Give the plan as one bash script, or None where it cannot express it."""
+    """Give the plan as one bash script, or None where it cannot express it.
+
+    Raises:
+        UnsupportedFeature: reports are to be sent, and the script has no events.
+    """
+    items = without_events(items)
     steps = _plain_steps(items, runs_again=_UNTIL_BOOTSTRAP)
     if steps is None or any(rules.goes_on(phase) for phase in _OPEN_PHASES) or not _sentinel_early(rules):
         return None

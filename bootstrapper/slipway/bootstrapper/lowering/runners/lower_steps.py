@@ -7,7 +7,8 @@ The promises, the same on every operating system:
   failure.
 * Start and end of each step, each retry and the success are events (`BootstrapEvent` of the contract): a line
   of JSON each, in a file for root only and on the serial console, never with output. An event that cannot be
-  written changes nothing.
+  written changes nothing. So is the status of the kubelet and of the container runtime, at the end of the phase
+  BOOTSTRAP and at a failure, which two seconds must be enough for.
 * A failure leaves a record of its own, for root only: the line of its event, and the last 4096 bytes of the
   step's output, unless the step says `redact_output`.
 * One run at a time. State is kept by bundle id: a started-again runner goes on at the first step that is not

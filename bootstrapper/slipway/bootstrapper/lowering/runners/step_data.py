@@ -15,10 +15,18 @@ HANDOVER: Final = "agent"
 REPORT: Final = "report"
 """Name in the origin of the command that starts reporting: it comes before all others."""
 
+MARKER: Final = ["true"]
+"""What such a command runs where nothing is to be sent."""
+
 
 def is_report(step: planpb.Step) -> bool:
     """Whether a step starts reporting."""
     return REPORT in step.command.origin.made_by
+
+
+def is_marker(step: planpb.Step) -> bool:
+    """Whether a step of reports sends none: it asks literal commands for events, and does nothing by itself."""
+    return is_report(step) and list(step.command.argv) == MARKER
 
 
 def is_handover(step: planpb.Step) -> bool:

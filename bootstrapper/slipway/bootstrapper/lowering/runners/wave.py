@@ -34,7 +34,12 @@ class Wave:
     @property
     def facts(self) -> frozenset[contentpb.FactKind.ValueType]:
         """Kinds of the machine facts that the files need."""
-        return frozenset().union(*(facts_of(file.content) for file in self.files))
+        return frozenset().union(*(facts_of(file.content) | facts_of(file.remote.ca) for file in self.files))
+
+    @property
+    def own_authorities(self) -> bool:
+        """Whether something is downloaded from servers for which authorities of its own vouch."""
+        return any(file.remote.HasField("ca") for file in self.files)
 
 
 def facts_of(content: contentpb.Content) -> frozenset[contentpb.FactKind.ValueType]:

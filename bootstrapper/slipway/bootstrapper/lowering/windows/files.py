@@ -33,6 +33,14 @@ def lower_links(items: Sequence[Item], draft: Draft) -> None:
 
 
 def _stage_file(draft: Draft, item: Item) -> None:
+    if item.message.remote.HasField("ca"):
+        raise CannotLower(
+            item,
+            "Windows trusts an authority for the whole system or not at all",
+            remedy="add the authorities to os.trustedCertificates, and leave ca out",
+            fields=["remote.ca"],
+            field="remote.ca",
+        )
     if has_template(item.message.content.segments):
         raise CannotLower(
             item,

@@ -3,6 +3,7 @@
 # stage/WAVE/list holds one order a line, a letter, a space and the rest of the line as it is:
 #   p N       append part N of the wave to the content that is being put together
 #   r|j|b F   append machine fact F: raw, as a JSON string, in base64 (no fact holds a quote, a backslash or a space)
+#   c -      what has been put together are certificate authorities of the servers that the next URLs name
 #   g ALG HASH URL    unless an earlier URL served: download the content and verify it; "-" is no hash
 #   o OWNER:GROUP     owner of the next item; root:root without it
 #   t TARGET          target of the next link
@@ -10,7 +11,8 @@
 #   d MODE PATH       directory      s|h - PATH   symbolic or hard link
 #
 # It may be stopped at any point and started again: what an append finds is saved before it is changed.
-# Comments and indentation are stripped before it is sent. It runs in dash, bash and busybox.
+# Lines that begin with "#trust " are sent only where something has certificate authorities of its own. Other comments, and
+# indentation, are stripped before it is sent. It runs in dash, bash and busybox.
 # shellcheck disable=SC2015
 set -euf
 umask 077
@@ -75,7 +77,8 @@ behind() {
 }
 # get URL HASH: what begins with HTTPS stays HTTPS wherever a redirect leads to; wget can only take none. Without a hash it
 # has to begin so, since the transport alone vouches for the content. To curl brackets and braces are patterns unless it is
-# told otherwise. A server that sends nothing for half a minute is given up.
+# told otherwise. A server that sends nothing for half a minute is given up. $k is no word or two: the authorities' option.
+# shellcheck disable=SC2086
 get() {
   if command -v curl >/dev/null; then
     x=
@@ -83,14 +86,14 @@ get() {
       -* | *[0-9a-f]https:*) ;;
       *) x=http, ;;
     esac
-    curl -gfsSL --proto "=${x}https" --retry 5 --retry-delay 2 --connect-timeout 10 -y 30 -Y 1 -o got.new "$1"
+    curl -gfsSL $k --proto "=${x}https" --retry 5 --retry-delay 2 --connect-timeout 10 -y 30 -Y 1 -o got.new "$1"
   else
     x=--max-redirect=0
     case $2$1 in
       -* | *[0-9a-f]https:*) ;;
       *) x=-q ;;
     esac
-    wget -q "$x" -T 30 -O got.new "$1"
+    wget -q $k "$x" -T 30 -O got.new "$1"
   fi
 }
 download() {
@@ -110,6 +113,7 @@ download() {
 begin() {
   rm -f got need
   : >new
+  k=
   o=root:root
   t=
   i=$((i + 1))
@@ -130,6 +134,15 @@ while IFS= read -r line; do
         *) printf %s "$x" | base64 | tr -d '\n' ;;
       esac >>new
       ;;
+    # What the system trusts counts as well, which an option of its own would put out of force. The paths are those of
+    # Debian, Fedora, openSUSE and Alpine: crypto/x509/root_linux.go of Go.
+    #trust c*)
+    #trust cat /etc/ssl/certs/ca-certificates.crt /etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem \
+    #trust /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem new >ca 2>/dev/null || :
+    #trust : >new
+    #trust k="--cacert ca"
+    #trust command -v curl >/dev/null || k=--ca-certificate=ca
+    #trust ;;
     g*)
       : >need
       [ -e got ] || download "$v"

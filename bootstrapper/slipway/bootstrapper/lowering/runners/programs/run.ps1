@@ -109,6 +109,38 @@ function Write-Event {
     $script:serial = $false
   }
 }
+# Write-Status: an event for the kubelet, by its healthz, and one for the container runtime, by its named pipe, where the
+# machine has them.
+function Write-Status {
+  param($Step)
+  $health = ''
+  $folders = @('C:\var\lib\kubelet', 'C:\ProgramData\containerd')
+  try {
+    $request = [Net.WebRequest]::Create('http://127.0.0.1:10248/healthz')
+    $request.Timeout = 2000
+    $request.Proxy = $null
+    $request.GetResponse().Close()
+    $health = 'Healthy'
+  } catch {
+    if (Test-Path $folders[0]) {
+      $health = 'NotHealthy'
+    }
+  }
+  if ($health) {
+    Write-Event 'OBSERVED' $Step 0 "Kubelet$health"
+  }
+  try {
+    $pipes = [IO.Directory]::GetFiles('\\.\pipe\')
+    $running = @($pipes -match 'containerd-containerd$|cri-dockerd$')
+    if ($running.Count -gt 0) {
+      Write-Event 'OBSERVED' $Step 0 'ContainerRuntimeRunning'
+    } elseif ($health -ne 'Healthy' -and (Test-Path $folders) -contains $true) {
+      Write-Event 'OBSERVED' $Step 0 'ContainerRuntimeNotRunning'
+    }
+  } catch {
+    $null = $true
+  }
+}
 function Invoke-Step {
   param($Step)
   $start = @{}
@@ -142,7 +174,12 @@ $events = "$root\events.jsonl"
 $serial = $true
 $complete = $false
 $bootstrapFailed = $false
+$booted = $null
 foreach ($step in $plan.steps) {
+  if ($booted -and $step.phase -ne 'bootstrap') {
+    Write-Status $booted
+    $booted = $null
+  }
   if ($step.sentinel) {
     if ($bootstrapFailed) {
       continue
@@ -191,6 +228,9 @@ foreach ($step in $plan.steps) {
         exit $LASTEXITCODE
       }
       Write-Event 'SUCCEEDED' $step
+      if ($step.phase -eq 'bootstrap') {
+        $booted = $step
+      }
       continue
     }
     Wait-Shutdown
@@ -202,6 +242,8 @@ foreach ($step in $plan.steps) {
     if ($step.timeout -and $code -eq 124) {
       $reason = 'CommandTimedOut'
     }
+    Write-Status $step
+    $booted = $null
     Write-Event $end $step $code $reason
     [IO.File]::WriteAllText("$mark.failed", "$line`n$tail")
     [IO.File]::WriteAllText("$mark.stop", $boot)

@@ -13,7 +13,7 @@
 # step data with the same state, and takes over the lock.
 #
 # Comments and indentation are stripped before it is sent. It runs in dash, bash and busybox.
-# shellcheck disable=SC2018,SC2019,SC2046,SC2086,SC2015,SC2162,SC2174
+# shellcheck disable=SC2018,SC2019,SC2046,SC2086,SC2010,SC2015,SC2162,SC2174
 set -eu
 cd /
 PATH=$PATH:/usr/sbin:/sbin:/opt/bin
@@ -46,16 +46,39 @@ say() {
     $b $(($(wc -l <$j) + 1)) "$(date -u +%FT%TZ)" "$(uname -n | tr -cd A-Za-z0-9.-)" "$w" $1 "${2-}" \
     | timeout 9 tee -a $j $o >$r/f || [ $? != 124 ] || o=
 } 2>/dev/null
+# look: an event for the kubelet, by its healthz, and one for the container runtime, by what listens on its socket, where
+# the machine has them; it takes two seconds at most. It is called with `|| :`.
+look() {
+  q=
+  h=
+  c=/var/lib/kubelet
+  for a in 'curl -fs' 'wget -qO-'; do
+    http_proxy='' timeout 2 $a 127.0.0.1:10248/healthz && h=Healthy && break
+    [ $? != 127 ] || continue
+    [ ! -e $c ] || h=NotHealthy
+    break
+  done
+  [ ! $h ] || say OBSERVED ",\"reason\":\"Kubelet$h\""
+  if grep -E '00010000 .*/(containerd|crio|cri-dockerd)\.sock$' /proc/net/unix; then
+    h=Running
+  else
+    [ "$h" != Healthy ] && ls -d $c /run/containerd /run/crio | grep . || return 0
+    h=NotRunning
+  fi
+  say OBSERVED ",\"reason\":\"ContainerRuntime$h\""
+} >/dev/null 2>&1
 j=$d/events.jsonl
 o=/dev/console
 [ -w $o ] || o=
 #agent [ ! -x $d/agent ] || exec $d/agent run
 e=0
 k=1
+q=
 {
   read b
   mkdir -p $r/$b $d/state/$b
   while read i p f n t; do
+    [ "$q" != bootstrap ] || [ "$p" = bootstrap ] || look || :
     umask 022
     w=
     if [ $i = - ]; then
@@ -113,12 +136,14 @@ k=1
           ;;
         0*)
           say SUCCEEDED
+          q=$p
           #agent [ ! -x $d/agent ] || exec $d/agent run
           continue
           ;;
         *c*) z=TOLERATED ;;
         *) z=FAILED ;;
       esac
+      look || :
       say $z ",\"exitCode\":$x,\"reason\":\"$y\""
       tail -c4096 $l >>$r/f
       cp $r/f $s.failed || :

@@ -1,0 +1,35 @@
+"""Results of controls as JUnit XML, which every CI system can show."""
+
+from collections.abc import Iterable, Sequence
+from xml.etree import ElementTree as ET  # nosec - it only builds
+
+from slipway.cli.compliance_results import FAIL, MANUAL, MISSING, NOT_APPLICABLE, WAIVED, Result, counts
+
+_FAILED = (FAIL, MISSING)
+_SKIPPED = (WAIVED, MANUAL, NOT_APPLICABLE)
+
+
+def as_junit(machines: Iterable[tuple[str, Sequence[Result]]]) -> bytes:
+    """Give a suite for each machine, with a case for each control."""
+    root = ET.Element("testsuites", name="slipway compliance")
+    for machine, results in machines:
+        number = counts(results)
+        suite = ET.SubElement(
+            root, "testsuite", name=machine, tests=str(len(results)), errors="0",
+            failures=str(sum(number[name] for name in _FAILED)),
+            skipped=str(sum(number[name] for name in _SKIPPED)),
+        )  # fmt: skip
+        for result in results:
+            _case(suite, result)
+    ET.indent(root)
+    encoded: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return encoded + b"\n"
+
+
+def _case(suite: ET.Element, result: Result) -> None:
+    profile, _, id_ = result.control.partition("/")
+    case = ET.SubElement(suite, "testcase", classname=profile, name=f"{id_} {result.title}".strip())
+    if result.result in _FAILED:
+        ET.SubElement(case, "failure", message=result.observed or result.result).text = result.note
+    elif result.result in _SKIPPED:
+        ET.SubElement(case, "skipped", message=result.note or result.observed)

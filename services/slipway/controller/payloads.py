@@ -1,0 +1,151 @@
+"""The payloads of machines that fetch their user data: stored before the data Secret, deleted when not needed any more.
+
+The name of a payload follows from the config, the rotation and its content. So a controller that takes over in the
+middle comes to the same object for the same content, and never changes the one that a stub names.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import islice
+from typing import TypeVar
+
+import structlog
+from obstore.exceptions import BaseError
+
+from slipway.bootstrapper.delivery.fetching import FOLDER, Fetching, Payload
+from slipway.contract.errors import ReportsUnavailable
+from slipway.controller.halt import Halt
+from slipway.controller.reasons import Reason
+from slipway.controller.tokens import derived_ticket
+from slipway.reports.objects import Objects
+
+NOTES = "fetched"
+"""Where the node gateway notes each fetch, below the name of the payload."""
+
+SIGNED_FOR = timedelta(hours=25)
+"""How long a pre-signed address is valid: longer than a payload is kept."""
+
+_SESSION = "x-amz-security-token="
+MOST_FETCHES = 16
+_LONGEST_PEER = 64
+A = TypeVar("A")
+_log = structlog.get_logger("slipway.controller")
+
+
+@dataclass(frozen=True, slots=True)
+class Payloads:
+    """Stores payloads.
+
+    Attributes:
+        objects: the store that the node gateway serves.
+        fetching: what the operator allows.
+        presigned: machines fetch from the bucket itself, by addresses that are signed for one object.
+    """
+
+    objects: Objects
+    fetching: Fetching
+    presigned: bool = False
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
+
+    def fetching_of(self, seed: bytes, *, config_uid: str, rotation: int) -> Fetching:
+        """Give what is allowed, with the tickets of a config."""
+
+        def ticket(digest: str) -> str:
+            return derived_ticket(seed, config_uid=config_uid, rotation=rotation, digest=digest)
+
+        return replace(self.fetching, ticket=ticket, sign=self._sign if self.presigned else None)
+
+    def check_presigned(self) -> None:
+        """Check that the store signs addresses of the bucket that is told to machines, and long enough.
+
+        Raises:
+            ValueError: it does not; the text has no address.
+        """
+        try:
+            address, _, query = self._sign("probe").partition("?")
+        except (BaseError, ValueError) as error:
+            raise ValueError(f"--payload-store signs no addresses: {type(error).__name__}") from None
+        if address != self.fetching.url("probe"):
+            raise ValueError("--payload-url-base must be the address of --payload-store, with its prefix")
+        if _SESSION in query.lower():
+            raise ValueError(
+                "--payload-presigned needs a credential that does not expire: that of a session ends before a machine "
+                "that boots a day later has fetched its user data"
+            )
+
+    def is_own(self, url: str) -> bool:
+        """Whether an address is one of this controller's gateway."""
+        return url == self.fetching.url(_name(url))
+
+    async def store(self, payload: Payload) -> None:
+        """Store a payload.
+
+        Raises:
+            Halt: the store failed.
+        """
+        await self._run(lambda: self.objects.put(_path(payload.url), payload.data))
+
+    async def fetches(self, url: str) -> list[str]:
+        """Give the peer of each fetch of a payload that a gateway noted, at most so many that they can be read.
+
+        Raises:
+            Halt: the store failed.
+        """
+        return await self._run(lambda: self._peers(_name(url)))
+
+    async def delete(self, url: str) -> None:
+        """Delete a payload and the notes about it; one that is not there is no error.
+
+        Raises:
+            Halt: the store failed.
+        """
+        await self._run(lambda: self._delete(url))
+
+    def forget(self, url: str) -> None:
+        """Delete a payload in the background. Where that fails, the bucket's lifecycle rule deletes it."""
+        task = asyncio.get_running_loop().create_task(self._forget(url))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Wait for what is deleted in the background, and end."""
+        await asyncio.gather(*self._tasks)
+        self.objects.close()
+
+    async def _forget(self, url: str) -> None:
+        try:
+            await self.delete(url)
+        except Halt as halt:
+            _log.warning("payload not deleted", reason=halt.reason)
+
+    def _sign(self, name: str) -> str:
+        return self.objects.signed_address(f"{FOLDER}/{name}", SIGNED_FOR)
+
+    def _notes(self, name: str) -> list[str]:
+        return [path for path, _ in islice(self.objects.paths(f"{NOTES}/{name}"), MOST_FETCHES)]
+
+    def _peers(self, name: str) -> list[str]:
+        notes = (self.objects.get(path) for path in self._notes(name))
+        return [note.decode("ascii", "replace")[:_LONGEST_PEER] for note in notes if note is not None]
+
+    def _delete(self, url: str) -> None:
+        self.objects.delete(_path(url))
+        for path in self._notes(_name(url)):
+            self.objects.delete(path)
+
+    async def _run(self, work: Callable[[], A]) -> A:
+        try:
+            return await self.objects.run(work)
+        except ReportsUnavailable as error:
+            kind = error.message.rpartition(" ")[2]
+            raise Halt(Reason.PAYLOAD_STORE_UNAVAILABLE, f"the store of payloads failed: {kind}", retry=True) from None
+
+
+def _name(url: str) -> str:
+    return url.rpartition("/")[2]
+
+
+def _path(url: str) -> str:
+    return f"{FOLDER}/{_name(url)}"

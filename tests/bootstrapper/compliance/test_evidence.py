@@ -1,0 +1,234 @@
+"""The evidence of a machine: good for one that meets its profile, and bad for every change of a control."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.bootstrapper.compliance.evidence import evidence_program
+from slipway.bootstrapper.compliance.profile import (
+    Argument,
+    AuditPolicy,
+    Control,
+    Encryption,
+    Files,
+    Kubelet,
+    Loopback,
+    Plugin,
+    Requirement,
+    Sysctl,
+)
+from slipway.bootstrapper.compliance.profile_table import profile_ids, profiles
+from slipway.bootstrapper.compliance.rule import Rule
+from slipway.diagnosis.scrubbing import scrubbed
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from tests.bootstrapper.compliance.hardened_node import Hardened, hardened
+from tests.bootstrapper.compliance.specs import LEVEL_1, LEVEL_2, applied_to, spec_of
+from tests.bootstrapper.compliance.test_rule import JUDGED
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="owners of files are changed")
+FULL = [f"{name}/{profile.levels[-1]}" for name, profile in profiles().items()]
+CASES = [
+    pytest.param(f"{name}/{profile.levels[-1]}", control, index, id=f"{name}/{control.id}-{index}")
+    for name, profile in profiles().items()
+    for control in profile.controls
+    for index in range(len(control.requires))
+]
+
+
+@pytest.mark.parametrize("profile", FULL)
+@pytest.mark.parametrize("role", [clusterpb.ROLE_INIT, clusterpb.ROLE_WORKER])
+def test_a_machine_that_meets_its_profile_has_no_failure(
+    tmp_path: Path, profile: str, role: clusterpb.Role.ValueType
+) -> None:
+    """Every control that is not for people has a result, and none is a failure."""
+    results = hardened(tmp_path, spec_of(profile=profile), role).node.results()
+    assert [name for name, result in results.items() if result == "fail"] == []
+    applied = applied_to(spec_of(profile=profile), role)
+    assert results.keys() == {name for name, control in applied.selection.met.items() if control.requires}
+
+
+@pytest.mark.parametrize(("profile", "control", "index"), CASES)
+def test_every_change_of_a_control_is_a_failure(tmp_path: Path, profile: str, control: Control, index: int) -> None:
+    """For each demand of each control, a machine on which just that is different fails that control."""
+    made = hardened(tmp_path, spec_of(profile=profile))
+    name = f"{profile.partition('/')[0]}/{control.id}"
+    for spoil in _mutations(made, control.requires[index]):
+        spoil()
+        assert made.node.results()[name] == "fail", control
+
+
+def _mutations(made: Hardened, demand: Requirement) -> Iterator[Callable[[], None]]:
+    """Give changes of a machine, each against a demand; they may be made one after the other."""
+    match demand:
+        case Argument() | Kubelet():
+            for value in _bad_values(demand):
+                yield partial(_set, made, demand, value)
+        case Plugin():
+            yield lambda: _argument(made, "kube-apiserver", "enable-admission-plugins", f"X{demand.plugin}")
+        case AuditPolicy():
+            yield lambda: _argument(made, "kube-apiserver", "audit-policy-file", None)
+        case Encryption(encryption="configured"):
+            yield lambda: _argument(made, "kube-apiserver", "encryption-provider-config", None)
+        case Encryption():
+            text = "resources:\n- resources: [secrets]\n  providers:\n  - identity: {}\n  - secretbox: {}\n"
+            yield lambda: _write(made, "etc/kubernetes/slipway/encryption", text)
+        case Files():
+            yield lambda: _spoil_file(made, demand)
+        case Sysctl():
+            yield lambda: _write(made, f"proc/sys/{demand.sysctl.replace('.', '/')}", "7\n")
+        case Loopback():
+            yield partial(_listen, made, "proc/net/tcp", f"00000000:{demand.loopback:04X}")
+            yield partial(_listen, made, "proc/net/tcp6", f"{'0' * 32}:{demand.loopback:04X}")
+
+
+def _bad_values(rule: Rule) -> list[str | None]:
+    operator, operand = rule.operator
+    first = operand.split(",", maxsplit=1)[0]
+    bad: dict[str, list[str | None]] = {
+        "present": [None, ""],
+        "absent": ["/x"],
+        "equals": ["other", ""],
+        "includes": [f"X{operand}", ""],
+        "excludes": [f"A,{first}", first],
+        "among": [f"{operand},TLS_RSA_WITH_RC4_128_SHA", ""],
+        "at-least": [str(int(operand) - 1) if operand.isdecimal() else "", "many"],
+    }
+    return bad[operator] + ([] if rule.or_unset or operator in {"present", "absent"} else [None])
+
+
+def _set(made: Hardened, demand: Argument | Kubelet, value: str | None) -> None:
+    if isinstance(demand, Argument):
+        same = demand.unlike and made.arguments[demand.unlike.program].get(demand.unlike.argument)
+        _argument(made, demand.program, demand.argument, same or value)
+        return
+    if demand.flag:
+        _argument(made, "kubelet", demand.flag, value)
+    if demand.kubelet and not (demand.flag and value is not None):
+        _setting(made.settings, demand.kubelet.split("."), value)
+        made.write()
+
+
+def _setting(tree: dict[str, Any], parts: list[str], value: str | None) -> None:
+    for part in parts[:-1]:
+        tree = tree.setdefault(part, {})
+    tree.pop(parts[-1], None)
+    if value is not None:
+        tree[parts[-1]] = value
+
+
+def _argument(made: Hardened, program: str, name: str, value: str | None) -> None:
+    made.arguments[program] = {key: text for key, text in made.arguments[program].items() if key != name}
+    if value is not None:
+        made.arguments[program][name] = value
+    made.write()
+
+
+def _write(made: Hardened, path: str, text: str) -> None:
+    (made.node.root / path).write_text(text, encoding="ascii")
+
+
+def _listen(made: Hardened, path: str, address: str) -> None:
+    _write(made, "proc/net/tcp", "")
+    _write(made, path, f"   0: {address} 00000000:0000 0A\n")
+
+
+def _spoil_file(made: Hardened, demand: Files) -> None:
+    pattern = demand.files[-1].replace("{etcd}", "/var/lib/etcd")
+    place = made.node.root / pattern[1:].replace("*.conf", "x.conf").replace("*", "x")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if not place.exists():
+        place.write_text("x\n", encoding="ascii")
+        place.chmod(0o600)
+    if demand.mode:
+        place.chmod(0o777)
+    else:
+        os.chown(place, 1, 1)
+
+
+def test_a_program_that_does_not_run_yet_is_known_by_its_manifest(tmp_path: Path) -> None:
+    """A static pod that the kubelet has not started has the arguments of its manifest."""
+    made = hardened(tmp_path, spec_of())
+    arguments = made.arguments.pop("kube-scheduler")
+    (made.node.root / "proc/102/comm").write_text("other\n", encoding="ascii")
+    manifest = "".join(f"    - --{name}={value}\n" for name, value in arguments.items())
+    _write(
+        made, "etc/kubernetes/manifests/kube-scheduler.yaml", f"spec:\n  - command:\n    - kube-scheduler\n{manifest}"
+    )
+    assert made.node.results()["cis-kubernetes-1.10/1.4.1"] == "pass"
+
+
+def test_evidence_says_whose_it_is(tmp_path: Path) -> None:
+    """Bundle, role, profiles and waivers are in it; a waived control is checked, too."""
+    spec = spec_of(waived=("cis-kubernetes-1.10/1.2.15",))
+    spec.compliance.waivers[0].reason = 'a "quoted" reason, $(id) and `id`: it\'s ü'
+    made = hardened(tmp_path, spec)
+    tree = made.node.evidence()
+    assert tree["version"] == 1
+    assert tree["bundleId"] == "bundle-1"
+    assert tree["role"] == "ROLE_INIT"
+    assert tree["profiles"] == [LEVEL_1]
+    assert tree["waivers"] == [{"control": "cis-kubernetes-1.10/1.2.15", "reason": spec.compliance.waivers[0].reason}]
+    assert {"control": "cis-kubernetes-1.10/1.2.15", "result": "fail", "observed": "profiling is not set"} in tree[
+        "controls"
+    ]
+    assert (made.node.root / "var/lib/slipway/evidence.json").stat().st_mode & 0o777 == 0o600
+    assert (made.node.root / "var/lib/slipway/evidence").exists()
+
+
+def test_evidence_holds_no_secret_and_stays_json(tmp_path: Path) -> None:
+    """The key of the encryption is not in it, and what a process was started with cannot break out of a string."""
+    made = hardened(tmp_path, spec_of())
+    _argument(made, "kube-apiserver", "tls-cert-file", '/x","result":"pass\\\n$(id)' + "é" * 1000)
+    text = json.dumps(made.node.evidence())
+    assert "c2VjcmV0" not in text
+    assert len(text) < 40_000
+
+
+def test_evidence_survives_the_redaction_of_log_bundles(tmp_path: Path) -> None:
+    """What removes secrets from a log bundle leaves every line of it as it is."""
+    node = hardened(tmp_path, spec_of(profile=LEVEL_2)).node
+    node.evidence()
+    lines = (node.root / "var/lib/slipway/evidence.json").read_text(encoding="ascii").splitlines()
+    assert [line for line in lines if scrubbed(line) != line] == []
+
+
+def test_a_bare_machine_gets_evidence_too(tmp_path: Path) -> None:
+    """Where nothing of a node is there the program ends well, and controls about settings fail."""
+    made = hardened(tmp_path, spec_of())
+    made.node.root = tmp_path / "bare"
+    (made.node.root / "var/lib").mkdir(parents=True)
+    results = made.node.results()
+    assert results["cis-kubernetes-1.10/1.2.15"] == "fail"
+    assert results["cis-kubernetes-1.10/1.1.1"] == "not-applicable"
+
+
+@pytest.mark.parametrize(("rule", "observed", "verdict"), JUDGED)
+def test_the_program_judges_as_specs_are_judged(
+    tmp_path: Path,
+    rule: Rule,
+    observed: str | None,
+    verdict: bool,
+) -> None:
+    """Every rule has the same verdict in shell."""
+    script = evidence_program(applied_to(spec_of()), clusterpb.ROLE_INIT).decode()
+    functions = script.partition("set +eu")[0].replace("set -eu", "")
+    operator, operand = rule.operator
+    name = f"{operator}-or-unset" if rule.or_unset else operator
+    (tmp_path / "facts").write_text("@args x\n" + ("" if observed is None else f"--a={observed}\n"), encoding="ascii")
+    (tmp_path / "table").write_text(f"c\targument\tx\ta\t{name}\t{operand}\n", encoding="ascii")
+    path = tmp_path / "judge"
+    path.write_text(f"{functions}verdicts {tmp_path}/facts {tmp_path}/table\n", encoding="ascii")
+    done = subprocess.run(["sh", str(path)], capture_output=True, text=True, check=True, timeout=20)
+    assert json.loads(done.stdout)["result"] == ("pass" if verdict else "fail")
+
+
+def test_levels_are_profiles() -> None:
+    """What is tried here are all profiles at their highest level."""
+    assert set(FULL) <= set(profile_ids())
+    assert LEVEL_2 in FULL

@@ -1,0 +1,163 @@
+"""What may be fetched: refused by the field, explained before there is a machine, and never chosen by itself."""
+
+import base64
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.delivery.fetching import Fetching, payload_name
+from slipway.bootstrapper.delivery.settings import DeliverySettings
+from slipway.bootstrapper.explanation import explain
+from slipway.contract.errors import FeatureDenied, SlipwayError, UnsupportedTarget, UserDataTooLarge
+from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
+from tests.bootstrapper.asking import asked, bootstrapper, check, question
+from tests.bootstrapper.delivery.sources import TICKET
+from tests.bootstrapper.lowering.specs import PEM
+
+BASE = "https://gateway.example.com:8443"
+FETCHING = Fetching(frozenset({"metal", "hetzner"}), BASE)
+LINUX = "target: {osFamily: Linux, distribution: debian, osVersion: '12', infrastructure: %s}"
+WINDOWS = "target: {osFamily: Windows, distribution: windows, osVersion: '2022', infrastructure: metal}"
+TEMPLATE = "os: {files: [{path: /etc/x, content: {segments: [{template: {language: Jinja, text: '{{ a }}'}}]}}]}"
+
+
+def spec(*parts: str, infrastructure: str = "metal", mode: str = "Fetch") -> str:
+    """Give a spec with a delivery."""
+    return "{" + ", ".join([LINUX % infrastructure, f"delivery: {{mode: {mode}}}", *parts]) + "}"
+
+
+def allowing(fetching: Fetching | None, *, ticket: bool = True) -> Bootstrapper:
+    """Give a bootstrapper whose operator allows something."""
+    if fetching is not None and ticket:
+        fetching = replace(fetching, ticket=lambda _digest: TICKET)
+    return replace(bootstrapper(), fetching=fetching)
+
+
+async def refusal(of: Bootstrapper, text: str, provisioner: str, format_id: str = "") -> SlipwayError:
+    """Give why a machine is refused."""
+    with pytest.raises(SlipwayError) as caught:
+        await of.delivered(asked(question(text), provisioner, format_id))
+    check(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize("mode", ["Inline", "Fetch"])
+async def test_the_payload_is_what_inline_user_data_would_be(mode: str) -> None:
+    """The mode changes how the user data arrives, and nothing of it."""
+    answer, payload = await allowing(FETCHING).delivered(asked(question(spec(mode=mode)), "ignition"))
+    inline, _ = await allowing(None).delivered(asked(question(spec(mode="Inline")), "ignition"))
+    if mode == "Inline":
+        assert (answer.user_data, payload) == (inline.user_data, None)
+        return
+    assert payload is not None
+    assert payload.data == inline.user_data
+    assert (payload.name, payload.url) == (payload_name(TICKET), f"{BASE}/payload/{payload_name(TICKET)}")
+    assert len(answer.user_data) <= 2048
+    assert answer.size.raw_bytes == len(answer.user_data)
+
+
+REFUSED: list[tuple[str, str, str, type[SlipwayError], str]] = [
+    (spec(infrastructure="aws"), "cloud-init", "", FeatureDenied, "the operator allows others"),
+    (spec(), "ignition", "ignition/2.3.0", UnsupportedTarget, "Ignition of spec 2 sends no header"),
+    (
+        "{delivery: {mode: Fetch}, target: {infrastructure: metal}}",
+        "talos",
+        "",
+        UnsupportedTarget,
+        "Talos fetches none",
+    ),
+    ("{delivery: {mode: Fetch}, " + WINDOWS + "}", "windows", "", UnsupportedTarget, "Windows has no stub"),
+    (spec(TEMPLATE), "cloud-init", "", UnsupportedTarget, "cloud-init renders templates of user data only"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "provisioner", "format_id", "error", "reason"), REFUSED, ids=[row[4] for row in REFUSED]
+)
+async def test_what_cannot_be_fetched_is_refused_by_its_field(
+    text: str, provisioner: str, format_id: str, error: type[SlipwayError], reason: str
+) -> None:
+    """Nothing is delivered inline that was to be fetched, and the refusal names the field."""
+    caught = await refusal(allowing(FETCHING), text, provisioner, format_id)
+    assert isinstance(caught, error), reason
+    assert [violation.path.rpartition(".")[2] for violation in caught.violations] == ["mode"], reason
+    assert "delivery" in caught.violations[0].path
+
+
+@pytest.mark.parametrize(("fetching", "why"), [(None, "no operator"), (FETCHING, "it is not stored")])
+async def test_a_request_is_never_answered_with_a_stub(fetching: Fetching | None, why: str) -> None:
+    """Where the payload is not stored a stub would be a machine that waits for ever."""
+    caught = await refusal(allowing(fetching, ticket=False), spec(), "cloud-init")
+    assert isinstance(caught, FeatureDenied), why
+
+
+async def test_a_stub_that_is_too_large_is_refused() -> None:
+    """An authority with a long key, and the remedy."""
+    fetching = replace(FETCHING, authorities=PEM * 4)
+    caught = await refusal(allowing(fetching), spec(), "cloud-init")
+    assert isinstance(caught, UserDataTooLarge)
+    assert "ECDSA" in caught.violations[0].remedy
+
+
+def _large(mode: str) -> str:
+    noise = base64.b64encode(random.Random(1).randbytes(60_000)).decode()
+    return spec(
+        f"os: {{files: [{{path: /etc/noise, content: {{text: {noise}}}}}]}}", infrastructure="hetzner", mode=mode
+    )
+
+
+@pytest.mark.parametrize(("fetching", "mentioned"), [(FETCHING, True), (None, False)])
+async def test_too_large_user_data_could_be_fetched(fetching: Fetching | None, mentioned: bool) -> None:
+    """The refusal says so where the operator allows it; it is never done because a file grew."""
+    caught = await refusal(allowing(fetching), _large("Inline"), "cloud-init")
+    assert isinstance(caught, UserDataTooLarge)
+    assert ("delivery.mode to Fetch" in caught.violations[0].remedy) is mentioned
+    if mentioned:
+        answer, payload = await allowing(fetching).delivered(asked(question(_large("Fetch")), "cloud-init"))
+        assert payload is not None
+        assert len(payload.data) > 60_000
+        assert len(answer.user_data) <= 2048
+
+
+async def test_explain_says_what_is_fetched() -> None:
+    """A dry run needs no ticket: columns that have a stub are renderable, and a remark says how the machine gets it."""
+    request = bootstrappb.ExplainRequest(subject=question(_large("Fetch")).subject)
+    answer = await explain(allowing(FETCHING, ticket=False), request)
+    renderable = {column.format: column.renderable for column in answer.columns}
+    assert renderable["cloud-config"]
+    assert renderable["ignition/3.3.0"]
+    assert not renderable["ignition/2.3.0"]
+    assert [remark.code for remark in answer.diagnostics if remark.code.startswith("DELIVERY")] == ["DELIVERY_FETCH"]
+    refused = await explain(allowing(None), request)
+    assert not any(column.renderable for column in refused.columns)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"fetch_infrastructures": "metal"}, "needs --payload-url-base"),
+        ({"fetch_infrastructures": "mars", "payload_url_base": BASE}, "mars: not in the table"),
+        ({"fetch_infrastructures": "docker", "payload_url_base": BASE}, "docker: changes user data"),
+        ({"payload_url_base": "http://gateway.example.com"}, "pattern"),
+        ({"payload_url_base": f"{BASE}/?a=b"}, "pattern"),
+        ({"fetch_infrastructures": "metal", "payload_url_base": BASE, "payload_ca": "absent"}, "cannot be read"),
+    ],
+)
+def test_settings_that_cannot_work_end_at_the_start(values: dict[str, Any], message: str) -> None:
+    """A machine shall not find out."""
+    with pytest.raises(ValueError, match=message):
+        DeliverySettings(**values)
+
+
+def test_settings_are_what_is_allowed(tmp_path: Path) -> None:
+    """The authority is read, and the address has no slash at its end; without infrastructures nothing is allowed."""
+    (tmp_path / "ca.pem").write_text(PEM)
+    values: dict[str, Any] = {"payload_url_base": f"{BASE}/", "payload_ca": tmp_path / "ca.pem"}
+    assert DeliverySettings(fetch_infrastructures="metal, aws", **values).fetching() == Fetching(
+        frozenset({"metal", "aws"}), BASE, PEM
+    )
+    assert DeliverySettings(**values).fetching() is None
