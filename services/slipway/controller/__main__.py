@@ -79,6 +79,12 @@ from slipway.rpc.lifecycle import run
     type=click.Path(path_type=Path, dir_okay=False),
     help="A token of the management cluster for calls there, where this controller is not on the gateway's list.",
 )
+@click.option(
+    "--workload-reports/--no-workload-reports",
+    default=None,
+    help="Read the reports of machines that write them into their own clusters (the sink workloadCluster): they become "
+    "the condition BootstrapSucceeded. Default: they are not read.",
+)
 @click.option("--report-url-hours", type=float, help="How long these addresses are valid. Default: 48.")
 @embedded_option
 @policy_options

@@ -19,11 +19,13 @@ from slipway.controller.reconciler import Reconciler
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_addresses import ReportAddresses
+from slipway.controller.report_sources import ReportSource
 from slipway.controller.report_watch import ReportServer, ReportWatch
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.timeouts import Timeouts
 from slipway.controller.watches import Watches
 from slipway.controller.workload import Connect, Connected, Workloads
+from slipway.controller.workload_reports import WorkloadReports
 from slipway.kubernetes_api.api import Api
 from slipway.kubernetes_api.connection import Connection
 from slipway.kubernetes_api.destinations import Destinations
@@ -84,6 +86,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     dial: Connect | None = None,
     reports: ReportAddresses | None = None,
     report_server: ReportServer | None = None,
+    workload_reports: bool = False,
     payloads: Payloads | None = None,
 ) -> Assembled:
     """Put a controller together.
@@ -100,6 +103,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         dial: connects to workload clusters; by default to none on this machine or in the management cluster.
         reports: gives machines addresses to report to.
         report_server: where reports are followed.
+        workload_reports: reports are read in workload clusters, of the machines that report there.
         payloads: stores user data that machines fetch.
     """
     calls = objects or api
@@ -111,15 +115,19 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     native = replace(native, renderer=replace(native.renderer, reports=reports, payloads=payloads))
     if payloads is not None:
         watches.payload_gone = payloads.forget
-    watch = None if report_server is None else ReportWatch(report_server, watches.namespaces)
-    if watch is not None:
+    sources: list[ReportSource] = []
+    if report_server is not None:
+        sources.append(ReportWatch(report_server, watches.namespaces))
+    if workload_reports:
+        sources.append(WorkloadReports(workloads, watches.reporting_machines, utc_now))
+    if sources:
         native = replace(native, reporter=Reporter(calls, utc_now, reports=True))
     if not opt_in:
-        controller = Controller(watches, native, workers=workers, reports=watch)
+        controller = Controller(watches, native, workers=workers, reports=sources)
         return Assembled(controller, watches, reader, native.metrics)
     theirs = watches.of_kubeadm_configs(api, namespaces=namespaces, watch_filter=watch_filter)
     beside = Controller(theirs, _opted_in(native, calls, theirs), workers=workers)
-    controller = Controller(watches, native, workers=workers, beside=[beside], reports=watch)
+    controller = Controller(watches, native, workers=workers, beside=[beside], reports=sources)
     return Assembled(controller, watches, reader, native.metrics, theirs)
 
 

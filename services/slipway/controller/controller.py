@@ -11,7 +11,7 @@ import structlog
 
 from slipway.controller.metrics import Load
 from slipway.controller.reconciler import Next, Reconciler
-from slipway.controller.report_watch import ReportWatch
+from slipway.controller.report_sources import ReportSource, report_of
 from slipway.controller.watches import Watches
 from slipway.controller.work_queue import WorkQueue
 from slipway.kubernetes_api.election import Election
@@ -36,11 +36,11 @@ class Controller:
         *,
         workers: int,
         beside: Sequence["Controller"] = (),
-        reports: ReportWatch | None = None,
+        reports: Sequence[ReportSource] = (),
     ) -> None:
-        """Wire watches, queue and reconciler, and reports of machines; nothing runs before `follow` and `lead`."""
+        """Wire watches, queue and reconciler, and sources of reports; nothing runs before `follow` and `lead`."""
         self.beside = tuple(beside)
-        self._reports = reports
+        self._reports = tuple(reports)
         self.queue: WorkQueue[Key] = WorkQueue()
         self.watches = watches
         self._reconciler = reconciler
@@ -53,10 +53,11 @@ class Controller:
         watches.changed = self.queue.add
         watches.gone = self._forget
         watches.cluster_gone = self._forget_cluster
-        if reports is not None:
+        for source in self._reports:
+            source.changed = self._reported
+        if self._reports:
             for each in (self, *self.beside):
-                each.watches.report_of = reports.get
-            reports.changed = self._reported
+                each.watches.report_of = report_of(self._reports)
 
     @property
     def informers(self) -> tuple[Informer, ...]:
@@ -95,8 +96,7 @@ class Controller:
             keeper = asyncio.ensure_future(election.keep())
         self._reconciler.metrics.leading = True
         workers = [worker for controller in (self, *self.beside) for worker in controller.start_workers()]
-        if self._reports is not None:
-            workers.append(asyncio.ensure_future(self._reports.run()))
+        workers += [asyncio.ensure_future(source.run()) for source in self._reports]
         try:
             await asyncio.gather(*workers, *([keeper] if keeper else []))
         finally:

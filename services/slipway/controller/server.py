@@ -67,6 +67,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
         dial=connect_to(Destinations(settings.workload_servers)),
         reports=reports,
         report_server=report_server,
+        workload_reports=settings.workload_reports,
         payloads=payloads,
     )
     controller = assembled.controller

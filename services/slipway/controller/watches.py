@@ -4,7 +4,7 @@ Only changes that matter to somebody lead to a look: a cluster of a thousand mac
 is scaled, and each of its configs would be looked at each time.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from slipway.controller import ownership
@@ -12,8 +12,9 @@ from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.data_secret import Record, controller_of
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
-from slipway.controller.owner import Owner, owner_reference
+from slipway.controller.owner import MACHINE, Owner, owner_reference
 from slipway.controller.references import Place
+from slipway.controller.workload_reports import ReportingMachine
 from slipway.kubernetes_api.api import Api
 from slipway.kubernetes_api.informer import Informer, Key
 from slipway.kubernetes_api.resources import (
@@ -63,6 +64,7 @@ class Watches:
     halted: dict[Key, str] = field(default_factory=dict)
     _dependents: dict[tuple[str, Place], set[Key]] = field(default_factory=dict)
     _depends: dict[Key, frozenset[Place]] = field(default_factory=dict)
+    _reporting: dict[Key, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, api: Api, *, namespaces: Collection[str] = (), watch_filter: str = "") -> "Watches":
@@ -131,6 +133,15 @@ class Watches:
         """Give the namespaces with Machines."""
         return {namespace for namespace, _ in self.machines.keys()}  # noqa: SIM118  # no mapping
 
+    def reporting_machines(self) -> Iterator[ReportingMachine]:
+        """Give the Machines whose configs have them report to their own cluster, once their user data are stored."""
+        for key, name in self._reporting.items():
+            machine, secret = self.machines.get(key[0], name), self.secrets.get(*key)
+            record = None if secret is None else Record.of_secret(secret)
+            if machine is not None and record is not None:
+                owner = Owner(machine)
+                yield ReportingMachine(key[0], owner.cluster_name, name, record.bundle_id, owner.joined)
+
     def machines_of(self, cluster: ClusterObject) -> list[Json]:
         """Give the Machines of a Cluster."""
         return self.machines.indexed(_BY_CLUSTER, f"{cluster.namespace}/{cluster.name}")
@@ -175,15 +186,26 @@ class Watches:
         self.config_maps.listen(self._on_config_map)
 
     def _on_config(self, old: Json | None, new: Json | None) -> None:
+        if new is not None:
+            self._remember_reporting(new)
         if new is None:
             if old is not None:
                 key = _key(old)
+                self._reporting.pop(key, None)
                 self.halted.pop(key, None)
                 for place in self._depends.pop(key, frozenset()):
                     self._dependents.get((key[0], place), set()).discard(key)
                 self.gone(old)
         elif old is None or _desired_state(old) != _desired_state(new):
             self.changed(_key(new))
+
+    def _remember_reporting(self, config: Json) -> None:
+        """Remember the Machine of a config that reports to its cluster: no spec has to be read again for that."""
+        reference = owner_reference(config)
+        if reference is not None and reference[0] == MACHINE and _reports_to_cluster(config):
+            self._reporting[_key(config)] = reference[1]
+        else:
+            self._reporting.pop(_key(config), None)
 
     def _on_latecomer(self, old: Json | None, new: Json | None) -> None:
         if old is None and new is not None:
@@ -283,6 +305,11 @@ def _selector(watch_filter: str, *more: str) -> str:
 
 def _key(item: Json) -> Key:
     return item["metadata"]["namespace"], item["metadata"]["name"]
+
+
+def _reports_to_cluster(config: Json) -> bool:
+    reporting = (config.get("spec") or {}).get("reporting") or {}
+    return any("workloadCluster" in sink for sink in reporting.get("sinks") or ())
 
 
 def _desired_state(config: Json) -> tuple[object, ...]:

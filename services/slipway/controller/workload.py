@@ -18,6 +18,7 @@ from slipway.controller.secret_reader import SecretReader
 from slipway.kubernetes_api.failures import ApiFailure, Unauthorized
 from slipway.kubernetes_api.kubeconfig import ClusterAccess, KubeconfigRefused, read_kubeconfig
 from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import Json, Resource
 
 _FIRST_REST = 2.0
 _LONGEST_REST = 60.0
@@ -25,6 +26,10 @@ _LONGEST_REST = 60.0
 
 class Connected(Objects, Protocol):
     """A connection to a cluster that can be closed."""
+
+    async def page(
+        self, resource: Resource, namespace: str = "", *, size: int, token: str = ""
+    ) -> tuple[list[Json], str]: ...
 
     async def close(self) -> None: ...
 
@@ -97,6 +102,18 @@ class Workloads:
             Halt: the cluster cannot be reached, or its kubeconfig cannot be used.
         """
         return await self._with(namespace, cluster, token.read_expiry)
+
+    async def connected(self, namespace: str, cluster: str) -> Connected | None:
+        """Give the connection to a cluster, for calls that no machine waits for; None while it does not answer.
+
+        How such a call ends does not count here: nothing of it delays the calls that machines wait for.
+
+        Raises:
+            Halt: its kubeconfig is not there, or cannot be used.
+            ApiFailure: the management cluster does not answer.
+        """
+        line = await self._line(namespace, cluster)
+        return None if line.rest_until > self._monotonic() else line.objects
 
     async def close(self) -> None:
         """Close all lines."""

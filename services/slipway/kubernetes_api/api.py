@@ -12,6 +12,7 @@ _METADATA_ITEM = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 _METADATA_LIST = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _PAGE = 500
 _GROUP_AND_VERSION = 3
+_Items = list[Json]
 _IDENTITY = ("name", "uid", "resourceVersion")
 
 
@@ -37,31 +38,51 @@ class Api:
 
     async def list(
         self, resource: Resource, namespace: str = "", *, selector: str = "", metadata_only: bool = False
-    ) -> tuple[list[Json], str]:
+    ) -> tuple[_Items, str]:
         """Read all objects and the version of the list, in pages."""
-        items: list[Json] = []
+        items: _Items = []
         token = ""
         while True:
-            query = {"limit": str(_PAGE)}
-            if selector:
-                query["labelSelector"] = selector
-            if token:
-                query["continue"] = token
-            page = await self.connection.call(
-                "GET",
-                resource.path(namespace),
-                kind=resource.kind,
-                query=query,
-                accept=_METADATA_LIST if metadata_only else JSON,
+            page, metadata = await self._page(
+                resource, namespace, size=_PAGE, token=token, selector=selector, metadata_only=metadata_only
             )
-            page_items, metadata = page.get("items") or [], page.get("metadata")
-            version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
-            if not isinstance(metadata, dict) or not isinstance(version, str) or not isinstance(page_items, list):
-                raise Unreachable("GET", resource.kind, "", "no list")
-            items += [_whole(resource, "GET", entry) for entry in page_items]
+            items += page
             token = str(metadata.get("continue") or "")
             if not token:
-                return items, version
+                return items, metadata["resourceVersion"]
+
+    async def page(self, resource: Resource, namespace: str = "", *, size: int, token: str = "") -> tuple[_Items, str]:
+        """Read a page of at most `size` objects, and give the token of the next one, "" at the end."""
+        items, metadata = await self._page(resource, namespace, size=size, token=token)
+        return items, str(metadata.get("continue") or "")
+
+    async def _page(  # noqa: PLR0913  # keyword-only parts of a query
+        self,
+        resource: Resource,
+        namespace: str,
+        *,
+        size: int,
+        token: str,
+        selector: str = "",
+        metadata_only: bool = False,
+    ) -> tuple[_Items, Json]:
+        query = {"limit": str(size)}
+        if selector:
+            query["labelSelector"] = selector
+        if token:
+            query["continue"] = token
+        page = await self.connection.call(
+            "GET",
+            resource.path(namespace),
+            kind=resource.kind,
+            query=query,
+            accept=_METADATA_LIST if metadata_only else JSON,
+        )
+        items, metadata = page.get("items") or [], page.get("metadata")
+        version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
+        if not isinstance(metadata, dict) or not isinstance(version, str) or not isinstance(items, list):
+            raise Unreachable("GET", resource.kind, "", "no list")
+        return [_whole(resource, "GET", entry) for entry in items], metadata
 
     def watch(  # noqa: PLR0913  # keyword-only parts of a query
         self,

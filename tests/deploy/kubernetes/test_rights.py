@@ -23,6 +23,7 @@ ELSEWHERE = {
     "slipway-controller-reviews": "the rules of slipway-controller; tests/controller/test_namespaced.py compares them",
     "slipway-directory": "tests/services/directory_service/test_directory_component.py",
     "slipway-directory-leader": "the rules of slipway-controller-leader, by the same code",
+    "slipway-reports": "tests/controller/test_workload_reports.py: for Nodes of a workload cluster",
     "slipway-cluster-api": "Cluster API's own needs, by its contract; bound to no account of ours",
 }
 _ABSENT, _CONFLICT = 404, 409

@@ -8,10 +8,11 @@ from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
 from slipway.controller.watches import Watches
+from slipway.controller.workload_reports import ReportingMachine
 from slipway.kubernetes_api.informer import Key
 from slipway.kubernetes_api.resources import Json
 from slipway.v1alpha1 import report_service_pb2 as reportspb
-from tests.services.controller.scene import CLUSTER, cluster_object, config_object, machine_object
+from tests.services.controller.scene import CLUSTER, cluster_object, config_object, machine_object, pool_object
 from tests.services.kubernetes_api.memory_api import MemoryApi
 
 
@@ -44,6 +45,7 @@ class Told:
         return {
             "SlipwayConfig": self.watches.configs,
             "Machine": self.watches.machines,
+            "MachinePool": self.watches.pools,
             "Cluster": self.watches.clusters,
             "Secret": self.watches.secrets,
             "ConfigMap": self.watches.config_maps,
@@ -89,6 +91,25 @@ def test_a_report_leads_to_a_look_at_its_machine_alone(copies: Told) -> None:
     facts = [copies.watches.facts(("default", name)) for name in ("a", "b")]
     assert [each.report for each in facts if each is not None] == [report, None]
     assert copies.watches.namespaces() == {"default"}
+
+
+def test_machines_that_report_to_their_cluster_are_those_of_such_specs(copies: Told) -> None:
+    """Those whose spec has the sink and whose user data are stored, with the bundle of these; no MachinePool is."""
+    spec: Json = {"reporting": {"sinks": [{"console": {}}, {"workloadCluster": {}}]}}
+    record = Record(1, 0, "WORKER", "cloud-init", "0.1.0", "cloud-config", "bundle", 1, token=True, engine="kubeadm")
+    console: Json = {"reporting": {"sinks": [{"console": {}}]}}
+    for name, own in (("a", spec), ("late", spec), ("silent", {}), ("console", console)):
+        copies.put(config_object(name, spec=own, owner=copies.put(machine_object(name))))
+        if name != "late":
+            copies.put({"kind": "Secret", "metadata": {"name": name, "annotations": record.annotations()}})
+    copies.put(config_object("pool", spec=spec, owner=copies.put(pool_object("pool"))))
+    copies.put({"kind": "Secret", "metadata": {"name": "pool", "annotations": record.annotations()}})
+    waiting = ReportingMachine("default", CLUSTER, "a", "bundle", joined=False)
+    assert list(copies.watches.reporting_machines()) == [waiting]
+    copies.put({**machine_object("a"), "status": {"nodeRef": {"name": "n"}}})
+    assert [machine.joined for machine in copies.watches.reporting_machines()] == [True]
+    copies.gone(config_object("a"))
+    assert list(copies.watches.reporting_machines()) == []
 
 
 def test_a_status_of_ours_leads_to_no_look(copies: Told) -> None:

@@ -99,6 +99,15 @@ class MemoryApi:
         self.after(call)
         return found
 
+    async def page(
+        self, resource: Resource, namespace: str = "", *, size: int, token: str = ""
+    ) -> tuple[list[Json], str]:
+        call = self._call("page", resource, namespace, token)
+        items = [item for item in self.all(resource.kind) if item["metadata"]["namespace"] == namespace]
+        start = int(token or 0)
+        self.after(call)
+        return items[start : start + size], str(start + size) if start + size < len(items) else ""
+
     async def create_dry(self, resource: Resource, namespace: str, body: Json) -> None:
         name = body.get("metadata", {}).get("name", "")
         self._call("create_dry", resource, namespace, name)

@@ -1,6 +1,6 @@
-"""Reports of a machine as an ordinary item of a bundle: a command that starts what sends them.
+"""Reports of a machine as ordinary items of a bundle: commands that start what sends them, one for each sink.
 
-No provisioner and no pass knows of reports. The act that lowers steps sees by the command's origin that it comes before
+No provisioner and no pass knows of reports. The act that lowers steps sees by a command's origin that it comes before
 all others: what fails while a machine is prepared is reported, too.
 """
 
@@ -20,18 +20,31 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
+UNUSED_SINK = "REPORT_SINK_UNUSED"
+"""Code of a warning: a machine that begins its cluster has no API server to report to."""
+
+UNUSED_SINK_MESSAGE = (
+    "is not used on the machine that begins the cluster: it has no API server to report to; its events go to the other "
+    "sinks and to its console"
+)
+
 _WHEN = {
     specpb.REPORTED_LOGS_UNSPECIFIED: "failure",
     specpb.REPORTED_LOGS_ON_FAILURE: "failure",
     specpb.REPORTED_LOGS_ALWAYS: "always",
     specpb.REPORTED_LOGS_NEVER: "never",
 }
-_FUNCTIONS = ["report"]
+_QUIET = b" >/dev/null 2>&1 || true\n"
 
 
 def put_sink(reporting: specpb.Reporting) -> specpb.PutSink | None:
     """Give the sink that is written by HTTP, or None."""
     return next((sink.put for sink in reporting.sinks if sink.HasField("put")), None)
+
+
+def cluster_sink_index(reporting: specpb.Reporting) -> int | None:
+    """Give the place of the sink that is the cluster's API server, or None."""
+    return next((index for index, sink in enumerate(reporting.sinks) if sink.HasField("workload_cluster")), None)
 
 
 def check_reporting(reporting: specpb.Reporting, target: clusterpb.Target) -> None:
@@ -40,7 +53,8 @@ def check_reporting(reporting: specpb.Reporting, target: clusterpb.Target) -> No
     Raises:
         UnsupportedTarget: the machine runs Windows, and is to send reports.
     """
-    if put_sink(reporting) is not None and target.os_family == clusterpb.OS_FAMILY_WINDOWS:
+    sends = put_sink(reporting) is not None or cluster_sink_index(reporting) is not None
+    if sends and target.os_family == clusterpb.OS_FAMILY_WINDOWS:
         wrong = Violation(
             "spec.reporting.sinks", "are not supported on Windows", remedy="leave them out on this machine"
         )
@@ -89,24 +103,36 @@ def add_reporting(
 
     The log bundle of a machine that makes evidence is sent in any case, unless the spec says when it is. With
     `literal_events` there is a command also where it names the console only: it asks for events.
+
+    The machine that begins the cluster does not report to its API server, which it has still to make.
     """
+    if cluster_sink_index(reporting) is not None and bundle.machine.role != clusterpb.ROLE_INIT:
+        program = script([], programs=["report", "cluster_report"], functions=["clusterreport", "ended"])
+        _insert(bundle, reporting, literal(program + b"clusterreport" + _QUIET))
     sink = put_sink(reporting)
     if sink is None and not literal_events:
         return
-    origin = diagnosticpb.Origin()
-    origin.CopyFrom(reporting.origin)
-    origin.made_by.append(REPORT)
     if sink is None:
+        origin = diagnosticpb.Origin()
+        origin.CopyFrom(reporting.origin)
+        origin.made_by.append(REPORT)
         bundle.commands.pre.insert(0, planpb.Command(argv=MARKER, origin=origin))
         return
-    program = script([], programs=["report"], functions=_FUNCTIONS)
+    program = script([], programs=["report"], functions=["report"])
     when = "always" if has_evidence and not reporting.logs else _WHEN[reporting.logs]
     content = literal(program + f"report {when} ".encode())
     content.segments.append(_base64(sink.url))
     if sink.HasField("logs_url"):
         content.segments.append(contentpb.Segment(data=b" "))
         content.segments.append(_base64(sink.logs_url))
-    content.segments.append(contentpb.Segment(data=b" >/dev/null 2>&1 || true\n"))
+    content.segments.append(contentpb.Segment(data=_QUIET))
+    _insert(bundle, reporting, content)
+
+
+def _insert(bundle: bundlepb.BootstrapBundle, reporting: specpb.Reporting, content: contentpb.Content) -> None:
+    origin = diagnosticpb.Origin()
+    origin.CopyFrom(reporting.origin)
+    origin.made_by.append(REPORT)
     bundle.commands.pre.insert(0, planpb.Command(script=content, origin=origin))
 
 

@@ -88,14 +88,23 @@ def _reporting(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         if sink.WhichOneof("sink") is None:
             yield Violation(
                 f"reporting.sinks[{index}]",
-                "must have exactly one of console and put",
+                "must have exactly one of console, put and workload_cluster",
                 remedy="set one of them, and no other",
             )
     if len(sinks) > 1:
         yield Violation("reporting.sinks", "must have at most one put", remedy="keep one of them")
+    clusters = [sink for sink in reporting.sinks if sink.HasField("workload_cluster")]
+    if len(clusters) > 1:
+        yield Violation("reporting.sinks", "must have at most one workload_cluster", remedy="keep one of them")
     if reporting.HasField("logs") and not any(sink.HasField("logs_url") for sink in sinks):
         yield Violation(
             "reporting.logs", "is only for a put with logs_url, which takes the log bundle", remedy="leave it out"
+        )
+    if clusters and spec.execution.literal_commands:
+        yield Violation(
+            "reporting.sinks",
+            "workload_cluster cannot be used with execution.literal_commands, which leaves the runner out",
+            remedy="keep one of them",
         )
 
 

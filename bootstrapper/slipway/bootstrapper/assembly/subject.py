@@ -12,6 +12,7 @@ from slipway.bootstrapper.assembly.layers import Layers
 from slipway.bootstrapper.assembly.membership import complete_membership, membership_violations
 from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import effective_spec
+from slipway.bootstrapper.assembly.report_items import UNUSED_SINK, UNUSED_SINK_MESSAGE, cluster_sink_index
 from slipway.bootstrapper.compliance import selection
 from slipway.bootstrapper.compliance.application import TALOS, Applied, apply_profiles
 from slipway.bootstrapper.compliance.remarks import compliance_remarks
@@ -132,6 +133,9 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
         )
     remarks = [_diagnostic(effective, DOCUMENT, mistake.path, mistake.message) for mistake in doubtful]
     remarks += joining_warnings(effective)
+    sink = cluster_sink_index(effective.reporting)
+    if sink is not None and machine.role == clusterpb.ROLE_INIT:
+        remarks.append(_diagnostic(effective, UNUSED_SINK, f"reporting.sinks[{sink}]", UNUSED_SINK_MESSAGE))
     remarks += compliance_remarks(applied)
     return CheckedSubject(effective, cluster, machine, layers, diagnostics=tuple(remarks), compliance=applied)
 

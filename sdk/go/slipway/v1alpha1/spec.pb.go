@@ -636,6 +636,7 @@ type ReportSink struct {
 	//
 	//	*ReportSink_Console
 	//	*ReportSink_Put
+	//	*ReportSink_WorkloadCluster
 	Sink          isReportSink_Sink `protobuf_oneof:"sink"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -696,6 +697,15 @@ func (x *ReportSink) GetPut() *PutSink {
 	return nil
 }
 
+func (x *ReportSink) GetWorkloadCluster() *WorkloadClusterSink {
+	if x != nil {
+		if x, ok := x.Sink.(*ReportSink_WorkloadCluster); ok {
+			return x.WorkloadCluster
+		}
+	}
+	return nil
+}
+
 type isReportSink_Sink interface {
 	isReportSink_Sink()
 }
@@ -710,9 +720,16 @@ type ReportSink_Put struct {
 	Put *PutSink `protobuf:"bytes,2,opt,name=put,proto3,oneof"`
 }
 
+type ReportSink_WorkloadCluster struct {
+	// The API server of the cluster that the machine joins.
+	WorkloadCluster *WorkloadClusterSink `protobuf:"bytes,3,opt,name=workload_cluster,json=workloadCluster,proto3,oneof"`
+}
+
 func (*ReportSink_Console) isReportSink_Sink() {}
 
 func (*ReportSink_Put) isReportSink_Sink() {}
+
+func (*ReportSink_WorkloadCluster) isReportSink_Sink() {}
 
 // ConsoleSink is the serial console of the machine, which has each event in any case.
 type ConsoleSink struct {
@@ -751,6 +768,45 @@ func (*ConsoleSink) Descriptor() ([]byte, []int) {
 	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{6}
 }
 
+// WorkloadClusterSink is the API server of the cluster that the machine joins. The machine writes its last events there as the
+// ConfigMap that has the name of its Node, in the namespace slipway-reports, with the credential of its kubelet: so from the
+// time when its kubelet has one. It is for machines that join: the machine that begins the cluster has no API server before.
+type WorkloadClusterSink struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkloadClusterSink) Reset() {
+	*x = WorkloadClusterSink{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkloadClusterSink) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkloadClusterSink) ProtoMessage() {}
+
+func (x *WorkloadClusterSink) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkloadClusterSink.ProtoReflect.Descriptor instead.
+func (*WorkloadClusterSink) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
+}
+
 // PutSink is objects that the machine writes by HTTP PUT, with addresses that allow just that: pre-signed ones of an object
 // store, or those of the node gateway. An address is for one machine, so a MachinePool can have none.
 type PutSink struct {
@@ -765,7 +821,7 @@ type PutSink struct {
 
 func (x *PutSink) Reset() {
 	*x = PutSink{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -777,7 +833,7 @@ func (x *PutSink) String() string {
 func (*PutSink) ProtoMessage() {}
 
 func (x *PutSink) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[7]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -790,7 +846,7 @@ func (x *PutSink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutSink.ProtoReflect.Descriptor instead.
 func (*PutSink) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{7}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PutSink) GetUrl() *SecretReference {
@@ -827,7 +883,7 @@ type Agent struct {
 
 func (x *Agent) Reset() {
 	*x = Agent{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -839,7 +895,7 @@ func (x *Agent) String() string {
 func (*Agent) ProtoMessage() {}
 
 func (x *Agent) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[8]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -852,7 +908,7 @@ func (x *Agent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Agent.ProtoReflect.Descriptor instead.
 func (*Agent) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{8}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Agent) GetSource() AgentSource {
@@ -905,7 +961,7 @@ type ProvisionerChoice struct {
 
 func (x *ProvisionerChoice) Reset() {
 	*x = ProvisionerChoice{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -917,7 +973,7 @@ func (x *ProvisionerChoice) String() string {
 func (*ProvisionerChoice) ProtoMessage() {}
 
 func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[9]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -930,7 +986,7 @@ func (x *ProvisionerChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvisionerChoice.ProtoReflect.Descriptor instead.
 func (*ProvisionerChoice) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{9}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ProvisionerChoice) GetName() string {
@@ -971,7 +1027,7 @@ type RoleOverrides struct {
 
 func (x *RoleOverrides) Reset() {
 	*x = RoleOverrides{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -983,7 +1039,7 @@ func (x *RoleOverrides) String() string {
 func (*RoleOverrides) ProtoMessage() {}
 
 func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[10]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -996,7 +1052,7 @@ func (x *RoleOverrides) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoleOverrides.ProtoReflect.Descriptor instead.
 func (*RoleOverrides) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{10}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RoleOverrides) GetOs() *OperatingSystem {
@@ -1041,7 +1097,7 @@ type EngineOptions struct {
 
 func (x *EngineOptions) Reset() {
 	*x = EngineOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1053,7 +1109,7 @@ func (x *EngineOptions) String() string {
 func (*EngineOptions) ProtoMessage() {}
 
 func (x *EngineOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[11]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1066,7 +1122,7 @@ func (x *EngineOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EngineOptions.ProtoReflect.Descriptor instead.
 func (*EngineOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{11}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EngineOptions) GetKubeadm() *KubeadmOptions {
@@ -1127,7 +1183,7 @@ type KubeadmOptions struct {
 
 func (x *KubeadmOptions) Reset() {
 	*x = KubeadmOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1139,7 +1195,7 @@ func (x *KubeadmOptions) String() string {
 func (*KubeadmOptions) ProtoMessage() {}
 
 func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[12]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1152,7 +1208,7 @@ func (x *KubeadmOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmOptions.ProtoReflect.Descriptor instead.
 func (*KubeadmOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{12}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *KubeadmOptions) GetIgnoredPreflightErrors() []string {
@@ -1287,7 +1343,7 @@ type KubeadmFeatureGate struct {
 
 func (x *KubeadmFeatureGate) Reset() {
 	*x = KubeadmFeatureGate{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1299,7 +1355,7 @@ func (x *KubeadmFeatureGate) String() string {
 func (*KubeadmFeatureGate) ProtoMessage() {}
 
 func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[13]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1312,7 +1368,7 @@ func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmFeatureGate.ProtoReflect.Descriptor instead.
 func (*KubeadmFeatureGate) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{13}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *KubeadmFeatureGate) GetName() string {
@@ -1352,7 +1408,7 @@ type KubeadmBootstrapToken struct {
 
 func (x *KubeadmBootstrapToken) Reset() {
 	*x = KubeadmBootstrapToken{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1364,7 +1420,7 @@ func (x *KubeadmBootstrapToken) String() string {
 func (*KubeadmBootstrapToken) ProtoMessage() {}
 
 func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1377,7 +1433,7 @@ func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmBootstrapToken.ProtoReflect.Descriptor instead.
 func (*KubeadmBootstrapToken) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{14}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *KubeadmBootstrapToken) GetToken() *SecretValue {
@@ -1448,7 +1504,7 @@ type KubeadmTimeouts struct {
 
 func (x *KubeadmTimeouts) Reset() {
 	*x = KubeadmTimeouts{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1460,7 +1516,7 @@ func (x *KubeadmTimeouts) String() string {
 func (*KubeadmTimeouts) ProtoMessage() {}
 
 func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1473,7 +1529,7 @@ func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmTimeouts.ProtoReflect.Descriptor instead.
 func (*KubeadmTimeouts) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{15}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *KubeadmTimeouts) GetKubelet() *durationpb.Duration {
@@ -1538,7 +1594,7 @@ type K0SOptions struct {
 
 func (x *K0SOptions) Reset() {
 	*x = K0SOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1550,7 +1606,7 @@ func (x *K0SOptions) String() string {
 func (*K0SOptions) ProtoMessage() {}
 
 func (x *K0SOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1563,7 +1619,7 @@ func (x *K0SOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use K0SOptions.ProtoReflect.Descriptor instead.
 func (*K0SOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{16}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *K0SOptions) GetProgram() string {
@@ -1635,7 +1691,7 @@ type KubeadmPatch struct {
 
 func (x *KubeadmPatch) Reset() {
 	*x = KubeadmPatch{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1647,7 +1703,7 @@ func (x *KubeadmPatch) String() string {
 func (*KubeadmPatch) ProtoMessage() {}
 
 func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1660,7 +1716,7 @@ func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmPatch.ProtoReflect.Descriptor instead.
 func (*KubeadmPatch) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{17}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *KubeadmPatch) GetName() string {
@@ -1694,7 +1750,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1706,7 +1762,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1719,7 +1775,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{18}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Extension) GetId() string {
@@ -1767,7 +1823,7 @@ type Imported struct {
 
 func (x *Imported) Reset() {
 	*x = Imported{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[19]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1779,7 +1835,7 @@ func (x *Imported) String() string {
 func (*Imported) ProtoMessage() {}
 
 func (x *Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[19]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1792,7 +1848,7 @@ func (x *Imported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Imported.ProtoReflect.Descriptor instead.
 func (*Imported) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{19}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Imported) GetKind() string {
@@ -1874,16 +1930,18 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\b_controlB\t\n" +
 	"\a_reason\"\xc3\x01\n" +
 	"\tReporting\x12:\n" +
-	"\x05sinks\x18\x01 \x03(\v2\x1c.slipway.v1alpha1.ReportSinkB\x06\x9a\xb5\x18\x02\x10\x02R\x05sinks\x127\n" +
+	"\x05sinks\x18\x01 \x03(\v2\x1c.slipway.v1alpha1.ReportSinkB\x06\x9a\xb5\x18\x02\x10\x03R\x05sinks\x127\n" +
 	"\x04logs\x18\x02 \x01(\x0e2\x1e.slipway.v1alpha1.ReportedLogsH\x00R\x04logs\x88\x01\x01\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\a\n" +
-	"\x05_logs\"~\n" +
+	"\x05_logs\"\xd2\x01\n" +
 	"\n" +
 	"ReportSink\x129\n" +
 	"\aconsole\x18\x01 \x01(\v2\x1d.slipway.v1alpha1.ConsoleSinkH\x00R\aconsole\x12-\n" +
-	"\x03put\x18\x02 \x01(\v2\x19.slipway.v1alpha1.PutSinkH\x00R\x03putB\x06\n" +
+	"\x03put\x18\x02 \x01(\v2\x19.slipway.v1alpha1.PutSinkH\x00R\x03put\x12R\n" +
+	"\x10workload_cluster\x18\x03 \x01(\v2%.slipway.v1alpha1.WorkloadClusterSinkH\x00R\x0fworkloadClusterB\x06\n" +
 	"\x04sink\"\r\n" +
-	"\vConsoleSink\"\x84\x01\n" +
+	"\vConsoleSink\"\x15\n" +
+	"\x13WorkloadClusterSink\"\x84\x01\n" +
 	"\aPutSink\x12;\n" +
 	"\x03url\x18\x01 \x01(\v2!.slipway.v1alpha1.SecretReferenceB\x06\x9a\xb5\x18\x02\b\x01R\x03url\x12<\n" +
 	"\blogs_url\x18\x02 \x01(\v2!.slipway.v1alpha1.SecretReferenceR\alogsUrl\"\x9c\x02\n" +
@@ -2040,7 +2098,7 @@ func file_slipway_v1alpha1_spec_proto_rawDescGZIP() []byte {
 }
 
 var file_slipway_v1alpha1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_slipway_v1alpha1_spec_proto_goTypes = []any{
 	(DeliveryMode)(0),             // 0: slipway.v1alpha1.DeliveryMode
 	(ReportedLogs)(0),             // 1: slipway.v1alpha1.ReportedLogs
@@ -2052,94 +2110,96 @@ var file_slipway_v1alpha1_spec_proto_goTypes = []any{
 	(*Reporting)(nil),             // 7: slipway.v1alpha1.Reporting
 	(*ReportSink)(nil),            // 8: slipway.v1alpha1.ReportSink
 	(*ConsoleSink)(nil),           // 9: slipway.v1alpha1.ConsoleSink
-	(*PutSink)(nil),               // 10: slipway.v1alpha1.PutSink
-	(*Agent)(nil),                 // 11: slipway.v1alpha1.Agent
-	(*ProvisionerChoice)(nil),     // 12: slipway.v1alpha1.ProvisionerChoice
-	(*RoleOverrides)(nil),         // 13: slipway.v1alpha1.RoleOverrides
-	(*EngineOptions)(nil),         // 14: slipway.v1alpha1.EngineOptions
-	(*KubeadmOptions)(nil),        // 15: slipway.v1alpha1.KubeadmOptions
-	(*KubeadmFeatureGate)(nil),    // 16: slipway.v1alpha1.KubeadmFeatureGate
-	(*KubeadmBootstrapToken)(nil), // 17: slipway.v1alpha1.KubeadmBootstrapToken
-	(*KubeadmTimeouts)(nil),       // 18: slipway.v1alpha1.KubeadmTimeouts
-	(*K0SOptions)(nil),            // 19: slipway.v1alpha1.K0sOptions
-	(*KubeadmPatch)(nil),          // 20: slipway.v1alpha1.KubeadmPatch
-	(*Extension)(nil),             // 21: slipway.v1alpha1.Extension
-	(*Imported)(nil),              // 22: slipway.v1alpha1.Imported
-	(*Target)(nil),                // 23: slipway.v1alpha1.Target
-	(*OperatingSystem)(nil),       // 24: slipway.v1alpha1.OperatingSystem
-	(*Kubernetes)(nil),            // 25: slipway.v1alpha1.Kubernetes
-	(*Commands)(nil),              // 26: slipway.v1alpha1.Commands
-	(*ExecutionPolicy)(nil),       // 27: slipway.v1alpha1.ExecutionPolicy
-	(*Origin)(nil),                // 28: slipway.v1alpha1.Origin
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*SecretReference)(nil),       // 30: slipway.v1alpha1.SecretReference
-	(*durationpb.Duration)(nil),   // 31: google.protobuf.Duration
-	(*SecretValue)(nil),           // 32: slipway.v1alpha1.SecretValue
-	(*Content)(nil),               // 33: slipway.v1alpha1.Content
+	(*WorkloadClusterSink)(nil),   // 10: slipway.v1alpha1.WorkloadClusterSink
+	(*PutSink)(nil),               // 11: slipway.v1alpha1.PutSink
+	(*Agent)(nil),                 // 12: slipway.v1alpha1.Agent
+	(*ProvisionerChoice)(nil),     // 13: slipway.v1alpha1.ProvisionerChoice
+	(*RoleOverrides)(nil),         // 14: slipway.v1alpha1.RoleOverrides
+	(*EngineOptions)(nil),         // 15: slipway.v1alpha1.EngineOptions
+	(*KubeadmOptions)(nil),        // 16: slipway.v1alpha1.KubeadmOptions
+	(*KubeadmFeatureGate)(nil),    // 17: slipway.v1alpha1.KubeadmFeatureGate
+	(*KubeadmBootstrapToken)(nil), // 18: slipway.v1alpha1.KubeadmBootstrapToken
+	(*KubeadmTimeouts)(nil),       // 19: slipway.v1alpha1.KubeadmTimeouts
+	(*K0SOptions)(nil),            // 20: slipway.v1alpha1.K0sOptions
+	(*KubeadmPatch)(nil),          // 21: slipway.v1alpha1.KubeadmPatch
+	(*Extension)(nil),             // 22: slipway.v1alpha1.Extension
+	(*Imported)(nil),              // 23: slipway.v1alpha1.Imported
+	(*Target)(nil),                // 24: slipway.v1alpha1.Target
+	(*OperatingSystem)(nil),       // 25: slipway.v1alpha1.OperatingSystem
+	(*Kubernetes)(nil),            // 26: slipway.v1alpha1.Kubernetes
+	(*Commands)(nil),              // 27: slipway.v1alpha1.Commands
+	(*ExecutionPolicy)(nil),       // 28: slipway.v1alpha1.ExecutionPolicy
+	(*Origin)(nil),                // 29: slipway.v1alpha1.Origin
+	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
+	(*SecretReference)(nil),       // 31: slipway.v1alpha1.SecretReference
+	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
+	(*SecretValue)(nil),           // 33: slipway.v1alpha1.SecretValue
+	(*Content)(nil),               // 34: slipway.v1alpha1.Content
 }
 var file_slipway_v1alpha1_spec_proto_depIdxs = []int32{
-	12, // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
-	23, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
-	24, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
-	25, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	26, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
-	14, // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	21, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
-	13, // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
-	13, // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
-	27, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
-	22, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
-	11, // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
+	13, // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
+	24, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
+	25, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
+	26, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	27, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
+	15, // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	22, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
+	14, // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
+	14, // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
+	28, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
+	23, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
+	12, // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
 	7,  // 12: slipway.v1alpha1.MachineBootstrapSpec.reporting:type_name -> slipway.v1alpha1.Reporting
 	4,  // 13: slipway.v1alpha1.MachineBootstrapSpec.delivery:type_name -> slipway.v1alpha1.Delivery
 	5,  // 14: slipway.v1alpha1.MachineBootstrapSpec.compliance:type_name -> slipway.v1alpha1.Compliance
 	0,  // 15: slipway.v1alpha1.Delivery.mode:type_name -> slipway.v1alpha1.DeliveryMode
-	28, // 16: slipway.v1alpha1.Delivery.origin:type_name -> slipway.v1alpha1.Origin
+	29, // 16: slipway.v1alpha1.Delivery.origin:type_name -> slipway.v1alpha1.Origin
 	6,  // 17: slipway.v1alpha1.Compliance.waivers:type_name -> slipway.v1alpha1.Waiver
-	28, // 18: slipway.v1alpha1.Compliance.origin:type_name -> slipway.v1alpha1.Origin
-	29, // 19: slipway.v1alpha1.Waiver.expire_time:type_name -> google.protobuf.Timestamp
+	29, // 18: slipway.v1alpha1.Compliance.origin:type_name -> slipway.v1alpha1.Origin
+	30, // 19: slipway.v1alpha1.Waiver.expire_time:type_name -> google.protobuf.Timestamp
 	8,  // 20: slipway.v1alpha1.Reporting.sinks:type_name -> slipway.v1alpha1.ReportSink
 	1,  // 21: slipway.v1alpha1.Reporting.logs:type_name -> slipway.v1alpha1.ReportedLogs
-	28, // 22: slipway.v1alpha1.Reporting.origin:type_name -> slipway.v1alpha1.Origin
+	29, // 22: slipway.v1alpha1.Reporting.origin:type_name -> slipway.v1alpha1.Origin
 	9,  // 23: slipway.v1alpha1.ReportSink.console:type_name -> slipway.v1alpha1.ConsoleSink
-	10, // 24: slipway.v1alpha1.ReportSink.put:type_name -> slipway.v1alpha1.PutSink
-	30, // 25: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
-	30, // 26: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
-	2,  // 27: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
-	28, // 28: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
-	24, // 29: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
-	25, // 30: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	26, // 31: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
-	14, // 32: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	15, // 33: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
-	19, // 34: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
-	20, // 35: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
-	16, // 36: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
-	17, // 37: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
-	31, // 38: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
-	32, // 39: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
-	28, // 40: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
-	18, // 41: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
-	32, // 42: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
-	31, // 43: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
-	29, // 44: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
-	28, // 45: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
-	31, // 46: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
-	31, // 47: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
-	31, // 48: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
-	31, // 49: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
-	28, // 50: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
-	32, // 51: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
-	28, // 52: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
-	33, // 53: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
-	33, // 54: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
-	28, // 55: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
-	28, // 56: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
-	57, // [57:57] is the sub-list for method output_type
-	57, // [57:57] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	11, // 24: slipway.v1alpha1.ReportSink.put:type_name -> slipway.v1alpha1.PutSink
+	10, // 25: slipway.v1alpha1.ReportSink.workload_cluster:type_name -> slipway.v1alpha1.WorkloadClusterSink
+	31, // 26: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
+	31, // 27: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
+	2,  // 28: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
+	29, // 29: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
+	25, // 30: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
+	26, // 31: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	27, // 32: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
+	15, // 33: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	16, // 34: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
+	20, // 35: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
+	21, // 36: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
+	17, // 37: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
+	18, // 38: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
+	32, // 39: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
+	33, // 40: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
+	29, // 41: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
+	19, // 42: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
+	33, // 43: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
+	32, // 44: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
+	30, // 45: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
+	29, // 46: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
+	32, // 47: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
+	32, // 48: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
+	32, // 49: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
+	32, // 50: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
+	29, // 51: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
+	33, // 52: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
+	29, // 53: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 54: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
+	34, // 55: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
+	29, // 56: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
+	29, // 57: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
+	58, // [58:58] is the sub-list for method output_type
+	58, // [58:58] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_spec_proto_init() }
@@ -2161,23 +2221,24 @@ func file_slipway_v1alpha1_spec_proto_init() {
 	file_slipway_v1alpha1_spec_proto_msgTypes[5].OneofWrappers = []any{
 		(*ReportSink_Console)(nil),
 		(*ReportSink_Put)(nil),
+		(*ReportSink_WorkloadCluster)(nil),
 	}
-	file_slipway_v1alpha1_spec_proto_msgTypes[8].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[9].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[12].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[10].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[13].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[14].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[16].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[15].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[17].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[18].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[19].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_spec_proto_rawDesc), len(file_slipway_v1alpha1_spec_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,166 @@
+"""Reports of a machine to its cluster: a real server with TLS, real shells, and a bootstrap that never notices them."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from slipway.bootstrapper.assembly.report_items import add_reporting
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+from tests.bootstrapper.lowering.runners.cluster_api_server import OBJECTS, REVIEWS, ApiServer, Kubelet
+from tests.bootstrapper.lowering.runners.conftest import linux_machine
+from tests.bootstrapper.lowering.runners.events import EVENTS
+from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
+from tests.bootstrapper.lowering.runners.plans import PREPARE, SENTINEL, lowered, note, script
+from tests.bootstrapper.lowering.runners.test_reports import ENTRY, stop, wait_for, without_curl
+
+UNIT = "/etc/systemd/system/slipway-cluster-report.service"
+JOIN = "mkdir -p /etc/kubernetes; cp /prepared/kubelet.conf /etc/kubernetes/kubelet.conf"
+NODE = "worker-1.example"
+USER = f"system:node:{NODE}"
+DISABLED = "systemctl disable slipway-cluster-report"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ApiServer]:
+    """Give an API server that takes reports."""
+    made = ApiServer(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["dash", "bash"])
+def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LinuxMachine]:
+    """Give a machine that has curl."""
+    for made in linux_machine(request.param, tmp_path):
+        yield made
+        stop(made)
+
+
+@pytest.fixture
+def dash(tmp_path: Path) -> Iterator[LinuxMachine]:
+    """Give a machine that has curl."""
+    for made in linux_machine("dash", tmp_path):
+        yield made
+        stop(made)
+
+
+def prepare(machine: LinuxMachine, kubelet: Kubelet, *steps: planpb.Step) -> None:
+    """Write what a provisioner writes for a machine that reports to its cluster, and what its join would leave."""
+    sinks = [specpb.ReportSink(workload_cluster=specpb.WorkloadClusterSink())]
+    bundle = bundlepb.BootstrapBundle()
+    add_reporting(bundle, specpb.Reporting(sinks=sinks))
+    (command,) = bundle.commands.pre
+    report = planpb.Step(id="report", phase=PREPARE, command=command)
+    machine.write(lowered([report, *steps]).files)
+    machine.path("/prepared").mkdir()
+    kubelet.write(machine.path("/prepared"), as_seen="/prepared")
+    machine.path(UNIT).parent.mkdir(parents=True, exist_ok=True)
+    starts = f"[ -f {UNIT} ] && SLIPWAY_REPORT=send exec sh /var/lib/slipway/steps/report"
+    machine.fake("systemctl", f'case "$*" in *start*) ({starts}) </dev/null >/reporter.log 2>&1 & ;; esac')
+    if machine.shell != "busybox":
+        machine.fake("sleep", "exec /usr/bin/sleep 0.05")
+
+
+def test_events_arrive_once_the_machine_has_joined(machine: LinuxMachine, server: ApiServer) -> None:
+    """The object has the name of the Node, whatever the host's is, and the events to the last one; few writes do it."""
+    prepare(machine, server.kubelet(USER), note("a"), script("j", JOIN), note("z"))
+    assert machine.run(ENTRY) == 0
+    wait_for(lambda: DISABLED in machine.calls)
+    assert server.objects == {NODE: machine.path(EVENTS).read_text()}
+    assert "EVENT_STATE_COMPLETE" in server.objects[NODE]
+    assert server.refused == 0
+    assert 1 <= server.writes <= 6
+    assert len(server.requests) == server.writes + 1
+    assert server.requests[0] == f"POST {REVIEWS}"
+    assert set(server.requests[1:]) == {f"PATCH {OBJECTS}{NODE}?fieldManager=slipway&force=true"}
+    assert machine.path(UNIT).stat().st_mode & 0o777 == 0o644
+
+
+def test_a_failure_after_the_join_arrives(machine: LinuxMachine, server: ApiServer) -> None:
+    """The service stays enabled for the next boot; the last write has the failure."""
+    prepare(machine, server.kubelet(USER), script("j", JOIN), script("m", "exit 3"), note("z"))
+    assert machine.run(ENTRY) == 1
+    wait_for(lambda: "EVENT_STATE_FAILED" in server.objects.get(NODE, ""))
+    assert DISABLED not in machine.calls
+
+
+def test_nothing_is_written_before_there_is_a_credential(dash: LinuxMachine, server: ApiServer) -> None:
+    """A machine that fails before its kubelet has a certificate has its console, and asks no server."""
+    prepare(dash, server.kubelet(USER), script("m", "exit 3"), script("j", JOIN))
+    assert dash.run(ENTRY) == 1
+    wait_for(lambda: sum(call.startswith("sleep") for call in dash.calls) > 5)
+    assert server.requests == []
+
+
+def test_only_the_last_events_are_written(dash: LinuxMachine, server: ApiServer) -> None:
+    """However many there are, the object has 8000 bytes; the end of them is whole."""
+    prepare(dash, server.kubelet(USER), script("j", JOIN), note("z"))
+    dash.path(EVENTS).write_text(f"{'x' * 99}\n" * 100)
+    assert dash.run(ENTRY) == 0
+    wait_for(lambda: DISABLED in dash.calls)
+    events = dash.path(EVENTS).read_text()
+    assert len(events) > 8000
+    assert server.objects == {NODE: events[-8000:]}
+
+
+def test_what_is_no_node_writes_nothing(dash: LinuxMachine, server: ApiServer) -> None:
+    """Where the credential is not that of a Node there is no object of its name."""
+    prepare(dash, server.kubelet("kubernetes-admin"), script("j", JOIN))
+    assert dash.run(ENTRY) == 0
+    wait_for(lambda: len(server.requests) >= 30)
+    assert server.objects == {}
+    assert set(server.requests) == {f"POST {REVIEWS}"}
+
+
+def test_another_authority_gets_nothing(dash: LinuxMachine, server: ApiServer, tmp_path: Path) -> None:
+    """The server must have a certificate of the cluster's authority."""
+    (tmp_path / "other").mkdir()
+    other = ApiServer(tmp_path / "other")
+    prepare(dash, server.kubelet(USER, address=other.address), script("j", JOIN))
+    dash.fake("curl", 'exec /usr/bin/curl "$@"')
+    assert dash.run(ENTRY) == 0
+    wait_for(lambda: any(call.startswith("curl ") for call in dash.calls))
+    other.close()
+    assert other.requests == []
+
+
+BROKEN = {"nothing listens": "https://127.0.0.1:1", "no TLS": "http://127.0.0.1:1", "it hangs": "", "it refuses": ""}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("succeeds", [True, False], ids=["a success", "a failure"])
+def test_a_dead_server_costs_nothing(dash: LinuxMachine, server: ApiServer, name: str, *, succeeds: bool) -> None:
+    """The same steps, end, record and sentinel, without a wait."""
+    server.hangs = name == "it hangs"
+    server.status = 403 if name == "it refuses" else 200
+    last = note("m") if succeeds else script("m", "exit 3")
+    prepare(dash, server.kubelet(USER, address=BROKEN[name]), script("j", JOIN), last)
+    start = time.monotonic()
+    assert (dash.run(ENTRY) == 0) is succeeds
+    assert time.monotonic() - start < 20
+    assert dash.path(SENTINEL).exists() is succeeds
+    assert server.objects == {}
+
+
+def test_requests_are_bounded(dash: LinuxMachine, server: ApiServer) -> None:
+    """A server that refuses gets 30 writes at most from one start of the service."""
+    server.status = 403
+    prepare(dash, server.kubelet(USER), script("j", JOIN), note("m"))
+    dash.fake("sleep", "exit 0")
+    assert dash.run(ENTRY) == 0
+    wait_for(lambda: server.refused >= 30)
+    time.sleep(0.5)
+    assert server.refused == 30
+
+
+def test_without_curl_nothing_happens(dash: LinuxMachine, server: ApiServer) -> None:
+    """The service switches itself off."""
+    prepare(dash, server.kubelet(USER), script("j", JOIN), note("m"))
+    assert dash.run(without_curl(dash)) == 0
+    wait_for(lambda: DISABLED in dash.calls)
+    assert dash.path(SENTINEL).exists()
+    assert server.requests == []
