@@ -58,7 +58,7 @@ class Payloads:
         return replace(self.fetching, ticket=ticket, sign=self._sign if self.presigned else None)
 
     def check_presigned(self) -> None:
-        """Check that the store signs addresses of the bucket that is told to machines, and long enough.
+        """Check that the store signs addresses of the bucket that is reported to machines, and long enough.
 
         Raises:
             ValueError: it does not; the text has no address.
