@@ -96,7 +96,7 @@ def add_reporting(
     bundle: bundlepb.BootstrapBundle,
     reporting: specpb.Reporting,
     *,
-    has_evidence: bool,
+    has_evidence: bool = False,
     literal_events: bool = False,
 ) -> None:
     """Put the command that starts reporting into a neutral bundle, where the spec names a place to report to.
