@@ -125,7 +125,7 @@ REFUSALS: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         "SPEC_INVALID",
         "spec.plan.steps[0].command.script.segments[1]",
     ),
-    "a password hash that is none": (
+    "a plain password in place of a hash": (
         changed(os={"users": [{"name": "ops", "passwordHash": {"secretRef": JOIN}}]}),
         {},
         "SPEC_INVALID",

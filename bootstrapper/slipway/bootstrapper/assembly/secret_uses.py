@@ -14,14 +14,12 @@ from slipway.bootstrapper.assembly.subject import CheckedSubject, written_places
 from slipway.bootstrapper.field_index import FieldIndex, item_index
 from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.contract.errors import SecretExpired, SecretMissing, SpecInvalid, Violation
-from slipway.contract.field_plans import holders_of, plan
 from slipway.contract.items import Item
-from slipway.contract.secret_references import references
+from slipway.contract.secret_references import messages_of, references
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
-_SEGMENT = contentpb.Segment.DESCRIPTOR.full_name
 _JSON = contentpb.SPLICE_ENCODING_JSON_STRING
 
 
@@ -175,19 +173,8 @@ def _places(subject: CheckedSubject, path: str, index: FieldIndex[Item]) -> list
 
 
 def _segments(message: Message, path: str) -> Iterator[tuple[str, contentpb.Segment]]:
-    holders = holders_of(message.DESCRIPTOR, _SEGMENT)
-    for descriptor, value in message.ListFields():
-        if descriptor.number not in holders:
-            continue
-        field = plan(message.DESCRIPTOR)[descriptor.number]
-        where = f"{path}.{field.name}" if path else field.name
-        for index, entry in enumerate(value if field.repeated else [value]):
-            here = f"{where}[{index}]" if field.repeated else where
-            if isinstance(entry, contentpb.Segment):
-                if entry.HasField("secret_ref"):
-                    yield here, entry
-            else:
-                yield from _segments(entry, here)
+    segments = messages_of(message, contentpb.Segment, path)
+    return ((where, segment) for where, segment in segments if segment.HasField("secret_ref"))
 
 
 def _is_text(value: bytes) -> bool:
