@@ -17,8 +17,8 @@ _METADATA_OF: Mapping[str, tuple[str, ...]] = {
 }
 """Where the machines of an infrastructure reach it.
 
-Sources: EC2 user guide, "Use IMDS"; Azure, "What is IP address 168.63.129.16?"; Compute Engine, "About VM metadata"; Nova
-administration guide, "Metadata service". An infrastructure that is not here has the address that is common to most.
+Sources: EC2 user guide, "Use IMDS"; Azure, "What is IP address 168.63.129.16?"; Compute Engine, "About VM metadata";
+Nova administration guide, "Metadata service". An infrastructure that is not here has the address that most have.
 """
 _DOMAIN = "cluster.local"
 """Domain of services where a cluster says none (cluster.proto)."""

@@ -157,8 +157,8 @@ class ProfileTable:
     def _unstated(self, target: clusterpb.Target) -> UnsupportedTarget:
         # os-release has the words; the list of names would leave no place in a remedy for who else takes the thing.
         remedy = (
-            'set distribution (such as ubuntu) and osVersion (such as "24.04") of the spec\'s target, or for a config of '
-            f'kubeadm the annotation {DISTRIBUTION}, such as "ubuntu 24.04"'
+            'set distribution (such as ubuntu) and osVersion (such as "24.04") of the spec\'s target, or for an '
+            f'imported config the annotation {DISTRIBUTION}, such as "ubuntu 24.04"'
         )
         return UnsupportedTarget(
             "target.distribution: is not stated, and is never guessed: set it",

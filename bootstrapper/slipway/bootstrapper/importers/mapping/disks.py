@@ -26,6 +26,10 @@ _SHORT_DEVICE = re.compile(r"(?:sd|vd|hd|xvd|nvme|md|dm-)[a-z0-9]+")
 _KNOWN_SOURCE = re.compile(r"(?:LABEL|UUID|PARTLABEL|PARTUUID)=.+|/.+|tmpfs|none")
 _ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
 _PARTITION_SEARCH = "cloud-init.slipway.dev/partition-search"
+_WITHOUT_PLACE = (
+    "a mount needs what and where; that the image's own is left out is not carried over: have a command of "
+    "preKubeadmCommands take it out of /etc/fstab and unmount it"
+)
 _NAMED = 2
 """A mount names at least what and where."""
 
@@ -123,7 +127,7 @@ def set_mounts(context: Context, place: Place, mounts: list[list[str]], os: ospb
         here = place.at(index)
         words = [context.plain(here.at(number), word) for number, word in enumerate(fields)]
         if len(words) < _NAMED:
-            context.findings.refuse(here, "a mount needs what and where; removing the image's own is not carried over")
+            context.findings.refuse(here, _WITHOUT_PLACE)
         elif context.format == IGNITION:
             os.mounts.append(_ignition_mount(context, here, words, os))
         else:
