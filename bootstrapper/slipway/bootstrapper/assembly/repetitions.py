@@ -47,6 +47,8 @@ def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
         (f"{path}.kernel_arguments[{index}]", entry.argument) for index, entry in enumerate(os.kernel_arguments)
     ]
     yield from _repeated(arguments, "is about the same argument as")
+    parameters = [(f"{path}.sysctls[{index}].name", _parameter(entry.name)) for index, entry in enumerate(os.sysctls)]
+    yield from _repeated(parameters, "is the same parameter as")
     for number, disk in enumerate(os.disks):
         labels = [
             (f"{path}.disks[{number}].partitions[{index}].label", entry.label)
@@ -62,6 +64,15 @@ def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
             yield Violation(
                 f"{path}.links[{index}].target", f"is the folder of {where}", remedy="leave out hard: a folder has none"
             )
+
+
+def _parameter(name: str) -> str:
+    """Give the path of a kernel parameter: with dots for slashes, and the other way round, unless a slash is first.
+
+    Source: sysctl(8), "Either / or . are accepted as separators"; procps, sysctl.c (slashdot).
+    """
+    slash, dot = name.find("/"), name.find(".")
+    return name if dot < 0 or 0 <= slash < dot else name.translate({ord("."): "/", ord("/"): "."})
 
 
 def _repeated(entries: Iterable[tuple[str, object]], relation: str) -> Iterator[Violation]:
