@@ -169,6 +169,7 @@ CANARY = "Zq7CanaryValue"
         ("os: {users: [{name: a, passwordHash: {value: hunter2}}]}", "os.users[0].passwordHash", "plain text"),
         ("init: {os: {users: [{name: a, passwordHash: {value: hunter2}}]}}", "init.os.users[0]", "in an override"),
         ("os: {users: [{name: a, passwordHash: {value: abJnggxhB.yWI}}]}", "os.users[0]", "a word, or a hash of 1979"),
+        ("os: {users: [{name: a, passwordHash: {value: $9$salt$hash}}]}", "os.users[0]", "a scheme that crypt lacks"),
         ("os: {users: [{name: a, passwordHash: {value: '$6$salt$h:0:0'}}]}", "os.users[0]", "another field of passwd"),
         (
             MIRRORED,
