@@ -20,7 +20,7 @@ _REMEDY = "leave out one of them"
 def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.Extension] = ()) -> Iterator[Violation]:
     """Give every item that says anew what an earlier one says, by the field path of `os`.
 
-    A filesystem whose device an extension names is left to the provisioner of that: it may be told to look for a
+    A filesystem whose device an extension names is left to the provisioner of that, which may look for a
     partition of the disk.
     """
     users = [(f"{path}.users[{index}].uid", user.uid) for index, user in enumerate(os.users) if user.HasField("uid")]
