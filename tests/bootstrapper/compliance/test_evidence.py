@@ -208,6 +208,15 @@ def test_a_bare_machine_gets_evidence_too(tmp_path: Path) -> None:
     assert results["cis-kubernetes-1.10/1.1.1"] == "not-applicable"
 
 
+def test_a_port_without_listener_meets_nothing(tmp_path: Path) -> None:
+    """While kube-proxy does not run yet there is nothing to praise: the pods of a node start after its bootstrap."""
+    made = hardened(tmp_path, spec_of())
+    _write(made, "proc/net/tcp", "")
+    assert made.node.results()["cis-kubernetes-1.10/4.3.1"] == "not-applicable"
+    _listen(made, "proc/net/tcp", "0100007F:2809")
+    assert made.node.results()["cis-kubernetes-1.10/4.3.1"] == "pass"
+
+
 @pytest.mark.parametrize(("rule", "observed", "verdict"), JUDGED)
 def test_the_program_judges_as_specs_are_judged(
     tmp_path: Path,
