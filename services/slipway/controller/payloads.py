@@ -102,7 +102,7 @@ class Payloads:
     async def delete(self, url: str) -> None:
         """Delete a payload and the notes about it; one that is not there is no error.
 
-        Nothing is deleted for any other address: whoever may write Secrets chooses what their annotations say.
+        Nothing is deleted for any other address: the annotations of a Secret are chosen by those who may write it.
 
         Raises:
             Halt: the store failed.

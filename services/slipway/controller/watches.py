@@ -258,7 +258,7 @@ class Watches:
     def _release_payload(self, secret: Json) -> None:
         """Release the payload of a data Secret that is gone. One that moves with its Cluster, paused then, stays.
 
-        A Secret that no config controls is none, whatever its annotations say.
+        A Secret that no config controls has no payload, although its annotations may name one.
         """
         controller = controller_of(secret)
         if controller is None or (controller.get("kind"), controller.get("name")) not in {

@@ -445,7 +445,7 @@ def test_only_s3_signs_for_a_day() -> None:
     "url", ["https://gateway.example.com/v1/bootstrap/", "https://elsewhere.example.com/%s", "%s", ""]
 )
 async def test_an_address_that_is_no_payload_deletes_nothing(fetching: Scene, store: Objects, url: str) -> None:
-    """Whoever may write a Secret chooses what its annotations say."""
+    """The annotations of a Secret are chosen by those who may write it."""
     payloads = fetching.payloads
     assert payloads is not None
     name = "a" * 64
