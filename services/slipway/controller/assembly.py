@@ -20,6 +20,7 @@ from slipway.controller.reconciler import Reconciler
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_addresses import ReportAddresses
+from slipway.controller.report_forwarding import ReportForwarding
 from slipway.controller.report_sources import ReportSource
 from slipway.controller.report_watch import ReportServer, ReportWatch
 from slipway.controller.secret_reader import SecretReader
@@ -129,6 +130,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
                 workloads,
                 lambda: chain.from_iterable(each.reporting_machines() for each in followed),
                 utc_now,
+                None if report_server is None else ReportForwarding(report_server),
             )
         )
     if sources:
