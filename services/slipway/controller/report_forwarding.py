@@ -11,6 +11,7 @@ from slipway.contract.errors import BundleInvalid, SlipwayError
 from slipway.contract.roles import REPORTS
 from slipway.controller.report_watch import ReportServer, TokenUnreadable
 from slipway.rpc.client import invoke
+from slipway.rpc.error_mapping import describe_exception
 from slipway.rpc.tls import TlsFilesError
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 from slipway.v1alpha1.report_service_pb2_grpc import ReportServiceStub
@@ -50,6 +51,9 @@ class ReportForwarding:
             except (SlipwayError, TlsFilesError, TokenUnreadable) as error:
                 self._note(type(error).__name__)
                 pause = min(pause * 2, _LONGEST_PAUSE)
+            except Exception as error:  # noqa: BLE001  # a defect here must not end the controller
+                _log.error("passing reports on failed, begun anew", **describe_exception(error))
+                pause = _LONGEST_PAUSE
             else:
                 self._note("")
                 pause = _PAUSE

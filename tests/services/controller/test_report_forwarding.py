@@ -113,6 +113,18 @@ async def test_a_text_that_is_refused_holds_no_other_up(tmp_path: Path) -> None:
         assert (await kept(served))[1] == reportspb.REPORT_STATE_COMPLETE
 
 
+async def test_a_defect_ends_nothing(tmp_path: Path) -> None:
+    """A failure of a kind that is not foreseen is logged, and all is tried again."""
+    async with serving(tmp_path) as served, forwarding_to("no address") as forwarding:
+        server = forwarding._server
+        forwarding._server = None  # type: ignore[assignment]  # so that each try fails
+        forwarding.take(PLACE, KEY.bundle_id, COMPLETE.decode())
+        await asyncio.sleep(0.2)
+        forwarding._server = replace(server, address=served.address)
+        await until(lambda: not forwarding._waiting)
+        assert (await kept(served))[1] == reportspb.REPORT_STATE_COMPLETE
+
+
 async def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit a further machine is not kept, and one that waits gets its newer text."""
     monkeypatch.setattr(report_forwarding, "_MOST", 1)
