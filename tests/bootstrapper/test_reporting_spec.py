@@ -1,6 +1,7 @@
 """The spec field `reporting`: an ordinary command, the first of all steps, with its addresses by reference only."""
 
 import gzip
+import json
 from dataclasses import replace
 
 import pytest
@@ -186,6 +187,7 @@ LITERAL = (
         ("{}", False, False),
         ("{sinks: [{console: {}}]}", True, False),
         (f"{{sinks: [{{{PUT}}}]}}", True, True),
+        ("{sinks: [{workloadCluster: {}}]}", True, True),
     ],
 )
 async def test_literal_commands_have_events_where_the_spec_asks(
@@ -200,15 +202,32 @@ async def test_literal_commands_have_events_where_the_spec_asks(
     assert any("steps/" in line for line in document["runcmd"]) is sends
 
 
-async def test_one_script_cannot_send_reports() -> None:
-    """Ignition with literal commands refuses what would send nothing, by the field; the console changes nothing."""
+@pytest.mark.parametrize(
+    ("reporting", "has_events", "sends"),
+    [
+        ("", False, False),
+        ("{sinks: [{console: {}}]}", True, False),
+        (f"{{sinks: [{{{PUT}}}]}}", True, True),
+        ("{sinks: [{workloadCluster: {}}]}", True, True),
+    ],
+)
+async def test_the_one_script_has_events_where_the_spec_asks(reporting: str, *, has_events: bool, sends: bool) -> None:
+    """Ignition with literal commands: the unit has a drop-in, and the script is that of before."""
     stopping = f"{LINUX}, {LITERAL}".replace("Continue", "Stop")
-    with pytest.raises(SlipwayError) as caught:
-        await bootstrapper().user_data(request(f"{{sinks: [{{{PUT}}}]}}", "ignition", stopping))
-    check(caught.value)
-    assert any("reporting" in violation.path for violation in caught.value.violations)
-    console = await bootstrapper().user_data(request("{sinks: [{console: {}}]}", "ignition", stopping))
-    assert b"slipway/event" not in console.user_data
+    answers = [await bootstrapper().user_data(request(text, "ignition", stopping)) for text in ("", reporting)]
+    scripts, units = zip(*map(script_and_drop_ins, answers), strict=True)
+    assert scripts[0] == scripts[1]
+    assert ("slipway/event 20-kubeadm done" in units[1]) is has_events
+    assert ("slipway/steps/" in units[1]) is sends
+
+
+def script_and_drop_ins(answer: bootstrappb.GetUserDataResponse) -> tuple[list[object], str]:
+    """Give the script of an Ignition config with its unit, and the texts of the unit's drop-ins."""
+    document = json.loads(answer.user_data)
+    scripts = [file for file in document["storage"]["files"] if file["path"].endswith(".sh")]
+    units = [{**unit, "dropins": []} for unit in document["systemd"]["units"]]
+    texts = [part["contents"] for unit in document["systemd"]["units"] for part in unit.get("dropins", ())]
+    return [*scripts, *units], "".join(texts)
 
 
 async def test_the_operator_may_deny_events_of_literal_commands() -> None:

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
 from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
-from slipway.bootstrapper.assembly.report_addresses import AddressesOf, address_secrets, operators_reporting
+from slipway.bootstrapper.assembly.report_addresses import Addresses, AddressesOf, address_secrets, operators_reporting
 from slipway.bootstrapper.assembly.report_items import asks_for_events, check_addresses, check_reporting
 from slipway.bootstrapper.assembly.secret_uses import check_secrets, secrets_field
 from slipway.bootstrapper.assembly.secrets import collect
@@ -46,9 +46,12 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 KUBELET_CONFIGURATION = "kubernetes.node.kubelet_configuration"
 _SMALLER = "move content into remote files with a hash, or into the image"
+_UNKNOWN = Addresses("", "")
+"""What stands for addresses as long as there is no bundle to sign them for."""
 
 MAX_BUNDLE = 2 * 1024 * 1024
 """Most bytes of a serialised bundle (design 5.7)."""
@@ -126,7 +129,8 @@ class Preparer:
     """All that a bootstrapper depends on.
 
     `store` None means that a request must carry the cluster's secrets, `addresses` None that the operator gives the
-    machine no addresses to report to, `fetching` None that no machine may fetch its user data.
+    machine no addresses to report to, `fetching` None that no machine may fetch its user data. `needs_addresses`: the
+    machine reports to these addresses whatever its spec says, or is refused.
     """
 
     provisioners: Provisioners
@@ -138,6 +142,7 @@ class Preparer:
     clock: Callable[[], datetime] = utc_now
     render_timeout: float = RENDER_TIMEOUT
     addresses: AddressesOf | None = None
+    needs_addresses: bool = False
     fetching: Fetching | None = None
     subjects: CheckedSubjects = field(default_factory=CheckedSubjects, repr=False)
 
@@ -207,7 +212,7 @@ class Preparer:
         return KUBELET_CONFIGURATION in {support.id for support in engine.features}
 
     def _reports(self, subject: CheckedSubject, target: clusterpb.Target) -> bool:
-        """Whether a machine reports to the operator's addresses: its spec says nothing of it, and it is able to."""
+        """Whether a machine reports to the operator's addresses unasked: its spec says nothing, and it is able to."""
         return (
             self.addresses is not None
             and not subject.spec.HasField("reporting")
@@ -237,6 +242,9 @@ class Preparer:
     ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret], list[diagnosticpb.Diagnostic]]:
         """Give the same for all candidates of a setting."""
         subject = as_seen_by(subject, setting.target, kubelet_configuration=setting.kubelet_configuration)
+        insists = self.addresses is not None and self.needs_addresses
+        if insists:
+            subject = _with_operators_sink(subject)
         declarations = [*setting.needed, *setting.declared]
         key = ClusterKey(subject.cluster.name, subject.cluster.namespace)
         settings = key_settings(subject.spec)
@@ -259,11 +267,12 @@ class Preparer:
         check_compliance(subject.spec.compliance, setting.target)
         check_waivers(subject.spec.compliance, self.clock())
 
-        addresses = self.addresses if setting.reports else None
+        addresses = self.addresses if setting.reports or insists else None
 
         def assemble() -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
             self.policy.check_spec(subject)
-            check_secrets(subject, credentials.secrets, [*secrets, *theirs])
+            to_come = [] if addresses is None else address_secrets(_UNKNOWN)
+            check_secrets(subject, credentials.secrets, [*secrets, *theirs, *to_come])
             bundle, inline = neutral_bundle(
                 subject,
                 target=setting.target,
@@ -271,7 +280,7 @@ class Preparer:
                 declared=declarations,
                 version=self.version,
                 agent=agent,
-                reporting=None if addresses is None else operators_reporting(),
+                reporting=None if addresses is None or insists else operators_reporting(),
                 takes_commands=setting.takes_plan,
                 literal_events=setting.literal_events,
             )
@@ -350,6 +359,13 @@ class Preparer:
         except SlipwayError as error:
             place_error(error, prepared.compiled.bundle)
             raise
+
+
+def _with_operators_sink(subject: CheckedSubject) -> CheckedSubject:
+    spec = specpb.MachineBootstrapSpec()
+    spec.CopyFrom(subject.spec)
+    spec.reporting.CopyFrom(operators_reporting(subject.spec.reporting))
+    return replace(subject, spec=spec)
 
 
 def _check_size(prepared: Prepared, size: int, limit: int, text: str, *, spliced: bool) -> None:

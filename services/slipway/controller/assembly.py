@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.controller.control_planes import ControlPlanes
@@ -19,6 +20,7 @@ from slipway.controller.reconciler import Reconciler
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
 from slipway.controller.report_addresses import ReportAddresses
+from slipway.controller.report_forwarding import ReportForwarding
 from slipway.controller.report_sources import ReportSource
 from slipway.controller.report_watch import ReportServer, ReportWatch
 from slipway.controller.secret_reader import SecretReader
@@ -115,19 +117,26 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     native = replace(native, renderer=replace(native.renderer, reports=reports, payloads=payloads))
     if payloads is not None:
         watches.payload_gone = payloads.forget
+    theirs: Watches | None = None
+    if opt_in:
+        theirs = watches.of_kubeadm_configs(api, namespaces=namespaces, watch_filter=watch_filter)
     sources: list[ReportSource] = []
     if report_server is not None:
         sources.append(ReportWatch(report_server, watches.namespaces))
     if workload_reports:
-        sources.append(WorkloadReports(workloads, watches.reporting_machines, utc_now))
+        followed = [each for each in (watches, theirs) if each is not None]
+        sources.append(
+            WorkloadReports(
+                workloads,
+                lambda: chain.from_iterable(each.reporting_machines() for each in followed),
+                utc_now,
+                None if report_server is None else ReportForwarding(report_server),
+            )
+        )
     if sources:
         native = replace(native, reporter=Reporter(calls, utc_now, reports=True))
-    if not opt_in:
-        controller = Controller(watches, native, workers=workers, reports=sources)
-        return Assembled(controller, watches, reader, native.metrics)
-    theirs = watches.of_kubeadm_configs(api, namespaces=namespaces, watch_filter=watch_filter)
-    beside = Controller(theirs, _opted_in(native, calls, theirs), workers=workers)
-    controller = Controller(watches, native, workers=workers, beside=[beside], reports=sources)
+    beside = [Controller(theirs, _opted_in(native, calls, theirs), workers=workers)] if theirs else []
+    controller = Controller(watches, native, workers=workers, beside=beside, reports=sources)
     return Assembled(controller, watches, reader, native.metrics, theirs)
 
 

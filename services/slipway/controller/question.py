@@ -28,10 +28,14 @@ Depends = Callable[[Facts, frozenset[Place]], None]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The question, and the values of the Secrets that its spec refers to."""
+    """The question, and the values of the Secrets that its spec refers to.
+
+    `asks_for_address`: the machine is to report to the controller's addresses beside what its spec says.
+    """
 
     subject: bootstrappb.Subject = field(repr=False)
     material: secretpb.SecretMaterial = field(repr=False)
+    asks_for_address: bool = False
 
 
 class Questions(Protocol):

@@ -125,7 +125,9 @@ class Renderer:
             fetching = await self._fetching(facts, owner, cluster, rotation=decision.rotation)
             bootstrapper = replace(bootstrapper, fetching=fetching)
         with self.secrets.hold(question.material.ByteSize()):
-            (answer, payload), no_room = await self._answer(facts, owner, bootstrapper, request)
+            (answer, payload), no_room = await self._answer(
+                facts, owner, bootstrapper, request, needed=question.asks_for_address
+            )
         self._check(facts, owner, answer)
         return Rendered(answer, token if needed and token.is_made_here else None, engine, no_room, payload)
 
@@ -159,16 +161,32 @@ class Renderer:
         return text
 
     async def _answer(
-        self, facts: Facts, owner: Owner, bootstrapper: Bootstrapper, request: bootstrappb.GetUserDataRequest
+        self,
+        facts: Facts,
+        owner: Owner,
+        bootstrapper: Bootstrapper,
+        request: bootstrappb.GetUserDataRequest,
+        *,
+        needed: bool,
     ) -> tuple[tuple[bootstrappb.GetUserDataResponse, Payload | None], bool]:
         """Ask for the user data, their payload where they are a stub, and whether they lack addresses of reports.
 
         They lack them where these have no room.
+
+        Raises:
+            Halt: the machine is to have some, and there are none for it.
         """
         addresses = None if self.reports is None else self.reports.of(facts.namespace, owner)
+        if addresses is None and needed:
+            why = "has no --report-url-base"
+            if self.reports is not None:
+                why = f"makes no address for this {owner.kind}"
+            path = request.subject.spec.reporting.origin.path
+            raise Halt("SpecInvalid", f"{path}: put: the controller {why}; remove it")
         if addresses is not None:
             try:
-                return await replace(bootstrapper, addresses=addresses).delivered(request), False
+                reporting = replace(bootstrapper, addresses=addresses, needs_addresses=needed)
+                return await reporting.delivered(request), False
             except UserDataTooLarge:
                 delivered = await bootstrapper.delivered(request)
                 _log.warning("no room for addresses of reports", config=f"{facts.namespace}/{facts.name}")

@@ -12,6 +12,7 @@ from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.data_secret import Record, controller_of
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
+from slipway.controller.opt_in.reporting import reports_to_cluster
 from slipway.controller.owner import MACHINE, Owner, owner_reference
 from slipway.controller.references import Place
 from slipway.controller.workload_reports import ReportingMachine
@@ -202,10 +203,16 @@ class Watches:
     def _remember_reporting(self, config: Json) -> None:
         """Remember the Machine of a config that reports to its cluster: no spec has to be read again for that."""
         reference = owner_reference(config)
-        if reference is not None and reference[0] == MACHINE and _reports_to_cluster(config):
+        if reference is not None and reference[0] == MACHINE and self._reports_to_cluster(config):
             self._reporting[_key(config)] = reference[1]
         else:
             self._reporting.pop(_key(config), None)
+
+    def _reports_to_cluster(self, config: Json) -> bool:
+        if self.configs.resource == KUBEADM_CONFIGS:
+            return reports_to_cluster(config)
+        reporting = (config.get("spec") or {}).get("reporting") or {}
+        return any("workloadCluster" in sink for sink in reporting.get("sinks") or ())
 
     def _on_latecomer(self, old: Json | None, new: Json | None) -> None:
         if old is None and new is not None:
@@ -313,11 +320,6 @@ def _selector(watch_filter: str, *more: str) -> str:
 
 def _key(item: Json) -> Key:
     return item["metadata"]["namespace"], item["metadata"]["name"]
-
-
-def _reports_to_cluster(config: Json) -> bool:
-    reporting = (config.get("spec") or {}).get("reporting") or {}
-    return any("workloadCluster" in sink for sink in reporting.get("sinks") or ())
 
 
 def _desired_state(config: Json) -> tuple[object, ...]:

@@ -14,6 +14,7 @@ import structlog
 
 from slipway.controller.halt import Halt
 from slipway.controller.machine_report import MachineReport
+from slipway.controller.report_forwarding import ReportForwarding
 from slipway.controller.workload import Connected, Workloads
 from slipway.diagnosis.bootstrap_events import events_of
 from slipway.diagnosis.log_files import Log
@@ -80,12 +81,14 @@ class WorkloadReports:
         workloads: Workloads,
         machines: Callable[[], Iterable[ReportingMachine]],
         clock: Callable[[], datetime],
+        forwarding: ReportForwarding | None = None,
     ) -> None:
-        """Read the clusters of the machines that there are; `changed` gets each machine with news."""
+        """Read the clusters of the machines that there are; `changed` gets each with news, `forwarding` the text."""
         self.changed: Callable[[str, str], None] = lambda _namespace, _machine: None
         self._workloads = workloads
         self._machines = machines
         self._clock = clock
+        self._forwarding = forwarding
         self._clusters: dict[_Place, _Cluster] = {}
         self._bundles: dict[tuple[str, str, str], str] = {}
         self._turn = asyncio.Semaphore(_CLUSTERS)
@@ -97,6 +100,12 @@ class WorkloadReports:
 
     async def run(self) -> None:
         """Read until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._look_again_and_again())
+            if self._forwarding is not None:
+                tasks.create_task(self._forwarding.run())
+
+    async def _look_again_and_again(self) -> None:
         while True:
             try:
                 await self.look()
@@ -140,13 +149,15 @@ class WorkloadReports:
     async def _take(self, connected: Connected, known: _Cluster, machines: Mapping[str, ReportingMachine]) -> None:
         objects = await _objects(connected)
         texts = {item.text for item in objects}
-        new = [text for text in texts if text not in known.texts]
+        new = {text for text in texts if text not in known.texts}
         read = await asyncio.to_thread(lambda: {text: reports_of(text) for text in new})
         known.texts = {text: known.texts.get(text) or read.get(text, {}) for text in texts}
         reports: dict[str, MachineReport] = {}
         for item in objects:
             own = {key: value for key, value in known.texts[item.text].items() if key in machines}
             reports |= own
+            if item.text in new:
+                self._forward(item.text, [machines[bundle] for bundle in own])
             is_old = self._clock() - item.created > _KEPT
             if all(machines[bundle].joined for bundle in own) if own else is_old:
                 await connected.delete(CONFIG_MAPS, NAMESPACE, item.name, preconditions={"uid": item.uid})
@@ -154,6 +165,13 @@ class WorkloadReports:
         for bundle, report in reports.items():
             if before.get(bundle) != report:
                 self.changed(machines[bundle].namespace, machines[bundle].name)
+
+    def _forward(self, text: str, machines: Iterable[ReportingMachine]) -> None:
+        if self._forwarding is None:
+            return
+        for machine in machines:
+            place = reportspb.ReportedMachine(namespace=machine.namespace, cluster=machine.cluster, name=machine.name)
+            self._forwarding.take(place, machine.bundle_id, text)
 
 
 def reports_of(text: str) -> dict[str, MachineReport]:

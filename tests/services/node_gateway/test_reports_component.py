@@ -68,7 +68,7 @@ def test_its_flags_are_those_of_the_program(pod: dict[str, Any]) -> None:
 
 
 def test_the_controller_follows_the_reports(pod: dict[str, Any]) -> None:
-    """It calls the Service by its name and port, and the gateway knows the SPIFFE id of its certificate."""
+    """It calls the Service by its name and port, and the gateway lets its certificate read and bring events."""
     (controller,) = [each for each in documents("services/controller.yaml") if each["kind"] == "Deployment"]
     (operations,) = documents("reports/controller.yaml")
     ours = [operation["value"] for operation in operations]
@@ -78,10 +78,11 @@ def test_the_controller_follows_the_reports(pod: dict[str, Any]) -> None:
     with controller_main.make_context("slipway-controller", arguments) as context:
         settings = {name: value for name, value in context.params.items() if value is not None}
     assert settings["reports_address"] == "slipway-reports:9444"
-    (reader,) = [value for value in pod["spec"]["containers"][0]["args"] if value.startswith("--report-readers=")]
     certificates = documents("overlays/separate/cert-manager/certificates.yaml")
     uris = [uri for each in certificates for uri in each.get("spec", {}).get("uris", ())]
-    assert reader.removeprefix("--report-readers=") in uris
+    for flag in ("--report-readers=", "--console-callers="):
+        (caller,) = [value for value in pod["spec"]["containers"][0]["args"] if value.startswith(flag)]
+        assert caller.removeprefix(flag) in uris
 
 
 def test_it_may_review_and_no_more(pod: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Reports of machines whose spec says nothing of them: the operator gives each its own addresses.
+"""Reports to the operator's addresses: of machines whose spec says nothing of reports, or asks for these addresses.
 
 An address holds the id of the bundle, which is known when the bundle is assembled; and it is a secret, so that the
 bundle only refers to it, as to those that a spec names.
@@ -26,9 +26,11 @@ AddressesOf = Callable[[str], Addresses]
 """Gives the addresses of one machine, for the id of its bundle."""
 
 
-def operators_reporting() -> specpb.Reporting:
-    """Give what a spec would say to report to these addresses, with a log bundle on a failure."""
+def operators_reporting(wanted: specpb.Reporting | None = None) -> specpb.Reporting:
+    """Give what a spec would say to report to these addresses, too, with a log bundle on a failure."""
     reporting = specpb.Reporting()
+    if wanted is not None:
+        reporting.CopyFrom(wanted)
     put = reporting.sinks.add().put
     put.url.CopyFrom(secretpb.SecretReference(name=_SECRET, key=_EVENTS))
     put.logs_url.CopyFrom(secretpb.SecretReference(name=_SECRET, key=_LOGS))

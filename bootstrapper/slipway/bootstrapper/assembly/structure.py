@@ -100,12 +100,6 @@ def _reporting(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         yield Violation(
             "reporting.logs", "is only for a put with logs_url, which takes the log bundle", remedy="leave it out"
         )
-    if clusters and spec.execution.literal_commands:
-        yield Violation(
-            "reporting.sinks",
-            "workload_cluster cannot be used with execution.literal_commands, which leaves the runner out",
-            remedy="keep one of them",
-        )
 
 
 def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:

@@ -16,7 +16,7 @@ ANNOTATIONS = frozenset(
     f"{_GROUP}/{name}"
     for name in (
         *("distribution", "format", "imported-format", "kubeadm-version", "paused", "provisioner", "released"),
-        "user-data-unchanged",
+        *("reporting", "user-data-unchanged"),
     )
 )
 """Names of annotations that people write."""

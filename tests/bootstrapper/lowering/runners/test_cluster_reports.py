@@ -15,6 +15,8 @@ from tests.bootstrapper.lowering.runners.conftest import linux_machine
 from tests.bootstrapper.lowering.runners.events import EVENTS
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import PREPARE, SENTINEL, lowered, note, script
+from tests.bootstrapper.lowering.runners.test_literal_commands import JOIN as KUBEADM
+from tests.bootstrapper.lowering.runners.test_literal_commands import commands, run_lines
 from tests.bootstrapper.lowering.runners.test_reports import ENTRY, stop, wait_for, without_curl
 
 UNIT = "/etc/systemd/system/slipway-cluster-report.service"
@@ -48,14 +50,18 @@ def dash(tmp_path: Path) -> Iterator[LinuxMachine]:
         stop(made)
 
 
-def prepare(machine: LinuxMachine, kubelet: Kubelet, *steps: planpb.Step) -> None:
-    """Write what a provisioner writes for a machine that reports to its cluster, and what its join would leave."""
+def report_step() -> planpb.Step:
+    """Give the step by which a machine reports to its cluster."""
     sinks = [specpb.ReportSink(workload_cluster=specpb.WorkloadClusterSink())]
     bundle = bundlepb.BootstrapBundle()
     add_reporting(bundle, specpb.Reporting(sinks=sinks))
     (command,) = bundle.commands.pre
-    report = planpb.Step(id="report", phase=PREPARE, command=command)
-    machine.write(lowered([report, *steps]).files)
+    return planpb.Step(id="report", phase=PREPARE, command=command)
+
+
+def prepare(machine: LinuxMachine, kubelet: Kubelet, *steps: planpb.Step) -> None:
+    """Write what a provisioner writes for a machine that reports to its cluster, and what its join would leave."""
+    machine.write(lowered([report_step(), *steps]).files)
     machine.path("/prepared").mkdir()
     kubelet.write(machine.path("/prepared"), as_seen="/prepared")
     machine.path(UNIT).parent.mkdir(parents=True, exist_ok=True)
@@ -78,6 +84,16 @@ def test_events_arrive_once_the_machine_has_joined(machine: LinuxMachine, server
     assert server.requests[0] == f"POST {REVIEWS}"
     assert set(server.requests[1:]) == {f"PATCH {OBJECTS}{NODE}?fieldManager=slipway&force=true"}
     assert machine.path(UNIT).stat().st_mode & 0o777 == 0o644
+
+
+def test_literal_commands_report_to_the_cluster(dash: LinuxMachine, server: ApiServer) -> None:
+    """The lines of an imported config start the same service, and the events are those around the bootstrap."""
+    prepare(dash, server.kubelet(USER))
+    dash.fake("kubeadm", JOIN)
+    run_lines(dash, commands(report_step(), KUBEADM))
+    wait_for(lambda: DISABLED in dash.calls)
+    assert server.objects == {NODE: dash.path(EVENTS).read_text()}
+    assert "EVENT_STATE_COMPLETE" in server.objects[NODE]
 
 
 def test_a_failure_after_the_join_arrives(machine: LinuxMachine, server: ApiServer) -> None:

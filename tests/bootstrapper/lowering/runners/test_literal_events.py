@@ -1,8 +1,13 @@
-"""Events of literal command lines: only the line of the bootstrap has something around it, and nothing else changes."""
+"""Events of literal commands: something around one line, or around the unit of a script, and nothing else changes."""
+
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from slipway.bootstrapper.lowering.runners.literal_events import EVENT_PROGRAM
+from slipway.bootstrapper.lowering.runners.literal_events import DROP_IN, EVENT_PROGRAM
+from slipway.bootstrapper.lowering.runners.lower_steps import LoweredSteps
 from slipway.bootstrapper.lowering.runners.step_data import MARKER, REPORT
 from slipway.contract.errors import UnsupportedFeature
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -105,12 +110,119 @@ def test_reports_are_started_before_the_first_line(machine: LinuxMachine) -> Non
     assert short(events(machine)) == "20-kubeadm started, 20-kubeadm succeeded, complete"
 
 
-def test_the_one_script_has_no_events() -> None:
-    """Who wants reports sent is refused by the field; who asks for the console only has the script of today."""
-    with pytest.raises(UnsupportedFeature) as caught:
-        lowered([SENT, IGNITION_JOIN], IGNITION)
-    assert [violation.path for violation in caught.value.violations] == ["spec.reporting"]
-    assert lowered([ASKED, IGNITION_JOIN], IGNITION) == lowered([IGNITION_JOIN], IGNITION)
+def unit_lines(result: LoweredSteps) -> list[tuple[str, list[str]]]:
+    """Give what the unit of the one script runs beside it: name of the setting and words."""
+    (drop_in,) = [each for each in result.entrypoint.drop_ins if each.name == DROP_IN]
+    section, *settings = drop_in.contents.splitlines()
+    assert section == "[Service]"
+    pairs = [line.partition("=-")[::2] for line in settings]
+    return [(name, line.split()) for name, line in pairs]
+
+
+def run_unit(machine: LinuxMachine, result: LoweredSteps, *, goes_down: bool = False) -> None:
+    """Do as systemd does with a unit of type oneshot that stays active, and with a stop behind it."""
+    machine.write(result.files)
+    machine.path("/etc/kubeadm.yml").touch()
+    machine.fake("systemctl", f"[ $1 != is-system-running ] || echo {'stopping' if goes_down else 'starting'}")
+    run_settings(machine, result, "ExecStartPre", {})
+    status = machine.run(result.entrypoint.argv)
+    if status == 0:
+        run_settings(machine, result, "ExecStartPost", {})
+    ended = {"SERVICE_RESULT": "success" if status == 0 else "exit-code", "EXIT_CODE": "exited"}
+    run_settings(machine, result, "ExecStopPost", {**ended, "EXIT_STATUS": str(status)})
+
+
+def run_settings(machine: LinuxMachine, result: LoweredSteps, name: str, environment: dict[str, str]) -> None:
+    """Run the lines of one setting; how they end is ignored."""
+    for setting, words in unit_lines(result):
+        if setting == name:
+            machine.start(words, environment).communicate(timeout=60)
+
+
+def test_the_one_script_stays_as_it_is() -> None:
+    """Its unit gets a drop-in for any sink; the script of today is there to the byte, and no other drop-in changes."""
+    users = [script("a", "echo a", PRE), script("z", "echo z", POST), IGNITION_JOIN]
+    before = lowered(users, IGNITION)
+    for request in (ASKED, SENT):
+        after = lowered([request, *users], IGNITION)
+        assert [file for file in after.files if file.path == "/etc/kubeadm.sh"] == list(before.files)
+        assert [each for each in after.entrypoint.drop_ins if each.name != DROP_IN] == list(before.entrypoint.drop_ins)
+        assert after.entrypoint.argv == before.entrypoint.argv
+        own = {file.path for file in after.files} - {"/etc/kubeadm.sh"}
+        assert own == {EVENT_PROGRAM} | ({"/var/lib/slipway/steps/pre-0"} if request is SENT else set())
+
+
+@pytest.mark.parametrize(
+    ("failing", "expected"),
+    [
+        ("nothing", "20-kubeadm started, 20-kubeadm succeeded, complete"),
+        ("pre", "20-kubeadm started, 20-kubeadm failed 3 CommandFailed"),
+        ("kubeadm", "20-kubeadm started, 20-kubeadm failed 3 CommandFailed"),
+        ("post", "20-kubeadm started, 20-kubeadm tolerated 3 CommandFailed, complete"),
+        ("early", "20-kubeadm started, 20-kubeadm failed CommandFailed"),
+    ],
+)
+def test_events_of_the_one_script(machine: LinuxMachine, failing: str, expected: str) -> None:
+    """Any line that fails is reported, one behind the success as tolerated; so is a script that ends too early."""
+    if machine.shell == "busybox":
+        pytest.skip("the script of today is for bash")
+    machine.is_alone = True
+    machine.fake("kubeadm", f"[ kubeadm != {failing} ] || exit 3")
+    early = "exit 0" if failing == "early" else "true"
+    users = [script(name, f"[ {name} != {failing} ] || exit 3\n{early}", phase)
+             for name, phase in (("pre", PRE), ("post", POST))]  # fmt: skip
+    run_unit(machine, lowered([ASKED, *users, IGNITION_JOIN], IGNITION))
+    assert short(events(machine)) == expected
+    assert {message.phase for message in events(machine) if message.step} == {planpb.PHASE_BOOTSTRAP}
+    assert machine.path(EVENTS).read_text() == machine.path(CONSOLE).read_text()
+
+
+def test_a_script_that_ends_with_the_system_has_no_failure(machine: LinuxMachine) -> None:
+    """It runs again on the next boot."""
+    machine.is_alone = True
+    machine.fake("kubeadm", "exit 3")
+    result = lowered([ASKED, IGNITION_JOIN], IGNITION)
+    result.entrypoint.argv[:] = ["sh", "-c", "exit 143"]
+    run_unit(machine, result, goes_down=True)
+    assert short(events(machine)) == "20-kubeadm started"
+
+
+@pytest.mark.parametrize(
+    ("result", "status", "expected"),
+    [
+        ("signal", "KILL", "20-kubeadm failed 137 CommandFailed"),
+        ("signal", "SYS", "20-kubeadm failed CommandFailed"),
+        ("timeout", "TERM", "20-kubeadm failed 143 CommandTimedOut"),
+        ("success", "0", ""),
+    ],
+)
+def test_how_systemd_says_that_a_unit_ended(machine: LinuxMachine, result: str, status: str, expected: str) -> None:
+    """A signal has the number of the contract where it is a common one; a success is not reported twice."""
+    machine.is_alone = True
+    lowering = lowered([ASKED, IGNITION_JOIN], IGNITION)
+    machine.write(lowering.files)
+    run_settings(machine, lowering, "ExecStopPost", {"SERVICE_RESULT": result, "EXIT_STATUS": status})
+    assert short(events(machine)) == expected if expected else not machine.path(EVENTS).exists()
+
+
+def test_what_sends_is_started_before_the_script(machine: LinuxMachine) -> None:
+    """By the unit, so that the script need not live to do it."""
+    result = lowered([SENT, IGNITION_JOIN], IGNITION)
+    machine.write(result.files)
+    assert [words[-1] for _, words in unit_lines(result)][:2] == ["/var/lib/slipway/steps/pre-0", "20-kubeadm"]
+    run_settings(machine, result, "ExecStartPre", {})
+    assert machine.path("/sent").read_text() == "report\n"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_takes_the_drop_in(tmp_path: Path) -> None:
+    """Its own parser has no remark on it."""
+    (drop_in,) = [each for each in lowered([SENT, IGNITION_JOIN], IGNITION).entrypoint.drop_ins if each.name == DROP_IN]
+    unit = tmp_path / "kubeadm.service"
+    contents = drop_in.contents.replace("/bin/sh /", "/bin/sh -n /")
+    unit.write_text(f"[Unit]\nDefaultDependencies=no\n[Service]\nType=oneshot\nExecStart=/bin/true\n{contents}")
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_runner_does_not_run_the_request() -> None:

@@ -13,6 +13,7 @@ while the machine is prepared, and read by that shell where it stands.
 
 import shlex
 from collections.abc import Container, Iterator, Sequence
+from typing import TypeGuard
 
 from slipway.bootstrapper.lowering.runners.linux_file import (
     INSTALL_PROGRAM,
@@ -24,7 +25,7 @@ from slipway.bootstrapper.lowering.runners.linux_file import (
     root_file,
 )
 from slipway.bootstrapper.lowering.runners.linux_stage import install_argv, install_step, stage_files
-from slipway.bootstrapper.lowering.runners.literal_events import event_file, with_events, without_events
+from slipway.bootstrapper.lowering.runners.literal_events import event_file, report_drop_in, with_events
 from slipway.bootstrapper.lowering.runners.program import program
 from slipway.bootstrapper.lowering.runners.run_order import FailureRules, in_order, timeout_seconds
 from slipway.bootstrapper.lowering.runners.step_data import is_marker, is_report
@@ -92,7 +93,7 @@ def as_commands(
             line = " && ".join([*guard, *lines, f"echo success > {SENTINEL}"])
             line = with_events(line, step.id, before=result.commands) if has_events else line
             _add_line(result, _text(line), step)
-    files += [event_file(bundle_id)] if has_events else []
+    files += [event_file(bundle_id, "event.sh")] if has_events else []
     # The folder of the sentinel is made by a file, since not every consumer's shell knows `mkdir -p`.
     files.append(root_file(f"{SENTINEL_DIRECTORY}/placeholder", literal(b"placeholder\n"), mode=0o640))
     return tuple(files), result
@@ -101,12 +102,9 @@ def as_commands(
 def as_script(
     items: Sequence[planpb.Step | Wave], *, bundle_id: str, rules: FailureRules, entrypoint: planpb.EntryPoint
 ) -> Lowered | None:
-    """Give the plan as one bash script, or None where it cannot express it.
-
-    Raises:
-        UnsupportedFeature: reports are to be sent, and the script has no events.
-    """
-    items = without_events(items)
+    """Give the plan as one bash script, or None where it cannot express it."""
+    reports = [item for item in items if _is_report(item)]
+    items = [item for item in items if not _is_report(item)]
     steps = _plain_steps(items, runs_again=_UNTIL_BOOTSTRAP)
     if steps is None or any(rules.goes_on(phase) for phase in _OPEN_PHASES) or not _sentinel_early(rules):
         return None
@@ -132,11 +130,30 @@ def as_script(
         result.drop_ins.add(name="10-once.conf", contents=f"[Unit]\nConditionPathExists={config}\n")
     for step in after:
         segments += _script_lines(step, files)
+    files += _report(reports, steps, bundle_id, result)
     result.execution = planpb.EXECUTION_RUNNER
     path = f"/etc/{result.unit_name.removesuffix('.service')}.sh"
     result.argv[:] = ["/bin/bash", path]
     content = contentpb.Content(segments=normal_segments(contentpb.Content(segments=segments)))
     return (*files, root_file(path, content, mode=0o700)), result
+
+
+def _is_report(item: planpb.Step | Wave) -> TypeGuard[planpb.Step]:
+    return isinstance(item, planpb.Step) and is_report(item)
+
+
+def _report(
+    reports: Sequence[planpb.Step], steps: Sequence[planpb.Step], bundle_id: str, entrypoint: planpb.EntryPoint
+) -> Iterator[ospb.File]:
+    """Have the unit of the script start reports, and write events; give the files of both, none without reports."""
+    if not reports:
+        return
+    events = [step.id for step in steps if step.phase == planpb.PHASE_BOOTSTRAP][-1:]
+    for step in reports:
+        yield from () if is_marker(step) else step_files(step)
+    if events:
+        yield event_file(bundle_id, "unit_event.sh")
+    entrypoint.drop_ins.append(report_drop_in(reports, "".join(events)))
 
 
 def _plain_steps(

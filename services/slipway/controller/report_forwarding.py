@@ -1,0 +1,87 @@
+"""Passes what machines reported to their own clusters on to the node gateway, which shows it to people.
+
+Nothing waits for it: of each machine the last text is kept until the gateway has taken it.
+"""
+
+import asyncio
+
+import structlog
+
+from slipway.contract.errors import BundleInvalid, SlipwayError
+from slipway.contract.roles import REPORTS
+from slipway.controller.report_watch import ReportServer, TokenUnreadable
+from slipway.rpc.client import invoke
+from slipway.rpc.error_mapping import describe_exception
+from slipway.rpc.tls import TlsFilesError
+from slipway.v1alpha1 import report_service_pb2 as reportspb
+from slipway.v1alpha1.report_service_pb2_grpc import ReportServiceStub
+
+_SECONDS = 10.0
+_PAUSE, _LONGEST_PAUSE = 2.0, 60.0
+_MOST = 10_000
+"""Machines whose texts are kept at a time: 80 MB at most."""
+
+_log = structlog.get_logger("slipway.controller")
+
+
+class ReportForwarding:
+    """Sends texts of events, as those of consoles: what a machine sent to the gateway itself counts before them."""
+
+    def __init__(self, server: ReportServer) -> None:
+        """Send to a server."""
+        self._server = server
+        self._waiting: dict[tuple[str, str, str], tuple[str, str]] = {}
+        self._problem = ""
+
+    def take(self, machine: reportspb.ReportedMachine, bundle_id: str, text: str) -> None:
+        """Send the text of a machine later, in place of an earlier one that was not sent."""
+        place = machine.namespace, machine.cluster, machine.name
+        if place in self._waiting or len(self._waiting) < _MOST:
+            self._waiting[place] = bundle_id, text
+        else:
+            self._note("TooManyMachines")
+
+    async def run(self) -> None:
+        """Send until cancelled. A server that is absent, refuses or fails is called again, with growing pauses."""
+        pause = _PAUSE
+        while True:
+            await asyncio.sleep(pause)
+            try:
+                await self._send()
+            except (SlipwayError, TlsFilesError, TokenUnreadable) as error:
+                self._note(type(error).__name__)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+            except Exception as error:  # noqa: BLE001  # a defect here must not end the controller
+                _log.error("passing reports on failed, begun anew", **describe_exception(error))
+                pause = _LONGEST_PAUSE
+            else:
+                self._note("")
+                pause = _PAUSE
+
+    async def _send(self) -> None:
+        server = self._server
+        while self._waiting:
+            place, value = next(iter(self._waiting.items()))
+            namespace, cluster, name = place
+            bundle_id, text = value
+            request = reportspb.IngestConsoleRequest(
+                machine=reportspb.ReportedMachine(namespace=namespace, cluster=cluster, name=name),
+                bundle_id=bundle_id,
+                console=text.encode(),
+            )
+            stub = ReportServiceStub(server.channels.get(server.address, role=REPORTS))
+            try:
+                await invoke(stub.IngestConsole, request, timeout=_SECONDS, authorization=server.authorization())
+            except BundleInvalid:
+                # The same again would be refused again, and what is behind it would wait.
+                _log.warning("report of a workload cluster refused", namespace=namespace, machine=name)
+            if self._waiting.get(place) == value:
+                del self._waiting[place]
+
+    def _note(self, problem: str) -> None:
+        if problem != self._problem:
+            self._problem = problem
+            if problem:
+                _log.warning("reports of workload clusters not passed on, tried again", failure=problem)
+            else:
+                _log.info("reports of workload clusters passed on")
