@@ -57,6 +57,7 @@ def _placed(request: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo
 async def feature_trials(session: Session, info: provisionerpb.FormatInfo) -> list[Trial]:
     """Try all cases of features that are for a format."""
     found = [*cases.cases("features"), *cases.cases("control_plane"), *engine_cases(info)]
+    found += [*cases.cases("extensions"), *cases.of_extensions(session.options.extensions)]
     gate = asyncio.Semaphore(_AT_ONCE)
     await session.base(info)
 
