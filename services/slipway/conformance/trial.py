@@ -1,6 +1,7 @@
 """One try of a case on a format: what was asked, what came, and what of it the format must refuse."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from slipway.conformance import cases, requests
@@ -33,6 +34,11 @@ class Trial:
     request: provisionerpb.RenderRequest = field(repr=False)
     answer: Answer
     outside: tuple[Outside, ...]
+
+
+def free(trials: Iterable[Trial]) -> list[Trial]:
+    """Give the trials whose items change by themselves: none of those with a document that refers to items."""
+    return [trial for trial in trials if not (trial.case.bundle.extensions and trial.case.bundle.HasField("os"))]
 
 
 async def tried(session: Session, info: provisionerpb.FormatInfo, case: casepb.Case) -> Trial:

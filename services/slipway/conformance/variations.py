@@ -81,9 +81,9 @@ _SPECIAL = {
 """Names that systems treat unlike others, by the grammar of their fields; networks that end elsewhere than at a dot."""
 
 MEANINGS = {
-    "Filesystem.format": ("ext2", "ext3", "btrfs", "f2fs", "msdos", "ntfs", "swap", "vfat", "xfs"),
+    "Filesystem.format": ("btrfs", "f2fs", "swap", "vfat"),
     "Mount.options": ("noauto", "nofail", "_netdev", "x-systemd.automount", "ro", "bind"),
-    "Mount.type": ("auto", "cifs", "nfs", "swap", "tmpfs", "vfat"),
+    "Mount.type": ("nfs", "vfat"),
 }
 """Words that systems do something else for than pass them on; source: fstab(5), systemd.mount(5), mkfs(8)."""
 
