@@ -122,8 +122,8 @@ def _extensions(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
         feature = f"ext.{id_}"
         own = [extension for extension in bundle.extensions if extension.id == id_]
         kind = own[0].media_type
-        wanted = [documents.read(comparer.contents.bytes_of(one.content) or b"", one.media_type) for one in own]
-        there = [documents.reported(one.text, kind) for one in comparer.state.others if one.name == feature]
+        wanted = [documents.read(comparer.contents.bytes_of(item.content) or b"", item.media_type) for item in own]
+        there = [documents.reported(other.text, kind) for other in comparer.state.others if other.name == feature]
         same = wanted == there or documents.joined(wanted) == documents.joined(there)
         where = f"extensions[{list(bundle.extensions).index(own[0])}].content"
         if None in wanted:

@@ -289,7 +289,7 @@ def test_swap_of_ignition() -> None:
         unit = {"name": name, "enabled": True, "contents": contents.format(target)}
         document = {"ignition": {"version": "3.3.0"}, "systemd": {"units": [unit]}}
         state = ignition.decode(json.dumps(document).encode(), {})
-        assert [(one.source, one.path, one.type, list(one.options)) for one in state.os.mounts] == mounts
+        assert [(mount.source, mount.path, mount.type, list(mount.options)) for mount in state.os.mounts] == mounts
 
 
 @pytest.mark.parametrize(

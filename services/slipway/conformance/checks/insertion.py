@@ -99,7 +99,7 @@ async def secrets_of_any_value(session: Session, info: provisionerpb.FormatInfo)
         for change, what in _VALUES:
             problems += await _holds(session, info, trial.request, held, (change, what))
     request = await session.base(info)
-    authorities = {(one.name, one.key) for one in request.bundle.secrets.secrets if one.value.startswith(_PEM)}
+    authorities = {(held.name, held.key) for held in request.bundle.secrets.secrets if held.value.startswith(_PEM)}
     if not tried and not authorities:
         raise NotRun("the format takes nothing that holds a secret, but contents")
     for change, what in _ENDS:

@@ -278,11 +278,11 @@ def _is_effective(option: str, targets: list[str]) -> bool:
 
 def _source(what: str) -> str:
     """Give what is mounted as the contract writes it: by its tag where the path is one of a tag."""
-    found = re.fullmatch(r"/dev/disk/by-(label|uuid|partlabel|partuuid)/([^/]*)", what)
-    if found is None:
+    tag = re.fullmatch(r"/dev/disk/by-(label|uuid|partlabel|partuuid)/([^/]*)", what)
+    if tag is None:
         return what
-    value = re.sub(r"\\x([0-9a-f]{2})", lambda match: chr(int(match[1], 16)), found[2])
-    return f"{_TAGS[found[1]]}={value}"
+    value = re.sub(r"\\x([0-9a-f]{2})", lambda match: chr(int(match[1], 16)), tag[2])
+    return f"{_TAGS[tag[1]]}={value}"
 
 
 def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:

@@ -15,8 +15,8 @@ _ANY = "*"
 
 def unread(section: Any, known: Mapping[str, Any], place: str) -> Iterator[statepb.Other]:
     """Give what stands in a section, and not in the tree of what is known; known leaves hold anything."""
-    for one in section if isinstance(section, list) else [section]:
-        for key, value in one.items() if isinstance(one, dict) else ():
+    for part in section if isinstance(section, list) else [section]:
+        for key, value in part.items() if isinstance(part, dict) else ():
             name = key if key in known else _ANY
             if name in known:
                 yield from unread(value, known[name], f"{place}{key}.") if known[name] else ()
