@@ -1,12 +1,20 @@
 """Compares an intent with what the user data says of the node, and of the control plane that it carries."""
 
+from collections.abc import Mapping
+from ipaddress import ip_network
+from typing import Any
+
+import yaml
+
 from slipway.conformance.compare_secrets import secrets_hold
 from slipway.conformance.comparison import Comparer
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _PORT = 6443
+_SERVICES, _TENTH = "10.96.0.0/12", 10
 _OF_CONTROL_PLANES = ("node-role.kubernetes.io/", "node.kubernetes.io/exclude-from-external-load-balancers")
 _ROLES = {
     clusterpb.ROLE_WORKER: "kubernetes.role.worker",
@@ -29,6 +37,7 @@ class _Node:
     def compare(self) -> None:
         intent, node = self._intent, self._there
         self._core()
+        self._dns()
         self._registration()
         if "kubernetes.cluster.endpoint" in self._to.found.verified:
             self._to.found.verified.add("kubernetes.cluster")
@@ -63,6 +72,19 @@ class _Node:
         authority = self._to.secrets.get((certificate.name, certificate.key), b"")
         trusted = authority.strip() == self._there.cluster_ca.strip()
         return trusted and (not tokens or self._there.bootstrap_token in tokens)
+
+    def _dns(self) -> None:
+        """See that pods ask the address where clusters of kubeadm and Talos have their DNS: the tenth for services."""
+        said, there = (self._kubelet(node) for node in (self._intent.kubernetes.node, self._there.registration))
+        if there.get("clusterDNS") and "clusterDNS" not in said:
+            network = ip_network(next(iter(self._intent.cluster.service_cidrs), _SERVICES), strict=False)
+            if there["clusterDNS"] != [str(network.network_address + _TENTH)]:
+                at = "intent.cluster.service_cidrs, of which the address of the cluster's DNS is the tenth,"
+                self._to.wrong(at, "kubernetes.cluster.service_cidrs")
+
+    def _kubelet(self, node: kubernetespb.NodeRegistration) -> Mapping[str, Any]:
+        document = yaml.safe_load(node.kubelet_configuration.data or node.kubelet_configuration.text)
+        return document if isinstance(document, dict) else {}
 
     def _registration(self) -> None:
         wanted, node = self._intent.kubernetes.node, self._there
