@@ -225,7 +225,7 @@ def _as_delivered(bootstrapper: Bootstrapper, subject: CheckedSubject, candidate
     """Give user data as the machine gets them: a stub where it is to fetch them."""
     if bootstrapper.fetching is None or not is_fetched(subject.spec):
         return data
-    stub, _ = fetched(subject.spec, candidate.format, data, bootstrapper.fetching, lambda _digest: PLACEHOLDER_TICKET)
+    stub, _ = fetched(subject.spec, candidate.format, data, bootstrapper.fetching, lambda _: PLACEHOLDER_TICKET)
     return stub
 
 

@@ -5,6 +5,7 @@ middle comes to the same object for the same content, and never changes the one 
 """
 
 import asyncio
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -52,7 +53,8 @@ class Payloads:
     def fetching_of(self, seed: bytes, *, config_uid: str, rotation: int) -> Fetching:
         """Give what is allowed, with the tickets of a config."""
 
-        def ticket(digest: str) -> str:
+        def ticket(payload: bytes) -> str:
+            digest = hashlib.sha256(payload).hexdigest()
             return derived_ticket(seed, config_uid=config_uid, rotation=rotation, digest=digest)
 
         return replace(self.fetching, ticket=ticket, sign=self._sign if self.presigned else None)
