@@ -129,7 +129,9 @@ class Bootstrapper(Preparer):
         spec, fetching = prepared.subject.spec, self.fetching
         if fetching is None or not is_fetched(spec):
             return data, None
-        return fetched(spec, prepared.candidate.format, data, fetching, fetching.ticket or ticket_of_request)
+        ticket, bundle_id = fetching.ticket or ticket_of_request, prepared.compiled.bundle.id
+        info, proxy = prepared.candidate.format, prepared.neutral.os.proxy
+        return fetched(spec, info, data, fetching, ticket, bundle_id=bundle_id, proxy=proxy)
 
     async def fitted(self, prepared: Prepared, data: bytes, *, limit: int = 0, accept_gzip: bool) -> Fitted:
         """Give user data as the machine's infrastructure takes them; `limit` 0 for the infrastructure's own.

@@ -141,6 +141,29 @@ async def test_a_ticket_is_for_one_payload() -> None:
     assert len({answer.attachments[0].name for answer in answers}) == 2
 
 
+@pytest.mark.parametrize(
+    ("proxy", "used"),
+    [
+        ("httpsProxy: 'http://proxy.example.com:3128'", True),
+        ("httpsProxy: 'http://proxy.example.com:3128', noProxy: [gateway.example.com]", False),
+        ("httpsProxy: 'http://me:word@proxy.example.com:3128', noProxy: [.example.com]", False),
+    ],
+)
+async def test_the_proxy_of_the_spec_is_in_the_stub(proxy: str, used: bool) -> None:
+    """Where the gateway is reached by it; its files come with the payload only."""
+    answer, _ = await allowing(FETCHING).delivered(asked(question(spec(f"os: {{proxy: {{{proxy}}}}}")), "ignition"))
+    assert (b"proxy.example.com" in answer.user_data) is used
+
+
+async def test_no_password_of_a_proxy_is_in_a_stub() -> None:
+    """It is refused, with what else can be done."""
+    proxy = "os: {proxy: {httpsProxy: 'http://me:word@proxy.example.com:3128'}}"
+    caught = await refusal(allowing(FETCHING), spec(proxy), "cloud-init")
+    assert isinstance(caught, UnsupportedTarget)
+    assert "noProxy" in caught.violations[0].remedy
+    assert "word@" not in str(caught)
+
+
 async def test_a_stub_that_is_too_large_is_refused() -> None:
     """An authority with a long key, and the remedy."""
     fetching = replace(FETCHING, authorities=PEM * 4)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.delivery.infrastructure import ANY_LIMIT, infrastructure
+from slipway.bootstrapper.delivery.stubs.proxy import ProxyWithPassword, proxy_for
 from slipway.bootstrapper.delivery.stubs.source import Source
 from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES, STUBS
 from slipway.contract.errors import (
@@ -20,6 +21,7 @@ from slipway.contract.errors import (
     Violation,
 )
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
@@ -126,13 +128,23 @@ def can_be_fetched(
     return True
 
 
-def fetched(
-    spec: specpb.MachineBootstrapSpec, info: provisionerpb.FormatInfo, data: bytes, fetching: Fetching, ticket: TicketOf
+def fetched(  # noqa: PLR0913  # what is delivered, and how
+    spec: specpb.MachineBootstrapSpec,
+    info: provisionerpb.FormatInfo,
+    data: bytes,
+    fetching: Fetching,
+    ticket: TicketOf,
+    *,
+    bundle_id: str,
+    proxy: ospb.Proxy,
 ) -> tuple[bytes, Payload]:
     """Give the stub for user data, and the user data as its payload. The same data give the same stub.
 
+    `bundle_id` and `proxy` are those of the machine's bundle.
+
     Raises:
-        UnsupportedTarget: the user data hold text that the first-boot system would not render in a payload.
+        UnsupportedTarget: the user data hold text that the first-boot system would not render in a payload, or the
+            machine reaches the gateway by a proxy with a password.
         UserDataTooLarge: stub or payload are larger than they may be.
     """
     stub = STUBS[info.format]
@@ -146,10 +158,16 @@ def fetched(
     digest = hashlib.sha256(data).hexdigest()
     shown = ticket(data)
     payload = Payload(payload_name(shown), fetching.url(payload_name(shown)), data)
+    try:
+        by = proxy_for(payload.url, proxy)
+    except ProxyWithPassword:
+        why = "is Fetch, and os.proxy.httpsProxy has a password, which a stub must not hold"
+        remedy = "add the gateway to os.proxy.noProxy, use a proxy without a password, or leave delivery out"
+        raise UnsupportedTarget("the proxy has a password", violations=[_violation(spec, why, remedy)]) from None
     if fetching.sign is None:
-        source = Source(payload.url, digest, shown, fetching.authorities)
+        source = Source(payload.url, digest, shown, fetching.authorities, bundle_id, by)
     else:
-        source = Source(fetching.sign(payload.name), digest, authorities=fetching.authorities)
+        source = Source(fetching.sign(payload.name), digest, "", fetching.authorities, bundle_id, by)
     text = stub.write(source)
     if len(text) > MOST_BYTES:
         why = f"is Fetch, and the stub has {len(text)} bytes of at most {MOST_BYTES}"
