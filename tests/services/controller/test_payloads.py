@@ -16,11 +16,11 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from pydantic import ValidationError
 
-from slipway.bootstrapper.delivery.fetching import Fetching
+from slipway.bootstrapper.delivery.fetching import FOLDER, Fetching
 from slipway.bootstrapper.delivery.stubs.source import MOST_BYTES, Source
 from slipway.bootstrapper.delivery.stubs.table import STUBS
 from slipway.controller.machine_report import MachineReport
-from slipway.controller.payloads import Payloads
+from slipway.controller.payloads import NOTES, Payloads
 from slipway.controller.settings import ControllerSettings
 from slipway.reports.objects import Objects
 from slipway.v1alpha1 import report_service_pb2 as reportspb
@@ -537,3 +537,19 @@ def test_a_delegation_of_azure_is_refused(monkeypatch: pytest.MonkeyPatch, store
     monkeypatch.setattr(Objects, "signed_address", lambda *_: signed)
     with pytest.raises(ValueError, match="a credential that does not expire"):
         payloads.check_presigned()
+
+
+@pytest.mark.parametrize(
+    "url", ["https://gateway.example.com/v1/bootstrap/", "https://elsewhere.example.com/%s", "%s", ""]
+)
+async def test_an_address_that_is_no_payload_deletes_nothing(fetching: Scene, store: Objects, url: str) -> None:
+    """Whoever may write a Secret chooses what its annotations say."""
+    payloads = fetching.payloads
+    assert payloads is not None
+    name = "a" * 64
+    for path in (f"{FOLDER}/{name}", f"{NOTES}/{name}/1"):
+        store.put(path, b"x")
+    await payloads.delete(url.replace("%s", name))
+    assert store.get(f"{FOLDER}/{name}") == store.get(f"{NOTES}/{name}/1") == b"x"
+    await payloads.delete(payloads.fetching.url(name))
+    assert store.get(f"{FOLDER}/{name}") is store.get(f"{NOTES}/{name}/1") is None
