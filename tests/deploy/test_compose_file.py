@@ -74,7 +74,7 @@ def test_everybody_gets_a_certificate_where_they_look_for_it(services: dict[str,
     assert {mount["source"]: mount["target"] for mount in setup["volumes"]} == {
         f"certificates-{name}": f"/certs/{name}" for name in (*SERVICES, _GATEWAY, "client")
     }
-    subjects = [one.removeprefix("--subject=").partition("=") for one in setup["command"] if "--subject" in one]
+    subjects = [word.removeprefix("--subject=").partition("=") for word in setup["command"] if "--subject" in word]
     who = {subject.partition("/")[2]: subject.partition("/")[0] for subject, _, _ in subjects}
     assert set(who) == {*SERVICES, _GATEWAY, "client"}
     assert {name for name, role in who.items() if role == PROVISIONER} == set(PROVISIONERS)

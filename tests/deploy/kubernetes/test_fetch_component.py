@@ -49,8 +49,8 @@ def test_both_have_the_same_store(objects: dict[tuple[str, str], dict[str, Any]]
     flags = container(objects, "slipway-controller")["args"]
     flags = [flag.replace("/payload-ca/", f"{tmp_path}/") for flag in flags if "$(" not in flag]
     with controller.make_context("slipway-controller", flags) as context:
-        given = {name: value for name, value in context.params.items() if value is not None}
-    stored = ControllerSettings.load(given)
+        values = {name: value for name, value in context.params.items() if value is not None}
+    stored = ControllerSettings.load(values)
     assert served.store == served.payload_notes == stored.payload_store == VALUES["store"]
     fetching = stored.fetching()
     assert fetching is not None
