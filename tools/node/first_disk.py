@@ -7,12 +7,12 @@ import enum
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tools.node import addresses, cgroups, machine_init
 from tools.node.flavours import FLAVOURS, Flavour
-from tools.oracles import ignition, sandbox
+from tools.oracles import ignition, network, sandbox
 from tools.oracles.failures import EngineBroken
 
 _CNI = "etc/cni/net.d/10-pods.conflist"
@@ -44,6 +44,7 @@ class FirstDisk:
         disk_size: in bytes, for a disk that can be full; 0 for one that is not.
         neighbours: addresses by name, for /etc/hosts, beyond its own.
         meta_data: what the cloud says beyond instance id and host name.
+        sites: what Ignition can reach, which runs before the machine is in its network.
     """
 
     name: str
@@ -53,6 +54,7 @@ class FirstDisk:
     disk_size: int = 0
     neighbours: Mapping[str, str] = dataclasses.field(default_factory=dict)
     meta_data: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    sites: Sequence[network.Site] = ()
 
     @property
     def address(self) -> str:
@@ -77,7 +79,7 @@ class FirstDisk:
         for folder in (self.folder(site) / "merged", self.folder(site) / "small", disk):
             folder.mkdir(parents=True)
         lower = Path(f"{site}/layer:{self.flavour.root.require()}")
-        box = sandbox.Sandbox(lower, disk, hostname=self.name)
+        box = sandbox.Sandbox(lower, disk, hostname=self.name, sites=self.sites)
         if by is FirstBoot.IGNITION:
             self._ignite(box, user_data)
         for path, content in self._given_files(user_data, by).items():

@@ -100,7 +100,7 @@ from slipway.rpc.lifecycle import run
 @click.option(
     "--payload-presigned/--no-payload-presigned",
     default=None,
-    help="Machines fetch from that bucket itself, by addresses that are signed for 25 hours; s3:// only. Default: from "
+    help="Machines fetch from that bucket itself, by addresses that are signed for 25 hours. Default: from "
     "the node gateway.",
 )
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:

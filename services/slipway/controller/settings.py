@@ -110,8 +110,8 @@ class ControllerSettings(EmbeddedSettings):
     def _payloads_have_a_store(self) -> Self:
         if bool(self.fetch_infrastructures) != (self.payload_store is not None):
             raise ValueError("--fetch-infrastructures and --payload-store go together: what is fetched is stored there")
-        if self.payload_presigned and not (self.payload_store or "").startswith("s3://"):
-            raise ValueError("--payload-presigned needs a --payload-store of s3://")
+        if self.payload_presigned and (self.payload_store or "file:").startswith("file:"):
+            raise ValueError("--payload-presigned needs a --payload-store of s3://, gs:// or az://")
         return self
 
     def payloads(self) -> Payloads | None:

@@ -1,6 +1,8 @@
 """User data that machines fetch: what is stored, in which order, for how long, and for whom it is refused."""
 
+import base64
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -10,9 +12,13 @@ from typing import Any
 import click
 import pytest
 import yaml
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from pydantic import ValidationError
 
 from slipway.bootstrapper.delivery.fetching import FOLDER, Fetching
+from slipway.bootstrapper.delivery.stubs.source import MOST_BYTES, Source
+from slipway.bootstrapper.delivery.stubs.table import STUBS
 from slipway.controller.machine_report import MachineReport
 from slipway.controller.payloads import NOTES, Payloads
 from slipway.controller.settings import ControllerSettings
@@ -355,6 +361,36 @@ async def test_a_payload_that_is_fetched_again_is_an_event(fetching: Scene, stor
     assert not list(store.paths("fetched"))
 
 
+async def test_canaries_are_in_the_payload_only_and_gone_after_completion(
+    fetching: Scene, store: Objects, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Content, join token and ticket are in no log, event, condition or annotation, and no more in the store."""
+    fetching.worker(spec=SPEC)
+    await fetching.reconcile()
+    ((name, payload),) = stored(store).items()
+    ticket = ticket_of(fetching.value())
+    token = re.search(rb"\b[a-z0-9]{6}\.[a-z0-9]{16}\b", payload)
+    assert token is not None
+    async with (
+        gateway(tmp_path / "store", payload_notes=(tmp_path / "store").as_uri()) as client,
+        client.get(f"/payload/{name}", headers={"Authorization": f"Bearer {ticket}"}) as answer,
+    ):
+        assert (answer.status, await answer.read()) == (200, payload)
+    bundle = annotations(fetching)["bootstrap.slipway.dev/bundle-id"]
+    machine = fetching.api.find("Machine", "w") or {}
+    fetching.api.put({**machine, "status": {"nodeRef": {"name": "w"}}})
+    report = MachineReport(bundle, reportspb.REPORT_STATE_COMPLETE, of_console=False)
+    await fetching.reconciler.reconcile(replace(fetching.facts(), report=report), waited=lambda _: 1000.0)
+    assert name not in stored(store)
+    assert not list(store.paths("fetched"))
+    objects = (fetching.api.all("Event"), fetching.status(), annotations(fetching))
+    shown = [*capsys.readouterr(), *map(repr, objects)]
+    left = [path.read_text("latin-1") for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert "kind=payload" in shown[0]
+    for secret in (CANARY, token[0].decode(), ticket):
+        assert not any(secret in text for text in (*shown, *left))
+
+
 BUCKET = "https://s3.eu-central-1.amazonaws.com/bucket/slipway"
 ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "x", "AWS_REGION": "eu-central-1"}
 PRESIGNED: dict[str, Any] = {
@@ -435,10 +471,72 @@ def test_addresses_that_would_not_open_end_at_the_start(
         ControllerSettings(**{**PRESIGNED, "payload_url_base": BUCKET, **change}).payloads()
 
 
-def test_only_s3_signs_for_a_day() -> None:
-    """What other stores sign, and for how long, is not known here."""
+def test_a_folder_signs_no_addresses() -> None:
+    """Machines fetch from it by a gateway only."""
     with pytest.raises(ValidationError, match="needs a --payload-store of s3"):
-        ControllerSettings(**{**PRESIGNED, "payload_store": "gs://bucket"}, payload_url_base=BUCKET)
+        ControllerSettings(**{**PRESIGNED, "payload_store": "file:///srv"}, payload_url_base=BUCKET)
+
+
+def _of_google(key: bytes | None) -> str:
+    """Give the file of a credential; without a key it is that of a workload identity."""
+    account = {"type": "service_account", "client_email": "a@p.example", "private_key_id": "1", "project_id": "p"}
+    if key is None:
+        account = {"type": "external_account"}
+    return json.dumps({**account, "private_key": key.decode()} if key else account)
+
+
+RSA_KEY = rsa.generate_private_key(65537, 2048).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+AZURE = {"AZURE_STORAGE_ACCOUNT_NAME": "acct", "AZURE_STORAGE_ACCOUNT_KEY": base64.b64encode(b"k" * 32).decode()}
+STORES = [
+    ("gs://bucket/slipway", "https://storage.googleapis.com/bucket/slipway", {}, "X-Goog-Expires=90000"),
+    ("az://container/slipway", "https://acct.blob.core.windows.net/container/slipway", AZURE, "sp=r"),
+]
+
+
+@pytest.mark.parametrize("bucket", STORES, ids=["Google", "Azure"])
+def test_other_buckets_sign_as_well(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bucket: tuple[str, str, dict[str, str], str]
+) -> None:
+    """By the key of a service account or of a storage account: the stub is small enough, and reads one object."""
+    store_url, base, environment, words = bucket
+    (tmp_path / "key.json").write_text(_of_google(RSA_KEY))
+    monkeypatch.setenv("GOOGLE_SERVICE_ACCOUNT", str(tmp_path / "key.json"))
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    payloads = ControllerSettings(**{**PRESIGNED, "payload_store": store_url}, payload_url_base=base).payloads()
+    assert payloads is not None
+    sign = payloads.fetching_of(bytes(32), config_uid="u", rotation=0).sign
+    assert sign is not None
+    name = "5f" * 32
+    url = sign(name)
+    assert url.startswith(f"{base}/payload/{name}?")
+    assert words in url
+    assert len(STUBS["cloud-config"].write(Source(url, "ab" * 32))) <= MOST_BYTES
+    payloads.objects.close()
+
+
+@pytest.mark.parametrize("credential_file", [None, "workload identity", "nothing that is JSON"])
+def test_a_key_of_google_s_own_does_not_live_long_enough(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, credential_file: str | None
+) -> None:
+    """A service signs for pods without a key, for twelve hours at most: refused at the start, without asking it."""
+    monkeypatch.delenv("GOOGLE_SERVICE_ACCOUNT", raising=False)
+    if credential_file is not None:
+        text = _of_google(None) if credential_file == "workload identity" else credential_file
+        (tmp_path / "key.json").write_text(text)
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "key.json"))
+    settings = ControllerSettings(**{**PRESIGNED, "payload_store": STORES[0][0]}, payload_url_base=STORES[0][1])
+    with pytest.raises(click.UsageError, match=r"a credential that does not expire|cannot be opened"):
+        settings.payloads()
+
+
+def test_a_delegation_of_azure_is_refused(monkeypatch: pytest.MonkeyPatch, store: Objects) -> None:
+    """Its key expires with the credential of the pod, which the address says."""
+    payloads = Payloads(store, Fetching(frozenset({"metal"}), "https://a.example"), presigned=True)
+    signed = "https://a.example/payload/probe?sv=2023-11-03&skoid=1&ske=2026-01-01&sig=x"
+    monkeypatch.setattr(Objects, "signed_address", lambda *_: signed)
+    with pytest.raises(ValueError, match="a credential that does not expire"):
+        payloads.check_presigned()
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,8 @@ def _agent(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     for index, url in enumerate(agent.urls):
         if not url.startswith(("https://", "http://")) or "?" in url or "#" in url:
             yield Violation(f"agent.urls[{index}]", "must be a base URL of https or http, without query")
+    if agent.HasField("ca") and not any(url.startswith("https://") for url in agent.urls):
+        yield Violation("agent.ca", "means nothing without a URL of https in agent.urls", remedy="leave it out")
     if (is_download or is_image) and spec.execution.literal_commands:
         yield Violation(
             "agent",
