@@ -28,7 +28,7 @@ from slipway.bootstrapper.compliance.rule import Rule
 from slipway.diagnosis.scrubbing import scrubbed
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.bootstrapper.compliance.hardened_node import Hardened, hardened
-from tests.bootstrapper.compliance.specs import LEVEL_1, LEVEL_2, applied_to, spec_of
+from tests.bootstrapper.compliance.specs import LEVEL_1, LEVEL_2, SERVING, applied_to, spec_of
 from tests.bootstrapper.compliance.test_rule import JUDGED
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="owners of files are changed")
@@ -56,7 +56,7 @@ def test_a_machine_that_meets_its_profile_has_no_failure(
 @pytest.mark.parametrize(("profile", "control", "index"), CASES)
 def test_every_change_of_a_control_is_a_failure(tmp_path: Path, profile: str, control: Control, index: int) -> None:
     """For each demand of each control, a machine on which just that is different fails that control."""
-    made = hardened(tmp_path, spec_of(profile=profile))
+    made = hardened(tmp_path, spec_of(SERVING, profile=profile))
     name = f"{profile.partition('/')[0]}/{control.id}"
     for spoil in _mutations(made, control.requires[index]):
         spoil()
@@ -149,6 +149,26 @@ def _spoil_file(made: Hardened, demand: Files) -> None:
         place.chmod(0o777)
     else:
         os.chown(place, 1, 1)
+
+
+def test_what_a_spec_chooses_is_checked(tmp_path: Path) -> None:
+    """A control for people that the spec meets has evidence; one that it does not meet, or meets in part, has none."""
+    names = [f"cis-kubernetes-1.10/{id_}" for id_ in ("1.2.5", "4.2.9")]
+    results = hardened(tmp_path / "all", spec_of(SERVING)).node.results()
+    assert [results[name] for name in names] == ["pass", "pass"]
+    for index, text in enumerate(("", SERVING.replace("true", "false").replace("/etc/kubernetes/pki/ca.crt", '""'))):
+        results = hardened(tmp_path / str(index), spec_of(text)).node.results()
+        assert [results.get(name) for name in names] == [None, None]
+
+
+def test_a_chosen_setting_can_be_an_argument_of_the_kubelet(tmp_path: Path) -> None:
+    """The argument wins over the configuration, as for the kubelet itself."""
+    argument = 'kubeletArguments: [{name: rotate-server-certificates, value: "%s"}]'
+    configuration = 'kubeletConfiguration: {text: "serverTLSBootstrap: true"}'
+    cases = {argument % "true": True, f"{argument % 'false'}, {configuration}": False}
+    for index, (fields, checked) in enumerate(cases.items()):
+        results = hardened(tmp_path / str(index), spec_of(f"kubernetes: {{node: {{{fields}}}}}")).node.results()
+        assert ("cis-kubernetes-1.10/4.2.9" in results) is checked
 
 
 def test_a_program_that_does_not_run_yet_is_known_by_its_manifest(tmp_path: Path) -> None:
