@@ -28,7 +28,8 @@ RELEASED = f"{GROUP}/released"
 PROVISIONER = f"{GROUP}/provisioner"
 FORMAT = f"{GROUP}/format"
 KUBEADM_VERSION = f"{GROUP}/kubeadm-version"
-"""Annotations that say for a KubeadmConfig what a SlipwayConfig says in `provisioner` and `engineOptions`."""
+COMPLIANCE = f"{GROUP}/compliance"
+"""Annotations that say what a SlipwayConfig says in `provisioner`, `engineOptions` and `compliance`."""
 
 
 def annotation(item: Json, name: str) -> str:

@@ -15,7 +15,16 @@ _GROUP = f"bootstrap.{_DOMAIN}"
 ANNOTATIONS = frozenset(
     f"{_GROUP}/{name}"
     for name in (
-        *("distribution", "format", "imported-format", "kubeadm-version", "paused", "provisioner", "released"),
+        *(
+            "compliance",
+            "distribution",
+            "format",
+            "imported-format",
+            "kubeadm-version",
+            "paused",
+            "provisioner",
+            "released",
+        ),
         "user-data-unchanged",
     )
 )

@@ -1,7 +1,8 @@
 """From an opted-in KubeadmConfig to the question of the bootstrapper, by the importer that reads templates as well.
 
-What a KubeadmConfig has no field for is said by annotations: the provisioner and its format, and the kubeadm of an
-image whose version is not the Machine's. KubeadmControlPlane and MachineSets copy them from their templates.
+What a KubeadmConfig has no field for is said by annotations: the provisioner and its format, the kubeadm of an
+image whose version is not the Machine's, and compliance profiles. KubeadmControlPlane and MachineSets copy them from
+their templates.
 """
 
 import asyncio
@@ -23,6 +24,7 @@ from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
+from slipway.controller.opt_in.annotated_compliance import compliance_of
 from slipway.controller.question import Depends, Question
 from slipway.controller.reasons import Reason
 from slipway.controller.referenced_values import Key
@@ -168,6 +170,9 @@ def _add_annotated(spec: specpb.MachineBootstrapSpec, config: Json) -> None:
         spec.provisioner.format = ownership.annotation(config, ownership.FORMAT)
     if ownership.annotation(config, ownership.KUBEADM_VERSION):
         spec.engine_options.kubeadm.version = ownership.annotation(config, ownership.KUBEADM_VERSION)
+    compliance = compliance_of(config)
+    if compliance is not None:
+        spec.compliance.CopyFrom(compliance)
 
 
 def _version(facts: Facts) -> str:
