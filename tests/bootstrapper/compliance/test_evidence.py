@@ -237,6 +237,25 @@ def test_a_port_without_listener_meets_nothing(tmp_path: Path) -> None:
     assert made.node.results()["cis-kubernetes-1.10/4.3.1"] == "pass"
 
 
+@pytest.mark.parametrize(
+    ("path", "listening", "result", "observed"),
+    [
+        ("tcp", "0100007F:2809", "pass", "127.0.0.1:10249"),
+        ("tcp", "0B00A8C0:2809", "fail", "192.168.0.11:10249"),
+        ("tcp", "00000000:2809", "fail", "0.0.0.0:10249"),
+        ("tcp6", f"{'0' * 24}01000000:2809", "pass", "::1:10249"),
+        ("tcp6", f"{'0' * 32}:2809", "fail", ":::10249"),
+        ("tcp6", f"B80D0120{'0' * 16}07000000:2809", "fail", f"B80D0120{'0' * 16}07000000:10249"),
+    ],
+)
+def test_who_listens_is_observed(tmp_path: Path, path: str, listening: str, result: str, observed: str) -> None:
+    """Addresses and ports are written as people do, but for the rest of IPv6, which is the kernel's."""
+    made = hardened(tmp_path, spec_of())
+    _listen(made, f"proc/net/{path}", listening)
+    (entry,) = [each for each in made.node.evidence()["controls"] if each["control"] == "cis-kubernetes-1.10/4.3.1"]
+    assert (entry["result"], entry["observed"]) == (result, f"listens at {observed}")
+
+
 @pytest.mark.parametrize(("rule", "observed", "verdict"), JUDGED)
 def test_the_program_judges_as_specs_are_judged(
     tmp_path: Path,
