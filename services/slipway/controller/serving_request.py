@@ -58,7 +58,7 @@ class Wish:
 
 
 def is_open(request: Json) -> bool:
-    """Return whether an object is a request for a serving certificate on which nobody has decided."""
+    """Return whether an object is a request for a serving certificate that has no decision yet."""
     spec, status = request.get("spec"), request.get("status") or {}
     if not isinstance(spec, dict) or not isinstance(status, dict):
         return False

@@ -20,7 +20,7 @@ _REMEDY = "leave out one of them"
 def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.Extension] = ()) -> Iterator[Violation]:
     """Give every item that says anew what an earlier one says, by the field path of `os`.
 
-    A filesystem whose device an extension names is left to the provisioner of that: it may be told to look for a
+    A filesystem whose device an extension names is left to the provisioner of that, which may look for a
     partition of the disk.
     """
     users = [(f"{path}.users[{index}].uid", user.uid) for index, user in enumerate(os.users) if user.HasField("uid")]
@@ -52,6 +52,8 @@ def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.
         (f"{path}.kernel_arguments[{index}]", entry.argument) for index, entry in enumerate(os.kernel_arguments)
     ]
     yield from _repeated(arguments, "is about the same argument as")
+    parameters = [(f"{path}.sysctls[{index}].name", _parameter(entry.name)) for index, entry in enumerate(os.sysctls)]
+    yield from _repeated(parameters, "is the same parameter as")
     for number, disk in enumerate(os.disks):
         labels = [
             (f"{path}.disks[{number}].partitions[{index}].label", entry.label)
@@ -67,6 +69,15 @@ def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.
             yield Violation(
                 f"{path}.links[{index}].target", f"is the folder of {where}", remedy="leave out hard: a folder has none"
             )
+
+
+def _parameter(name: str) -> str:
+    """Give the path of a kernel parameter: with dots for slashes, and the other way round, unless a slash is first.
+
+    Source: sysctl(8), "Either / or . are accepted as separators"; procps, sysctl.c (slashdot).
+    """
+    slash, dot = name.find("/"), name.find(".")
+    return name if dot < 0 or 0 <= slash < dot else name.translate({ord("."): "/", ord("/"): "."})
 
 
 def _repeated(entries: Iterable[tuple[str, object]], relation: str) -> Iterator[Violation]:
