@@ -85,6 +85,12 @@ from slipway.rpc.lifecycle import run
     help="Read the reports of machines that write them into their own clusters (the sink workloadCluster): they become "
     "the condition BootstrapSucceeded. Default: they are not read.",
 )
+@click.option(
+    "--approve-kubelet-certificates/--no-approve-kubelet-certificates",
+    default=None,
+    help="Approve the serving certificates that kubelets ask for in their own clusters, where names and addresses are "
+    "those of the Machine. Default: they are left to others.",
+)
 @click.option("--report-url-hours", type=float, help="How long these addresses are valid. Default: 48.")
 @embedded_option
 @policy_options

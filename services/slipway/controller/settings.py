@@ -49,6 +49,7 @@ class ControllerSettings(EmbeddedSettings):
     reports_tls_cert_dir: Path | None = None
     reports_token_file: Path | None = None
     workload_reports: bool = False
+    approve_kubelet_certificates: bool = False
     payload_store: str | None = Field(default=None, pattern=r"^(file:///|s3://|gs://|az://)[^\s]+$")
     payload_presigned: bool = False
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")

@@ -94,6 +94,13 @@ def test_what_the_evidence_lacks_is_missing(file: Path) -> None:
     assert results(made)["4.2.9"]["result"] == "manual"
 
 
+def test_what_is_for_people_has_a_result_where_the_machine_was_checked(file: Path) -> None:
+    """A spec that chose the control has its evidence, and a failure of it counts."""
+    file.write_text(evidence(("4.2.9", "fail")))
+    made = run("-f", file, "-o", "json")
+    assert (made.exit_code, results(made)["4.2.9"]["result"]) == (1, "fail")
+
+
 def test_a_waiver_counts_until_its_end(file: Path) -> None:
     """With its reason; from its end on the control fails."""
     observed = (("4.2.6", "fail"), ("4.2.7", "fail"))

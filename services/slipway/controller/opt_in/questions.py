@@ -1,8 +1,8 @@
 """From an opted-in KubeadmConfig to the question of the bootstrapper, by the importer that reads templates as well.
 
 What a KubeadmConfig has no field for is said by annotations: the provisioner and its format, the kubeadm of an image
-whose version is not the Machine's, and where the machine reports to. KubeadmControlPlane and MachineSets copy them from
-their templates.
+whose version is not the Machine's, where the machine reports to, and compliance profiles. KubeadmControlPlane and
+MachineSets copy them from their templates.
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
+from slipway.controller.opt_in.annotated_compliance import compliance_of
 from slipway.controller.opt_in.reporting import asks_for_address, reporting_of
 from slipway.controller.question import Depends, Question
 from slipway.controller.reasons import Reason
@@ -174,6 +175,9 @@ def _add_annotated(spec: specpb.MachineBootstrapSpec, config: Json) -> None:
     reporting = reporting_of(config)
     if reporting is not None:
         spec.reporting.CopyFrom(reporting)
+    compliance = compliance_of(config)
+    if compliance is not None:
+        spec.compliance.CopyFrom(compliance)
 
 
 def _version(facts: Facts) -> str:
