@@ -62,7 +62,7 @@ class RawItems:
     ctx: RenderContext
 
     def among(self, key: str, own: Sequence[Sequence[Value]]) -> list[Value]:
-        """Give the entries of a list: what became of each item of the bundle, and these between them."""
+        """Return the entries of a list: those of each item of the bundle, and these at their positions."""
         entries: list[Value] = []
         for index, values in enumerate([*own, ()]):
             entries += (self._value(raw.item, raw) for raw in self._of(key) if min(raw.position, len(own)) == index)
@@ -146,7 +146,7 @@ def _fits(entry: Any) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
-    """Tell whether a value has nothing but what a document of cloud-config can hold."""
+    """Return whether a value has nothing but what a document of cloud-config can hold."""
     if isinstance(value, dict):
         return all(_is_plain(entry) for entry in value.values())
     if isinstance(value, list):

@@ -91,7 +91,7 @@ class Context:
         return "".join(part.text for part in parts)
 
     def is_of_machine(self, text: str) -> bool:
-        """Tell whether a text holds what only the machine knows."""
+        """Return whether a text holds what only the machine knows."""
         if self.format != CLOUD_CONFIG:
             return False
         try:

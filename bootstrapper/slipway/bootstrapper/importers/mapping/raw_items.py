@@ -151,7 +151,7 @@ def keep_mount(context: Context, place: Place, words: list[str], spec: specpb.Ma
 
 
 def _stays(context: Context) -> bool:
-    """Tell whether cloud-init's provisioner can have the config, and nobody executes its templates on the way."""
+    """Return whether the config is for cloud-init, and no provider executes its templates on the way."""
     return context.format == CLOUD_CONFIG and not context.windows and context.target.infrastructure != EXECUTES
 
 
