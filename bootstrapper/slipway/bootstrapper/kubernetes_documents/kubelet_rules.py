@@ -47,8 +47,10 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 
 _ENFORCED = ("kube-reserved", "kube-reserved-compressible", "none", "pods", "system-reserved")
 _EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
-_SIGNALS = ("allocatableMemory.available", "containerfs.available", "containerfs.inodesFree", "imagefs.available")
-_SIGNALS += ("imagefs.inodesFree", "memory.available", "nodefs.available", "nodefs.inodesFree", "pid.available")
+_SIGNALS = (
+    *("allocatableMemory.available", "containerfs.available", "containerfs.inodesFree", "imagefs.available"),
+    *("imagefs.inodesFree", "memory.available", "nodefs.available", "nodefs.inodesFree", "pid.available"),
+)
 _RESERVED = ("cpu", "ephemeral-storage", "memory", "pid")
 _PERCENT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)%")
 _CPUS = re.compile(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*+")
