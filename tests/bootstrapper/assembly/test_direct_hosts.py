@@ -65,15 +65,3 @@ def test_the_infrastructure_itself_is_reached_directly(infrastructure: str, serv
     os = ospb.OperatingSystem(proxy=ospb.Proxy(http_proxy=URL))
     complete_no_proxy(os, CLUSTER, KUBERNETES, infrastructure=infrastructure)
     assert list(os.proxy.no_proxy) == [*ADDED[:-1], *services]
-
-
-def test_a_machine_reaches_itself_by_its_names() -> None:
-    """Those that the spec states, each once."""
-    os = ospb.OperatingSystem(proxy=ospb.Proxy(http_proxy=URL))
-    os.hostname.name.value = "node.example.com"
-    node = kubernetespb.Kubernetes(node=kubernetespb.NodeRegistration(name=contentpb.MachineText(value="node")))
-    complete_no_proxy(os, CLUSTER, node, infrastructure="")
-    assert list(os.proxy.no_proxy)[-2:] == ["node.example.com", "node"]
-    node.node.name.value = "node.example.com"
-    complete_no_proxy(os, CLUSTER, node, infrastructure="")
-    assert list(os.proxy.no_proxy).count("node.example.com") == 1

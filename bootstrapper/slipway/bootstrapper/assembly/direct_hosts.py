@@ -28,8 +28,7 @@ def complete_no_proxy(
     os: ospb.OperatingSystem, cluster: clusterpb.Cluster, kubernetes: kubernetespb.Kubernetes, *, infrastructure: str
 ) -> None:
     """Add to the proxies of a machine, in place, what its node must reach directly; not where the spec forbids it."""
-    own = (os.hostname.name.value, kubernetes.node.name.value)
-    hosts = dict.fromkeys((*direct_hosts(cluster, kubernetes, infrastructure=infrastructure), *own))
+    hosts = dict.fromkeys(direct_hosts(cluster, kubernetes, infrastructure=infrastructure))
     for proxy in _proxies(os):
         if (proxy.http_proxy or proxy.https_proxy) and not proxy.no_proxy_only:
             known = set(proxy.no_proxy)
