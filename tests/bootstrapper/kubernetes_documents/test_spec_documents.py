@@ -120,6 +120,8 @@ WRONG = [
     (static_pod(f"{POD}  hostNetwork: 'yes'\n"), "", "line 6: spec.hostNetwork: must be true or false"),
     (kubelet("maxPods: '9'"), "spec.kubernetes.node.kubeletConfiguration", "line 1: maxPods: must be an integer"),
     (kubelet("evictionHard: {a: 5}"), "", "evictionHard.a: must be text"),
+    (kubelet("maxPods: -5"), "", "line 1: maxPods: must be at least 0"),
+    (patch("kubeletconfiguration.yaml", "clusterDNS: [foo]"), "", "clusterDNS[0]: must be an IP address"),
     (
         patch("kube-apiserver0+merge.yaml", "spec: {contaners: []}"),
         "spec.engineOptions.kubeadm.patches[0].content",

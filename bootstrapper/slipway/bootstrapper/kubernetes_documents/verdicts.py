@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from slipway.bootstrapper.kubernetes_documents.document_places import DocumentPlace, document_places, literal_text
+from slipway.bootstrapper.kubernetes_documents.kubelet_rules import kubelet_mistakes
 from slipway.bootstrapper.kubernetes_documents.required_fields import missing
 from slipway.bootstrapper.kubernetes_documents.strict_decoding import Mistake, mistakes
 from slipway.bootstrapper.kubernetes_documents.type_table import Known, Series, TypeTable, type_table
@@ -107,5 +108,9 @@ def _of_document(tree: dict[str, Any], place: DocumentPlace, table: TypeTable) -
         return
     wrong = list(mistakes(tree, type_name, table, directives=place.partial))
     yield from wrong
-    if not place.partial and not any(mistake.certain for mistake in wrong):
+    if any(mistake.certain for mistake in wrong):
+        return
+    if place.kind == "KubeletConfiguration":
+        yield from kubelet_mistakes(tree)
+    if not place.partial:
         yield from missing(tree, place.kind)

@@ -41,6 +41,12 @@ class Templated:
     pieces: tuple[str | Template, ...]
 
 
+class Name(str):
+    """A key that Jinja renders on the machine."""
+
+    __slots__ = ()
+
+
 Value = str | int | bool | Templated | Sequence["Value"] | Mapping[str, "Value"]
 
 
@@ -105,7 +111,7 @@ class _Stream:
         elif isinstance(value, Mapping):
             self.events.append(_MAPPING)
             for key, entry in value.items():
-                self.events.append(_text(key))
+                self.events.append(_scalar(self._place_line(key)) if isinstance(key, Name) else _text(key))
                 self.put(entry)
             self.events.append(_MAPPING_END)
         else:

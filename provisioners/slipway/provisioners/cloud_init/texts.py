@@ -66,6 +66,11 @@ def line(command: planpb.CommandLine, ctx: RenderContext, path: str) -> Text | N
     )
 
 
+def template(text: str) -> Templated | None:
+    """Give a text that is Jinja; None when it has characters that cannot stand there."""
+    return None if _UNSAFE.search(text) else Templated((Template(text),))
+
+
 def refuse_whole(extensions: Iterable[specpb.Extension], ctx: RenderContext) -> None:
     """Refuse Jinja that is no part of a text: it would have no effect."""
     for index, extension in enumerate(extensions):

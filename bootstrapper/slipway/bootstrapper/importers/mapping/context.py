@@ -5,7 +5,7 @@ the whole config, here, and every text goes through one of the readers below.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.importers import jinja
@@ -20,12 +20,16 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
+_Kind = contentpb.FactKind.ValueType
+
 CLOUD_CONFIG = "cloud-config"
 IGNITION = "ignition"
 FORMATS = (CLOUD_CONFIG, IGNITION)
 """Formats that a config may be written for."""
 _JINJA = "cloud-init.slipway.dev/jinja"
 """Id of the texts that cloud-init renders on the machine."""
+_OPENING = re.compile(r"\{[{%#]|\{\Z")
+"""What opens Jinja, or would before more of it."""
 _FILLED_IN = re.compile(r"[$@%]")
 
 _NOT_OF_EVERY_MACHINE = frozenset({contentpb.FACT_KIND_PUBLIC_IPV4, contentpb.FACT_KIND_IPV6})
@@ -86,6 +90,25 @@ class Context:
             return text
         return "".join(part.text for part in parts)
 
+    def is_of_machine(self, text: str) -> bool:
+        """Return whether a text holds what only the machine knows."""
+        if self.format != CLOUD_CONFIG:
+            return False
+        try:
+            parts = jinja.pieces(text, infrastructure=self.target.infrastructure)
+        except jinja.NotJinja:
+            return False
+        return any(part.fact is not None or part.template is not None for part in parts)
+
+    def as_jinja(self, place: Place, text: str, *, indent: str = "") -> str:
+        """Read a text that cloud-init will render as a whole, with its facts; what is no Jinja means itself there."""
+        if not jinja.has_jinja(text):
+            return text
+        parts = self._pieces(place, text, indent=indent, takes=_none)
+        return "".join(
+            part.template if part.template is not None else _OPENING.sub(_quoted, part.text) for part in parts
+        )
+
     def plain_in_kubeadm(self, place: Place, text: str) -> str:
         """Read a text of kubeadm's file that has to be known now."""
         if any(part.fact is not None for part in self.filled.pieces(text) or []):
@@ -116,18 +139,20 @@ class Context:
             return contentpb.Content(text="".join(part.text for part in parts))
         return contentpb.Content(segments=map(_segment, parts))
 
-    def _pieces(self, place: Place, text: str, *, indent: str = "") -> list[Piece]:
+    def _pieces(
+        self, place: Place, text: str, *, indent: str = "", takes: Callable[[_Kind], bool] | None = None
+    ) -> list[Piece]:
         if self.format != CLOUD_CONFIG:
             return [Piece(text=text)]
         try:
             infrastructure = self.target.infrastructure
-            return jinja.pieces(text, infrastructure=infrastructure, indent=indent, takes=self._takes)
+            return jinja.pieces(text, infrastructure=infrastructure, indent=indent, takes=takes or self._takes)
         except jinja.NotJinja:
             message = "looks like Jinja but is invalid, and cloud-init would skip it: kept as it is"
             self.findings.warn(place, "NOT_JINJA", message)
             return [Piece(text=text)]
 
-    def _takes(self, kind: contentpb.FactKind.ValueType) -> bool:
+    def _takes(self, kind: _Kind) -> bool:
         """Tell whether a fact can be found on the machine; on Windows nothing else can be done with Jinja."""
         if not self.whole or self.windows:
             return True
@@ -143,6 +168,15 @@ class Context:
         if self.format == CLOUD_CONFIG:
             return self._pieces(place, text)
         return self.filled.pieces(text) or [Piece(text=text)]
+
+
+def _none(_kind: _Kind) -> bool:
+    """Take no name for a fact."""
+    return False
+
+
+def _quoted(mark: re.Match[str]) -> str:
+    return "{{ '" + mark[0] + "' }}"
 
 
 def _text_segments(parts: list[Piece]) -> list[contentpb.TextSegment]:

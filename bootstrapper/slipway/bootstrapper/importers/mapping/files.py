@@ -29,7 +29,7 @@ class _DecodeError(ValueError):
 def file_item(context: Context, place: Place, file: File) -> ospb.File:
     """Carry over an entry of files."""
     item = ospb.File(path=_path(context, place.at("path"), file.path), origin=place.origin())
-    item.content.CopyFrom(_content(context, place, file))
+    item.content.CopyFrom(file_content(context, place, file))
     set_owner(item, context.plain(place.at("owner"), file.owner))
     if file.permissions:
         mode = _mode(context, place.at("permissions"), file.permissions)
@@ -67,12 +67,17 @@ def set_owner(item: ospb.File | ospb.Directory | ospb.Link, text: str) -> None:
         item.group = group
 
 
-def _content(context: Context, place: Place, file: File) -> contentpb.Content:
+def file_text(context: Context, place: Place, file: File) -> str:
+    """Give the text of `content`, at its place, as today's provider writes it."""
+    text = file.content or ""
+    return _rendered(context, place, text) if file.content_format == "Template" else text
+
+
+def file_content(context: Context, place: Place, file: File) -> contentpb.Content:
+    """Give what a file holds: text, the bytes that encoded text stands for, or a secret."""
     if file.content_from is not None:
         return _from_secret(context, place, file, file.content_from)
-    text = file.content or ""
-    if file.content_format == "Template":
-        text = _rendered(context, place.at("content"), text)
+    text = file_text(context, place.at("content"), file)
     if not file.encoding:
         return context.content(place.at("content"), text, indent=CLOUD_CONFIG_INDENT)
     try:
