@@ -75,12 +75,14 @@ def _of_text(text: str, place: DocumentPlace, table: TypeTable, limits: Limits) 
             line = f"line {problem.position.line}: " if problem.position else ""
             yield f"{line}{problem.path}: " if problem.path else line, Mistake((), problem.message)
         return
-    if len(documents) != 1 or not isinstance(documents[0].value, dict):
-        yield "", Mistake((), f"must be one document of kind {place.kind}")
+    is_other = any(not isinstance(document.value, dict) for document in documents)
+    if is_other or (len(documents) != 1 and not place.is_patch_file):
+        count = "documents" if place.is_patch_file else "one document"
+        yield "", Mistake((), f"must be {count} of kind {place.kind}")
         return
-    (document,) = documents
-    for mistake in _of_document(document.value, place, table):
-        yield _where(document, mistake), mistake
+    for document in documents:
+        for mistake in _of_document(document.value, place, table):
+            yield _where(document, mistake), mistake
 
 
 def _where(document: Document, mistake: Mistake) -> str:
