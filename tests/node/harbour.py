@@ -75,10 +75,17 @@ class Harbour:
         return self._boot(made, name, by, text=self._documents(name, **spec))
 
     def joiner(
-        self, name: str, described: str, by: FirstBoot, *, variables: Mapping[str, str] | None = None, text: str
+        self,
+        name: str,
+        described: str,
+        by: FirstBoot,
+        *,
+        variables: Mapping[str, str] | None = None,
+        text: str,
+        **wishes: Any,
     ) -> Machine:
         """A machine that boots as one of those that a text describes, which is about the cluster harbour, too."""
-        return self._boot(self._machine(name), described, by, text=text, variables=variables)
+        return self._boot(self._machine(name, **wishes), described, by, text=text, variables=variables)
 
     def _machine(self, name: str, **wishes: Any) -> Machine:
         with self._at_the_desk:

@@ -7,7 +7,7 @@ import enum
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tools.node import addresses, cgroups, machine_init
@@ -45,6 +45,7 @@ class FirstDisk:
         neighbours: addresses by name, for /etc/hosts, beyond its own.
         meta_data: what the cloud says beyond instance id and host name.
         sites: what Ignition can reach, which runs before the machine is in its network.
+        cloud_name: gives the host name by which the cloud calls it, by its address; unset, that is its name.
     """
 
     name: str
@@ -55,6 +56,7 @@ class FirstDisk:
     neighbours: Mapping[str, str] = dataclasses.field(default_factory=dict)
     meta_data: Mapping[str, str] = dataclasses.field(default_factory=dict)
     sites: Sequence[network.Site] = ()
+    cloud_name: Callable[[str], str] | None = None
 
     @property
     def address(self) -> str:
@@ -115,7 +117,8 @@ class FirstDisk:
         }
         if by is FirstBoot.IGNITION:
             return {**files, "etc/cloud/cloud-init.disabled": b""}
-        meta = {"instance-id": f"i-{self.name}", "local-hostname": self.name, **self.meta_data}
+        host_name = self.cloud_name(self.address) if self.cloud_name else self.name
+        meta = {"instance-id": f"i-{self.name}", "local-hostname": host_name, **self.meta_data}
         seed = "var/lib/cloud/seed/nocloud"
         return {**files, f"{seed}/user-data": user_data, f"{seed}/meta-data": json.dumps(meta).encode()}
 

@@ -14,6 +14,7 @@ from tests.bootstrapper.importers.carrying import (
     BETA1,
     IGNITION,
     carried,
+    codes,
     without_origins,
 )
 
@@ -182,6 +183,20 @@ def test_cloud_init_searches_for_a_partition_by_its_own_extension(filesystem: st
     named = "diskSetup.filesystems[1]" + (".partition" if "partition" in filesystem else "")
     assert all(path.endswith(named) for path in paths), paths
     assert not carried(IGNITION + f"diskSetup: {{filesystems: [{filesystem}]}}").spec.extensions
+
+
+@pytest.mark.parametrize(("where", "disks"), [("partition: none", 0), ("partition: auto", 1), ("partition: '1'", 1)])
+def test_a_disk_of_which_a_filesystem_takes_the_whole_gets_no_table(where: str, disks: int) -> None:
+    """Today cloud-init makes the table, and then the filesystem in its place; one with a partition needs the table."""
+    got = carried(
+        f"""
+        diskSetup:
+          partitions: [{{device: /dev/sdb, layout: true, overwrite: false}}]
+          filesystems: [{{device: /dev/sdb, filesystem: ext4, {where}}}]
+        """
+    )
+    assert len(got.spec.os.disks) == disks
+    assert ("TABLE_LEFT_OUT" in codes(got)) == (not disks)
 
 
 def test_filesystems_that_are_alike_keep_their_own_words() -> None:

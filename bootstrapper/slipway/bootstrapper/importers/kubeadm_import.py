@@ -26,6 +26,7 @@ from slipway.bootstrapper.importers.mapping.raw_items import keep_file, keep_ntp
 from slipway.bootstrapper.importers.mapping.rules import check_rules
 from slipway.bootstrapper.importers.mapping.snippet import set_snippet
 from slipway.bootstrapper.importers.mapping.unused import unused_by_workers
+from slipway.bootstrapper.importers.mapping.whole_disks import leave_out_tables
 from slipway.bootstrapper.importers.metadata_variables import FilledIn, filled_in
 from slipway.bootstrapper.importers.mixed_templates import mixed
 from slipway.contract.source_position import SourceError, SourceProblem
@@ -169,6 +170,7 @@ class _Import:
             here = place.at("ignition", "containerLinuxConfig", "additionalConfig")
             snippet = read_container_linux_config(self.snippet_text(), source=place.source, path=here.written)
             set_snippet(context, here, snippet, self.spec)
+        leave_out_tables(context, place, self.spec)
         lists = {
             "bootCommands": foreign.boot_commands,
             "preKubeadmCommands": foreign.pre_kubeadm_commands,

@@ -24,6 +24,9 @@ _STARTS_PLAIN = re.compile(r"[A-Za-z/]")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _PEM = "-----BEGIN "
 _BLANK = re.compile(r"\s")
+PRINTABLE = r"\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd"
+UNSAFE = re.compile(rf"[^\t\n{PRINTABLE}\U00010000-\U0010ffff]")
+"""What YAML cannot hold as it is, or what a reader on the way may change: it is escaped, in double quotes."""
 _DELIMITERS = re.compile(r"\{\{|\{%|\{#")
 
 
@@ -137,6 +140,8 @@ class _Stream:
 
 
 def _text(text: str) -> yaml.Event:
+    if UNSAFE.search(text):
+        return _scalar(text, '"')
     if text.startswith(_PEM):
         # Nobody reads it, and a block would cost four blanks for each of its many lines.
         return _scalar(text, '"')

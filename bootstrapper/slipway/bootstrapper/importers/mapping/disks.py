@@ -65,6 +65,12 @@ def set_disks(context: Context, place: Place, setup: DiskSetup, spec: specpb.Mac
         spec.extensions.add(id=_PARTITION_SEARCH, media_type="application/json", content=content, origin=here.origin())
 
 
+def searched_devices(spec: specpb.MachineBootstrapSpec) -> set[str]:
+    """Return the devices on which cloud-init looks for a partition, as the extension of its provisioner has them."""
+    texts = [entry.content.text for entry in spec.extensions if entry.id == _PARTITION_SEARCH]
+    return {entry["device"] for text in texts for entry in json.loads(text) if entry["partition"] != _ITSELF}
+
+
 def _disk(context: Context, place: Place, partition: Partition) -> ospb.Disk | None:
     if partition.layout is False and not partition.disk_layout:
         if context.format == IGNITION:
