@@ -6,9 +6,12 @@ today's provider accepts them. Source: coreos/ignition v2.26.0, config/validate 
 config/v3_4/types; disk.go (ErrDuplicateLabels), storage.go (ErrHardLinkToDirectory).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from slipway.bootstrapper.assembly.canonical_path import canonical
+from slipway.bootstrapper.assembly.partitions import named_device
+from slipway.contract.devices import partition_device
 from slipway.contract.errors import Violation
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -20,8 +23,7 @@ _REMEDY = "leave out one of them"
 def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.Extension] = ()) -> Iterator[Violation]:
     """Give every item that says anew what an earlier one says, by the field path of `os`.
 
-    A filesystem whose device an extension names is left to the provisioner of that, which may look for a
-    partition of the disk.
+    A filesystem for whose partition a provisioner is to search, by its extension `partition-search`, is left to that.
     """
     users = [(f"{path}.users[{index}].uid", user.uid) for index, user in enumerate(os.users) if user.HasField("uid")]
     yield from _repeated(users, "is the same number as")
@@ -29,19 +31,7 @@ def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.
         (f"{path}.groups[{index}].gid", group.gid) for index, group in enumerate(os.groups) if group.HasField("gid")
     ]
     yield from _repeated(groups, "is the same number as")
-    filesystems = [
-        (f"{path}.filesystems[{index}]", (entry.device, entry.partition.SerializeToString(deterministic=True)))
-        for index, entry in enumerate(os.filesystems)
-    ]
-    yield from _repeated(filesystems, "is on the same device as")
-    tables = {disk.device: index for index, disk in enumerate(os.disks) if disk.partitions}
-    for index, filesystem in enumerate(os.filesystems):
-        if filesystem.device in tables and not any(filesystem.device in entry.content.text for entry in extensions):
-            place = person_path(f"spec.{path}.disks[{tables[filesystem.device]}]")
-            why = (
-                f"is the disk that {place} divides: a filesystem on the whole of it has no room, or destroys the table"
-            )
-            yield Violation(f"{path}.filesystems[{index}].device", why, remedy="put partition in its place")
+    yield from _storage(os, path, _searched(extensions))
     mounts = [
         (f"{path}.mounts[{index}]", canonical(entry.path))
         for index, entry in enumerate(os.mounts)
@@ -69,6 +59,64 @@ def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.
             yield Violation(
                 f"{path}.links[{index}].target", f"is the folder of {where}", remedy="leave out hard: a folder has none"
             )
+
+
+def _storage(os: ospb.OperatingSystem, path: str, searched: Container[str]) -> Iterator[Violation]:
+    """Give every filesystem and mount of a device that another has, that is divided, or that will not be there."""
+    devices = [
+        named_device(os, entry.partition) if entry.HasField("partition") else entry.device for entry in os.filesystems
+    ]
+    filesystems = [(f"{path}.filesystems[{index}]", device) for index, device in enumerate(devices)]
+    yield from _repeated(filesystems, "is on the same device as")
+    tables = {disk.device: index for index, disk in enumerate(os.disks) if disk.partitions}
+    for index, filesystem in enumerate(os.filesystems):
+        if filesystem.device in tables and filesystem.device not in searched:
+            place = person_path(f"spec.{path}.disks[{tables[filesystem.device]}]")
+            why = (
+                f"is the disk that {place} divides: a filesystem on the whole of it has no room, or destroys the table"
+            )
+            yield Violation(f"{path}.filesystems[{index}].device", why, remedy="put partition in its place")
+    for index, mount in enumerate(os.mounts):
+        if mount.source in tables and mount.source not in searched:
+            place = person_path(f"spec.{path}.disks[{tables[mount.source]}]")
+            why = f"is the disk that {place} divides, and no filesystem"
+            yield Violation(f"{path}.mounts[{index}].source", why, remedy="put partition in its place")
+    sources = [
+        named_device(os, entry.partition) if entry.HasField("partition") else entry.source for entry in os.mounts
+    ]
+    for name, used in (("filesystems", devices), ("mounts", sources)):
+        for index, device in enumerate(used):
+            disk = _without_partition(os, device)
+            if disk is not None:
+                count = len(os.disks[disk].partitions)
+                why = f"is no partition of {person_path(f'spec.{path}.disks[{disk}]')}, which gets {count} of them"
+                yield Violation(f"{path}.{name}[{index}]", why, remedy="name one of its partitions, or add one")
+
+
+def _searched(extensions: Iterable[specpb.Extension]) -> set[str]:
+    """Give the devices on which a provisioner is to search for a partition, by the JSON of such an extension."""
+    devices: set[str] = set()
+    for extension in extensions:
+        if not extension.id.endswith("/partition-search"):
+            continue
+        try:
+            entries = json.loads(extension.content.text)
+        except (ValueError, RecursionError):
+            continue  # Its provisioner refuses it.
+        for entry in entries if isinstance(entries, list) else []:
+            device = entry.get("device") if isinstance(entry, dict) else None
+            devices |= {device} if isinstance(device, str) else set()
+    return devices
+
+
+def _without_partition(os: ospb.OperatingSystem, device: str) -> int | None:
+    """Give the index of the disk of which a device would be a partition that the disk's new table does not have."""
+    for index, disk in enumerate(os.disks):
+        prefix = partition_device(disk.device, 1)[:-1]
+        number = device.removeprefix(prefix) if device.startswith(prefix) else ""
+        if disk.overwrite and disk.partitions and number.isascii() and number.isdigit():
+            return None if int(number[:9]) <= len(disk.partitions) else index
+    return None
 
 
 def _parameter(name: str) -> str:
