@@ -36,6 +36,23 @@ def test_command_lines_are_run_as_they_are() -> None:
     assert "write_files" not in yaml.safe_load(rendered)
 
 
+@pytest.mark.parametrize("line", ["echo a\r\necho b\r\n", "printf '\x1b[31mred'", "a\x07", "\x85\u2028", "\ufeffa\n"])
+def test_command_lines_with_control_characters_are_quoted(line: str) -> None:
+    """The shell gets each character, as from the commands of today's providers; Jinja changes none of them."""
+    template = contentpb.ExtensionText(id="cloud-init.slipway.dev/jinja", text="{{ v1.region }}")
+    for further in ([], [contentpb.TextSegment(extension=template)]):
+        of = testing.bundle()
+        of.plan.entrypoint.Clear()
+        of.plan.entrypoint.execution = planpb.EXECUTION_COMMANDS
+        of.plan.entrypoint.commands.add(segments=[contentpb.TextSegment(text=line)])
+        if further:
+            of.plan.entrypoint.commands.add(segments=further)
+        of.commands.boot.add(script=contentpb.Content(segments=[{"data": line.encode()}]))
+        read = yaml.safe_load(testing.render(CloudInit(), of).replace(b"{{ v1.region }}", b"here"))
+        assert read["runcmd"][0] == line
+        assert read["bootcmd"] == [["sh", "-c", line] if "\n" in line else line]
+
+
 def test_plain_command_lines_are_plain_scalars() -> None:
     """Some consumers search the user data itself for the line, so nothing may be quoted that need not be."""
     of = testing.bundle(ospb.OperatingSystem(files=[testing.file("/a", b"x")]))

@@ -23,6 +23,8 @@ _NO_FOLDING = 1 << 30
 _STARTS_PLAIN = re.compile(r"[A-Za-z/]")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _PEM = "-----BEGIN "
+# What a block would not hold, or would hold as another line break.
+_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _BLANK = re.compile(r"\s")
 _DELIMITERS = re.compile(r"\{\{|\{%|\{#")
 
@@ -133,6 +135,8 @@ class _Stream:
 def _text(text: str) -> yaml.Event:
     if text.startswith(_PEM):
         # Nobody reads it, and a block would cost four blanks for each of its many lines.
+        return _scalar(text, '"')
+    if _ESCAPED.search(text):
         return _scalar(text, '"')
     if "\n" in text:
         return _scalar(text, "|")

@@ -82,10 +82,10 @@ def _template(part: contentpb.ExtensionText, ctx: RenderContext, path: str) -> T
 
 def _joined(pieces: list[str | Template]) -> Text | None:
     text = "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
+    if all(isinstance(piece, str) for piece in pieces):
+        return text  # In double quotes YAML escapes what it cannot hold as it is.
     if _UNSAFE.search(text):
         return None
-    if all(isinstance(piece, str) for piece in pieces):
-        return text
     # A template is no blank, whatever it will give.
     around = "".join(piece if isinstance(piece, str) else "x" for piece in pieces)
     return None if _NO_BLOCK.search(around) else Templated(tuple(pieces))
