@@ -62,7 +62,7 @@ tried:
 | seventh, cloud-init in Python once more | 5 | 4 | 4 |
 | seventh, Bottlerocket in Go once more | 8 | 1 | 2 |
 | seventh, shell and awk again | 3 | 2 | 2 |
-| eighth, Ignition in Python a third time | 12 | 6 | 10 |
+| eighth, Ignition in Python a third time | 12 | 6 | 9 |
 | eighth, Bottlerocket in Go a fourth time | 10 | 4 | 6 |
 | ninth, cloud-init in Python a fourth time | 10 | 6 | 6 |
 | ninth, Bottlerocket in Go a fifth time | 10 | 6 | 6 |

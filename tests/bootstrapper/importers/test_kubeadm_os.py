@@ -22,28 +22,28 @@ GZIPPED = base64.b64encode(gzip.compress(b"hello", mtime=0)).decode()
 OS = [
     (
         "files: [{path: /a, content: x, owner: 'root:adm', permissions: '0640', append: true}]",
-        'files { path: "/a" content { text: "x" } append: true owner: "root" group: "adm" mode: 416 }',
+        'files { path: "/a" content { text: "x\\n" } append: true owner: "root" group: "adm" mode: 416 }',
         "all fields of a file",
     ),
-    ("files: [{path: /a, content: x}]", 'files { path: "/a" content { text: "x" } }', "what is unset stays unset"),
+    ("files: [{path: /a, content: x}]", 'files { path: "/a" content { text: "x\\n" } }', "what is unset stays unset"),
     (
         "files: [{path: /a, content: x, append: false}]",
-        'files { path: "/a" content { text: "x" } append: false }',
+        'files { path: "/a" content { text: "x\\n" } append: false }',
         "false is set",
     ),
     (
         "files: [{path: //opt///a/, content: x}]",
-        'files { path: "/opt/a" content { text: "x" } }',
+        'files { path: "/opt/a" content { text: "x\\n" } }',
         "slashes without a meaning",
     ),
     (
         "files: [{path: /opt/./b/../a/., content: x}]",
-        'files { path: "/opt/a" content { text: "x" } }',
+        'files { path: "/opt/a" content { text: "x\\n" } }',
         "parts that cloud-init and Ignition resolve by the text",
     ),
     (
         "files: [{path: /../../a, content: x}]",
-        'files { path: "/a" content { text: "x" } }',
+        'files { path: "/a" content { text: "x\\n" } }',
         "nothing is above the root",
     ),
     ("files: [{path: /a, content: ''}]", 'files { path: "/a" content { text: "" } }', "an empty file"),
@@ -67,7 +67,7 @@ OS = [
     (
         "files: [{path: /a, content: 'h={{ ds.meta_data.hostname }}!'}]",
         'files { path: "/a" content { segments { text: "h=" } segments { fact { kind: FACT_KIND_HOSTNAME } }'
-        ' segments { text: "!" } } }',
+        ' segments { text: "!\\n" } } }',
         "a fact in a file",
     ),
     (
@@ -78,12 +78,12 @@ OS = [
     ),
     (
         'files: [{path: /a, content: "{% raw %}{{ x }}{% endraw %}\\ny"}]',
-        'files { path: "/a" content { text: "{{ x }}      y" } }',
+        'files { path: "/a" content { text: "{{ x }}      y\\n" } }',
         "a raw block, with the indentation that cloud-init sees behind it",
     ),
     (
         IGNITION + "files: [{path: /a, content: '{{ ds.meta_data.hostname }}'}]",
-        'files { path: "/a" content { text: "{{ ds.meta_data.hostname }}" } }',
+        'files { path: "/a" content { text: "{{ ds.meta_data.hostname }}\\n" } }',
         "ignition knows no Jinja",
     ),
     (

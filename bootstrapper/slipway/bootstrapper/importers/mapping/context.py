@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from slipway.bootstrapper.importers import jinja
 from slipway.bootstrapper.importers.executed_template import EXECUTES
-from slipway.bootstrapper.importers.jinja import Piece
+from slipway.bootstrapper.importers.jinja import CLOUD_CONFIG_INDENT, Piece
+from slipway.bootstrapper.importers.mapping.literal_block import pieces_from_literal_block
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
 from slipway.bootstrapper.importers.metadata_variables import FilledIn
 from slipway.bootstrapper.lowering.fact_table import read_row
@@ -132,12 +133,14 @@ class Context:
             return kubernetespb.Argument(name=name, segments=text.segments)
         return kubernetespb.Argument(name=name, value=text.value)
 
-    def content(self, place: Place, text: str, *, indent: str = "") -> contentpb.Content:
-        """Read a file's content, or a command."""
-        parts = self._pieces(place, text, indent=indent)
-        if all(part.fact is None and part.template is None for part in parts):
-            return contentpb.Content(text="".join(part.text for part in parts))
-        return contentpb.Content(segments=map(_segment, parts))
+    def content(self, place: Place, text: str) -> contentpb.Content:
+        """Read a command, which today's provider puts into quotes."""
+        return _content(self._pieces(place, text))
+
+    def file_content(self, place: Place, text: str) -> contentpb.Content:
+        """Read a file's content, which today's provider puts into a literal block."""
+        parts = self._pieces(place, text.replace("\r\n", "\n"), indent=CLOUD_CONFIG_INDENT)
+        return _content(pieces_from_literal_block(parts))
 
     def _pieces(
         self, place: Place, text: str, *, indent: str = "", takes: Callable[[_Kind], bool] | None = None
@@ -188,6 +191,12 @@ def _text_segments(parts: list[Piece]) -> list[contentpb.TextSegment]:
         else contentpb.TextSegment(text=part.text)
         for part in parts
     ]
+
+
+def _content(parts: list[Piece]) -> contentpb.Content:
+    if all(part.fact is None and part.template is None for part in parts):
+        return contentpb.Content(text="".join(part.text for part in parts))
+    return contentpb.Content(segments=map(_segment, parts))
 
 
 def _segment(part: Piece) -> contentpb.Segment:
