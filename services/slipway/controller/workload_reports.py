@@ -225,9 +225,7 @@ class WorkloadReports:
                             machines[key].bundle_id: value for key, value in read[item.text].items() if key in machines
                         }
                         self._texts.keep(place, item.digest, own)
-                        for bundle, report in own.items():
-                            if bundle not in reports or reports[bundle].sequence <= report.sequence:
-                                reports[bundle] = report
+                        reports |= own
                         self._forward(item.text, [machines[bundle] for bundle in own])
                         bundles = tuple(own)
                     is_old = self._clock() - item.created > _KEPT

@@ -69,7 +69,7 @@ def line(command: planpb.CommandLine, ctx: RenderContext, path: str) -> Text | N
 
 def template(text: str) -> Templated | None:
     """Give a text that is Jinja; None when it has characters that cannot stand there."""
-    return None if _UNSAFE.search(text) else Templated((Template(text),))
+    return None if UNSAFE.search(text) else Templated((Template(text),))
 
 
 def refuse_whole(extensions: Iterable[specpb.Extension], ctx: RenderContext) -> None:

@@ -7,6 +7,7 @@ the whole config, here, and every text goes through one of the readers below.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from slipway.bootstrapper.importers import jinja
 from slipway.bootstrapper.importers.executed_template import EXECUTES
@@ -21,7 +22,7 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
-_Kind = contentpb.FactKind.ValueType
+_Kind: TypeAlias = "contentpb.FactKind.ValueType"
 
 CLOUD_CONFIG = "cloud-config"
 IGNITION = "ignition"
