@@ -107,7 +107,7 @@ def test_a_stub_without_room_for_an_event_has_a_line_of_text() -> None:
 
 
 def test_a_proxy_is_used_before_the_machine_knows_it() -> None:
-    """Both kinds of stub name it, and none where there is none."""
+    """Both kinds of stub name it, and leave it out where there is no name."""
     source = Source(URL, SHA256, TICKET, proxy="http://proxy.example.com:3128")
     assert b'proxy="http://proxy.example.com:3128"' in STUBS["cloud-config"].write(source)
     about = json.loads(STUBS["ignition/3.3.0"].write(source))["ignition"]

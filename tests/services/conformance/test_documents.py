@@ -94,7 +94,7 @@ def test_a_document_is_compared(there: list, problems: int, reason: str) -> None
     [
         ("id: acme.example.com/a\nmediaType: a/b\ncontent: {text: x}", "", "a document"),
         ("id: acme.example.com/a\nmediaTyp: a/b", "mediaTyp", "a key that there is not"),
-        ("id: acme\nmediaType: a/b\ncontent: {text: x}", "id", "an id of nobody"),
+        ("id: acme\nmediaType: a/b\ncontent: {text: x}", "id", "an id without a domain"),
         ("[", "cannot be read", "no YAML"),
         ("a", "extension", "no mapping"),
     ],
