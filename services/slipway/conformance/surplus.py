@@ -134,7 +134,7 @@ class _Things:
         asked = [list(plan.argv), _RELOAD]
         asked += [list(one.argv) or ["sh", "-c", self._text(one.script)] for one in boot]
         asked += [
-            ["sh", "-c", "".join(part.text or part.extension.text for part in one.segments)] for one in plan.commands
+            ["sh", "-c", "".join(part.text or part.extension.text for part in line.segments)] for line in plan.commands
         ]
         places = [*self._texts_asked, *self._added.values()]
         for number, program in enumerate(state.programs):

@@ -44,7 +44,7 @@ class Kubelet(Rule):
 
     Attributes:
         kubelet: field of a KubeletConfiguration, by its path; "" for an argument that has none.
-        flag: the argument of the kubelet that means the same, and wins; "" where there is none.
+        flag: the argument of the kubelet that means the same, and wins; "" if the kubelet has no such argument.
         talos: "own" where Talos sets it by itself.
     """
 

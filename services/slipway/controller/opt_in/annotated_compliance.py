@@ -13,7 +13,7 @@ _PLACE = ("metadata", "annotations", COMPLIANCE)
 
 
 def compliance_of(config: Json) -> specpb.Compliance | None:
-    """Read the annotation; None where there is none.
+    """Read the annotation; None if the config has no such annotation.
 
     Raises:
         SourceError: it is no YAML, or holds something else than profiles and waivers; by field path.
