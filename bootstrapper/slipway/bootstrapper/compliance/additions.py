@@ -44,7 +44,7 @@ class Additions:
         observed: str | None,
         put: Callable[[], str] | None = None,
     ) -> None:
-        """Hold a value of the spec to a rule: set it where the spec has no value, refuse it where it is against the rule.
+        """Hold a value of the spec to a rule: set it where the spec has none, refuse it where it breaks the rule.
 
         Args:
             name: of the control.
