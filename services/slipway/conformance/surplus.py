@@ -38,25 +38,25 @@ _NAMED = {
 
 def surplus(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, windows: bool) -> list[str]:
     """Give what is there besides the bundle, in words; never a command, which may hold anything."""
-    found = [
+    surpluses = [
         f"an entry of {kind} is in the user data, and the bundle does not say it"
         for kind in _NEVER
         if len(getattr(state.os, kind)) > len(getattr(bundle.os, kind))
     ]
     if _authorities(state.os, bundle) > _authorities(bundle.os, bundle):
-        found.append("an entry of trusted_certificates is in the user data, and the bundle does not say it")
-    asked = {f"{_OF_EXTENSION}{extension.id}" for extension in bundle.extensions}
-    found += [
+        surpluses.append("an entry of trusted_certificates is in the user data, and the bundle does not say it")
+    requested = {f"{_OF_EXTENSION}{extension.id}" for extension in bundle.extensions}
+    surpluses += [
         f"{name} is in the user data, and the bundle does not say it"
         for name in dict.fromkeys(other.name for other in state.others)
-        if name.startswith(_OF_EXTENSION) and name not in asked
+        if name.startswith(_OF_EXTENSION) and name not in requested
     ]
-    found += [
+    surpluses += [
         f"{what} is in the user data, and the bundle does not say it"
         for what, there in _settings(bundle, state)
         if there
     ]
-    return found + [
+    return surpluses + [
         f"{name} is in the user data, and nothing of the bundle needs it"
         for name in _Things(bundle, state, windows=windows).unneeded()
     ]
@@ -87,7 +87,7 @@ class _Things:
         self._bundle = bundle
         self._contents = Contents(bundle)
         self._windows = windows
-        self._texts_asked: list[str] = []
+        self._bundle_texts: list[str] = []
         self._added: dict[str, str] = {}
         self._whole: set[str] = set()
         self._files(state)
@@ -119,8 +119,8 @@ class _Things:
 
     def _files(self, state: statepb.MachineState) -> None:
         asked = {self._spelt(file.path): file for file in self._bundle.os.files}
-        self._texts_asked += [self._text(file.content) for file in asked.values()]
-        self._texts_asked += [unit.contents for unit in self._bundle.os.systemd_units]
+        self._bundle_texts += [self._text(file.content) for file in asked.values()]
+        self._bundle_texts += [unit.contents for unit in self._bundle.os.systemd_units]
         for file in state.os.files:
             if self._spelt(file.path) not in asked:
                 self._add(file.path, self._text(file.content))
@@ -136,7 +136,7 @@ class _Things:
         asked += [
             ["sh", "-c", "".join(part.text or part.extension.text for part in line.segments)] for line in plan.commands
         ]
-        places = [*self._texts_asked, *self._added.values()]
+        places = [*self._bundle_texts, *self._added.values()]
         for number, program in enumerate(state.programs):
             argv = list(program.argv)
             if (

@@ -46,14 +46,14 @@ async def tried(session: Session, info: provisionerpb.FormatInfo, case: casepb.C
     key = (info.format, case.clause, case.name)
     if key not in session.trials:
         request = cases.request(case, await session.base(info), info)
-        _placed(request, info)
+        _place(request, info)
         answer = await session.subject.render(request)
         session.trials[key] = Trial(case, request, answer, tuple(outside(request.bundle, info)))
-    found: Trial = session.trials[key]
-    return found
+    trial: Trial = session.trials[key]
+    return trial
 
 
-def _placed(request: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo) -> None:
+def _place(request: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo) -> None:
     """Put a machine whose intent asks for facts of it where there are some, when no other place is said."""
     asks = any(".facts" in use.id for use in uses(request.bundle))
     if asks and info.kubernetes_input == requests.INTENT and not outside(request.bundle, info):

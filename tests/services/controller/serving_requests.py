@@ -1,4 +1,4 @@
-"""Requests for serving certificates, as kubelets make them and as nobody should."""
+"""Requests for serving certificates, as kubelets make them and as no client should."""
 
 import base64
 from collections.abc import Sequence

@@ -110,7 +110,7 @@ async def test_a_new_secret_carries_its_declared_name() -> None:
 async def test_the_key_of_the_encryption_is_made_beside_any_control_plane(
     role: clusterpb.Role.ValueType, made: bool
 ) -> None:
-    """Whoever makes a cluster's authorities knows nothing of it; only the first machine begins a cluster with it."""
+    """The writer of a cluster's authorities knows nothing of it; only the first machine begins a cluster with it."""
     api = MemoryApi()
     reference = {"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": "kcp"}
     cluster = ClusterObject(api.put(cluster_object(controlPlaneRef=reference)))

@@ -76,7 +76,7 @@ def test_a_node_is_one_of_a_single_machine() -> None:
     assert doubt(request_object(), {**MACHINE}, MACHINE) is Doubt.SEVERAL_MACHINES
 
 
-def test_addresses_that_are_none_help_nobody() -> None:
+def test_invalid_addresses_are_never_approved() -> None:
     """What an infrastructure reports in another shape is no address."""
     status = machine_status(("InternalIP", "none"), ("InternalIP", ""), ("Hostname", ""), ("", ""))
     assert doubt(request_object(), {**MACHINE, "status": status}) is Doubt.FOREIGN_NAME
@@ -149,5 +149,5 @@ def test_any_bytes_are_judged() -> None:
     ],
 )
 def test_what_others_have_decided_stays(changes: Json, is_undecided: bool) -> None:
-    """Only requests of this signer on which nobody has decided are looked at."""
+    """Only requests of this signer without a decision are looked at."""
     assert is_open({**request_object(), **changes}) is is_undecided

@@ -128,11 +128,11 @@ def _is_here(key: str, entries: Any) -> bool:
 
 
 def _owners(entry: dict[str, Any]) -> tuple[str, str]:
-    found = []
+    owners = []
     for key in ("user", "group"):
-        said = entry.get(key) or {}
-        found.append(said.get("name") or ("root" if not said.get("id") else str(said["id"])))
-    return found[0], found[1]
+        owner = entry.get(key) or {}
+        owners.append(owner.get("name") or ("root" if not owner.get("id") else str(owner["id"])))
+    return owners[0], owners[1]
 
 
 def _authorities(ignition: dict[str, Any]) -> bytes:
@@ -234,10 +234,10 @@ def _numbered(partitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Give partitions in the order of their numbers; one without a number, or with 0, gets the first that is free."""
     by_number = {part["number"]: part for part in partitions if part.get("number")}
     free = (number for number in count(1) if number not in by_number)
-    placed = {next(free): part for part in partitions if not part.get("number")}
-    if len(by_number) + len(placed) < len(partitions):
+    automatic = {next(free): part for part in partitions if not part.get("number")}
+    if len(by_number) + len(automatic) < len(partitions):
         raise UnreadableError("two partitions of a disk have the same number")
-    return [part for _, part in sorted({**by_number, **placed}.items())]
+    return [part for _, part in sorted({**by_number, **automatic}.items())]
 
 
 def _unit(entry: dict[str, Any], state: statepb.MachineState) -> None:
