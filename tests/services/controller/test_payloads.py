@@ -287,10 +287,10 @@ async def test_canaries_are_in_the_payload_only_and_gone_after_completion(
     assert not list(store.paths("fetched"))
     objects = (fetching.api.all("Event"), fetching.status(), annotations(fetching))
     shown = [*capsys.readouterr(), *map(repr, objects)]
-    stored = [path.read_text("latin-1") for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    written = [path.read_text("latin-1") for path in (tmp_path / "store").rglob("*") if path.is_file()]
     assert "kind=payload" in shown[0]
     for secret in (CANARY, token[0].decode(), ticket):
-        assert not any(secret in text for text in (*shown, *stored))
+        assert not any(secret in text for text in (*shown, *written))
 
 
 @pytest.mark.parametrize(
