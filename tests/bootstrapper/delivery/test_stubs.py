@@ -87,7 +87,7 @@ def test_no_argument_of_a_program_is_a_secret() -> None:
     assert EC.rstrip() in command
 
 
-@pytest.mark.parametrize("authorities", ["", EC])
+@pytest.mark.parametrize("authorities", ["", EC], ids=["system", "authority"])
 def test_a_machine_without_its_payload_writes_an_event(authorities: str) -> None:
     """What the stub writes to the console, once the time is in it, is an event of the bundle, as any other step's."""
     document = yaml.safe_load(STUBS["cloud-config"].write(Source(URL, SHA256, TICKET, authorities, "4f0c2f6a9d1be377")))
