@@ -1,4 +1,4 @@
-"""Disks, mounts and swap: cloud-init's disk_setup, mounts and swap."""
+"""Disks and mounts: cloud-init's disk_setup and mounts."""
 
 import re
 
@@ -92,8 +92,3 @@ def mounts(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
             row.append(mount.type)
         rows.append(row)
     return rows
-
-
-def swap(system: ospb.OperatingSystem) -> dict[str, Value]:
-    """Give the key `swap`; the format declares that there is at most one."""
-    return {"filename": system.swaps[0].path, "size": f"{system.swaps[0].size_mib}M"} if system.swaps else {}
