@@ -22,6 +22,14 @@ def entry_point(entry: planpb.EntryPoint) -> list[Mapping[str, Value]]:
     return [{"path": _PER_BOOT, "permissions": "0755", "content": script}]
 
 
+def written_early(entry: planpb.EntryPoint) -> list[str]:
+    """Give paths that the bootstrap needs and that are written before cloud-init mounts anything.
+
+    An imported config has no script of its own, and its mounts are what they are today.
+    """
+    return [_PER_BOOT, "/etc/passwd"] if entry.argv else []
+
+
 def runcmd(entry: planpb.EntryPoint, ctx: RenderContext) -> list[Value]:
     """Give the key `runcmd`: the entry point's own command lines, each as it is."""
     lines: list[Value] = []
