@@ -21,7 +21,7 @@ _REGULAR = {
     "os.files": "choose another path; sysctls set what is below /proc/sys",
     "os.swaps": "choose another path; a device is swap by a mount of type swap",
 }
-"""Kinds of entries that are regular files, and what to do about one that is none."""
+"""Kinds of entries that must be regular files, and what to do about another one."""
 _SECTION = re2.compile(r"\[[^\[\]]+\]")
 _HOST = r"(?:!\s*)?[^\s=,:()!]+"
 _RUN_AS = r"(?:\([^()]*\)\s*)?"

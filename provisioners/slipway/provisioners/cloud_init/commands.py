@@ -11,7 +11,7 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 # cloud-init runs what is here at the end of every boot, behind all its modules. `runcmd` would run only
 # once, but the contract asks for another start when the machine went down before the entry point had ended.
 _PER_BOOT = "/var/lib/cloud/scripts/per-boot/slipway"
-_NO_TEXT = "must be text in UTF-8 without a NUL, and without control characters beside a template"
+_NO_TEXT = "must be text in UTF-8 without a NUL, and its templates must have no control characters"
 
 
 def entry_point(entry: planpb.EntryPoint) -> list[Mapping[str, Value]]:

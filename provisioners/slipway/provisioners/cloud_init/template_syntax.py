@@ -1,6 +1,6 @@
 """Whether Jinja takes a document: where it does not, cloud-init drops all of it, and says so on the machine only.
 
-The document is parsed and never rendered, nor are its constants computed. Source of the settings: cloud-init's templater.
+It is parsed and never rendered, nor are its constants computed. Source of the settings: cloud-init's templater.
 """
 
 from collections.abc import Iterator, Sequence
