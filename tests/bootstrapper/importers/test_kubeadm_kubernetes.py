@@ -143,7 +143,8 @@ KUBERNETES = [
 @pytest.mark.parametrize(("version", "spec", "wanted", "reason"), KUBERNETES, ids=[case[3] for case in KUBERNETES])
 def test_kubernetes_items(version: str, spec: str, wanted: str, reason: str) -> None:
     """Each field for kubeadm becomes the neutral setting, or an option of kubeadm behind the dashes."""
-    got = carried(spec, version=version, role=clusterpb.ROLE_CONTROL_PLANE).spec
+    role = clusterpb.ROLE_INIT if spec.startswith("initConfiguration") else clusterpb.ROLE_CONTROL_PLANE
+    got = carried(spec, version=version, role=role).spec
     neutral, _, options = wanted.partition("---")
     assert without_origins(got.kubernetes) == text_format.Parse(neutral, kubernetespb.Kubernetes()), reason
     kubeadm = without_origins(got.engine_options.kubeadm)

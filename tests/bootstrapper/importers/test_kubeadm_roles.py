@@ -24,6 +24,36 @@ def test_a_control_plane_differs_by_role() -> None:
     assert not spec.join.HasField("engine_options")
 
 
+HALVES = """
+initConfiguration: {nodeRegistration: {name: a}, skipPhases: [addon/kube-proxy]}
+joinConfiguration: {nodeRegistration: {name: b}, skipPhases: [preflight]}
+"""
+INIT, JOIN = HALVES.strip().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("spec", "role", "warnings"),
+    [
+        (INIT, clusterpb.ROLE_CONTROL_PLANE, ["NO_EFFECT"]),
+        (INIT, clusterpb.ROLE_UNSPECIFIED, []),
+        (JOIN, clusterpb.ROLE_INIT, ["NO_EFFECT"]),
+        (HALVES, clusterpb.ROLE_INIT, ["NO_EFFECT"]),
+        (HALVES, clusterpb.ROLE_CONTROL_PLANE, ["NO_EFFECT"]),
+        (INIT, clusterpb.ROLE_INIT, []),
+    ],
+)
+def test_a_half_for_another_role_changes_nothing(
+    spec: str, role: clusterpb.Role.ValueType, warnings: list[str]
+) -> None:
+    """Kubeadm would refuse a phase that it does not have; the provider of today leaves the other half out."""
+    got = carried(spec, role=role)
+    for half, name in ((got.spec.init, "a"), (got.spec.join, "b")):
+        assert half.kubernetes.node.name.value in ("", name)
+    own = got.spec.kubernetes.node.name.value
+    assert own == ("a" if (spec, role) == (INIT, clusterpb.ROLE_INIT) else "")
+    assert codes(got) == warnings
+
+
 def test_timeouts_of_v1beta1_count_for_both_halves() -> None:
     """TimeoutForControlPlane moves to init and join, as in Cluster API's conversion, and keeps its place."""
     spec = "clusterConfiguration: {apiServer: {timeoutForControlPlane: 2m}}\ninitConfiguration: {skipPhases: [x]}"

@@ -245,18 +245,25 @@ class _Import:
             self.findings.warn(self.place.at(*path), "NO_EFFECT", message)
 
     def place_overrides(self, init: specpb.RoleOverrides, join: specpb.RoleOverrides) -> None:
-        """Put what differs by role where it belongs; a config of one machine has no roles."""
-        both = bool(init.ByteSize() and join.ByteSize())
-        if both or self.config.kind in _CONTROL_PLANE_KINDS:
-            for overrides, item in ((init, self.spec.init), (join, self.spec.join)):
+        """Put what differs by role where it belongs: what is for another role has no effect today."""
+        both = bool(init.ByteSize() and join.ByteSize()) or self.config.kind in _CONTROL_PLANE_KINDS
+        for overrides, item, role in (
+            (init, self.spec.init, clusterpb.ROLE_INIT),
+            (join, self.spec.join, clusterpb.ROLE_CONTROL_PLANE),
+        ):
+            if both or not (self.is_worker() or self.context.role == role):
                 if overrides.ByteSize():
                     item.CopyFrom(overrides)
-            return
-        for overrides in (init, join):
-            if overrides.HasField("kubernetes"):
+            else:
                 self.spec.kubernetes.MergeFrom(overrides.kubernetes)
-            if overrides.HasField("engine_options"):
                 self.spec.engine_options.MergeFrom(overrides.engine_options)
+        self.warn_of_another_role()
+
+    def warn_of_another_role(self) -> None:
+        others = {clusterpb.ROLE_INIT: "joinConfiguration", clusterpb.ROLE_CONTROL_PLANE: "initConfiguration"}
+        key = others.get(self.context.role)
+        if key in (self.config.tree or ()) and self.config.kind not in _CONTROL_PLANE_KINDS:
+            self.findings.warn(self.place.at(str(key)), "NO_EFFECT", "has no effect on a machine of this role")
 
     def set_feature_gate(self) -> None:
         """Add what KubeadmControlPlane adds for 1.31 to 1.35."""
