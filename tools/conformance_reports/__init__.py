@@ -50,7 +50,7 @@ tried:
 | --- | --- | --- | --- |
 | first, Ignition in Python | 31 | 15 | 31 |
 | first, Bottlerocket in Go | 35 | 20 | 34 |
-| second, cloud-init in Python | 19 | 2 | 16 |
+| second, cloud-init in Python | 18 | 2 | 15 |
 | third, Windows in Python | 10 | 3 | 10 |
 | third, shell and awk | 10 | 7 | 9 |
 | fourth, Talos in Python | 10 | 6 | 9 |
