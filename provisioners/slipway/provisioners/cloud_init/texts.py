@@ -8,7 +8,8 @@ here, once, for files and commands alike.
 
 import base64
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from slipway.provisioners.cloud_init.document import PRINTABLE, UNSAFE, Template, Templated, Value
 from slipway.provisioners.cloud_init.features import JINJA
@@ -17,6 +18,8 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
+# What no literal block can hold, or others on the way may change. A first line of blanks has no indentation.
+_NEVER_BLOCK = re.compile(rf"{UNSAFE.pattern}|\A\n* +(?:\n|\Z)")
 # What the emitter does not write as a literal block.
 _NO_BLOCK = re.compile(rf"[^\n{PRINTABLE}]| \n| \Z")
 
@@ -27,7 +30,7 @@ def content_entry(content: contentpb.Content, ctx: RenderContext, path: str) -> 
     """Give `content` and `encoding` of an entry of write_files; None when there is no way to write it."""
     if any(segment.HasField("extension") for segment in content.segments):
         text = script(content, ctx, path)
-        return None if text is None else {"content": text}
+        return None if text is None or (isinstance(text, Templated) and text.quoted) else {"content": text}
     data = ctx.content(content, path)
     packed = base64.b64encode(data).decode()
     try:
@@ -42,8 +45,7 @@ def content_entry(content: contentpb.Content, ctx: RenderContext, path: str) -> 
 def script(content: contentpb.Content, ctx: RenderContext, path: str) -> Text | None:
     """Give a content as text; None when it has characters that cannot stand there.
 
-    No program takes a NUL in an argument. Other characters that cannot be printed stand in quotes, but not where a
-    template is, which needs a block.
+    No program takes a NUL in an argument. Other characters that cannot be printed stand in quotes.
     """
     pieces: list[str | Template] = []
     for index, segment in enumerate(content.segments):
@@ -92,11 +94,20 @@ def _joined(pieces: list[str | Template]) -> Text | None:
         return None
     if all(isinstance(piece, str) for piece in pieces):
         return text
-    if UNSAFE.search(text):
-        return None
     # A template is no blank, whatever it will give.
     around = "".join(piece if isinstance(piece, str) else "x" for piece in pieces)
-    return None if _NO_BLOCK.search(around) else Templated(tuple(pieces))
+    if any(isinstance(piece, Template) and UNSAFE.search(piece.text) for piece in pieces):
+        return None
+    return Templated(tuple(_merged(pieces)), quoted=_NEVER_BLOCK.search(around) is not None)
+
+
+def _merged(pieces: list[str | Template]) -> Iterator[str | Template]:
+    """Give pieces so that no text is next to another one."""
+    for is_text, group in groupby(pieces, lambda piece: isinstance(piece, str)):
+        if is_text:
+            yield "".join(str(piece) for piece in group)
+        else:
+            yield from group
 
 
 def _quoted_length(text: str) -> int:
