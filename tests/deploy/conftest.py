@@ -9,27 +9,28 @@ from tools.image import podman
 from tools.image.build import IMAGE
 from tools.image.compose import PROGRAM
 from tools.oracles.failures import EngineBroken, EngineMissing
-from tools.oracles.pytest_plugin import REQUIRED
+from tools.oracles.pytest_plugin import REQUIRED, skip_if_quick
 
 
-def _need(check: Callable[[], object]) -> None:
+def _need(config: pytest.Config, check: Callable[[], object]) -> None:
+    skip_if_quick(config)
     try:
         check()
     except EngineMissing:
-        told = "not on this machine: run 'make image'"
+        missing = "not on this machine: run 'make image'"
         if os.environ.get(REQUIRED) == "1":
-            pytest.fail(told, pytrace=False)
-        pytest.skip(told)
+            pytest.fail(missing, pytrace=False)
+        pytest.skip(missing)
 
 
 @pytest.fixture
-def compose() -> None:
+def compose(pytestconfig: pytest.Config) -> None:
     """The real docker compose, which reads the file without any engine."""
-    _need(PROGRAM.require)
+    _need(pytestconfig, PROGRAM.require)
 
 
 @pytest.fixture
-def image(compose: None) -> str:
+def image(compose: None, pytestconfig: pytest.Config) -> str:
     """The image, built by podman."""
 
     def built() -> None:
@@ -39,5 +40,5 @@ def image(compose: None) -> str:
         except EngineBroken:
             raise EngineMissing(IMAGE) from None
 
-    _need(built)
+    _need(pytestconfig, built)
     return IMAGE

@@ -1,8 +1,10 @@
 """The ``engine`` fixture: a test names the engine that it runs, and is skipped without it.
 
 ``engine("root-trixie")`` skips where the engine was not built; with ``SLIPWAY_REQUIRE_ENGINES=1`` it fails,
-so that a complete run cannot pass by leaving things out. What was skipped is told at the end in one line a reason,
-with the number of its tests: a thousand places would hide the few reasons. Load it with ``pytest_plugins =
+so that a complete run cannot pass by leaving things out. With ``--quick``, as ``make test`` runs, it skips in any case,
+and so does each test that is marked ``engine``, ``boots`` or ``long``: a newcomer's test takes the same few minutes
+whatever is built. The end of a run has one line for each reason to skip, with the number of its tests: a thousand
+places would hide the few reasons. Load it with ``pytest_plugins =
 ["tools.oracles.pytest_plugin"]`` or ``-p tools.oracles.pytest_plugin``.
 """
 
@@ -18,13 +20,36 @@ from tools.oracles import availability
 from tools.oracles.failures import EngineMissing
 
 REQUIRED = "SLIPWAY_REQUIRE_ENGINES"
+QUICK = "--quick"
+LEFT_OUT = "they run real programs or take long: make test-affected runs those that a change affects, make test-all all"
+_MARKS = ("engine", "boots", "long")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the option."""
+    parser.getgroup("slipway").addoption(
+        QUICK, action="store_true", help="leave out the tests that run engines, boot machines or take long"
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave a marked test out of a quick run before anything is set up for it."""
+    if any(item.get_closest_marker(mark) for mark in _MARKS):
+        skip_if_quick(item.config)
+
+
+def skip_if_quick(config: pytest.Config) -> None:
+    """Skip the test that asks, in a quick run."""
+    if config.getoption("quick"):
+        pytest.skip(LEFT_OUT)
 
 
 @pytest.fixture(scope="session")
-def engine() -> Callable[..., None]:
+def engine(pytestconfig: pytest.Config) -> Callable[..., None]:
     """A function: the engines with these names must be there for the test to run."""
 
     def need(*names: str) -> None:
+        skip_if_quick(pytestconfig)
         for name in names:
             try:
                 availability.require(name)

@@ -1,53 +1,19 @@
-"""Events read out of consoles as machines and clouds really give them, and of text that was made to deceive."""
+"""Events read out of consoles as machines and clouds really give them."""
 
 import gzip
 import json
 import random
-import time
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
-from hypothesis import strategies as st
 
 from slipway.cli.command_line import cli
-from slipway.diagnosis.bootstrap_events import LONGEST, MOST, Event, event_of, events_of
+from slipway.diagnosis.bootstrap_events import LONGEST, events_of
 from slipway.diagnosis.diagnosis import diagnose
 from slipway.diagnosis.log_files import logs_of
 from slipway.diagnosis.timeline import Progress, step_runs, timelines
 from slipway.diagnosis.timeline_words import notes_of
-
-BUNDLE = "0123456789abcdef"
-
-
-def line(sequence: int, state: str, step: str = "", /, **more: Any) -> str:
-    """Give an event as an executor writes it, without line end."""
-    event = {
-        "bundleId": BUNDLE, "sequence": sequence, "time": f"2026-01-02T03:04:{sequence:02}Z", "hostname": "node-1",
-        "executor": "EXECUTOR_SHELL",
-        **({"phase": "PHASE_BOOTSTRAP", "step": step} if step else {}),
-        "state": f"EVENT_STATE_{state}",
-    } | more  # fmt: skip
-    return json.dumps(event, separators=(",", ":"))
-
-
-RUN = [
-    line(1, "STARTED", "10-files"),
-    line(2, "SUCCEEDED", "10-files"),
-    line(3, "STARTED", "20-kubeadm"),
-    line(4, "FAILED", "20-kubeadm", exitCode=1, reason="CommandFailed"),
-]
-
-
-def read(text: str | bytes, **more: Any) -> list[Event]:
-    """Give the events of one log."""
-    return events_of(logs_of("console", text.encode() if isinstance(text, str) else text), **more)
-
-
-def short(events: list[Event]) -> list[tuple[int, str, int]]:
-    """Give number, step and line of events."""
-    return [(event.message.sequence, event.message.step, event.line) for event in events]
+from tests.services.diagnosis.event_lines import BUNDLE, RUN, line, read, short
 
 
 def cut(text: str, at: int, between: str) -> str:
@@ -203,62 +169,6 @@ def test_how_far_a_bootstrap_came(name: str) -> None:
         assert timeline.progress == progress
         assert (timeline.failing.message.step if timeline.failing else "") == failing
         assert [f"{run.step} {run.state} {run.seconds}" for run in step_runs(timeline)] == runs
-
-
-@given(st.text(max_size=400), st.integers(0, 400))
-def test_any_text_behind_the_beginning_is_no_error(text: str, at: int) -> None:
-    """Whatever follows, and whatever is put into the middle of an event, is an event or none."""
-    for candidate in ('{"bundleId":' + text, RUN[3][:at] + text + RUN[3][at:]):
-        event_of(candidate)
-        read(candidate)
-
-
-_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
-    max_leaves=4,
-)
-
-
-@given(st.sampled_from([*json.loads(RUN[3]), "other"]), _VALUES)
-def test_any_value_of_a_member_is_no_error(member: str, value: Any) -> None:
-    """Each member with any JSON value gives an event, or none."""
-    event = event_of(json.dumps(json.loads(RUN[3]) | {member: value}, separators=(",", ":")))
-    assert event is None or event.sequence >= 1
-
-
-HOSTILE = {
-    "beginnings without end": '{"bundleId":',
-    "beginnings and ends": '{"bundleId":}',
-    "beginnings on lines of their own": '{"bundleId":\n}\n',
-    "long beginnings and short lines": '{"bundleId":"' + "x" * 2000 + "\n" + "}\n" * 7,
-    "kernel messages in the middle": '{"bundleId":' + "[    1.000000]" * 100 + "\n}\n" * 7,
-    "brackets": '{"bundleId":' + "[" * 1900 + "}\n",
-    "blanks in brackets": '{"bundleId":' + "[ " * 900 + "}\n",
-    "wrong events": line(1, "STARTED", "a", phase=77) + "\n",
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_time_grows_with_the_text_only(name: str) -> None:
-    """A megabyte of what takes longest, in one line or in many, is read in seconds."""
-    unit = HOSTILE[name]
-    text = unit * ((1 << 20) // len(unit))
-    start = time.process_time()
-    assert read(text) == []
-    assert time.process_time() - start < 20
-
-
-def test_an_event_is_read_at_the_end_of_a_long_line() -> None:
-    """Behind a megabyte without a line end, also where the parts of a long line meet in the middle of it."""
-    for size in (1 << 20, (1 << 20) - 50):
-        assert short(read("x" * size + RUN[0])) == [(1, "10-files", 1)]
-
-
-def test_there_is_a_most_of_events() -> None:
-    """A machine that writes events without end costs bounded memory."""
-    text = "\n".join(line(1, "STARTED", f"a{number}") for number in range(MOST + 50))
-    assert len(read(text)) == MOST
 
 
 def test_diagnose_prints_the_timeline_and_the_failing_step() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from tools.oracles import availability, build, go_programs
 from tools.oracles.failures import EngineMissing
+from tools.oracles.pytest_plugin import LEFT_OUT
 
 pytest_plugins = ["pytester"]
 
@@ -29,6 +30,51 @@ def test_missing_engine(pytester, monkeypatch, tmp_path, required, outcome):
     if not required:
         lines = [line for line in result.outlines if "is missing" in line]
         assert lines == ["2 tests: engine talos-1.13 is missing: run 'python -m tools.oracles.build talos-1.13'"]
+
+
+QUICK = """
+import pytest
+
+@pytest.fixture
+def machine():
+    raise AssertionError("was set up")
+
+@pytest.mark.boots
+def test_boots(machine): pass
+
+@pytest.mark.long
+def test_takes_long(machine): pass
+
+@pytest.mark.engine
+def test_is_marked(machine): pass
+
+def test_asks(engine): engine("built")
+
+@pytest.mark.parametrize("value", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_has_a_long_case(value): pass
+"""
+INI = """
+[pytest]
+asyncio_default_fixture_loop_scope = function
+markers =
+  boots: x
+  engine: x
+  long: x
+"""
+
+
+@pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["alone", "spread"])
+@pytest.mark.parametrize("required", ["", "1"])
+def test_quick_run(pytester, monkeypatch, required, spread):
+    """It leaves out what runs an engine, boots or takes long, also where all is built, and says so in one line."""
+    monkeypatch.setenv("SLIPWAY_REQUIRE_ENGINES", required)
+    monkeypatch.setattr(availability, "require", lambda name: None)
+    pytester.makepyfile(QUICK)
+    pytester.makeini(INI)
+    result = pytester.runpytest_inprocess("-p", "tools.oracles.pytest_plugin", "-p", "no:randomly", "--quick", *spread)
+    result.assert_outcomes(passed=1, skipped=5)
+    reasons = result.outlines[result.outlines.index(next(line for line in result.outlines if "and why" in line)) + 1 :]
+    assert [line for line in reasons if "tests: " in line] == [f"5 tests: {LEFT_OUT}"]
 
 
 def test_every_engine_is_missing_in_an_empty_cache(monkeypatch, tmp_path):

@@ -11,7 +11,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 from tests.bootstrapper.lowering.runners.cluster_api_server import OBJECTS, REVIEWS, ApiServer, Kubelet
-from tests.bootstrapper.lowering.runners.conftest import linux_machine
+from tests.bootstrapper.lowering.runners.conftest import BY_SHELL, linux_machine
 from tests.bootstrapper.lowering.runners.events import EVENTS
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import PREPARE, SENTINEL, lowered, note, script
@@ -34,7 +34,7 @@ def server(tmp_path: Path) -> Iterator[ApiServer]:
     made.close()
 
 
-@pytest.fixture(params=["dash", "bash"])
+@pytest.fixture(params=BY_SHELL[:2])
 def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LinuxMachine]:
     """Give a machine that has curl."""
     for made in linux_machine(request.param, tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from slipway.bootstrapper.lowering.runners.linux_file import RUN_PROGRAM
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import report_pb2 as reportpb
-from tests.bootstrapper.lowering.runners.conftest import AGENT, linux_machine
+from tests.bootstrapper.lowering.runners.conftest import AGENT, MARKS, linux_machine
 from tests.bootstrapper.lowering.runners.events import CONSOLE, EVENTS, events, short
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import POST, PRE, SENTINEL, lowered, note, script
@@ -175,7 +175,7 @@ def test_an_event_that_cannot_be_written_changes_nothing(executor: LinuxMachine,
         assert record.read_text().endswith('"reason":"CommandFailed"}\nwords\n')
 
 
-@pytest.mark.parametrize("name", ["dash", AGENT])
+@pytest.mark.parametrize("name", ["dash", pytest.param(AGENT, marks=MARKS[AGENT])])
 def test_a_console_that_takes_nothing_holds_a_bootstrap_up_once(
     name: str, tmp_path: Path, engine: Callable[..., None]
 ) -> None:

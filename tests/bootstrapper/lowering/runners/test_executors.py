@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 
 from slipway.bootstrapper.lowering.runners.linux_file import RUN_PROGRAM
 from slipway.v1alpha1 import plan_pb2 as planpb
-from tests.bootstrapper.lowering.runners.conftest import AGENT, SHELLS, linux_machine
+from tests.bootstrapper.lowering.runners.conftest import AGENT, MARKS, SHELLS, linux_machine
 from tests.bootstrapper.lowering.runners.events import events, short
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import POST, PRE, SENTINEL, STATE, lowered, note, script
@@ -21,9 +21,13 @@ from tools.oracles import machineadm
 ENTRY = ["/bin/sh", RUN_PROGRAM]
 STEPS = (note("a", PRE), note("b"), note("c", POST))
 PAIRS = [
-    *((one, one) for one in (*SHELLS, AGENT)),
+    *((name, name) for name in (*SHELLS, AGENT)),
     *((shell, AGENT) for shell in SHELLS),
     *((AGENT, shell) for shell in SHELLS),
+]
+BY_PAIR = [
+    pytest.param(pair, id=" then ".join(pair), marks=[MARKS[name] for name in {*pair} if name in MARKS])
+    for pair in PAIRS
 ]
 
 
@@ -63,13 +67,13 @@ class Changing:
         self.machine.kill(process)
 
 
-@pytest.fixture(params=PAIRS, ids=[f"{first} then {second}" for first, second in PAIRS])
-def changing(request: pytest.FixtureRequest, tmp_path: Path, engine: Callable[..., None]) -> Iterator[Changing]:
+@pytest.fixture(params=BY_PAIR)
+def changing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Changing]:
     """Give a machine once for every pair of executors."""
     first, second = request.param
     if AGENT in request.param:
-        engine(AGENT)
-    shell = next((one for one in request.param if one != AGENT), "dash")
+        request.getfixturevalue("engine")(AGENT)
+    shell = next((name for name in request.param if name != AGENT), "dash")
     for machine in linux_machine(shell, tmp_path):
         made = Changing(machine, first, second)
         made.use(first)

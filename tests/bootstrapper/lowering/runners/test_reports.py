@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from slipway.v1alpha1 import spec_pb2 as specpb
-from tests.bootstrapper.lowering.runners.conftest import AGENT, linux_machine
+from tests.bootstrapper.lowering.runners.conftest import AGENT, BY_SHELL, MARKS, linux_machine
 from tests.bootstrapper.lowering.runners.events import EVENTS
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import PRE, PREPARE, SENTINEL, note, script
@@ -40,11 +40,11 @@ def sink() -> Iterator[Sink]:
     made.close()
 
 
-@pytest.fixture(params=["dash", "bash", AGENT])
-def reporter(request: pytest.FixtureRequest, tmp_path: Path, engine: Callable[..., None]) -> Iterator[LinuxMachine]:
+@pytest.fixture(params=[*BY_SHELL[:2], pytest.param(AGENT, marks=MARKS[AGENT])])
+def reporter(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LinuxMachine]:
     """Give a machine that has curl and wget, by each executor."""
     if request.param == AGENT:
-        engine(AGENT)
+        request.getfixturevalue("engine")(AGENT)
     for machine in linux_machine("dash" if request.param == AGENT else request.param, tmp_path):
         machine.agent = machineadm.require() if request.param == AGENT else None
         yield machine
