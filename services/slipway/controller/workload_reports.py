@@ -1,12 +1,12 @@
 """Reports that machines write into their own clusters: read there, for as long as machines wait to join.
 
-A Node can write the object of its own name only. What stands in it is a hint like every report: each field has its
-grammar, and it counts for the machine whose bundle it names.
+A Node can write the object of its own name only, and a bootstrap token that of its id. What stands in one is a hint,
+like every report: each field has its grammar, and it counts for the machine whose bundle it names.
 """
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
@@ -155,7 +155,10 @@ class WorkloadReports:
         reports: dict[str, MachineReport] = {}
         for item in objects:
             own = {key: value for key, value in known.texts[item.text].items() if key in machines}
-            reports |= own
+            for bundle, report in own.items():
+                # A machine that joins has two objects: that of its token, and then that of its Node.
+                if bundle not in reports or reports[bundle].sequence <= report.sequence:
+                    reports[bundle] = report
             if item.text in new:
                 self._forward(item.text, [machines[bundle] for bundle in own])
             is_old = self._clock() - item.created > _KEPT
@@ -179,7 +182,8 @@ def reports_of(text: str) -> dict[str, MachineReport]:
     events = sorted((event.message for event in events_of([Log("", text)])), key=lambda event: event.bundle_id)
     reports = {}
     for bundle_id, own in groupby(events, key=lambda event: event.bundle_id):
-        short = summary(merged(own))
+        every = merged(own)
+        short = summary(every)
         report = reportspb.Report(bundle_id=bundle_id)
         report.sources.add(
             source=reportspb.REPORT_SOURCE_SINK,
@@ -191,7 +195,7 @@ def reports_of(text: str) -> dict[str, MachineReport]:
         )
         read = MachineReport.of(report)
         if read is not None:
-            reports[bundle_id] = read
+            reports[bundle_id] = replace(read, sequence=max(event.sequence for event in every))
     return reports
 
 

@@ -14,7 +14,7 @@ from slipway.controller.secret_reader import SecretReader
 from slipway.controller.workload import Workloads
 from slipway.controller.workload_reports import NAMESPACE, ReportingMachine, WorkloadReports, reports_of
 from slipway.kubernetes_api.failures import ApiFailure, Forbidden, Unreachable
-from slipway.kubernetes_api.resources import Json
+from slipway.kubernetes_api.resources import CONFIG_MAPS, Json
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 from tests.services.controller.scene import CLUSTER, Scene
 from tests.services.kubernetes_api.memory_api import Call
@@ -91,6 +91,17 @@ async def test_a_report_counts_for_the_machine_whose_bundle_it_names(reading: Re
     await reading.reports.look()
     assert (reading.state(), reading.state("x")) == (None, COMPLETE_STATE)
     assert reading.changes == [("default", "x")]
+
+
+async def test_of_two_objects_of_a_machine_the_later_one_counts(reading: Reading) -> None:
+    """Before its kubelet has a credential it writes by its token, afterwards into the object of its Node."""
+    for first, second in (("bootstrap-token-abcdef", "a-node"), ("z-node", "bootstrap-token-abcdef")):
+        reading.put(BEGUN, first)
+        reading.put(COMPLETE, second)
+        await reading.reports.look()
+        assert reading.state() == COMPLETE_STATE
+        for name in (first, second):
+            await reading.scene.workload.delete(CONFIG_MAPS, NAMESPACE, name)
 
 
 SPOILT: dict[str, Callable[[Json], Json]] = {
