@@ -35,6 +35,8 @@ proto: .venv/ready ## Generate the code of the contract again; that for Go needs
 demo: .venv/ready ## Run the main job: four provisioners, every example machine
 	@$(BIN)/python -m tools.demo
 
+# Bytecode is kept also where the environment asks for none: else each program that a test starts compiles everything.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/ready ## Run the tests, with the engines that are already built; machines that boot, and what takes long, are left to test-all
 	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not long and not boots" $(TEST_OPTIONS)
 

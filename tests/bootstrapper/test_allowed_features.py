@@ -196,6 +196,7 @@ def test_what_has_no_feature_gives_nothing_on_the_machine() -> None:
         "execution": "what happens after a failure of one's own commands",
         "extensions": "one without an id, which is invalid",
         "imported": "set by importers only",
+        "delivery": "where the user data wait, which the operator's store decides",
         "agent": "runs what a manifest names that the operator's key has signed",
     }
     bare = [spec for spec in SAMPLES if not list(uses(spec))]

@@ -215,7 +215,7 @@ REFUSALS: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         "spec.os.files[1]",
     ),
     "large user data of steps": (
-        changed(plan={"steps": [{**STEP, "id": f"a{number}"} for number in range(4000)]}),
+        changed(plan={"steps": [{**STEP, "id": f"a{number}"} for number in range(1000)]}),
         {},
         "USER_DATA_TOO_LARGE",
         "spec.plan.steps",

@@ -25,7 +25,7 @@ from tools.oracles.failures import EngineBroken
 from tools.release import distribution, keys
 from tools.release.distribution import bill_of_materials
 
-_OWN_MEGABYTES = 140
+_OWN_MEGABYTES = 150
 
 
 @pytest.mark.engine

@@ -9,7 +9,7 @@ from slipway.diagnosis.diagnosis import diagnose
 from slipway.diagnosis.log_files import logs_of
 from slipway.reports.capability import Kind
 from slipway.reports.names import BundleKey
-from tests.bootstrapper.lowering.runners import test_reports as reports
+from tests.bootstrapper.lowering.runners import reporting_machine as reports
 from tests.bootstrapper.lowering.runners.conftest import linux_machine
 from tests.bootstrapper.lowering.runners.plans import script
 from tests.services.node_gateway.test_uploads import gateway

@@ -160,9 +160,15 @@ def _kubernetes(draw: st.DrawFn, *, complete: bool) -> specpb.MachineBootstrapSp
     counter = iter(range(5000, 10**4))
     _replace(made, lambda text: text.replace("@", str(next(counter))) if "@" in text else text)
     _name_once(made)
-    arguments = made.kubernetes.node.kubelet_arguments
+    arguments, plane = made.kubernetes.node.kubelet_arguments, made.kubernetes.control_plane
     for argument, name in zip(arguments, of_kubernetes.KUBELET_FLAGS, strict=False):
         argument.name = name
+    for component in (plane.api_server, plane.controller_manager, plane.scheduler):
+        for argument, name in zip(component.arguments, of_kubernetes.COMPONENT_FLAGS, strict=False):
+            argument.name = name
+    for file, name in zip(plane.files, of_kubernetes.FILE_FLAGS, strict=False):
+        if file.argument:
+            file.argument = name
     # The system may have swap, with which the kubelet does not start otherwise.
     arguments.add(name="fail-swap-on", value="false")
     if made.kubernetes.certificates.HasField("ca_validity"):

@@ -50,8 +50,11 @@ def _parts(*texts: str) -> contentpb.MachineText:
 CA_PATH = "/etc/gen-ca.crt"
 _TOKENS = (secretpb.SecretValue(value="abcdef.0123456789ab@"), reference("token"))
 
-# Of each field's arguments there are at most three.
+# Of each field's arguments there are at most three, and of files.
 KUBELET_FLAGS = ("event-qps", "registry-burst", "sync-frequency")
+COMPONENT_FLAGS = ("permit-port-sharing", "permit-address-sharing", "http2-max-streams-per-connection")
+FILE_FLAGS = ("tls-sni-cert-key", "allow-metric-labels-manifest", "vmodule")
+"""Flags that each component of the control plane has."""
 
 BY_GRAMMAR: Mapping[str, tuple[str, ...]] = {
     "argument-name": ("gen-@",),

@@ -37,6 +37,7 @@ FAMILIES = {
 LEFT_OUT = {
     "Command.script": "a script is code: it is executed as it stands",
     "ConfigMapReference": "stands in no bundle: the value is put in its place before",
+    "Compliance": "reaches no machine but in the evidence, of which `test_evidence` has hostile texts",
     "RemoteContent": "would be downloaded",
     "ExtensionText": "is a template: it is rendered as it stands",
     "Agent": "names a release, which a bootstrapper refuses unless it is signed, and where it is downloaded from",

@@ -52,6 +52,7 @@ SECRETS = (
 )
 ROOT = "node-trixie"
 UNNAMED = 1
+TRUSTS_FOR_DOWNLOADS = 2
 PROVISIONERS = ("cloud-init", "ignition")
 DOWNLOADED, FACTS, APPENDED = "/srv/downloaded", "/srv/facts", "/srv/appended"
 LIST = Path(__file__).with_name("generated_differences.toml")
@@ -98,7 +99,7 @@ def question(number: int) -> MachineQuestion:
     made.subject.spec.CopyFrom(drawn(number))
     made.subject.spec.target.CopyFrom(linux().subject.spec.target)
     made.subject.spec.target.infrastructure = generated_network.INFRASTRUCTURE
-    _download(made.subject.spec.os, generated_network.REMOTES[number])
+    _download(made.subject.spec.os, number)
     made.subject.spec.os.files.append(generated_network.file_of_facts(FACTS))
     _relate(made.subject.spec.os)
     if number == UNNAMED:
@@ -110,13 +111,18 @@ def question(number: int) -> MachineQuestion:
     return made
 
 
-def _download(system: ospb.OperatingSystem, remote: ospb.RemoteContent) -> None:
+def _download(system: ospb.OperatingSystem, number: int) -> None:
     """Have one more file downloaded; a system trusts the servers' authority where one of them has to be vouched for.
 
-    On the others Ignition downloads by itself.
+    On the others Ignition downloads by itself. One machine trusts the authority for its downloads only.
     """
+    remote = generated_network.REMOTES[number]
     system.files.add(path=DOWNLOADED, owner="root", group="root", mode=0o600).remote.CopyFrom(remote)
-    if not generated_network.is_secured(file.remote for file in system.files):
+    secured = [file.remote for file in system.files if generated_network.is_secured([file.remote])]
+    if number == TRUSTS_FOR_DOWNLOADS:
+        for content in secured:
+            content.ca.text = generated_network.certificate().decode()
+    if not secured or number == TRUSTS_FOR_DOWNLOADS:
         del system.trusted_certificates[:]
     elif not system.trusted_certificates:
         system.trusted_certificates.add(name="servers")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.node.flavours import FLAVOURS
-from tools.oracles import browser, cluster_api, directory, go_programs, machineadm, qemu_image, roots
+from tools.oracles import browser, cluster_api, directory, go_programs, kube_bench, machineadm, qemu_image, roots
 from tools.oracles.failures import EngineMissing
 from tools.oracles.go_examples import EXAMPLES
 
@@ -26,13 +26,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
         ),
     ),
     **{f"node-{name}": flavour.parts for name, flavour in FLAVOURS.items()},
-    "go": (*go_programs.PROGRAMS, *EXAMPLES, machineadm.NAME),
+    "go": (*go_programs.PROGRAMS, *EXAMPLES, kube_bench.NAME, machineadm.NAME),
 }
 
 _MANIFESTS = {manifests.name: manifests for manifests in cluster_api.MANIFESTS.values()}
 _ALONE = {
     browser.NAME: browser.require,
     directory.NAME: directory.require,
+    kube_bench.NAME: kube_bench.require,
     machineadm.NAME: machineadm.require,
     qemu_image.NAME: qemu_image.require,
 }

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tools.node import store
 from tools.node.flavours import FLAVOURS
-from tools.oracles import browser, cluster_api, directory, go_programs, machineadm, qemu_image, roots
+from tools.oracles import browser, cluster_api, directory, go_programs, kube_bench, machineadm, qemu_image, roots
 from tools.oracles.availability import GROUPS
 from tools.oracles.go_examples import EXAMPLES, build_example
 
@@ -32,6 +32,7 @@ _COMPILED: Builders = {
     **{name: functools.partial(go_programs.build, program) for name, program in go_programs.PROGRAMS.items()},
     **{name: functools.partial(build_example, example) for name, example in EXAMPLES.items()},
     machineadm.NAME: machineadm.build,
+    kube_bench.NAME: kube_bench.build,
     **{manifest.name: functools.partial(cluster_api.build, manifest) for manifest in cluster_api.MANIFESTS.values()},
 }
 _FROM_BOTH: Builders = {

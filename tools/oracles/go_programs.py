@@ -24,6 +24,7 @@ from tools.oracles.failures import EngineBroken, EngineMissing, EngineTimeout
 
 _SOURCES = Path(__file__).with_name("go")
 _TIMEOUT = 60.0
+_SETTINGS = {"GOFLAGS": "-trimpath -buildvcs=false -mod=readonly", "CGO_ENABLED": "0"}
 _K0S = "github.com/k0sproject/k0s"
 
 
@@ -177,8 +178,8 @@ def build(program: Program) -> Path:
         beside = program.path.with_name(f".{program.path.name}.building")
         stamp = " ".join(f"-X {name}={value}" for name, value in program.stamp.items())
         options = [f"-tags={program.tags}", f"-ldflags=-s -w {stamp}"]
-        environment = {**os.environ, "GOFLAGS": "-trimpath -buildvcs=false -mod=readonly", "CGO_ENABLED": "0"}
-        with _overlay(program, go, environment) as overlay:
+        environment = {**os.environ, **_SETTINGS}
+        with _overlay(program) as overlay:
             done = subprocess.run(
                 ["nice", go, "build", *options, *overlay, "-o", beside, program.package],
                 cwd=_SOURCES / program.folder, env=environment, check=False, capture_output=True, text=True,
@@ -192,7 +193,7 @@ def build(program: Program) -> Path:
 
 
 @contextlib.contextmanager
-def _overlay(program: Program, go: str, environment: Mapping[str, str]) -> Iterator[list[str]]:
+def _overlay(program: Program) -> Iterator[list[str]]:
     """Gives the options of ``go build`` that add the program's overlay to the module of its package.
 
     Go refuses to overlay its cache of modules, so the module is replaced by a link to its folder there.
@@ -201,20 +202,35 @@ def _overlay(program: Program, go: str, environment: Mapping[str, str]) -> Itera
     if not program.overlay:
         yield [f"-modfile={program.modfile}"]
         return
-    command = [go, "mod", "download", f"-modfile={program.modfile}", "-json", program.package]
-    done = subprocess.run(command, cwd=folder, env=dict(environment), check=False, capture_output=True, text=True)
-    if done.returncode:
-        raise EngineBroken(f"go mod download {program.package}: {done.stderr[-2000:]}")
     with tempfile.TemporaryDirectory(prefix="slipway-overlay-") as name:
         beside = Path(name)
         module = beside / "module"
-        module.symlink_to(json.loads(done.stdout)["Dir"])
+        module.symlink_to(module_folder(program))
         pins = (folder / program.modfile).read_text(encoding="utf-8")
         (beside / "go.mod").write_text(f"{pins}\nreplace {program.package} => {module}\n", encoding="utf-8")
         shutil.copyfile((folder / program.modfile).with_suffix(".sum"), beside / "go.sum")
         replaced = {str(module / path): str(folder / "overlay" / own) for path, own in program.overlay.items()}
         (beside / "overlay.json").write_text(json.dumps({"Replace": replaced}), encoding="utf-8")
         yield [f"-modfile={beside / 'go.mod'}", f"-overlay={beside / 'overlay.json'}"]
+
+
+def module_folder(program: Program) -> Path:
+    """The folder with the sources of a program's ``package``, where that is a module; downloads it if needed.
+
+    Raises:
+        EngineMissing: there is no Go toolchain.
+        EngineBroken: the module cannot be had.
+    """
+    go = shutil.which("go")
+    if go is None:
+        raise EngineMissing(program.name, "no Go toolchain on PATH")
+    done = subprocess.run(
+        [go, "mod", "download", f"-modfile={program.modfile}", "-json", program.package],
+        cwd=_SOURCES / program.folder, env={**os.environ, **_SETTINGS}, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    if done.returncode:
+        raise EngineBroken(f"go mod download {program.package}: {done.stderr[-2000:]}")
+    return Path(json.loads(done.stdout)["Dir"])
 
 
 def _digest(program: Program) -> str:

@@ -52,11 +52,11 @@ def places(root: Path = ROOT) -> list[Place]:
         if "v1alpha1" not in path.parts
     }
     # Most files neither have a pattern nor use one by its name; to parse all takes each process of a test run seconds.
-    trees = {path: ast.parse(text) for path, text in texts.items() if "import re" in text}
-    calls = {path: list(_calls(tree)) for path, tree in trees.items()}
+    trees = {path: list(ast.walk(ast.parse(text))) for path, text in texts.items() if "import re" in text}
+    calls = {path: list(_calls(nodes)) for path, nodes in trees.items()}
     shared = {name for made in calls.values() for _, _, name in made if name and not name.startswith("_")}
     methods = {
-        path: _methods(trees.get(path) or ast.parse(text))
+        path: _methods(trees.get(path) or list(ast.walk(ast.parse(text))))
         for path, text in texts.items()
         if path in trees or any(name in text for name in shared)
     }
@@ -65,8 +65,8 @@ def places(root: Path = ROOT) -> list[Place]:
         for name, names in used.items():
             public.setdefault(name, set()).update(names)
     result: list[Place] = []
-    for path, tree in trees.items():
-        direct = {id(node.value): {node.attr} for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for path, nodes in trees.items():
+        direct = {id(node.value): {node.attr} for node in nodes if isinstance(node, ast.Attribute)}
         for call, function, name in calls[path]:
             used = methods[path] if name.startswith("_") else public
             methods_used = direct.get(id(call)) or used.get(name, {"search"})
@@ -86,14 +86,19 @@ def unknown_imports(root: Path = ROOT) -> list[str]:
     ]
 
 
-def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, str, str]]:
+def _body(nodes: list[ast.AST]) -> list[ast.stmt]:
+    """Give the statements of a module, which is the first of its nodes."""
+    return nodes[0].body if isinstance(nodes[0], ast.Module) else []
+
+
+def _calls(nodes: list[ast.AST]) -> Iterator[tuple[ast.Call, str, str]]:
     """Give each call of `re`, the function that is called, and the module's name for its result, if it has one."""
     names = {
         id(node.value): node.targets[0].id
-        for node in tree.body
+        for node in _body(nodes)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
@@ -104,11 +109,11 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, str, str]]:
             yield node, node.func.attr, names.get(id(node), "")
 
 
-def _methods(tree: ast.Module) -> dict[str, set[str]]:
+def _methods(nodes: list[ast.AST]) -> dict[str, set[str]]:
     """Give how each name is used; a name that is handed on, or matched from a place inside, may be searched."""
     used: dict[str, set[str]] = {}
     known: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _ATTRIBUTES:
             known.add(id(node.value))
             used.setdefault(node.value.id, set()).add(node.attr)
@@ -120,7 +125,7 @@ def _methods(tree: ast.Module) -> dict[str, set[str]]:
             and node.func.attr in _AT_THE_BEGINNING
         ):
             used.setdefault(node.func.value.id, set()).add("search")
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in known:
             used.setdefault(node.id, set()).add("search")
     return used

@@ -11,10 +11,10 @@ from google.protobuf.message import Message
 from slipway.conformance import requests
 from slipway.conformance.bounds import outside
 from slipway.conformance.changes import Change, changed
+from slipway.conformance.faults import faults
 from slipway.conformance.session import Session
 from slipway.conformance.trial import Trial
 from slipway.contract.field_plans import plan
-from slipway.contract.validation import violations
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
@@ -71,8 +71,7 @@ def _joined(
     renamed = [Change(path, f"{name}{len(in_use)}") for path, name in names if name in in_use and name != "root"]
     wider = requests.merged(request, changed(own, renamed), info)
     _keep_distinct(wider.bundle)
-    known = {fault.path for fault in violations(request.bundle)}
-    if {fault.path for fault in violations(wider.bundle)} <= known and not outside(wider.bundle, info):
+    if faults(wider.bundle) <= faults(request.bundle) and not outside(wider.bundle, info):
         return wider
     return request
 

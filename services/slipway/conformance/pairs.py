@@ -11,10 +11,10 @@ from typing import Any
 from google.protobuf.message import Message
 
 from slipway.conformance import credentials, requests
+from slipway.conformance.faults import faults, fits
 from slipway.conformance.trial import Trial
 from slipway.conformance.variations import Variation
 from slipway.contract.field_plans import plan
-from slipway.contract.validation import violations
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -55,7 +55,7 @@ def places(trials: Sequence[Trial]) -> Iterator[Variation]:
                         setattr(_item(bundle.os, kind), field, spelling.format(path))
                     file = bundle.os.files.add(path=f"{path}/notice", owner="root", group="root", mode=0o644)
                     file.content.segments.add(data=b"read me\n")
-                    if _faults(bundle) <= _faults(trial.request.bundle):
+                    if fits(bundle, trial.request.bundle, faults(trial.request.bundle)):
                         yield Variation(f"file below the {type(_item(bundle.os, kind)).__name__}", bundle)
 
 
@@ -72,7 +72,7 @@ def twins(trials: Sequence[Trial]) -> Iterator[Variation]:
             entries.append(entries[-1])
             folder, slash, name = getattr(entries[-1], key).rpartition("/")
             setattr(entries[-1], key, f"{folder}{slash}{name.swapcase()}")
-            if _faults(bundle) <= _faults(trial.request.bundle):
+            if fits(bundle, trial.request.bundle, faults(trial.request.bundle)):
                 kinds.add(kind)
                 yield Variation(f"{type(item).__name__} of the same name in other letters", bundle)
 
@@ -87,7 +87,7 @@ def namesakes(trials: Sequence[Trial]) -> Iterator[Variation]:
             bundle.os.groups.add(name=name)
         for name in sorted(groups - users):
             bundle.os.users.add(name=name)
-        if len(users ^ groups) and _faults(bundle) <= _faults(trial.request.bundle):
+        if len(users ^ groups) and fits(bundle, trial.request.bundle, faults(trial.request.bundle)):
             yield Variation("account with one of its name", bundle)
 
 
@@ -98,7 +98,7 @@ def clashes(trials: Sequence[Trial]) -> Iterator[Variation]:
         if trial.request.bundle.os.systemd_units and service:
             bundle = _copy(trial.request.bundle)
             bundle.os.systemd_units[-1].name = service
-            if _faults(bundle) <= _faults(trial.request.bundle):
+            if fits(bundle, trial.request.bundle, faults(trial.request.bundle)):
                 yield Variation("unit of the entry point's name", bundle, trial.request.bundle)
 
 
@@ -132,8 +132,8 @@ def _joined(
     for holder in (bundle.os.groups, bundle.os.users, bundle.secrets.secrets):
         _keep_distinct(holder)
     credentials.put_in_order(bundle)
-    known = _faults(other.request.bundle) | _faults(further.request.bundle)
-    if _faults(bundle) <= known:
+    known = faults(other.request.bundle) | faults(further.request.bundle)
+    if faults(bundle) <= known:
         yield Variation(f"{type(item).__name__} with `{name}`", bundle)
 
 
@@ -184,7 +184,3 @@ def _copy(bundle: bundlepb.BootstrapBundle) -> bundlepb.BootstrapBundle:
     made = bundlepb.BootstrapBundle()
     made.CopyFrom(bundle)
     return made
-
-
-def _faults(bundle: bundlepb.BootstrapBundle) -> set[str]:
-    return {fault.path for fault in violations(bundle)}

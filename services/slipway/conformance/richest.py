@@ -7,9 +7,9 @@ from google.protobuf.message import Message
 
 from slipway.conformance import requests
 from slipway.conformance.bounds import outside
+from slipway.conformance.faults import faults, fits
 from slipway.conformance.session import Session
 from slipway.conformance.trial import Trial
-from slipway.contract.validation import violations
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 
@@ -35,9 +35,11 @@ async def richest(
         covered |= fields
         for index, request in enumerate(made):
             wider = requests.merged(request, trial.case.bundle, info)
-            known = {fault.path for fault in violations(request.bundle)}
-            faults = {fault.path for fault in violations(wider.bundle)}
-            if not faults <= known or outside(wider.bundle, info) or not fields <= set(fields_of(wider.bundle)):
+            if (
+                not fits(wider.bundle, request.bundle, faults(request.bundle))
+                or outside(wider.bundle, info)
+                or not fields <= set(fields_of(wider.bundle))
+            ):
                 continue
             if (await session.subject.render(wider)).ok:
                 made[index] = wider

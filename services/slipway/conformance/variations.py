@@ -13,9 +13,9 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 
+from slipway.conformance.faults import faults, fits
 from slipway.contract.field_plans import plan
 from slipway.contract.grammars import grammars
-from slipway.contract.validation import violations
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 
@@ -115,7 +115,7 @@ Steps = tuple[tuple[str, int | None], ...]
 
 def values(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variation]:
     """Give the bundle with other values of each field that is not in `tried`, to which it is added."""
-    known = _faults(bundle)
+    known = faults(bundle)
     for path, message, field in list(_fields(bundle, ())):
         name = f"{message.DESCRIPTOR.name}.{field.name}"
         if isinstance(message, contentpb.MachineText | contentpb.TextSegment):
@@ -128,7 +128,7 @@ def values(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variat
         seen = [bundle]
         for candidates in _others(message, field, path[-1][1]):
             made = (_with(bundle, path, value) for value in candidates)
-            other = next((candidate for candidate in made if _faults(candidate) <= known), None)
+            other = next((candidate for candidate in made if fits(candidate, bundle, known)), None)
             if other is not None and other not in seen:
                 seen.append(other)
                 yield Variation(name, other, bundle, unset=candidates == (None,))
@@ -136,7 +136,7 @@ def values(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variat
 
 def words(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variation]:
     """Give the bundle with each word that has a meaning of its own, beside all that the cases say with it."""
-    known = _faults(bundle)
+    known = faults(bundle)
     for path, message, field in list(_fields(bundle, ())):
         beside = ".".join(sorted(other.name for other, _ in message.ListFields()))
         name = f"{message.DESCRIPTOR.name}.{field.name} beside {beside}"
@@ -149,7 +149,7 @@ def words(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variati
             if field.is_repeated and word in getattr(message, field.name):
                 continue
             other = _with(bundle, path, word)
-            if other != bundle and _faults(other) <= known:
+            if other != bundle and fits(other, bundle, known):
                 yield Variation(f"{message.DESCRIPTOR.name}.{field.name}", other, bundle)
 
 
@@ -158,7 +158,7 @@ def lists(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variati
 
     They have names of their own. Lists that are in `tried` are left out; others are added to it.
     """
-    known = _faults(bundle)
+    known = faults(bundle)
     for path, message, field in list(_lists(bundle, ())):
         name = f"{message.DESCRIPTOR.name}.{field.name}"
         if name in tried:
@@ -173,7 +173,7 @@ def lists(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variati
         for number in (2, 1, 3):
             entries.append(_renamed(first, f"-{number}"))
         _bare(entries[1])
-        if _faults(other) <= known:
+        if fits(other, bundle, known):
             yield Variation(name, other)
 
 
@@ -235,11 +235,6 @@ def _optional(field: FieldDescriptor) -> bool:
     return field.has_presence and (field.containing_oneof is None or len(field.containing_oneof.fields) == 1)
 
 
-def _faults(bundle: bundlepb.BootstrapBundle) -> set[str]:
-    """Give the fields that break a rule; a bundle of the suite's has some by design."""
-    return {fault.path for fault in violations(bundle)}
-
-
 def _fields(message: Message, path: Steps) -> Iterator[tuple[Steps, Message, FieldDescriptor]]:
     for field, value in message.ListFields():
         if (not path and field.name not in PARTS) or field.name in _LEFT_FIELDS:
@@ -294,12 +289,12 @@ def _renamed(first: Message, suffix: str) -> Message:
     """Give a copy whose texts end otherwise, where the rules of their fields allow it."""
     other = type(first)()
     other.CopyFrom(first)
-    known = {fault.path for fault in violations(first)}
+    known = faults(first)
     for field, value in first.ListFields():
         if field.type != FieldDescriptor.TYPE_STRING or field.is_repeated or field.name in _REFERENCES:
             continue
         setattr(other, field.name, f"{value}{suffix}")
-        if not {fault.path for fault in violations(other)} <= known:
+        if not faults(other) <= known:
             setattr(other, field.name, value)
     return other
 

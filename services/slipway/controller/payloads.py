@@ -5,6 +5,7 @@ middle comes to the same object for the same content, and never changes the one 
 """
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -26,6 +27,9 @@ NOTES = "fetched"
 
 SIGNED_FOR = timedelta(hours=25)
 """How long a pre-signed address is valid: longer than a payload is kept."""
+
+_NAME = re.compile("[0-9a-f]{64}")
+"""Of a payload: payload_name()."""
 
 _SESSION = "x-amz-security-token="
 MOST_FETCHES = 16
@@ -76,8 +80,8 @@ class Payloads:
             )
 
     def is_own(self, url: str) -> bool:
-        """Whether an address is one of this controller's gateway."""
-        return url == self.fetching.url(_name(url))
+        """Whether an address is that of a payload at this controller's gateway."""
+        return bool(_NAME.fullmatch(_name(url))) and url == self.fetching.url(_name(url))
 
     async def store(self, payload: Payload) -> None:
         """Store a payload.
@@ -98,10 +102,13 @@ class Payloads:
     async def delete(self, url: str) -> None:
         """Delete a payload and the notes about it; one that is not there is no error.
 
+        Nothing is deleted for any other address: whoever may write Secrets chooses what their annotations say.
+
         Raises:
             Halt: the store failed.
         """
-        await self._run(lambda: self._delete(url))
+        if self.is_own(url):
+            await self._run(lambda: self._delete(url))
 
     def forget(self, url: str) -> None:
         """Delete a payload in the background. Where that fails, the bucket's lifecycle rule deletes it."""

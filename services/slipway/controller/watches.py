@@ -263,7 +263,15 @@ class Watches:
             self._look_at_halted(namespace, cluster)
 
     def _release_payload(self, secret: Json) -> None:
-        """Release the payload of a data Secret that is gone. One that moves with its Cluster, paused then, stays."""
+        """Release the payload of a data Secret that is gone. One that moves with its Cluster, paused then, stays.
+
+        A Secret that no config controls is none, whatever its annotations say.
+        """
+        controller = controller_of(secret)
+        if controller is None or (controller.get("kind"), controller.get("name")) not in {
+            (kind, secret["metadata"]["name"]) for kind in _CONFIG_KINDS
+        }:
+            return
         record = Record.of_secret(secret)
         cluster = self.clusters.get(
             secret["metadata"]["namespace"], (secret["metadata"].get("labels") or {}).get(CLUSTER_LABEL) or ""

@@ -37,7 +37,7 @@ ADDED = [
 def test_the_list_is_completed(proxy: ospb.Proxy, wanted: list[str], reason: str) -> None:
     """For the whole system and for containerd; a bundle never has the setting."""
     os = ospb.OperatingSystem(proxy=proxy, containerd=ospb.Containerd(proxy=proxy))
-    complete_no_proxy(os, CLUSTER, KUBERNETES)
+    complete_no_proxy(os, CLUSTER, KUBERNETES, infrastructure="")
     for completed in (os.proxy, os.containerd.proxy):
         assert list(completed.no_proxy) == wanted, reason
         assert not completed.HasField("no_proxy_only")
@@ -46,5 +46,22 @@ def test_the_list_is_completed(proxy: ospb.Proxy, wanted: list[str], reason: str
 def test_a_system_without_a_proxy_stays_as_it_is() -> None:
     """Nothing comes into being."""
     os = ospb.OperatingSystem()
-    complete_no_proxy(os, CLUSTER, KUBERNETES)
+    complete_no_proxy(os, CLUSTER, KUBERNETES, infrastructure="")
     assert os == ospb.OperatingSystem()
+
+
+METADATA = [
+    ("aws", ["169.254.169.254", "fd00:ec2::254"]),
+    ("azure", ["169.254.169.254", "168.63.129.16"]),
+    ("gcp", ["169.254.169.254", "metadata.google.internal"]),
+    ("openstack", ["169.254.169.254", "fe80::a9fe:a9fe"]),
+    ("other", ["169.254.169.254"]),
+]
+
+
+@pytest.mark.parametrize(("infrastructure", "services"), METADATA)
+def test_the_infrastructure_itself_is_reached_directly(infrastructure: str, services: list[str]) -> None:
+    """By each address and name that its machines use for its services."""
+    os = ospb.OperatingSystem(proxy=ospb.Proxy(http_proxy=URL))
+    complete_no_proxy(os, CLUSTER, KUBERNETES, infrastructure=infrastructure)
+    assert list(os.proxy.no_proxy) == [*ADDED[:-1], *services]

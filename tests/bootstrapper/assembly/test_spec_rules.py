@@ -98,6 +98,16 @@ CANARY = "Zq7CanaryValue"
         ("os: {users: [{name: a, uid: 9}, {name: b, uid: 9}]}", "os.users[1].uid", "a number of two users"),
         ("os: {groups: [{name: a, gid: 9}, {name: b, gid: 9}]}", "os.groups[1].gid", "a number of two groups"),
         (
+            'os: {sysctls: [{name: net.ipv4.ip_forward, value: "1"}, {name: net/ipv4/ip_forward, value: "0"}]}',
+            "os.sysctls[1].name",
+            "a parameter by both of its names",
+        ),
+        (
+            'os: {sysctls: [{name: net.ipv4.conf.a/b.mtu, value: "1"}, {name: net/ipv4/conf/a.b/mtu, value: "1"}]}',
+            "os.sysctls[1].name",
+            "a device with a dot in its name, by both names of a parameter",
+        ),
+        (
             "os: {disks: [{device: /dev/sdb, partitions: [{}]}], filesystems: [{device: /dev/sdb, format: ext4}]}",
             "os.filesystems[0].device",
             "a filesystem on the whole of a disk that is divided",
@@ -159,6 +169,7 @@ CANARY = "Zq7CanaryValue"
         ("os: {users: [{name: a, passwordHash: {value: hunter2}}]}", "os.users[0].passwordHash", "plain text"),
         ("init: {os: {users: [{name: a, passwordHash: {value: hunter2}}]}}", "init.os.users[0]", "in an override"),
         ("os: {users: [{name: a, passwordHash: {value: abJnggxhB.yWI}}]}", "os.users[0]", "a word, or a hash of 1979"),
+        ("os: {users: [{name: a, passwordHash: {value: $9$salt$hash}}]}", "os.users[0]", "a scheme that crypt lacks"),
         ("os: {users: [{name: a, passwordHash: {value: '$6$salt$h:0:0'}}]}", "os.users[0]", "another field of passwd"),
         (
             MIRRORED,

@@ -22,7 +22,8 @@ BASE = "https://gateway.example.com:8443"
 FETCHING = Fetching(frozenset({"metal", "hetzner"}), BASE)
 LINUX = "target: {osFamily: Linux, distribution: debian, osVersion: '12', infrastructure: %s}"
 WINDOWS = "target: {osFamily: Windows, distribution: windows, osVersion: '2022', infrastructure: metal}"
-TEMPLATE = "os: {files: [{path: /etc/x, content: {segments: [{template: {language: Jinja, text: '{{ a }}'}}]}}]}"
+SEGMENT = "{extension: {id: cloud-init.slipway.dev/jinja, text: '{{ a }}'}}"
+TEMPLATE = "os: {files: [{path: /etc/x, content: {segments: [" + SEGMENT + "]}}]}"
 
 
 def spec(*parts: str, infrastructure: str = "metal", mode: str = "Fetch") -> str:

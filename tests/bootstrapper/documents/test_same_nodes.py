@@ -11,6 +11,15 @@ NODE = {"kubernetes": {"node": {"name": {"value": "a"}}}}
 PARTS = {"kubernetes": {"node": {"name": {"segments": [{"text": "a"}]}}}}
 FACT = {"kubernetes": {"node": {"name": {"segments": [{"text": "a"}, {"fact": {"kind": "InstanceId"}}]}}}}
 OTHER = {"kubernetes": {"node": {"name": {"value": "b"}}}}
+
+
+def _overridden(**value: object) -> dict[str, object]:
+    arguments = [{"name": "v", "value": "2"}, {"name": "hostname-override", **value}]
+    return {"kubernetes": {"node": {"name": {"value": "b"}, "kubeletArguments": arguments}}}
+
+
+OVERRIDE, OVERRIDE_FACT = _overridden(value="A"), _overridden(segments=[{"fact": {"kind": "InstanceId"}}])
+OVERRIDE_FIELD = "spec.kubernetes.node.kubelet_arguments[1]"
 HOST_FIELD, NODE_FIELD = "spec.os.hostname.name", "spec.kubernetes.node.name"
 
 
@@ -22,6 +31,9 @@ HOST_FIELD, NODE_FIELD = "spec.os.hostname.name", "spec.kubernetes.node.name"
         (HOST, NODE, [NODE_FIELD], "a node without a name has that of its host"),
         (NODE, PARTS, [NODE_FIELD], "parts that are all text"),
         ({**HOST, **OTHER}, HOST, [], "the name of the node counts, not that of the host"),
+        (NODE, OVERRIDE, [OVERRIDE_FIELD], "the kubelet's argument wins"),
+        (OVERRIDE, OTHER, [], "over the node's name"),
+        (OVERRIDE_FACT, OVERRIDE_FACT, [], "with a name that each machine has of its own"),
         (FACT, FACT, [], "each machine has its own"),
         (NODE, OTHER, [], "two names"),
         ({}, {}, [], "the infrastructure gives names"),
@@ -44,6 +56,9 @@ def test_two_machines_are_two_nodes(
         ("two", entry) for entry in wanted
     ], reason
     questions[0].replicas = 3
-    literal = bool({"hostname", "node"} & {*first.get("os", {}), *first.get("kubernetes", {})}) and first is not FACT
+    literal = bool({"hostname", "node"} & {*first.get("os", {}), *first.get("kubernetes", {})}) and first not in (
+        FACT,
+        OVERRIDE_FACT,
+    )
     fields = [entry.field for entry in inconsistencies(questions[:1])]
     assert len(fields) == literal, f"replicas: {reason}"

@@ -20,7 +20,7 @@ TEMPLATE = {"extension": {"id": "cloud-init.slipway.dev/jinja", "text": "{{ v1.r
 TEXT = {"segments": FACTS}
 ARGUMENT = {"name": "root-dir", "segments": FACTS}
 FILE = {"segments": FACTS}
-COMPONENT = {"arguments": [ARGUMENT]}
+COMPONENT = {"arguments": [{"name": "tls-cert-file", "segments": FACTS}]}
 NODE = {
     "name": TEXT,
     "labels": [{"name": "a", "value": "b"}],

@@ -22,6 +22,7 @@ BOOTSTRAPPER = "bootstrapper/slipway/bootstrapper"
 SERVICES = "services/slipway"
 COLLECT = "machineadm/internal/collect"
 DOCGEN = "tools/docgen"
+STUBS = f"{BOOTSTRAPPER}/delivery/stubs"
 LOGS = f"{SERVICES}/diagnosis/"
 """Its files of data are tables of what programs print into logs."""
 GENERATED = "sdk/python/slipway/v1alpha1"
@@ -121,9 +122,11 @@ ENGINES = {
         f"{BOOTSTRAPPER}/engines/table.py": "the table of engines",
         f"{BOOTSTRAPPER}/importers/cluster_api/families.py": "the table of Cluster API's kinds",
         f"{SERVICES}/diagnosis/rules.py": "the scopes of rules",
+        f"{BOOTSTRAPPER}/lowering/linux/programs/cluster_report.sh": "the places of a kubelet's credential",
         f"{COLLECT}/sources_linux.go": "the table of logs",
     },
     "kubeadm": {
+        f"{BOOTSTRAPPER}/compliance/profiles/disa-stig-kubernetes.yaml": "what a control says about kubeadm's files",
         f"{BOOTSTRAPPER}/engines/table.py": "the table of engines",
         f"{BOOTSTRAPPER}/documents/own_metadata.py": "the table of Slipway's annotations",
         f"{BOOTSTRAPPER}/importing.py": "calls the importer",
@@ -155,13 +158,25 @@ def test_an_engine_is_known_in_its_folder_and_the_tables(name: str) -> None:
 
 FIRST_BOOT = {
     "cloud.?init": {
+        f"{SERVICES}/conformance/case_files/features.yaml": "cases of a text that is an extension of cloud-init's",
+        f"{BOOTSTRAPPER}/delivery/fetching.py": "the refusal of a text that cloud-init renders inline only",
+        f"{BOOTSTRAPPER}/lowering/linux/programs/fetch.sh": "what cloud-init's stub runs",
         f"{SERVICES}/controller/wrapping.yaml": "the table of what infrastructure providers wrap",
     },
     "ignition": {
         f"{SERVICES}/controller/wrapping.yaml": "the table of what infrastructure providers wrap",
+        f"{STUBS}/table.py": "the table of stubs",
+        f"{STUBS}/ignition.py": "the stub of this system",
         f"{SERVICES}/conformance/contract_text/information.yaml": "prose of the contract: an example of a format's id",
     },
     "talos": {
+        f"{BOOTSTRAPPER}/compliance/profile.py": "what a profile may say of the system that does it by itself",
+        f"{BOOTSTRAPPER}/compliance/profiles/cis-kubernetes-1.10.yaml": "what that system does by itself",
+        f"{BOOTSTRAPPER}/compliance/profiles/disa-stig-kubernetes.yaml": "what that system does by itself",
+        f"{DOCGEN}/compliance_page.py": "the column of what that system does by itself",
+        f"{BOOTSTRAPPER}/assembly/subject.py": "the system that does some of a profile by itself",
+        f"{BOOTSTRAPPER}/compliance/application.py": "the system that does some of a profile by itself",
+        f"{SERVICES}/controller/secret_reader.py": "the names of Secrets that a cluster's providers keep",
         f"{BOOTSTRAPPER}/importers/cluster_api/families.py": "the table of Cluster API's kinds",
         f"{DOCGEN}/condition_page.py": "prose about user data that must arrive unchanged",
     },

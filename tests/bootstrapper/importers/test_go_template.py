@@ -40,9 +40,18 @@ def test_templates_render_as_in_go(template: str, wanted: str, reason: str) -> N
 
 
 REFUSED = [
-    ("{{ range .controlPlane.version }}{{ end }}", "a function or statement", "range"),
-    ("{{ with .controlPlane }}{{ end }}", "a function or statement", "with"),
-    ('{{ define "x" }}{{ end }}', "a function or statement", "define"),
+    (
+        "{{ range .controlPlane.version }}{{ end }}",
+        "range is not understood here: write out what it makes (line 1",
+        "range",
+    ),
+    (
+        "{{/* b\nc */}}\nd{{ if true }}\n{{ x }}{{ end }}",
+        "a function or statement that is not understood here (line 4",
+        "its line",
+    ),
+    ("{{ with .controlPlane }}{{ end }}", "with is not understood here: write out what it makes (line 1", "with"),
+    ('{{ define "x" }}{{ end }}', "define is not understood here: write out", "define"),
     ("{{ $v := .controlPlane.version }}", "an expression that is not", "variables"),
     ("{{ .Values.x }}", "only .controlPlane.version", "another field"),
     ("{{ .controlPlane }}", "only .controlPlane.version", "a map"),

@@ -184,6 +184,18 @@ def test_cloud_init_searches_for_a_partition_by_its_own_extension(filesystem: st
     assert not carried(IGNITION + f"diskSetup: {{filesystems: [{filesystem}]}}").spec.extensions
 
 
+def test_filesystems_that_are_alike_keep_their_own_words() -> None:
+    """One that is searched for takes no word from one that is not, whichever comes first."""
+    first, second, other = (
+        f"{{device: /dev/sdb, filesystem: {kind}}}" for kind in ("xfs, partition: none", "xfs", "ext4")
+    )
+    (extension,) = carried(f"diskSetup: {{filesystems: [{first}, {other}, {second}, {first}]}}").spec.extensions
+    entries = json.loads(extension.content.text)
+    assert [(entry["filesystem"], entry["partition"]) for entry in entries] == [
+        *(("xfs", "none"), ("ext4", "any"), ("xfs", "any"), ("xfs", "none")),
+    ]
+
+
 def test_a_layout_beside_a_disk_layout_of_v1beta1_gives_way() -> None:
     """v1beta1 demands layout; the conversion lets diskLayout win."""
     spec = "diskSetup: {partitions: [{device: /dev/sdb, layout: true, diskLayout: [{percentage: 9}]}]}"

@@ -1,5 +1,6 @@
 """Disks, filesystems and settings of a Container Linux Config become what the transpiler makes of them."""
 
+import json
 from textwrap import indent
 
 import pytest
@@ -7,6 +8,7 @@ from google.protobuf import text_format
 
 from slipway.contract.source_position import SourceError
 from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import spec_pb2 as specpb
 from tests.bootstrapper.importers.carrying import carried, without_origins
 
 DISK = "/dev/disk/azure/scsi1/lun0"
@@ -18,10 +20,15 @@ mounts: [[etcd_disk, /var/lib/etcddisk]]
 """
 
 
-def imported(snippet: str, config: str = "") -> ospb.OperatingSystem:
+def imported_spec(snippet: str, config: str = "") -> specpb.MachineBootstrapSpec:
     """Import a config with a snippet."""
     head = "format: ignition\nignition:\n  containerLinuxConfig:\n    additionalConfig: |\n"
-    return carried(head + indent(snippet.strip("\n"), " " * 6) + "\n" + config).spec.os
+    return carried(head + indent(snippet.strip("\n"), " " * 6) + "\n" + config).spec
+
+
+def imported(snippet: str, config: str = "") -> ospb.OperatingSystem:
+    """Import a config with a snippet; give what it says of the system."""
+    return imported_spec(snippet, config).os
 
 
 def texts(snippet: str) -> dict[str, str]:
@@ -90,6 +97,39 @@ storage:
     )
 
 
+def test_a_disk_that_no_neutral_item_says_is_a_config_of_ignition() -> None:
+    """Numbers with a gap, starts and GUIDs; other disks stay neutral items."""
+    guid = "0FC63DAF-8483-4772-8E79-3D69D8477DE4"
+    snippet = f"""
+storage:
+  disks:
+  - {{device: /dev/sdc, partitions: [{{label: data}}]}}
+  - device: /dev/sdb
+    wipe_table: true
+    partitions:
+    - {{number: 1, label: a, size: 1GiB, start: 1MiB, type_guid: swap_partition}}
+    - {{number: 3, guid: {guid}}}
+"""
+    spec = imported_spec(snippet)
+    assert [disk.device for disk in spec.os.disks] == ["/dev/sdc"]
+    (extension,) = spec.extensions
+    assert (extension.id, extension.media_type) == ("ignition.slipway.dev/config", "application/json")
+    assert extension.origin.path.endswith(": storage.disks[1]")
+    first = {
+        "number": 1,
+        "label": "a",
+        "sizeMiB": 1024,
+        "startMiB": 1,
+        "typeGuid": "0657fd6d-a4ab-43c4-84e5-0933c84b4f4f",
+    }
+    assert json.loads(extension.content.text) == {
+        "ignition": {"version": "3.0.0"},
+        "storage": {
+            "disks": [{"device": "/dev/sdb", "wipeTable": True, "partitions": [first, {"number": 3, "guid": guid}]}]
+        },
+    }
+
+
 def test_the_number_of_a_partition_that_disk_setup_makes_may_stand_in_the_snippet() -> None:
     """So do the templates of a provider: there is one disk with one partition, and its mount stays."""
     got = imported(f"storage: {{disks: [{{device: {DISK}, partitions: [{{number: 1}}]}}]}}", SETUP)
@@ -102,9 +142,17 @@ def test_the_number_of_a_partition_that_disk_setup_makes_may_stand_in_the_snippe
 @pytest.mark.parametrize(
     ("storage", "inner"),
     [
-        ("disks: [{device: /dev/sdb, partitions: [{number: 4}]}]", "storage.disks[0].partitions[0].number"),
-        ("disks: [{device: /dev/sdb, partitions: [{start: 1MiB}]}]", "storage.disks[0].partitions[0].start"),
-        ("disks: [{device: /dev/sdb, partitions: [{guid: a}]}]", "storage.disks[0].partitions[0].guid"),
+        ("disks: [{device: /dev/sdb, partitions: [{number: 4}, {}]}]", "storage.disks[0].partitions[1]"),
+        ("disks: [{device: /dev/sdb, partitions: [{start: 1MiB}]}]", "storage.disks[0].partitions[0]"),
+        ("disks: [{device: /dev/sdb, partitions: [{number: 1, guid: a}]}]", "storage.disks[0].partitions[0].guid"),
+        (
+            "disks: [{device: /dev/sdb, partitions: [{number: 2, type_guid: b}]}]",
+            "storage.disks[0].partitions[0].type_guid",
+        ),
+        (
+            "disks: [{device: /dev/sdb, partitions: [{size: 1GiB}]}, {device: /dev/sdb, partitions: [{number: 3}]}]",
+            "storage.disks[1]",
+        ),
         ("filesystems: [{name: oem, path: /usr/share/oem}]", "storage.filesystems[0]"),
         ("filesystems: [{name: root, mount: {device: /dev/sda9, format: ext4}}]", "storage.filesystems[0]"),
         ("filesystems: [{mount: {device: /dev/sdb, format: ext4, uuid: u}}]", "storage.filesystems[0].mount.uuid"),

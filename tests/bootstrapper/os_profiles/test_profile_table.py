@@ -72,6 +72,18 @@ def test_refused(family: int, distribution: str, version: str, path: str, reason
     assert refused.value.metadata["supported"], reason
 
 
+def test_the_remedy_of_a_distribution_works_as_it_is_written() -> None:
+    """It says which words go where, for one that is not stated and for one with its version behind a dash."""
+    table = ProfileTable.shipped()
+    with pytest.raises(UnsupportedTarget) as unstated:
+        table.find(clusterpb.Target(os_family=LINUX))
+    assert 'distribution (such as ubuntu) and osVersion (such as "24.04")' in unstated.value.violations[0].remedy
+    assert table.find(clusterpb.Target(os_family=LINUX, distribution="ubuntu", os_version="24.04")).version == "24.04"
+    with pytest.raises(UnsupportedTarget) as joined:
+        table.find(clusterpb.Target(os_family=LINUX, distribution="ubuntu-24.04"))
+    assert joined.value.violations[0].remedy.startswith('write ubuntu, and "24.04" as osVersion')
+
+
 def own(**changes: object) -> dict[str, object]:
     """Give a file of an operator's."""
     return {

@@ -38,6 +38,7 @@ def test_only_the_filesystem_that_is_named_is_searched() -> None:
 def test_filesystems_that_are_alike_have_their_words_in_order() -> None:
     """They differ in nothing else."""
     assert partitions(bundle(json.dumps([ENTRY, {**ENTRY, "partition": "any"}]), SDB, SDB)) == ["auto", "any"]
+    assert partitions(bundle(json.dumps([{**ENTRY, "partition": "none"}, ENTRY]), SDB, SDB)) == ["none", "auto"]
 
 
 def test_an_entry_without_its_filesystem_is_refused() -> None:
@@ -51,7 +52,7 @@ def test_an_entry_without_its_filesystem_is_refused() -> None:
     "content",
     [
         "", "{", "{}", "[1]", "[[]]", "[" * 20000, json.dumps([{"device": "/dev/sdb"}]),
-        json.dumps([{**ENTRY, "partition": "none"}]), json.dumps([{**ENTRY, "partition": 1}]),
+        json.dumps([{**ENTRY, "partition": "both"}]), json.dumps([{**ENTRY, "partition": 1}]),
         json.dumps([{**ENTRY, "more": ""}]),
     ],
 )  # fmt: skip

@@ -70,7 +70,7 @@ def test_text_for_a_shell_survives(slipway: Slipway, write: Callable[..., Path])
     assert command.replace("$$$d", "$$d") in printed.replace("$$$$d", "$$d").replace("$$$d", "$$d")
     again = slipway("import", write(text.replace("$${", "${").replace("$$$d", "$$d")), "--no-substitution").stdout
     script = yaml.safe_load(again)["spec"]["commands"]["pre"][0]["script"]["text"]
-    assert script == 'for d in "${disks[@]}"; do echo $$d; done'
+    assert script == 'for d in "${disks[@]}"; do echo $$d; done\n'
 
 
 OUTPUTS = [("yaml", lambda text: list(yaml.safe_load_all(text))), ("json", json.loads)]

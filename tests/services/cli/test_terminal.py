@@ -20,6 +20,7 @@ from slipway.cli import output
 from slipway.contract.control_characters import escape_controls
 from slipway.contract.errors import BundleInvalid, Violation
 from tests.services.cli.conftest import EXAMPLES, Slipway, with_worker_os
+from tests.services.cli.test_compliance import evidence, waiver
 from tests.services.cli.test_help import ALL
 from tests.services.cli.test_streams import all_shown
 
@@ -147,9 +148,23 @@ def test_files_of_a_folder_are_shown(slipway: Slipway, tmp_path: Path, command: 
     assert _safe(result.stdout + result.stderr)
 
 
+@pytest.mark.parametrize("form", ["table", "json", "yaml"])
+def test_evidence_of_a_machine_is_shown(slipway: Slipway, write: Callable[..., Path], form: str) -> None:
+    """Who controls a machine writes every text of it, those of its controls and waivers too."""
+    text = evidence(
+        ("4.1.1", "fail"), waivers=(waiver(TITLE), waiver("4.1.1", reason=TITLE)), hostname=TITLE, bundleId=TITLE
+    )
+    file = write(text.replace("4.1.2 is seen", json.dumps(TITLE)[1:-1]).replace("4.1.3", json.dumps(TITLE)[1:-1]))
+    for arguments in ((), ("--all",), ("--before", file)):
+        result = slipway("compliance", "report", "-f", file, *arguments, "-o", form)
+        assert _safe(result.stdout + result.stderr), result.stdout
+        assert "2J" in result.stdout
+
+
 def test_every_command_is_tried() -> None:
     """A new command is tried above, or prints only words of its own."""
     tried = {(name,) for name in (*_OF_SPECS, "diagnose")} | {("artifacts", name) for name in _OF_RELEASES}
+    tried |= {("compliance", "report")}
     assert ALL.keys() == tried | _OTHERS.keys()
     assert not tried & _OTHERS.keys()
 

@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -54,8 +54,9 @@ def fields() -> dict[str, FieldDescriptor]:
 
 def ways() -> Ways:
     """Give how each field is varied."""
-    held: dict[str, list[Any]] = defaultdict(list)
+    held: dict[str, set[str]] = defaultdict(set)
     variants: Ways = defaultdict(set)
+    noted = set[tuple[str, bytes]]()
     for form, family in (
         (requests.PLAN, clusterpb.OS_FAMILY_LINUX),
         (requests.PLAN, clusterpb.OS_FAMILY_WINDOWS),
@@ -67,9 +68,8 @@ def ways() -> Ways:
             for name in _names(trial.request.bundle):
                 variants[name].add("case")
         for bundle in _bundles(trials, info):
-            _note(bundle, held, variants)
-    for name, several in held.items():
-        distinct = {repr(value) for value in several}
+            _note(bundle, held, variants, noted)
+    for name, distinct in held.items():
         variants[name] |= {"value"} if len(distinct) > 1 else set()
         variants[name] |= {"many values"} if len(distinct) >= _MANY_VALUES else set()
     return variants
@@ -129,7 +129,12 @@ def _names(message: Message) -> Iterator[str]:
                 yield from _names(entry)
 
 
-def _note(message: Message, held: dict[str, list[Any]], variants: Ways) -> None:
+def _note(message: Message, held: dict[str, set[str]], variants: Ways, noted: set[tuple[str, bytes]]) -> None:
+    """Note how the fields of a message are varied; an equal one, as most bundles have it, says nothing new."""
+    key = (message.DESCRIPTOR.full_name, message.SerializeToString(deterministic=True))
+    if key in noted:
+        return
+    noted.add(key)
     present = {field.name for field, _ in message.ListFields()}
     for field in message.DESCRIPTOR.fields:
         name = f"{message.DESCRIPTOR.name}.{field.name}"
@@ -141,10 +146,11 @@ def _note(message: Message, held: dict[str, list[Any]], variants: Ways) -> None:
         if field.is_repeated:
             variants[name] |= {"entries"} if len(entries) > 1 else set()
             variants[name] |= {"many entries"} if len(entries) >= _MANY_ENTRIES else set()
-            texts = [repr(entry) for entry in entries]
-            variants[name] |= {"order"} if texts != sorted(texts) else set()
+            if len(entries) > 1 and "order" not in variants[name]:
+                texts = [repr(entry) for entry in entries]
+                variants[name] |= {"order"} if texts != sorted(texts) else set()
         for entry in entries:
             if field.message_type is not None:
-                _note(entry, held, variants)
+                _note(entry, held, variants, noted)
             else:
-                held[name].append(entry)
+                held[name].add(repr(entry))

@@ -3,81 +3,14 @@
 import base64
 import gzip
 import json
-import os
-import select
-import shlex
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
-from slipway.conformance.decoders import cloud_config, external, ignition, talos, windows
-from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
-from slipway.conformance.decoders.words import shell_words, systemd_words, windows_words
-from slipway.conformance.json_text import json_string
+from slipway.conformance.decoders import cloud_config, ignition, talos, windows
+from slipway.conformance.decoders.unreadable import UnreadableError
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
-
-
-@pytest.mark.parametrize(
-    ("line", "want", "reason"),
-    [
-        ("exec a 'b c' d", ["exec", "a", "b c", "d"], "single quotes"),
-        ("a 'it'\"'\"'s'", ["a", "it's"], "quotes that meet"),
-        ('a "b \\" c \\n"', ["a", 'b " c \\n'], "double quotes keep most backslashes"),
-        ("a ''", ["a", ""], "an empty word is a word"),
-        ("a \\$b", ["a", "$b"], "an escaped dollar"),
-        ("a $b", None, "a variable is no word"),
-        ('a "$b"', None, "nor in double quotes"),
-        ("a 'b", None, "a quote that does not end"),
-        ("a; b", None, "two commands"),
-        ("a *.b", None, "a pattern"),
-    ],
-)
-def test_shell_words(line: str, want: list[str] | None, reason: str) -> None:
-    """A simple command is its words; what the shell would change is no list of words."""
-    assert shell_words(line) == want, reason
-
-
-@pytest.mark.parametrize(
-    ("line", "want", "reason"),
-    [
-        ('/bin/a "b c"', ["/bin/a", "b c"], "quotes"),
-        ('/bin/a "100%%" "$$HOME"', ["/bin/a", "100%", "$HOME"], "what is doubled"),
-        ('/bin/a "\\"b\\\\"', ["/bin/a", '"b\\'], "escapes"),
-        ("/bin/a b\\xc2\\xa0 \\x41", ["/bin/a", "b\u00a0", "A"], "bytes of one character"),
-        ("/bin/a \\xc2", None, "bytes of no character"),
-        ("/bin/a $HOME", None, "a variable"),
-        ("/bin/a %h", None, "a specifier"),
-        ('/bin/a "b', None, "a quote that does not end"),
-    ],
-)
-def test_systemd_words(line: str, want: list[str] | None, reason: str) -> None:
-    """ExecStart as systemd takes it apart."""
-    assert systemd_words(line) == want, reason
-
-
-@pytest.mark.parametrize(
-    ("line", "want", "reason"),
-    [
-        ('-File "C:\\Program Files\\x.ps1"', ["-File", "C:\\Program Files\\x.ps1"], "blanks"),
-        ('"a \\"b\\""', ['a "b"'], "quotes"),
-        ('"a\\\\" b', ["a\\", "b"], "backslashes before a quote"),
-        ("a\\b", ["a\\b"], "backslashes elsewhere"),
-        ('""', [""], "an empty word"),
-    ],
-)
-def test_windows_words(line: str, want: list[str], reason: str) -> None:
-    """A command line as the C runtime takes it apart."""
-    assert windows_words(line) == want, reason
-
-
-def test_json_text() -> None:
-    """The suite's own JSON string is JSON, and escapes what YAML forbids or folds."""
-    text = 'a"\\\b\f\n\r\t\x00\x7f\x85\u2028\ufeff\uffffü😀'
-    assert json.loads(json_string(text)) == text
-    assert json_string("\x85\u2028ü") == '"\\u0085\\u2028ü"'
 
 
 def test_cloud_config() -> None:
@@ -202,76 +135,6 @@ def test_what_is_no_document_is_unreadable(decode: object, data: bytes) -> None:
     """It is said so, and nothing of it is claimed."""
     with pytest.raises(UnreadableError):
         decode(data, {})
-
-
-async def _external(program: str) -> object:
-    return await external.decode(
-        (sys.executable, "-c", program), b"user data", format_id="acme/v1", attachments={"a": b"attached"}
-    )
-
-
-async def test_a_decoder_of_ones_own() -> None:
-    """It gets user data, format and attachments, and what it writes is the state."""
-    state = await _external(
-        "import json, os, sys\n"
-        "said = [sys.stdin.read(), os.environ['SLIPWAY_FORMAT'], open('a').read()]\n"
-        "print(json.dumps({'features': ['os.files'], 'programs': [{'argv': said}]}))"
-    )
-    assert list(state.programs[0].argv) == ["user data", "acme/v1", "attached"]
-
-
-@pytest.mark.parametrize("program", ["raise SystemExit(2)", "print('no JSON')", "print('{\"unheard\": 1}')"])
-async def test_a_decoder_that_fails(program: str) -> None:
-    """It is an error, and never a pass."""
-    with pytest.raises(UnreadableError, match="--decode-cmd"):
-        await _external(program)
-
-
-async def test_a_decoder_of_another_format_says_so() -> None:
-    """Exit code 3: the format is not looked at, which is no failure and no pass."""
-    with pytest.raises(NotServedError, match="does not serve this format: what is it"):
-        await _external("import sys\nprint('what is it', file=sys.stderr)\nsys.exit(3)")
-
-
-@pytest.mark.parametrize(
-    ("program", "shown", "reason"),
-    [
-        (
-            "import sys\nprint('one', file=sys.stderr)\nsys.exit('no such key: run')",
-            "code 1: no such key: run",
-            "stderr",
-        ),
-        ('print(\'{"os": {"files": [{"pth": "/a"}]}}\')', '"pth"', "the field that the message does not have"),
-    ],
-)
-async def test_a_decoder_that_fails_says_why(program: str, shown: str, reason: str) -> None:
-    """Its author sees its own last words, or the field that is no MachineState's."""
-    with pytest.raises(UnreadableError) as caught:
-        await _external(program)
-    assert shown in str(caught.value), reason
-
-
-@pytest.mark.parametrize("name", ["..", ".", "", "a/b", "/a", "../a", "a/", "a\0b", "a" * 300])
-async def test_an_attachment_that_is_no_file(name: str) -> None:
-    """Its name is the provisioner's fault, told as such; nothing is written, and the program is not started."""
-    with pytest.raises(UnreadableError, match="an attachment's name"):
-        await external.decode((sys.executable, "-c", ""), b"", format_id="acme/v1", attachments={name: b"attached"})
-
-
-async def test_a_decoder_that_hangs_ends_with_all_that_it_started(tmp_path: Path) -> None:
-    """Its children are ended with it; they would hold the pipes, and run on."""
-    fifo = tmp_path / "alive"
-    os.mkfifo(fifo)
-    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    script = f"exec 5>{shlex.quote(str(fifo))}; echo up >&5; (sleep 600; true) & wait"
-    hanging = external.Program("--decode-cmd", ("sh", "-c", script), seconds=2.0)
-    with pytest.raises(UnreadableError, match="did not end"):
-        await hanging.report(external.Job("acme/v1"))
-    # The end of the file comes when nobody has the pipe open any more.
-    assert os.read(reader, 16) == b"up\n"
-    assert select.select([reader], [], [], 20)[0], "somebody runs on"
-    assert os.read(reader, 16) == b""
-    os.close(reader)
 
 
 def test_control_plane_of_talos() -> None:

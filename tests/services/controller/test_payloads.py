@@ -12,9 +12,9 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from slipway.bootstrapper.delivery.fetching import Fetching
+from slipway.bootstrapper.delivery.fetching import FOLDER, Fetching
 from slipway.controller.machine_report import MachineReport
-from slipway.controller.payloads import Payloads
+from slipway.controller.payloads import NOTES, Payloads
 from slipway.controller.settings import ControllerSettings
 from slipway.reports.objects import Objects
 from slipway.v1alpha1 import report_service_pb2 as reportspb
@@ -439,3 +439,19 @@ def test_only_s3_signs_for_a_day() -> None:
     """What other stores sign, and for how long, is not known here."""
     with pytest.raises(ValidationError, match="needs a --payload-store of s3"):
         ControllerSettings(**{**PRESIGNED, "payload_store": "gs://bucket"}, payload_url_base=BUCKET)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://gateway.example.com/v1/bootstrap/", "https://elsewhere.example.com/%s", "%s", ""]
+)
+async def test_an_address_that_is_no_payload_deletes_nothing(fetching: Scene, store: Objects, url: str) -> None:
+    """Whoever may write a Secret chooses what its annotations say."""
+    payloads = fetching.payloads
+    assert payloads is not None
+    name = "a" * 64
+    for path in (f"{FOLDER}/{name}", f"{NOTES}/{name}/1"):
+        store.put(path, b"x")
+    await payloads.delete(url.replace("%s", name))
+    assert store.get(f"{FOLDER}/{name}") == store.get(f"{NOTES}/{name}/1") == b"x"
+    await payloads.delete(payloads.fetching.url(name))
+    assert store.get(f"{FOLDER}/{name}") is store.get(f"{NOTES}/{name}/1") is None

@@ -192,11 +192,13 @@ def test_a_machine_that_goes_frees_those_that_wait_for_it(copies: Told) -> None:
 
 
 @pytest.mark.parametrize(
-    ("paused", "there", "released"),
-    [(False, True, True), (True, True, False), (False, False, False)],
-    ids=["the machine is deleted", "the cluster moves", "the cluster is gone first"],
+    ("paused", "there", "of_config", "released"),
+    [(False, True, True, True), (True, True, True, False), (False, False, True, False), (False, True, False, False)],
+    ids=["the machine is deleted", "the cluster moves", "the cluster is gone first", "a Secret of a person's own"],
 )
-def test_a_payload_goes_with_its_secret(copies: Told, paused: bool, there: bool, released: bool) -> None:
+def test_a_payload_goes_with_its_secret(
+    copies: Told, paused: bool, there: bool, of_config: bool, released: bool
+) -> None:
     """Not with that of a cluster that moves: its machine may still have to fetch, from the same store."""
     payloads: list[str] = []
     copies.watches.payload_gone = payloads.append
@@ -214,8 +216,14 @@ def test_a_payload_goes_with_its_secret(copies: Told, paused: bool, there: bool,
         payload="https://g/p",
     )
     labels = {"cluster.x-k8s.io/cluster-name": CLUSTER}
+    controller = {"kind": "SlipwayConfig", "name": "a", "uid": "u", "apiVersion": "a/b", "controller": True}
+    owners = {"ownerReferences": [controller] if of_config else []}
     secret = copies.put(
-        {"kind": "Secret", "metadata": {"name": "a", "annotations": record.annotations(), "labels": labels}, "data": {}}
+        {
+            "kind": "Secret",
+            "metadata": {"name": "a", "annotations": record.annotations(), "labels": labels, **owners},
+            "data": {},
+        }
     )
     if paused:
         copies.put({**cluster_object(paused=True)})

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.delivery.fetching import Payload
 from slipway.controller.work_budget import REQUEUE_SECONDS, BudgetExceeded, WorkBudget
 from slipway.v1alpha1.bootstrap_service_pb2 import GetUserDataRequest, GetUserDataResponse
 from tests.services.controller.scene import Scene
@@ -41,15 +42,15 @@ async def test_a_second_config_with_many_secrets_is_requeued(scene: Scene, monke
     scene.worker("small")
     monkeypatch.setattr(scene.reconciler.renderer.secrets, "_limit", 5_000_000)
     compiles, goes_on = asyncio.Event(), asyncio.Event()
-    user_data = Bootstrapper.user_data
+    delivered = Bootstrapper.delivered
 
-    async def slow(self: Bootstrapper, request: GetUserDataRequest) -> GetUserDataResponse:
+    async def slow(self: Bootstrapper, request: GetUserDataRequest) -> tuple[GetUserDataResponse, Payload | None]:
         if request.subject.machine.name == "first":
             compiles.set()
             await goes_on.wait()
-        return await user_data(self, request)
+        return await delivered(self, request)
 
-    monkeypatch.setattr(Bootstrapper, "user_data", slow)
+    monkeypatch.setattr(Bootstrapper, "delivered", slow)
     first = asyncio.create_task(scene.reconcile("first"))
     await asyncio.wait_for(compiles.wait(), 20)
     assert (await scene.reconcile("second")).after == REQUEUE_SECONDS

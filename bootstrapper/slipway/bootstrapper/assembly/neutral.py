@@ -79,7 +79,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         intent.cluster.CopyFrom(subject.cluster)
         intent.kubernetes.CopyFrom(spec.kubernetes)
         intent.credentials.CopyFrom(cluster_credentials(secrets, declared=declared))
-        complete_no_proxy(bundle.os, subject.cluster, spec.kubernetes)
+        complete_no_proxy(bundle.os, subject.cluster, spec.kubernetes, infrastructure=target.infrastructure)
     else:
         bundle.plan.CopyFrom(subject.plan)
     inline = lift_inline(bundle)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from slipway.contract.errors import Violation
 from slipway.v1alpha1 import os_pb2 as ospb
 
-_HASH = re.compile(r"!?\$[^$:\s]+\$[^:\s]+|[!*][^:\s]*")
-"""A prefix of crypt(5) with what it hashes, locked or not; or no password at all."""
+_HASH = re.compile(r"!?\$(?:1|2[abxy]|3|5|6|7|gy|md5[^$:\s]*|sha1|y)\$[^:\s]+|[!*][^:\s]*")
+"""A prefix of crypt(5), as libxcrypt has them, with what it hashes, locked or not; or no password at all."""
 
 
 def is_hash(value: bytes) -> bool:

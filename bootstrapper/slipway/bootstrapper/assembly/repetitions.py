@@ -6,18 +6,23 @@ today's provider accepts them. Source: coreos/ignition v2.26.0, config/validate 
 config/v3_4/types; disk.go (ErrDuplicateLabels), storage.go (ErrHardLinkToDirectory).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from slipway.bootstrapper.assembly.canonical_path import canonical
 from slipway.contract.errors import Violation
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import os_pb2 as ospb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 _REMEDY = "leave out one of them"
 
 
-def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
-    """Give every item that says anew what an earlier one says, by the field path of `os`."""
+def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.Extension] = ()) -> Iterator[Violation]:
+    """Give every item that says anew what an earlier one says, by the field path of `os`.
+
+    A filesystem whose device an extension names is left to the provisioner of that, which may look for a
+    partition of the disk.
+    """
     users = [(f"{path}.users[{index}].uid", user.uid) for index, user in enumerate(os.users) if user.HasField("uid")]
     yield from _repeated(users, "is the same number as")
     groups = [
@@ -31,7 +36,7 @@ def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     yield from _repeated(filesystems, "is on the same device as")
     tables = {disk.device: index for index, disk in enumerate(os.disks) if disk.partitions}
     for index, filesystem in enumerate(os.filesystems):
-        if filesystem.device in tables:
+        if filesystem.device in tables and not any(filesystem.device in entry.content.text for entry in extensions):
             place = person_path(f"spec.{path}.disks[{tables[filesystem.device]}]")
             why = (
                 f"is the disk that {place} divides: a filesystem on the whole of it has no room, or destroys the table"
@@ -47,6 +52,8 @@ def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
         (f"{path}.kernel_arguments[{index}]", entry.argument) for index, entry in enumerate(os.kernel_arguments)
     ]
     yield from _repeated(arguments, "is about the same argument as")
+    parameters = [(f"{path}.sysctls[{index}].name", _parameter(entry.name)) for index, entry in enumerate(os.sysctls)]
+    yield from _repeated(parameters, "is the same parameter as")
     for number, disk in enumerate(os.disks):
         labels = [
             (f"{path}.disks[{number}].partitions[{index}].label", entry.label)
@@ -62,6 +69,15 @@ def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
             yield Violation(
                 f"{path}.links[{index}].target", f"is the folder of {where}", remedy="leave out hard: a folder has none"
             )
+
+
+def _parameter(name: str) -> str:
+    """Give the path of a kernel parameter: with dots for slashes, and the other way round, unless a slash is first.
+
+    Source: sysctl(8), "Either / or . are accepted as separators"; procps, sysctl.c (slashdot).
+    """
+    slash, dot = name.find("/"), name.find(".")
+    return name if dot < 0 or 0 <= slash < dot else name.translate({ord("."): "/", ord("/"): "."})
 
 
 def _repeated(entries: Iterable[tuple[str, object]], relation: str) -> Iterator[Violation]:

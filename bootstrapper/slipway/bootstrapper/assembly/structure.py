@@ -51,7 +51,7 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     for prefix, part in parts:
         yield from _operating_system(part.os, f"{prefix}os")
         if not spec.imported.HasField("kind"):
-            yield from repetitions.violations(part.os, f"{prefix}os")
+            yield from repetitions.violations(part.os, f"{prefix}os", spec.extensions)
         yield from _accounts(spec, part.os, f"{prefix}os")
         yield from _kubernetes(part.kubernetes, f"{prefix}kubernetes")
         yield from _engine_options(part.engine_options, f"{prefix}engine_options")

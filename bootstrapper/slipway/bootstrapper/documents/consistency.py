@@ -3,6 +3,7 @@
 Each machine alone is checked elsewhere. These are the mistakes that people make in several files at once.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ _OLDER_ALLOWED = 3
 _OLDER_ALLOWED_BEFORE_1_28 = 2
 _NEW_SKEW = (1, 28)
 _VERSION = "machine.kubernetesVersion"
+_OVERRIDE = "hostname-override"
+_COMPLETED = re.compile(r"[$@%{]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,7 @@ def _versions(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
 def _same_nodes(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
     """Find machines that would be one node: the name is written out, and another machine has it, or a replica.
 
-    Where the node has no name of its own, it is the host's.
+    Where the node has no name of its own, it is the host's; the kubelet's argument wins over both.
     """
     seen: dict[str, str] = {}
     for entry in machines:
@@ -157,6 +160,11 @@ def _node_name(entry: MachineQuestion) -> tuple[str, str]:
     """Give the field that names the node, and the name where it is the same on every machine."""
     spec = effective_spec(entry.subject.spec, _role(entry))
     node, host = spec.kubernetes.node, spec.os.hostname
+    for index, argument in reversed(list(enumerate(node.kubelet_arguments))):
+        if argument.name.replace("_", "-") == _OVERRIDE:
+            # A command of an imported config may complete it on the machine.
+            literal = "" if argument.segments or _COMPLETED.search(argument.value) else argument.value
+            return f"spec.kubernetes.node.kubelet_arguments[{index}]", literal.lower()
     text = node.name if node.HasField("name") else host.name
     field = "spec.kubernetes.node.name" if node.HasField("name") else "spec.os.hostname.name"
     is_literal = not any(segment.WhichOneof("value") != "text" for segment in text.segments)

@@ -179,7 +179,7 @@ class ContainerLinuxConfig(Foreign):
 
 _UNDERSTOOD = (
     "not understood here: only files, directories, links, disks, filesystems, units, networkd units, users, groups, "
-    "update and locksmith are carried over"
+    "update and locksmith are carried over; write the files or units that the transpiler makes of it"
 )
 
 

@@ -52,37 +52,50 @@ def render_as(template: str, dialect: Dialect) -> str:
     Raises:
         GoTemplateError: see there.
     """
-    output = "".join(_Renderer(_parts(template), dialect).block())
+    renderer = _Renderer(_parts(template), dialect)
+    try:
+        output = "".join(renderer.block())
+    except GoTemplateError as error:
+        raise GoTemplateError(f"{error} (line {renderer.line} of the template)") from None
     if len(output.encode()) > LARGEST:
         raise GoTemplateError(f"larger than {LARGEST} bytes when rendered")
     return output
 
 
-def _parts(template: str) -> Iterator[tuple[bool, str]]:
-    """Split into (is action, text), with the white space gone that trim markers cut. Comments vanish."""
-    position, trim_next = 0, False
+def _parts(template: str) -> Iterator[tuple[int, str]]:
+    """Split into text and actions, with the white space gone that trim markers cut. Comments vanish.
+
+    Each comes with the line of its action, 0 for text.
+    """
+    position, trim_next, line = 0, False, 1
     while True:
         start = template.find("{{", position)
         text = template[position : start if start >= 0 else len(template)]
         text = text.lstrip(_SPACE) if trim_next else text
         if start < 0:
-            yield False, text
+            yield 0, text
             return
         comment = _COMMENT.match(template, start)
         action = comment or _ACTION.match(template, start)
         if action is None:
             raise GoTemplateError("a {{ without its }}")
-        yield False, text.rstrip(_SPACE) if action["left"] else text
+        yield 0, text.rstrip(_SPACE) if action["left"] else text
+        line += template.count("\n", position, start)
         if comment is None:
-            yield True, action["body"].strip(_SPACE)
+            yield line, action["body"].strip(_SPACE)
+        line += action[0].count("\n")
         position, trim_next = action.end(), bool(action["right"])
+
+
+_STATEMENTS = frozenset({"range", "with", "define", "block", "template", "break", "continue"})
 
 
 class _Renderer:
     """Walks the parts once; what stands in a branch that is not taken is parsed but not evaluated."""
 
-    def __init__(self, parts: Iterator[tuple[bool, str]], dialect: Dialect) -> None:
+    def __init__(self, parts: Iterator[tuple[int, str]], dialect: Dialect) -> None:
         self.parts = parts
+        self.line = 1
         self.dialect = dialect
         self.variables: dict[str, Any] = {"": dialect.data}
         self.depth = 0
@@ -97,15 +110,18 @@ class _Renderer:
     def until_end(self, *, wanted: bool) -> tuple[str, str]:
         """Give the text up to else, else if, or end, and that action."""
         output: list[str] = []
-        for is_action, text in self.parts:
-            if not is_action:
+        for line, text in self.parts:
+            if not line:
                 output.append(text)
                 continue
+            self.line = line
             word = re.split(r"\W", text, maxsplit=1)[0]
             if word == "if":
                 output.append(self.branches(text.removeprefix("if"), wanted=wanted))
             elif word in {"else", "end"}:
                 return "".join(output), text
+            elif word in _STATEMENTS:
+                raise GoTemplateError(f"{word} is not understood here: write out what it makes")
             else:
                 declared = _DECLARATION.fullmatch(text) if self.dialect.fields is None else None
                 value = self.value(declared["pipeline"] if declared else text, evaluated=wanted)

@@ -167,7 +167,7 @@ class _Import:
         if self.snippet_text():
             here = place.at("ignition", "containerLinuxConfig", "additionalConfig")
             snippet = read_container_linux_config(self.snippet_text(), source=place.source, path=here.written)
-            set_snippet(context, here, snippet, os)
+            set_snippet(context, here, snippet, self.spec)
         lists = {
             "bootCommands": foreign.boot_commands,
             "preKubeadmCommands": foreign.pre_kubeadm_commands,

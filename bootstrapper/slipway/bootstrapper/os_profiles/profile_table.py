@@ -156,8 +156,10 @@ class ProfileTable:
 
     def _unstated(self, target: clusterpb.Target) -> UnsupportedTarget:
         # os-release has the words; the list of names would leave no place in a remedy for who else takes the thing.
-        example = f'the annotation {DISTRIBUTION}, such as "ubuntu 24.04"'
-        remedy = f"set distribution and osVersion of the spec's target, or {example}"
+        remedy = (
+            'set distribution (such as ubuntu) and osVersion (such as "24.04") of the spec\'s target, or for an '
+            f'imported config the annotation {DISTRIBUTION}, such as "ubuntu 24.04"'
+        )
         return UnsupportedTarget(
             "target.distribution: is not stated, and is never guessed: set it",
             violations=[Violation("target.distribution", "is not stated", remedy=remedy)],
@@ -167,6 +169,9 @@ class ProfileTable:
 
 def _instead(word: str, names: Sequence[str]) -> str:
     """Say what may stand for a name that has no profile: what was meant, or what there is."""
+    name, _, version = word.rpartition("-")
+    if name in names and version[:1].isdigit():
+        return f'write {name}, and "{version}" as osVersion'
     meant = did_you_mean(word, names)
     return f"write {meant}, if that is meant" if meant else f"choose {_some(names)}"
 

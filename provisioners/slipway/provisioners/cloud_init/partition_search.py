@@ -2,7 +2,7 @@
 
 No other first-boot system searches, so it is no field of a filesystem. The content is a JSON list, of which each entry
 names a filesystem of the bundle by `device`, `filesystem` and `label`, and says in `partition` what cloud-init is to
-do: "auto" or "any", as the reference of its key `fs_setup` has it.
+do: "auto", "any" or "none", as the reference of its key `fs_setup` has it.
 """
 
 import json
@@ -18,9 +18,9 @@ from slipway.v1alpha1 import os_pb2 as ospb
 
 _FEATURE = f"ext.{PARTITION_SEARCH}"
 _KEYS = frozenset({"device", "filesystem", "label", "partition"})
-_WORDS = frozenset({"auto", "any"})
 _ITSELF = "none"
 """cloud-init's word for the device itself."""
+_WORDS = frozenset({"auto", "any", _ITSELF})
 
 Key = tuple[str, str, str]
 
@@ -69,7 +69,7 @@ def _entries(data: bytes, path: str) -> list[Mapping[str, str]]:
     except (ValueError, RecursionError):
         entries = None
     if not isinstance(entries, list) or not all(_is_entry(entry) for entry in entries):
-        why = "must be a JSON list of objects with device, filesystem, partition (auto or any) and maybe label"
+        why = "must be a JSON list of objects with device, filesystem, partition (auto, any or none) and maybe label"
         raise BundleInvalid("an extension cannot be read", violations=[Violation(path, why)])
     return entries
 

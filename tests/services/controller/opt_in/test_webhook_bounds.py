@@ -104,7 +104,7 @@ async def test_connections_are_bounded(serving: Serving, bounds: dict[str, int])
                 line.sendall(HEAD)
             with contextlib.closing(_connected(served)) as surplus:
                 assert _is_closed(surplus)
-            first.sendall(b"Content-Length: 0\r\n\r\n")
+            first.sendall(b"Connection: close\r\nContent-Length: 0\r\n\r\n")
             while first.recv(4096):
                 pass
         with contextlib.closing(_connected(served)) as line:

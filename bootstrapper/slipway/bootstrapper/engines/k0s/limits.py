@@ -2,7 +2,7 @@
 
 from slipway.bootstrapper.engines.k0s.features import FEATURES, REMEDIES
 from slipway.bootstrapper.engines.k0s.request import API_PORT, NAME, OPTIONS, K0sRequest
-from slipway.bootstrapper.engines.kubelet_flags import check_flags
+from slipway.bootstrapper.engines.program_flags import check_component_flags, check_kubelet_flags
 from slipway.bootstrapper.engines.remarks import PARTLY_HONOURED
 from slipway.bootstrapper.engines.request import KUBERNETES, NODE
 from slipway.bootstrapper.engines.suitability import check_family, check_features, check_newest, check_skew
@@ -23,8 +23,9 @@ def check_limits(request: K0sRequest, bundle: bundlepb.BootstrapBundle) -> None:
     _check_discovery(request)
     _check_program(request)
     _check_runtime(request, bundle)
-    check_flags(request, request.remarks.refuse)
+    check_kubelet_flags(request, request.remarks.refuse)
     if request.is_control_plane:
+        check_component_flags(request, request.remarks.refuse)
         _check_endpoint(request)
         _check_store(request)
         _check_networks(request)

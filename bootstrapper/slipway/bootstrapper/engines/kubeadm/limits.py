@@ -14,8 +14,8 @@ from slipway.bootstrapper.engines.kubeadm.networks import check_networks
 from slipway.bootstrapper.engines.kubeadm.patches import check_kubelet_configuration
 from slipway.bootstrapper.engines.kubeadm.request import NAME, OPTIONS, EngineRequest
 from slipway.bootstrapper.engines.kubeadm.swap import check_swap
-from slipway.bootstrapper.engines.kubelet_flags import check_flags
 from slipway.bootstrapper.engines.kubernetes_version import Skew, node_skew
+from slipway.bootstrapper.engines.program_flags import check_component_flags, check_kubelet_flags
 from slipway.bootstrapper.engines.remarks import NOT_USED_BY_ROLE, PARTLY_HONOURED
 from slipway.bootstrapper.engines.request import KUBERNETES
 from slipway.bootstrapper.engines.suitability import (
@@ -54,8 +54,10 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
     _check_kubeadm(request)
     check_kubelet_configuration(request)
     check_tokens(request)
+    if request.creates_cluster:
+        check_component_flags(request, request.remarks.reject)
     if not request.layout.windows:
-        check_flags(request, request.remarks.reject)
+        check_kubelet_flags(request, request.remarks.reject)
         check_swap(request, bundle.os)
 
 

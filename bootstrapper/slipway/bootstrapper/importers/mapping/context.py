@@ -33,6 +33,13 @@ _NOT_OF_EVERY_MACHINE = frozenset({contentpb.FACT_KIND_PUBLIC_IPV4, contentpb.FA
 writes CI_MISSING_JINJA_VAR in its place and goes on."""
 
 
+_OF_THE_MACHINE = "a value that only the machine knows cannot be carried over here"
+_BY_COMMAND = (
+    "write the value itself, or have a command of preKubeadmCommands set it: cloud-init fills in what is there"
+)
+_IN_PLACE = "write the value itself"
+
+
 @dataclass(frozen=True)
 class Context:
     """One config that is being carried over.
@@ -71,19 +78,19 @@ class Context:
         """Whether the machine runs Windows."""
         return self.target.os_family == clusterpb.OS_FAMILY_WINDOWS
 
-    def plain(self, place: Place, text: str) -> str:
+    def plain(self, place: Place, text: str, *, remedy: str = _BY_COMMAND) -> str:
         """Read a text that has to be known now."""
         parts = self._pieces(place, text)
         if any(part.fact is not None or part.template is not None for part in parts):
-            self.findings.refuse(place, "a value that only the machine knows cannot be carried over here")
+            self.findings.refuse(place, f"{_OF_THE_MACHINE}; {remedy}")
             return text
         return "".join(part.text for part in parts)
 
     def plain_in_kubeadm(self, place: Place, text: str) -> str:
         """Read a text of kubeadm's file that has to be known now."""
         if any(part.fact is not None for part in self.filled.pieces(text) or []):
-            self.findings.refuse(place, "a value that only the machine knows cannot be carried over here")
-        return self.plain(place, text)
+            self.findings.refuse(place, f"{_OF_THE_MACHINE}; {_IN_PLACE}")
+        return self.plain(place, text, remedy=_IN_PLACE)
 
     def machine_text(self, place: Place, text: str) -> contentpb.MachineText:
         """Read a text of kubeadm's file that may depend on the machine."""

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 
 from slipway.bootstrapper.importers.kubeadm_config.os_items import DiskSetup, Filesystem, Partition
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
@@ -26,6 +27,12 @@ _SHORT_DEVICE = re.compile(r"(?:sd|vd|hd|xvd|nvme|md|dm-)[a-z0-9]+")
 _KNOWN_SOURCE = re.compile(r"(?:LABEL|UUID|PARTLABEL|PARTUUID)=.+|/.+|tmpfs|none")
 _ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
 _PARTITION_SEARCH = "cloud-init.slipway.dev/partition-search"
+_ITSELF = "none"
+"""cloud-init's word for the device itself."""
+_WITHOUT_PLACE = (
+    "a mount needs what and where; that the image's own is left out is not carried over: have a command of "
+    "preKubeadmCommands take it out of /etc/fstab and unmount it"
+)
 _NAMED = 2
 """A mount names at least what and where."""
 
@@ -43,11 +50,12 @@ def set_disks(context: Context, place: Place, setup: DiskSetup, spec: specpb.Mac
         if not made.HasField("partition") and _is_searched(context, made.device, filesystem.partition):
             searches[index] = _search(made, filesystem.partition)
     if searches:
+        entries = _with_alike(searches, spec.os.filesystems)
         only = min(searches)
         here = place.at("filesystems", only) if len(searches) == 1 else place.at("filesystems")
         if len(searches) == 1 and setup.filesystems[only].partition:
             here = here.at("partition")
-        content = contentpb.Content(text=json.dumps(list(searches.values()), ensure_ascii=False))
+        content = contentpb.Content(text=json.dumps(entries, ensure_ascii=False))
         spec.extensions.add(id=_PARTITION_SEARCH, media_type="application/json", content=content, origin=here.origin())
 
 
@@ -105,7 +113,7 @@ def _set_device(item: ospb.Filesystem, device: str, partition: str) -> None:
 
 def _is_searched(context: Context, device: str, partition: str) -> bool:
     """Whether cloud-init looks for a partition of a disk: it does unless the config says which."""
-    known = partition.isdecimal() or partition == "none" or is_partition(device) or _ALIAS.fullmatch(device)
+    known = partition.isdecimal() or partition == _ITSELF or is_partition(device) or _ALIAS.fullmatch(device)
     return context.format == CLOUD_CONFIG and not known
 
 
@@ -113,8 +121,15 @@ def _search(item: ospb.Filesystem, partition: str) -> dict[str, str]:
     """Say to cloud-init's provisioner what cloud-init is to do for a filesystem."""
     label = {"label": item.label} if item.label else {}
     # cloud-init's "auto|any" is its "any": whatever is there of this kind is good.
-    word = "auto" if partition == "auto" else "any"
+    word = partition if partition in {"auto", _ITSELF} else "any"
     return {"device": item.device, "filesystem": item.format, **label, "partition": word}
+
+
+def _with_alike(searches: Mapping[int, dict[str, str]], filesystems: Sequence[ospb.Filesystem]) -> list[dict[str, str]]:
+    """Give the searches in the order of the filesystems, and for one that is like a searched one that it has none."""
+    known = [{**entry, "partition": _ITSELF} for entry in searches.values()]
+    alike = {index: entry for index, item in enumerate(filesystems) if (entry := _search(item, _ITSELF)) in known}
+    return [searches.get(index, entry) for index, entry in alike.items()]
 
 
 def set_mounts(context: Context, place: Place, mounts: list[list[str]], os: ospb.OperatingSystem) -> None:
@@ -123,7 +138,7 @@ def set_mounts(context: Context, place: Place, mounts: list[list[str]], os: ospb
         here = place.at(index)
         words = [context.plain(here.at(number), word) for number, word in enumerate(fields)]
         if len(words) < _NAMED:
-            context.findings.refuse(here, "a mount needs what and where; removing the image's own is not carried over")
+            context.findings.refuse(here, _WITHOUT_PLACE)
         elif context.format == IGNITION:
             os.mounts.append(_ignition_mount(context, here, words, os))
         else:

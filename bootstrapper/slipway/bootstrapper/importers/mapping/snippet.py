@@ -4,19 +4,22 @@ from slipway.bootstrapper.importers import container_linux_config as clc
 from slipway.bootstrapper.importers.container_linux_settings import UPDATE_CONF, NetworkdUnit, update_conf
 from slipway.bootstrapper.importers.mapping.context import Context
 from slipway.bootstrapper.importers.mapping.place import Place
-from slipway.bootstrapper.importers.mapping.snippet_disks import add_disk, add_filesystem
+from slipway.bootstrapper.importers.mapping.snippet_disks import add_filesystem, set_snippet_disks
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 _NETWORK = "/etc/systemd/network"
 _MODE = 0o644
 
 
-def set_snippet(context: Context, place: Place, snippet: clc.ContainerLinuxConfig, os: ospb.OperatingSystem) -> None:
+def set_snippet(
+    context: Context, place: Place, snippet: clc.ContainerLinuxConfig, spec: specpb.MachineBootstrapSpec
+) -> None:
     """Carry over a snippet. An account that the config has too gets the snippet's keys and groups as well."""
-    for index, disk in enumerate(snippet.storage.disks):
-        add_disk(context, place.within(f"storage.disks[{index}]"), disk, os)
+    os = spec.os
+    set_snippet_disks(context, place.within("storage.disks"), snippet.storage.disks, spec)
     for index, filesystem in enumerate(snippet.storage.filesystems):
         add_filesystem(context, place.within(f"storage.filesystems[{index}]"), filesystem, os)
     for index, file in enumerate(snippet.storage.files):

@@ -164,12 +164,12 @@ verdicts() {
     $2 == "owners" { files($1, $4, "", $3) }
     $2 == "value" { v = values[$3]; record($1, verdict(judge($4, $5, v, v != "")), shown($3, v, v != "")) }
     $2 == "loopback" {
-      v = "nothing listens"; good = 1
+      r = "not-applicable"; v = "nothing listens"
       for (i in listening) if (i ~ ":" $3 "$") {
-        v = "listens at " i
-        if (i !~ /^(0100007F|00000000000000000000000001000000):/) { good = 0; break }
+        r = verdict(i ~ /^(0100007F|00000000000000000000000001000000):/); v = "listens at " i
+        if (r == "fail") break
       }
-      record($1, verdict(good), v)
+      record($1, r, v)
     }
     END { print "" }
   ' "$1" "$2"

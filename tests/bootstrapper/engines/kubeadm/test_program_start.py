@@ -1,10 +1,10 @@
-"""Specs with which the kubelet does not start: flags that it does not have, swap that it does not accept."""
+"""Specs with which programs do not start: flags that they do not have, swap that the kubelet does not accept."""
 
 from typing import Any
 
 import pytest
 
-from slipway.bootstrapper.engines.kubelet_flags import FlagStatus, flag_status
+from slipway.bootstrapper.engines.program_flags import FlagStatus, flag_status
 
 NODE = "intent { kubernetes { node { %s } } }"
 SWAP = "os { swaps { path: '/swap' size_mib: 64 } }"
@@ -35,14 +35,70 @@ def test_a_flag_is_judged_by_the_kubelets_of_the_table(
     flag: str, series: tuple[int, int], status: FlagStatus, reason: str
 ) -> None:
     """What the versions on both sides agree on is known; the rest is never guessed."""
-    assert flag_status(flag, series) is status, reason
+    assert flag_status("kubelet", flag, series) is status, reason
+
+
+COMPONENTS = [
+    ("kube-apiserver", "insecure-port", (1, 30), FlagStatus.UNKNOWN, "removed long before"),
+    ("kube-apiserver", "cloud-provider", (1, 30), FlagStatus.KNOWN, "hidden and deprecated"),
+    ("kube-apiserver", "cloud-provider", (1, 34), FlagStatus.UNKNOWN, "removed in between"),
+    ("kube-apiserver", "cloud-provider", (1, 32), FlagStatus.UNCERTAIN, "removed before or after"),
+    ("kube-apiserver", "secure_port", (1, 34), FlagStatus.KNOWN, "underscores are dashes"),
+    ("kube-controller-manager", "cloud-provider", (1, 34), FlagStatus.KNOWN, "kept there"),
+    ("kube-controller-manager", "pod-eviction-timeout", (1, 30), FlagStatus.UNKNOWN, "removed long before"),
+    ("kube-scheduler", "profiling", (1, 33), FlagStatus.KNOWN, "on both sides"),
+    ("kube-scheduler", "algorithm-provider", (1, 34), FlagStatus.UNKNOWN, "removed long before"),
+    ("kube-scheduler", "algorithm-provider", (1, 22), FlagStatus.UNCERTAIN, "older than any that is known"),
+]
+OLD_FLAGS = """intent { kubernetes { control_plane {
+    api_server { arguments { name: 'v' value: '2' } arguments { name: 'insecure-port' value: '0' } }
+    controller_manager { arguments { name: 'pod-eviction-timeout' value: '5m' } }
+    scheduler { arguments { name: 'algorithm-provider' value: 'a' } }
+    files { name: 'a' component: 'scheduler' argument: 'policy-config-file' content { text: 'a' } }
+    files { name: 'b' component: 'scheduler' argument: 'config' content { text: 'a' } }
+} } }"""
+OLD_PATHS = [
+    f"intent.kubernetes.control_plane.{path}"
+    for path in (
+        "api_server.arguments[1]",
+        "controller_manager.arguments[0]",
+        "scheduler.arguments[0]",
+        "files[0].argument",
+    )
+]
+
+
+@pytest.mark.parametrize(("program", "flag", "series", "status", "reason"), COMPONENTS)
+def test_a_flag_of_a_component_is_judged_by_that_component(
+    program: str, flag: str, series: tuple[int, int], status: FlagStatus, reason: str
+) -> None:
+    """Each program has flags of its own, and an unknown version refuses none."""
+    assert flag_status(program, flag, series) is status, reason
+
+
+def test_flags_that_a_component_does_not_have_are_refused(machines: Any) -> None:
+    """At the argument; an imported spec and one of a version that is not known keep it, with a warning."""
+    refusals = machines.plan("ROLE_INIT", OLD_FLAGS).refusals
+    assert sorted(refusal.path for refusal in refusals) == sorted(OLD_PATHS)
+    assert "kube-scheduler of this Kubernetes version" in refusals[2].reason
+    imported = machines.plan("ROLE_INIT", OLD_FLAGS, PROVIDER)
+    assert [entry.path for entry in imported.diagnostics if entry.code == "CANNOT_WORK"] == OLD_PATHS
+    unknown = machines.plan("ROLE_INIT", OLD_FLAGS, version="v1.32.0")
+    assert [entry.path for entry in unknown.diagnostics if entry.code == "VERSION_UNKNOWN"] == OLD_PATHS
+    assert imported.refusals == unknown.refusals == ()
+
+
+def test_flags_of_components_do_not_matter_where_none_is_set_up(machines: Any) -> None:
+    """A machine that joins takes them from the cluster; its own are not used."""
+    for role in ("ROLE_WORKER", "ROLE_CONTROL_PLANE"):
+        assert machines.plan(role, OLD_FLAGS).refusals == ()
 
 
 @pytest.mark.parametrize("minor", [22, 29, 31, 32, 33, 35, 40])
 def test_no_flag_is_refused_where_no_kubelet_was_asked(machines: Any, minor: int) -> None:
     """A version between, before or behind those of the table may have any flag: at most there is a warning."""
     names = ["register-schedulable", "fail-cgroupv1", "node-labels", "never-a-flag"]
-    assert FlagStatus.UNKNOWN not in {flag_status(name, (1, minor)) for name in names}
+    assert FlagStatus.UNKNOWN not in {flag_status("kubelet", name, (1, minor)) for name in names}
     text = NODE % " ".join(f"kubelet_arguments {{ name: '{name}' value: 'a' }}" for name in names)
     assert machines.plan("ROLE_WORKER", text, version=f"v1.{minor}.0").refusals == ()
 
