@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster bench-reports pictures engines image image-check docs kubernetes-types cluster cluster-real cluster-down machineadm constraints clean
+.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster bench-reports bench-downloads pictures engines image image-check docs kubernetes-types cluster cluster-real cluster-down machineadm constraints clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | column -ts $$'\t'
@@ -76,6 +76,9 @@ bench: .venv/ready ## Measure speed and size
 
 bench-reports: .venv/ready ## Measure how a node gateway receives reports of machines
 	@$(BIN)/python -m tools.bench.reports
+
+bench-downloads: .venv/ready ## Measure how machines download from a node gateway
+	@$(BIN)/python -m tools.bench.downloads
 
 bench-cluster: .venv/ready ## Measure bootstrap providers in a real management cluster
 	@$(BIN)/python -m tools.oracles.build cluster cluster-api-1.14-kubeadm-bootstrap

@@ -18,9 +18,10 @@ FEATURES = [
     "os.kernel.modules", "os.hostname", "os.ntp", "os.ntp.enabled", "os.ntp.servers", "os.proxy",
     "os.trusted_certificates", "os.containerd",
     "os.containerd.registries", "os.containerd.registries.credentials", "os.containerd.cgroup_driver",
-    "os.containerd.sandbox_image",
+    "os.containerd.sandbox_image", "ext.bottlerocket.example.com/host-containers",
 ]  # fmt: skip
 ARGUMENTS = {"cloud-provider": "cloud-provider", "max-pods": "max-pods", "log-level": "v"}
+DNS = "cluster-dns-ip"
 EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
 
 
@@ -41,6 +42,7 @@ def node(cluster):
         "registration": {
             "nodeIp": {"value": cluster.get("node-ip", "")},
             "providerId": {"value": cluster.get("provider-id", "")},
+            "kubeletConfiguration": {"text": json.dumps({"clusterDNS": [cluster[DNS]]} if DNS in cluster else {})},
             "kubeletArguments": [
                 {"name": name, "value": str(cluster[key])} for key, name in ARGUMENTS.items() if key in cluster
             ],
@@ -81,5 +83,11 @@ def system(settings):
     }
 
 
+def extensions(settings):
+    containers = settings.get("host-containers")
+    return [{"name": FEATURES[-1], "text": json.dumps(containers)}] if containers else []
+
+
 found = tomllib.loads(sys.stdin.buffer.read().decode())["settings"]
-json.dump({"features": FEATURES, "node": node(found["kubernetes"]), "os": system(found)}, sys.stdout)
+state = {"node": node(found["kubernetes"]), "os": system(found), "others": extensions(found)}
+json.dump({"features": FEATURES, **state}, sys.stdout)

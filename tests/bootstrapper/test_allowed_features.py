@@ -56,7 +56,12 @@ HOSTILE = [
     ("os: {users: [{name: x, uid: 0}]}", "os.users.uid", "spec.os.users[0].uid", "a second root"),
     ("os: {users: [{name: x, groups: [docker]}]}", "os.users", "spec.os.users[0]", "a group that is as good as root"),
     ("os: {mounts: [{source: 'h:/x', path: /usr/local, type: nfs}]}", "os.storage.mounts", "spec.os.mounts[0]", "nfs"),
-    ("os: {systemdUnits: [{name: x.service, contents: x}]}", "os.systemd.units", "spec.os.systemdUnits[0]", "a unit"),
+    (
+        "os: {systemdUnits: [{name: x.service, contents: '[Unit]'}]}",
+        "os.systemd.units",
+        "spec.os.systemdUnits[0]",
+        "a unit",
+    ),
     (
         "os: {sysctls: [{name: kernel.core_pattern, value: '|/x'}]}",
         "os.sysctls",

@@ -23,6 +23,9 @@ def _file(path: str) -> dict[str, Any]:
 UNITS = {"systemdUnits": [{"name": "my.service", "contents": UNIT, "dropIns": [{"name": "a.conf", "contents": UNIT}]}]}
 MASKED = {"systemdUnits": [{"name": "my.service", "masked": True}]}
 DISK = {"device": "/dev/sdb", "overwrite": True, "partitions": [{"label": "a", "sizeMib": 9}, {"label": "a"}]}
+DIVIDED = {"device": "/dev/sdb", "overwrite": True, "partitions": [{"sizeMib": 9}, {}]}
+BEYOND = {"partition": {"disk": "/dev/sdb", "number": 7}, "format": "ext4"}
+SECOND = {"partition": {"disk": "/dev/sdb", "number": 2}, "format": "ext4"}
 
 REFUSED = {
     "file, unit": ({"files": [_file(f"{FOLDER}/my.service")], **UNITS}, "spec.os.systemdUnits[0]"),
@@ -56,6 +59,23 @@ REFUSED = {
         "spec.os.kernelArguments[1]",
     ),
     "labels": ({"disks": [DISK]}, "spec.os.disks[0].partitions[1].label"),
+    "the whole of a divided disk": (
+        {"disks": [DIVIDED], "filesystems": [{"device": "/dev/sdb", "format": "ext4"}]},
+        "spec.os.filesystems[0].device",
+    ),
+    "a mount of the whole of a divided disk": (
+        {"disks": [DIVIDED], "mounts": [{"source": "/dev/sdb", "path": "/x"}]},
+        "spec.os.mounts[0].source",
+    ),
+    "a partition that is not made": ({"disks": [DIVIDED], "filesystems": [BEYOND]}, "spec.os.filesystems[0].partition"),
+    "a mount of one": (
+        {"disks": [DIVIDED], "mounts": [{"source": "/dev/sdb7", "path": "/x"}]},
+        "spec.os.mounts[0].source",
+    ),
+    "one partition by two names": (
+        {"disks": [DIVIDED], "filesystems": [SECOND, {"device": "/dev/sdb2", "format": "ext4"}]},
+        "spec.os.filesystems[1]",
+    ),
     "hard link to a folder": (
         {"directories": [{"path": "/a"}], "links": [{"path": "/b", "target": "/a", "hard": True}]},
         "spec.os.links[0].target",

@@ -60,7 +60,8 @@ async def test_what_a_provisioner_says_of_the_whole_machine_comes_first(case: Wh
 async def test_all_that_is_wrong_with_a_machine_of_windows_is_told_at_once() -> None:
     """What no pass lowers, what passes cannot do, and what only Render finds."""
     spec = (
-        "{target: {osFamily: Windows}, os: {sysctls: [{name: a.b, value: c}], users: [{name: ann, uid: 5, sudo: [a]}], "
+        "{target: {osFamily: Windows}, os: {sysctls: [{name: a.b, value: c}], "
+        "users: [{name: ann, uid: 5, sudo: [ALL=ALL]}], "
         "hostname: {name: {value: much-too-long-for-windows}}, files: [{path: /etc/a, content: {text: x}}]}}"
     )
     error = await refused(asked(question(spec), "windows"))

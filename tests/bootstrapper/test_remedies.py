@@ -96,7 +96,7 @@ REFUSED = [
     ("talos", '{os: {files: [{path: /etc/a, content: {text: ""}}]}}', "choose a path below /var/", "a bound"),
     ("talos", "{kubernetes: {node: {criSocket: unix:///a.sock}}}", "set criSocket to ", "a value"),
     ("windows", "{os: {sysctls: [{name: a.b, value: c}]}}", "leave it out for machines that run Windows", "a table's"),
-    ("windows", "{os: {users: [{name: ann, sudo: [a]}]}}", "add Administrators to groups", "a pass's"),
+    ("windows", "{os: {users: [{name: ann, sudo: [ALL=ALL]}]}}", "add Administrators to groups", "a pass's"),
     (
         "cloud-init",
         "{kubernetes: {controlPlane: {kubeProxy: {imageTag: a}}}}",

@@ -6,11 +6,14 @@ import pytest
 import yaml
 
 from slipway.certificates.authority import PROVISIONER
+from slipway.node_gateway.__main__ import main
+from slipway.node_gateway.settings import GatewaySettings
 from tools.image.check import ALONE, PROVISIONERS, SERVICES
 from tools.image.compose import FILE, Project
 
 pytestmark = pytest.mark.engine
 _BY_PERSONS = ("cli", "certificates")
+_GATEWAY = "node-gateway"
 
 
 @pytest.fixture
@@ -22,7 +25,8 @@ def services(compose: None) -> dict[str, Any]:
 
 def test_one_service_runs_by_default(services: dict[str, Any]) -> None:
     """Beside who makes its certificates; all others are of the profile "all", the command line is for people."""
-    assert set(services) == {*SERVICES, *_BY_PERSONS}
+    assert set(services) == {*SERVICES, *_BY_PERSONS, _GATEWAY}
+    assert services[_GATEWAY]["profiles"] == ["gateway"]
     assert services["cli"]["profiles"] == ["cli"]
     profiles = {name: service.get("profiles", []) for name, service in services.items() if name != "cli"}
     assert {name for name, chosen in profiles.items() if not chosen} == {ALONE, "certificates"}
@@ -30,7 +34,7 @@ def test_one_service_runs_by_default(services: dict[str, Any]) -> None:
     assert {service["image"] for service in services.values()} == {"slipway:latest"}
 
 
-@pytest.mark.parametrize("name", [*SERVICES, *_BY_PERSONS])
+@pytest.mark.parametrize("name", [*SERVICES, *_BY_PERSONS, _GATEWAY])
 def test_a_container_can_do_nothing_that_it_need_not(services: dict[str, Any], name: str) -> None:
     """Read-only, no capability, no way to more; root only where certificates are made, in the services' group."""
     one = services[name]
@@ -68,21 +72,38 @@ def test_everybody_gets_a_certificate_where_they_look_for_it(services: dict[str,
     """The setup writes to the volume of each; provisioners are named as provisioners."""
     setup = services["certificates"]
     assert {mount["source"]: mount["target"] for mount in setup["volumes"]} == {
-        f"certificates-{name}": f"/certs/{name}" for name in (*SERVICES, "client")
+        f"certificates-{name}": f"/certs/{name}" for name in (*SERVICES, _GATEWAY, "client")
     }
-    subjects = [one.removeprefix("--subject=").partition("=") for one in setup["command"] if "--subject" in one]
+    subjects = [word.removeprefix("--subject=").partition("=") for word in setup["command"] if "--subject" in word]
     who = {subject.partition("/")[2]: subject.partition("/")[0] for subject, _, _ in subjects}
-    assert set(who) == {*SERVICES, "client"}
+    assert set(who) == {*SERVICES, _GATEWAY, "client"}
     assert {name for name, role in who.items() if role == PROVISIONER} == set(PROVISIONERS)
     reached = {subject.partition("/")[2]: hosts.split(",")[0] for subject, _, hosts in subjects if hosts}
-    assert reached == {name: name for name in SERVICES}
+    assert reached == {name: name for name in (*SERVICES, _GATEWAY)}
 
 
-def test_only_three_ports_are_published_and_to_this_machine_only(services: dict[str, Any]) -> None:
-    """Registry and bootstrappers are published on loopback; provisioners reach nothing outside their network."""
+def test_only_four_ports_are_published_and_to_this_machine_only(services: dict[str, Any]) -> None:
+    """Registry, bootstrappers and gateway are on loopback; provisioners reach nothing outside their network."""
     published = {name: service["ports"] for name, service in services.items() if "ports" in service}
-    assert set(published) == {ALONE, "registry", "bootstrapper"}
+    assert set(published) == {ALONE, "registry", "bootstrapper", _GATEWAY}
     assert {port["host_ip"] for ports in published.values() for port in ports} == {"127.0.0.1"}
     for name in PROVISIONERS:
         assert set(services[name]["networks"]) == {"services"}
     assert yaml.safe_load(FILE.read_text(encoding="utf-8"))["networks"]["services"] == {"internal": True}
+
+
+def test_the_gateway_reads_its_files_and_reaches_no_other_service(services: dict[str, Any]) -> None:
+    """It has the key of its own and a folder, both read-only; it is in no network with the others' calls."""
+    gateway = services[_GATEWAY]
+    mounts = {mount["source"]: mount for mount in gateway["volumes"]}
+    assert set(mounts) == {f"certificates-{_GATEWAY}", "artifacts"}
+    assert all(mount["read_only"] for mount in mounts.values())
+    assert set(gateway["networks"]) == {"published"}
+    flags = [word.replace("$$", "$") for word in gateway["command"][1:]]
+    with main.make_context(gateway["command"][0], flags) as context:
+        settings = GatewaySettings.load(
+            {name: value for name, value in context.params.items() if value is not None}, tls_cert_dir="/certs"
+        )
+    assert settings.store == f"file://{mounts['artifacts']['target']}"
+    assert settings.listen_address.endswith(f":{gateway['ports'][0]['target']}")
+    assert "/healthz" in gateway["healthcheck"]["test"][3]

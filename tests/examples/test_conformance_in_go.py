@@ -24,11 +24,12 @@ _CODES = {
 def report(*flags: str) -> dict[str, Any]:
     """Run the suite as an author would, and give its report."""
     decode = shlex.join([sys.executable, str(ROOT / "examples" / "provisioner-go" / "decode.py")])
+    extension = ROOT / "examples" / "provisioner-go" / "extension.yaml"
     start = shlex.quote(str(EXAMPLES["provisioner-go"].require()))
     done = subprocess.run(
         [
             sys.executable, "-m", "slipway.cli", "conformance", "run", "--quiet", "-o", "json",
-            "--start-cmd", start, "--decode-cmd", decode, *flags,
+            "--start-cmd", start, "--decode-cmd", decode, "--extension", str(extension), *flags,
         ],
         check=False, capture_output=True, text=True,
     )  # fmt: skip

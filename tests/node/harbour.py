@@ -4,7 +4,7 @@ import contextlib
 import copy
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from tests.node.rendering import Rendering
 from tools.node import site
 from tools.node.first_disk import FirstBoot
 from tools.node.machine import SENTINEL, Machine
+from tools.oracles import network
 from tools.oracles.failures import EngineBroken
 
 SECONDS = 300.0  # for a bootstrap beside others
@@ -60,16 +61,31 @@ class Harbour:
             documents.cluster(machines, name="harbour"), _control_plane(), documents.config("worker", **spec)
         )
 
-    def worker(self, name: str, *, disk_size: int = 0, by: FirstBoot = FirstBoot.CLOUD_INIT, **spec: Any) -> Machine:
-        """A worker that boots by a spec of its own."""
-        made = self._machine(name, disk_size=disk_size)
+    def worker(
+        self,
+        name: str,
+        *,
+        disk_size: int = 0,
+        by: FirstBoot = FirstBoot.CLOUD_INIT,
+        sites: Sequence[network.Site] = (),
+        **spec: Any,
+    ) -> Machine:
+        """A worker that boots by a spec of its own; Ignition reaches the sites, once the spec is rendered."""
+        made = self._machine(name, disk_size=disk_size, sites=sites)
         return self._boot(made, name, by, text=self._documents(name, **spec))
 
     def joiner(
-        self, name: str, described: str, by: FirstBoot, *, variables: Mapping[str, str] | None = None, text: str
+        self,
+        name: str,
+        described: str,
+        by: FirstBoot,
+        *,
+        variables: Mapping[str, str] | None = None,
+        text: str,
+        **wishes: Any,
     ) -> Machine:
         """A machine that boots as one of those that a text describes, which is about the cluster harbour, too."""
-        return self._boot(self._machine(name), described, by, text=text, variables=variables)
+        return self._boot(self._machine(name, **wishes), described, by, text=text, variables=variables)
 
     def _machine(self, name: str, **wishes: Any) -> Machine:
         with self._at_the_desk:

@@ -1,72 +1,14 @@
 """Machines that download machineadm from a node gateway, and become nodes by it."""
 
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from slipway.bootstrapper.artifacts.agent import DOWNLOADED, Artifacts
-from slipway.bootstrapper.artifacts.catalogue import Catalogue
-from tests.bootstrapper.artifacts.releases import EXPIRES, key, trust
-from tests.node.harbour import SECONDS, Harbour, failure
+from slipway.bootstrapper.artifacts.agent import DOWNLOADED
+from tests.node.gateway import gateway
+from tests.node.harbour import SECONDS, failure
 from tests.node.readiness import wait_ready
-from tests.services.certificates import Authority
 from tools.node.first_disk import FirstBoot
-from tools.oracles import machineadm
-from tools.release import folder
 
 pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
-
-VERSION = "1.0.0"
-DEAD = "https://10.77.0.239"
-EXECUTOR = {"argv": ["sh", "-c", "readlink /proc/$PPID/exe >/var/executor"]}
-
-
-class Gateway:
-    """A gateway in the network of a harbour, at an address of its own, and what the spec of its machines needs."""
-
-    def __init__(self, harbour: Harbour, place: Path, address: str) -> None:
-        self.address = address
-        self.place = harbour.place
-        authority, signer = Authority(), key()
-        certificates = authority.fill(place / "certificates", address=address)
-        store = place / "store"
-        self.release = folder.write(
-            store, {"linux/amd64": machineadm.require()}, [signer], expires=EXPIRES, version=VERSION
-        )
-        self.blob = store / self.release.binaries[0].path
-        command = (
-            f"ip address add {address}/32 dev br0 && exec {sys.executable} -m slipway.node_gateway "
-            f"--listen-address={address}:443 --tls-cert-dir={certificates} --store=file://{store}"
-        )
-        self.command = command
-        mirrors = (DEAD, f"https://{address}")
-        harbour.rendering = harbour.rendering.handing_out(
-            Artifacts(Catalogue(store / "manifests", trust(signer)), mirrors)
-        )
-        self.spec: dict[str, Any] = {
-            "agent": {"source": "Download", "version": VERSION},
-            "commands": {"pre": [EXECUTOR]},
-            "os": {
-                "trustedCertificates": [{"name": "gateway", "certificate": {"text": authority.certificate.decode()}}]
-            },
-        }
-
-    def start(self) -> None:
-        """Serve from now on."""
-        self.place.serve("sh", "-c", self.command)
-
-
-@contextmanager
-def gateway(harbour: Harbour, engine: Callable[..., None], address: str) -> Iterator[Gateway]:
-    """Have a gateway serve the machines of a harbour."""
-    engine(machineadm.NAME)
-    with tempfile.TemporaryDirectory(prefix="slipway-gateway-") as place:
-        yield Gateway(harbour, Path(place), address)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,9 @@ def looked_at(text: str, variables: Mapping[str, str], twin: Twin) -> dict[str, 
     rendering = Rendering(text, variables)
     with site.opened() as place:
         metadata.serve(place)
-        machines = {name: place.machine(name, flavour=twin.flavour.name) for name in twin.machines}
+        # The data source and the metadata service of a cloud agree.
+        called = metadata.name_of if twin.cloud_names else None
+        machines = {name: place.machine(name, flavour=twin.flavour.name, cloud_name=called) for name in twin.machines}
         for name, machine in machines.items():
             machine.boot(rendering.user_data(name, twin.by), by=twin.by)
         for machine in machines.values():

@@ -5,6 +5,7 @@ Their control planes boot in ``test_twins`` and ``test_twin_clouds``, and the po
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -118,9 +119,12 @@ def test_an_imported_worker_is_the_same_node_as_its_native_twin(harbour: Harbour
     twin = TWINS[name]
     ((described, worker),) = twin.machines.items()
     theirs, filled_in = examples.text(examples.read(name, NEWEST)), examples.variables(NEWEST)
+    # The data source and the metadata service of a cloud agree.
+    called = metadata.name_of if twin.cloud_names else None
+    join = partial(harbour.joiner, described=described, by=twin.by, cloud_name=called)
     machines = {
-        "theirs": harbour.joiner(f"{name}-theirs", described, twin.by, variables=filled_in, text=theirs),
-        "ours": harbour.joiner(f"{name}-ours", described, twin.by, text=twin.native(name)),
+        "theirs": join(f"{name}-theirs", variables=filled_in, text=theirs),
+        "ours": join(f"{name}-ours", text=twin.native(name)),
     }
     found = {}
     for whose, machine in machines.items():

@@ -177,10 +177,6 @@ def _script_that_was_given(data: bytes) -> list[str]:
     ]
 
 
-def _without_last_newline(data: bytes) -> bytes:
-    return data.removesuffix(b"\n")
-
-
 def _unit(data: bytes) -> dict[str, list[str]]:
     """What a unit runs, how, and what starts it."""
     said: dict[str, list[str]] = {}
@@ -201,7 +197,6 @@ READINGS: Mapping[str, Callable[[bytes], Any]] = {
     "yaml": _yaml,
     "script": _script,
     "script that was given": _script_that_was_given,
-    "without the last newline": _without_last_newline,
     "unit": _unit,
     "time servers": _time_servers,
 }

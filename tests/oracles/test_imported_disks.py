@@ -1,6 +1,7 @@
-"""A KubeadmConfig's disks on real block devices: partitions, filesystems, mounts and swap, by real cloud-init in qemu.
+"""KubeadmConfigs' disks on real block devices: partitions, filesystems, mounts and swap, in qemu.
 
-What today's provider says of disks is compared word by word elsewhere; here the words are carried out.
+What today's provider says of disks is compared word by word elsewhere; here the words are carried out, by real
+cloud-init and Ignition.
 """
 
 from collections.abc import Callable
@@ -15,16 +16,20 @@ from tools.oracles import qemu
 # One machine boots twice, on an emulated processor.
 pytestmark = [pytest.mark.boots, pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(2000)]
 
-DOCUMENT, EXPECTED = yaml.safe_load_all(Path(__file__).with_name("imported_disks.yaml").read_text(encoding="utf-8"))
+_TABLE = list(yaml.safe_load_all(Path(__file__).with_name("imported_disks.yaml").read_text(encoding="utf-8")))
+CASES = dict(zip(("cloud-init", "ignition"), zip(_TABLE[::2], _TABLE[1::2], strict=True), strict=True))
 
 
-def test_an_imported_config_leaves_the_machine_that_was_meant(engine: Callable[..., None]) -> None:
+@pytest.mark.parametrize("provisioner", CASES)
+def test_an_imported_config_leaves_the_machine_that_was_meant(provisioner: str, engine: Callable[..., None]) -> None:
     """Each boot has what the table says; the commands ran with the mounts in place, and kubeadm once, after them."""
     engine("qemu")
-    (config,) = configs.configs_of(DOCUMENT)
-    user_data = ours.render(config.question, "cloud-init").user_data
-    first, second = qemu.cloud_init(user_data, disk_machines.machine(list(EXPECTED["files"])), timeout=1800)
-    assert [disk_machines.picture(note) for note in (first, second)] == [EXPECTED, EXPECTED]
+    document, expected = CASES[provisioner]
+    (config,) = configs.configs_of(document)
+    user_data = ours.render(config.question, provisioner).user_data
+    boot = qemu.cloud_init if provisioner == "cloud-init" else qemu.ignition
+    first, second = boot(user_data, disk_machines.machine(list(expected["files"])), timeout=1800)
+    assert [disk_machines.picture(note) for note in (first, second)] == [expected, expected]
     assert (first["failed"], second["failed"]) == ([], [])
     assert first["sentinel"] == "success\n"
     assert len(second["calls"].splitlines()) == 1

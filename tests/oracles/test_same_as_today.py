@@ -86,5 +86,5 @@ def test_the_list_of_differences_does_not_grow_unseen() -> None:
     """Every entry has a config that shows it, and a new one needs a second look here."""
     listed = comparison.entries()
     assert {one.shown_by for one in listed if one.shown_by} <= IMPORTED.keys()
-    assert len([one for one in listed if one.shown_by]) == 28
+    assert len([one for one in listed if one.shown_by]) == 25
     assert all(one.shown_by or one.configs == "given-*" for one in listed)

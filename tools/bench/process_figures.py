@@ -14,10 +14,19 @@ def cpu_seconds(pid: int) -> float:
 
 def rss_mib(pid: int) -> float:
     """Give the resident memory of a process in MiB."""
+    return _status_mib(pid, "VmRSS:")
+
+
+def peak_mib(pid: int) -> float:
+    """Give the most resident memory that a process has had, in MiB."""
+    return _status_mib(pid, "VmHWM:")
+
+
+def _status_mib(pid: int, name: str) -> float:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
+        if line.startswith(name):
             return round(int(line.split()[1]) / 1024, 1)
-    raise AssertionError("the kernel reports no VmRSS")
+    raise AssertionError(f"the kernel reports no {name}")
 
 
 def machine() -> str:

@@ -63,7 +63,7 @@ async def load(machines: int, per_second: float) -> Load:
         folder = Path(scratch)
         (folder / "key").write_text("k" * 64)
         (folder / "files").mkdir()
-        ports = [_free_port(), _free_port()]
+        ports = [free_port(), free_port()]
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "slipway.node_gateway", "--insecure", f"--listen-address=127.0.0.1:{ports[0]}",
             f"--store=file://{folder}/files", f"--report-store=file://{folder}/reports",
@@ -85,7 +85,7 @@ async def _measure(pid: int, folder: Path, ports: list[int], machines: int, per_
     durations: list[float] = []
     places = asyncio.Semaphore(1000 if per_second else 64)
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as client:
-        await _wait(client, base)
+        await wait_for_gateway(client, base)
 
         async def report(number: int) -> None:
             target = Target(BundleKey("default", "harbour", f"worker-{number}", _BUNDLE), Kind.EVENTS)
@@ -133,7 +133,12 @@ async def _listed(address: str) -> tuple[int, float]:
     return len(names), (time.perf_counter() - began) * 1000
 
 
-async def _wait(client: aiohttp.ClientSession, base: str) -> None:
+async def wait_for_gateway(client: aiohttp.ClientSession, base: str) -> None:
+    """Wait until a gateway answers, a minute at most.
+
+    Raises:
+        RuntimeError: it does not.
+    """
     for _ in range(600):
         try:
             async with client.get(f"{base}/healthz") as answer:
@@ -199,7 +204,8 @@ def main() -> None:
     PAGE.write_text(with_section(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Give a port that is free on loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -62,7 +62,7 @@ tried:
 | seventh, cloud-init in Python once more | 5 | 4 | 4 |
 | seventh, Bottlerocket in Go once more | 8 | 1 | 2 |
 | seventh, shell and awk again | 3 | 2 | 2 |
-| eighth, Ignition in Python a third time | 12 | 6 | 10 |
+| eighth, Ignition in Python a third time | 12 | 6 | 9 |
 | eighth, Bottlerocket in Go a fourth time | 10 | 4 | 6 |
 | ninth, cloud-init in Python a fourth time | 10 | 6 | 6 |
 | ninth, Bottlerocket in Go a fifth time | 10 | 6 | 6 |
@@ -82,7 +82,10 @@ in extensions.
 The eighth round is of items that have to do with each other. Since then bundles are made by a seed, of many cases at
 once and with such relations; the ninth was written after that. What both of them missed needs one combination of
 many, or is in an extension or in what a provisioner derives.
-A slip is seen when a check fails or warns; all of them are in
+The tenth was of 54 slips in cloud-init, Ignition, Bottlerocket and Talos, of which 42 were seen at first; the other
+ones were values that the contract gives an unset field, documents of extensions, keys that a parser of the suite did
+not read, and what is derived. Since then the suite compares all of these; of that round only what was missed is kept.
+A slip is seen when a check fails or warns; all others are in
 `tests/services/conformance/edits`, and tests run them.
 
 ## Reproduce

@@ -51,7 +51,7 @@ def _section(profile: Profile) -> str:
             *([control.severity] if "Severity" in heads else []),
             control.level,
             ", ".join(control.roles),
-            "; ".join(_demands(control)) or f"for people: {control.manual}",
+            _demanded(control),
         ]
         for control in profile.controls
     ]
@@ -60,6 +60,14 @@ def _section(profile: Profile) -> str:
         f"{profile.document}, {profile.version}. Profiles: {levels}; each level has the controls of those before it."
     )
     return f"## {profile.name}\n\n{source}\n\n" + table([*heads, "Sets and demands"], rows)
+
+
+def _demanded(control: Control) -> str:
+    demands = "; ".join(_demands(control))
+    if not control.manual:
+        return demands
+    checked = f"; checked where the spec has it: {demands}" if demands else ""
+    return f"for people: {control.manual}{checked}"
 
 
 def _demands(control: Control) -> Iterator[str]:

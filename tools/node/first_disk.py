@@ -7,12 +7,12 @@ import enum
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tools.node import addresses, cgroups, machine_init
 from tools.node.flavours import FLAVOURS, Flavour
-from tools.oracles import ignition, sandbox
+from tools.oracles import ignition, network, sandbox
 from tools.oracles.failures import EngineBroken
 
 _CNI = "etc/cni/net.d/10-pods.conflist"
@@ -44,6 +44,8 @@ class FirstDisk:
         disk_size: in bytes, for a disk that can be full; 0 for one that is not.
         neighbours: addresses by name, for /etc/hosts, beyond its own.
         meta_data: what the cloud says beyond instance id and host name.
+        sites: what Ignition can reach, which runs before the machine is in its network.
+        cloud_name: gives the host name by which the cloud calls it, by its address; unset, that is its name.
     """
 
     name: str
@@ -53,6 +55,8 @@ class FirstDisk:
     disk_size: int = 0
     neighbours: Mapping[str, str] = dataclasses.field(default_factory=dict)
     meta_data: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    sites: Sequence[network.Site] = ()
+    cloud_name: Callable[[str], str] | None = None
 
     @property
     def address(self) -> str:
@@ -77,7 +81,7 @@ class FirstDisk:
         for folder in (self.folder(site) / "merged", self.folder(site) / "small", disk):
             folder.mkdir(parents=True)
         lower = Path(f"{site}/layer:{self.flavour.root.require()}")
-        box = sandbox.Sandbox(lower, disk, hostname=self.name)
+        box = sandbox.Sandbox(lower, disk, hostname=self.name, sites=self.sites)
         if by is FirstBoot.IGNITION:
             self._ignite(box, user_data)
         for path, content in self._given_files(user_data, by).items():
@@ -113,7 +117,8 @@ class FirstDisk:
         }
         if by is FirstBoot.IGNITION:
             return {**files, "etc/cloud/cloud-init.disabled": b""}
-        meta = {"instance-id": f"i-{self.name}", "local-hostname": self.name, **self.meta_data}
+        host_name = self.cloud_name(self.address) if self.cloud_name else self.name
+        meta = {"instance-id": f"i-{self.name}", "local-hostname": host_name, **self.meta_data}
         seed = "var/lib/cloud/seed/nocloud"
         return {**files, f"{seed}/user-data": user_data, f"{seed}/meta-data": json.dumps(meta).encode()}
 

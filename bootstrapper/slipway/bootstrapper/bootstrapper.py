@@ -15,11 +15,13 @@ from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.credentials.store import AnyStore
 from slipway.bootstrapper.delivery.fetching import (
     Payload,
+    attachment,
     can_be_fetched,
     check_fetched,
+    check_placed,
     fetched,
     is_fetched,
-    refuse_requests,
+    ticket_of_request,
 )
 from slipway.bootstrapper.delivery.fitting import Fitted, fit
 from slipway.bootstrapper.delivery.infrastructure import check_assumption, check_carried, infrastructure
@@ -69,13 +71,12 @@ class Bootstrapper(Preparer):
     """Answers for machines. What it depends on is what bundles are made with."""
 
     async def user_data(self, request: bootstrappb.GetUserDataRequest) -> bootstrappb.GetUserDataResponse:
-        """Give the machine's user data.
+        """Give the machine's user data; where they are a stub, their payload is an attachment.
 
         Raises:
             SlipwayError: any reason of the error table that is not the registry's; fields are named as the user wrote.
         """
-        answer, _ = await self.delivered(request)
-        return answer
+        return _with_payload(*await self.delivered(request))
 
     async def delivered(
         self, request: bootstrappb.GetUserDataRequest
@@ -113,6 +114,8 @@ class Bootstrapper(Preparer):
         info = prepared.candidate.format
         check_carried(info, target)
         check_fetched(subject.spec, info, target, self.fetching)
+        if is_fetched(subject.spec) and self.fetching is not None and self.fetching.ticket is None:
+            check_placed(subject.spec, accept_attachments=carrier.attachments)
         response, instance = await self.render(prepared, accept_attachments=carrier.attachments)
         data, payload = self._stub(prepared, response.user_data)
         fitted = await self.fitted(prepared, data, limit=carrier.most_bytes, accept_gzip=carrier.gzip)
@@ -126,9 +129,9 @@ class Bootstrapper(Preparer):
         spec, fetching = prepared.subject.spec, self.fetching
         if fetching is None or not is_fetched(spec):
             return data, None
-        if fetching.ticket is None:
-            raise refuse_requests(spec)
-        return fetched(spec, prepared.candidate.format, data, fetching, fetching.ticket)
+        ticket, bundle_id = fetching.ticket or ticket_of_request, prepared.compiled.bundle.id
+        info, proxy = prepared.candidate.format, prepared.neutral.os.proxy
+        return fetched(spec, info, data, fetching, ticket, bundle_id=bundle_id, proxy=proxy)
 
     async def fitted(self, prepared: Prepared, data: bytes, *, limit: int = 0, accept_gzip: bool) -> Fitted:
         """Give user data as the machine's infrastructure takes them; `limit` 0 for the infrastructure's own.
@@ -250,3 +253,10 @@ class Bootstrapper(Preparer):
             answer.expire_time.CopyFrom(response.expire_time)
         answer.diagnostics.extend(prepared.all_diagnostics(response.diagnostics))
         return answer
+
+
+def _with_payload(answer: bootstrappb.GetUserDataResponse, payload: Payload | None) -> bootstrappb.GetUserDataResponse:
+    """Give the answer to who has to store the payload."""
+    if payload is not None:
+        answer.attachments.append(attachment(payload, answer.media_type))
+    return answer

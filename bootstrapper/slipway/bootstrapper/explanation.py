@@ -18,6 +18,7 @@ from slipway.bootstrapper.delivery.infrastructure import check_carried
 from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES
 from slipway.bootstrapper.importers.document_words import DocumentWords, in_words_of_document, is_of_document
 from slipway.bootstrapper.judgement import judge
+from slipway.bootstrapper.preparer import Prepared
 from slipway.bootstrapper.problems.conversion import violation_of
 from slipway.bootstrapper.problems.places import spec_path
 from slipway.bootstrapper.problems.problem import OF_MACHINE
@@ -202,7 +203,7 @@ async def _column(
                 refusals = column.trial.refusals or prepared.compiled.refusals
                 column.compiled = replace(prepared.compiled, refusals=list(refusals))
             if column.trial.user_data:
-                data = _as_delivered(bootstrapper, subject, candidate, column.trial.user_data)
+                data = _as_delivered(bootstrapper, prepared, column.trial.user_data)
                 column.fitted = await bootstrapper.fitted(prepared, data, accept_gzip=True)
     except SlipwayError as error:
         column.error = error
@@ -221,11 +222,13 @@ def _delivery(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[d
         )
 
 
-def _as_delivered(bootstrapper: Bootstrapper, subject: CheckedSubject, candidate: Candidate, data: bytes) -> bytes:
+def _as_delivered(bootstrapper: Bootstrapper, prepared: Prepared, data: bytes) -> bytes:
     """Give user data as the machine gets them: a stub where it is to fetch them."""
-    if bootstrapper.fetching is None or not is_fetched(subject.spec):
+    spec, fetching = prepared.subject.spec, bootstrapper.fetching
+    if fetching is None or not is_fetched(spec):
         return data
-    stub, _ = fetched(subject.spec, candidate.format, data, bootstrapper.fetching, lambda _digest: PLACEHOLDER_TICKET)
+    info, bundle_id, proxy = prepared.candidate.format, prepared.compiled.bundle.id, prepared.neutral.os.proxy
+    stub, _ = fetched(spec, info, data, fetching, lambda _: PLACEHOLDER_TICKET, bundle_id=bundle_id, proxy=proxy)
     return stub
 
 

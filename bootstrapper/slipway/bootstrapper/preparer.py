@@ -121,7 +121,7 @@ class Setting:
             b"arguments" * (not self.kubelet_configuration),
             b"events" * self.literal_events,
         )
-        return (*(one.SerializeToString(deterministic=True) for one in parts), *flags)
+        return (*(part.SerializeToString(deterministic=True) for part in parts), *flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ class Preparer:
         ]
         secrets = secrets_for_role(kept.secrets, declarations, subject.machine.role)
         theirs = user_secrets(subject, credentials.secrets)
-        clusters_own = [*secrets, *(one for one in theirs if "/" in one.name)]
+        clusters_own = [*secrets, *(secret for secret in theirs if "/" in secret.name)]
 
         agent = self.artifacts.resolve(subject.spec.agent, setting.target)
         check_reporting(subject.spec.reporting, setting.target)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET  # nosec - it only builds
 
 from slipway.cli.compliance_results import FAIL, MANUAL, MISSING, NOT_APPLICABLE, WAIVED, Result, counts
+from slipway.diagnosis.xml_document import xml_document
 
 _FAILED = (FAIL, MISSING)
 _SKIPPED = (WAIVED, MANUAL, NOT_APPLICABLE)
@@ -21,9 +22,7 @@ def as_junit(machines: Iterable[tuple[str, Sequence[Result]]]) -> bytes:
         )  # fmt: skip
         for result in results:
             _case(suite, result)
-    ET.indent(root)
-    encoded: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
-    return encoded + b"\n"
+    return xml_document(root)
 
 
 def _case(suite: ET.Element, result: Result) -> None:

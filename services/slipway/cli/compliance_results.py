@@ -61,7 +61,7 @@ def _result(
     name: str, control: Control | None, evidence: Evidence, observed: Mapping[str, tuple[str, str]], now: datetime
 ) -> Result:
     title, severity = (control.title, control.severity) if control else ("", "")
-    if control is not None and control.manual:
+    if control is not None and control.manual and name not in observed:
         return Result(name, title, severity, MANUAL, note=control.manual)
     result, seen = observed.get(name, (MISSING, ""))
     waiver = evidence.waiver_of(name)

@@ -78,6 +78,12 @@ def schema(output: str) -> None:
     help="Time for one such boot.",
 )  # fmt: skip
 @click.option(
+    "--extension", "extensions", multiple=True, type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="A document of an extension that it takes, in YAML as an entry of a spec's `extensions`; may be given more "
+    "than once.",
+)  # fmt: skip
+@click.option(
     "--profile", "profiles", multiple=True, type=click.Choice(["render", "process", "registration"]),
     help="Only this chapter of the contract; may be given more than once. Default: all three.",
 )  # fmt: skip
@@ -160,6 +166,7 @@ def run(**values: Any) -> None:
         raise click.UsageError("give --endpoint HOST:PORT, or --start-cmd to have it started")
     if not values["start_cmd"] and not values["insecure"] and not values["tls_cert_dir"]:
         raise click.UsageError("give --tls-cert-dir DIR, or --insecure for one on this machine")
+    documents = _extensions(values["extensions"])
     known = _known(values["known_failures"], run.ids(), known_failures)
     unknown = [entry for entry in values["only"] if not run.names(entry)]
     if unknown:
@@ -171,7 +178,8 @@ def run(**values: Any) -> None:
     wanted = run.Wanted(only=values["only"], known=known)
     progress = None if values["quiet"] else lambda entry, number, of: note(verdict.progress(entry, number, of))
     measured = figures.Figures()
-    options = Options(**{name: values[name] for name in names}, seconds=values["seconds"] or 0.0)
+    chosen = {name: values[name] for name in names}
+    options = Options(**chosen, seconds=values["seconds"] or 0.0, extensions=documents)
     try:
         made = asyncio.run(run.conformance(options, wanted=wanted, progress=progress, figures=measured))
     except session.CannotStartError as error:
@@ -200,6 +208,15 @@ def _exit_code(made: Any, *, some: bool) -> int:
     unseen = made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
     cut_short = made.verdict == reportpb.VERDICT_UNSPECIFIED and not some
     return UNVERIFIED if unseen or cut_short else 0
+
+
+def _extensions(paths: Any) -> tuple[Any, ...]:
+    from slipway.conformance import extension_files  # noqa: PLC0415  # as above
+
+    try:
+        return tuple(extension_files.read(path) for path in paths)
+    except extension_files.ExtensionFileError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _known(path: Path | None, ids: Any, known_failures: Any) -> frozenset[str]:

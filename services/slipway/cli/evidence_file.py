@@ -48,7 +48,7 @@ class Evidence(_Part):
     controls: tuple[Observation, ...] = Field(max_length=_MOST)
 
     def waiver_of(self, control: str) -> EvidenceWaiver | None:
-        """Give the waiver of a control; None where there is none."""
+        """Give the waiver of a control; None if it is not waived."""
         return next((waiver for waiver in self.waivers if waiver.control == control), None)
 
     def is_waived(self, control: str, now: datetime) -> bool:

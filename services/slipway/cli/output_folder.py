@@ -1,6 +1,7 @@
 """Where `slipway render -o DIR` puts its files: DIR/MACHINE/PROVISIONER.EXT, attachments beside it, and the account.
 
-User data holds keys: every file is readable by the caller alone.
+What a machine fetches is in DIR/MACHINE/payload, as in the store of a node gateway. User data holds keys: every file is
+readable by the caller alone.
 """
 
 import errno
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from slipway.bootstrapper.delivery.fetching import FOLDER
 from slipway.cli.rendering import Entry, Rendered
 from slipway.contract.errors import ProvisionerFailed
 
@@ -63,6 +65,11 @@ class OutputFolder:
         self._put(target, answer.user_data)
         entry.file = target.relative_to(self._folder).as_posix()
         for attachment in answer.attachments:
+            if attachment.url:
+                path = place / FOLDER / _file_name(attachment.name)
+                self._put(path, attachment.content)
+                entry.payload_file = path.relative_to(self._folder).as_posix()
+                continue
             # What goes to the machine keeps its name: the user data looks for it.
             name = f"{stem}.{attachment.name}" if attachment.operator_only else attachment.name
             path = place / _file_name(name)
@@ -102,9 +109,10 @@ class OutputFolder:
             entries = json.loads((self._folder / SUMMARY).read_text(encoding="utf-8"))
             paths: dict[tuple[str, str], list[Path]] = {}
             for entry in entries:
-                machine, _, name = entry["file"].partition("/")
-                if machine == entry["machine"] and all(_FILE_NAME.fullmatch(part) for part in (machine, name)):
-                    paths.setdefault((machine, entry["provisioner"]), []).append(self._folder / machine / name)
+                for file in (entry["file"], entry.get("payload_file", "")):
+                    machine, *names = file.split("/")
+                    if machine == entry["machine"] and all(_FILE_NAME.fullmatch(part) for part in (machine, *names)):
+                        paths.setdefault((machine, entry["provisioner"]), []).append(self._folder / file)
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return {}
         return paths

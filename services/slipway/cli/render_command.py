@@ -16,7 +16,7 @@ from slipway.cli.options import Connection, connection_from, connection_options,
 from slipway.cli.output import OUTPUTS, console, emit, note, say_bytes, show
 from slipway.cli.output_folder import OutputFolder
 from slipway.cli.remarks import note_entries, note_files
-from slipway.cli.rendering import ALL, Rendered, ask, complete, wishes
+from slipway.cli.rendering import ALL, Entry, Rendered, ask, complete, wishes
 
 STDOUT = "-"
 
@@ -41,7 +41,8 @@ def render(provisioner: str, format_id: str, output: str, summary: str, **values
 
     Each KubeadmControlPlane yields its first and a joining machine, each pool one worker, a SlipwayCluster the machines
     that it lists. With -o DIR the files go to DIR/MACHINE/PROVISIONER.EXT, attachments beside them, all readable by you
-    alone; DIR/summary.json has the result of each machine. User data holds keys and tokens: protect it.
+    alone; DIR/summary.json has the result of each machine. User data holds keys and tokens: protect it. With
+    delivery.mode Fetch, PROVISIONER.EXT is a stub; the user data is in DIR/MACHINE/payload, for you to store.
 
     Machines of one cluster that are rendered in several calls agree on its authorities only with --credentials DIR, and
     with it the same files give the same bytes again.
@@ -75,6 +76,7 @@ def render(provisioner: str, format_id: str, output: str, summary: str, **values
         show(entry_table(entries, console()))
     elif output != STDOUT:
         emit([entry.tree() for entry in entries], summary)
+    _note_payloads(entries)
     note_entries(loaded, entries)
     if not complete(entries):
         sys.exit(FAILED)
@@ -92,6 +94,14 @@ async def _render(
             for question in loaded.questions
             for name, wanted in asked
         ]
+
+
+def _note_payloads(entries: list[Entry]) -> None:
+    """Say what has to be stored before machines boot."""
+    for entry in entries:
+        if entry.payload_url:
+            what = entry.payload_file or "the user data, which -o DIR writes,"
+            note(f"{entry.machine} fetches its user data: store {what} so that {entry.payload_url} gives it", "note")
 
 
 def _to_stdout(results: list[Rendered]) -> None:

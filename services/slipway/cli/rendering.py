@@ -41,6 +41,8 @@ class Entry:
     sha256: str = ""
     milliseconds: float = 0.0
     lowered: list[dict[str, object]] = field(default_factory=list)
+    payload_file: str = ""
+    payload_url: str = ""
     diagnostics: list[dict[str, str]] = field(default_factory=list)
     refusals: list[dict[str, str]] = field(default_factory=list)
 
@@ -204,6 +206,7 @@ def _answered(entry: Entry, answer: bootstrappb.GetUserDataResponse) -> None:
     entry.format, entry.status = answer.format, "rendered"
     entry.bytes, entry.gzip_bytes = answer.size.raw_bytes, answer.size.gzip_bytes
     entry.sha256 = answer.sha256.hex()
+    entry.payload_url = next((attachment.url for attachment in answer.attachments if attachment.url), "")
     entry.lowered = [
         {"field": describe(element.origin), "feature": element.feature, "into": list(element.into)}
         for element in answer.lowered

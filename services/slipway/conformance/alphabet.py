@@ -16,7 +16,7 @@ from slipway.v1alpha1 import options_pb2 as optionspb
 
 SIGNS = (
     *"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ ", *"A0e\t\n", "\r\n", "\x7f", "ü", "\u00a0", "\u2028", "\ufeff", "\U0001f600",
-    "%%", "$$", "{{", "''", '""', ": ", " #", "\\n", "u\u0308",
+    "%%", "$$", "{{", "{%", "{#", "''", '""', ": ", " #", "\\n", "u\u0308",
     ":5000",
 )  # fmt: skip
 """What a document, a shell, a unit of systemd or a file system may take for something else."""

@@ -1,6 +1,6 @@
 """Cases that are data: read from YAML, turned into requests, and judged."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 
@@ -14,6 +14,7 @@ from slipway.conformance.subject import Answer
 from slipway.conformance.v1alpha1 import case_pb2 as casepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 
 @cache
@@ -37,6 +38,23 @@ def of_clause(clause: str) -> list[casepb.Case]:
     if not found:
         raise LookupError(f"{clause} has no cases")
     return found
+
+
+def of_extensions(extensions: Iterable[specpb.Extension]) -> Iterator[casepb.Case]:
+    """Give a case for each extension that the user of the suite gave a document of."""
+    for number, extension in enumerate(extensions):
+        case = casepb.Case(clause="FEA-009", name=f"extension-{number + 1}", purpose="a document of the user's")
+        case.bundle.extensions.add().CopyFrom(extension)
+        _normalise(case.bundle.extensions[0].content)
+        yield case
+
+
+@cache
+def extensions_in_texts() -> frozenset[str]:
+    """Give the ids of extensions that are the language of a text, as far as a case has one."""
+    contents = [content for case in cases("features") for content in _contents(case.bundle)]
+    held = [segment.extension.id for content in contents for segment in content.segments]
+    return frozenset(held) - {""}
 
 
 def request(

@@ -9,6 +9,7 @@ from slipway.conformance.checks import (
     company,
     edges,
     errors,
+    extensions,
     features,
     information,
     insertion,
@@ -38,8 +39,8 @@ def all_checks() -> tuple[Check, ...]:
     """Give all checks, sorted by clause; those of one clause in the order in which they are written."""
     modules = (
         transport, tls, process, information, features, render, remembrance, refusals, splicing, insertion, meaning,
-        booted, quantity, variety, edges, company, places, starting, errors, blame, limits, load, secrecy, registration,
-        outage, versions,
+        booted, quantity, variety, extensions, edges, company, places, starting, errors, blame, limits, load, secrecy,
+        registration, outage, versions,
     )  # fmt: skip
     order = ("TRN", "INF", "FEA", "RND", "ERR", "LIM", "SEC", "REG", "EXE", "VER")
     found = [check for module in modules for check in module.CHECKS]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from slipway.conformance import documents
 from slipway.conformance.compare_node import compare_node
 from slipway.conformance.comparison import Comparer, Comparison
 from slipway.conformance.contents import extension_features
@@ -27,13 +28,13 @@ def compare(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, wi
     _users(comparer, bundle)
     _default_user(comparer, bundle)
     _units(comparer, bundle)
+    _packages(comparer, bundle)
     _disks(comparer, bundle)
     _Programs(comparer, bundle).compare()
     if bundle.WhichOneof("kubernetes") == "intent":
         compare_node(comparer, bundle.intent)
+    _extensions(comparer, bundle)
     found = comparer.found
-    if bundle.extensions:
-        found.unverified |= {f"ext.{one.id}" for one in bundle.extensions}
     found.verified -= found.failed | found.unverified
     return found
 
@@ -94,6 +95,13 @@ def _units(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
             comparer.more("`enabled` of a unit", "os.systemd.units")
 
 
+def _packages(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
+    """See that the index is refreshed unasked only where something is to be installed."""
+    wanted, there = bundle.os.packages, comparer.state.os.packages
+    if there.update and not wanted.HasField("update") and not wanted.install:
+        comparer.more("`update` of packages", "os.packages")
+
+
 def _disks(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
     """See that a partition of which no size is said takes the rest of its disk."""
     there = {disk.device: list(disk.partitions) for disk in comparer.state.os.disks}
@@ -106,6 +114,22 @@ def _disks(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
             if is_another_share or made.size_mib:
                 where = f"os.disks[{index}].partitions[{number}], which is the rest of the disk,"
                 comparer.wrong(where, "os.storage.disks.partitions")
+
+
+def _extensions(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
+    """See that the documents of extensions are there as they are, in their order, where the decoder reports them."""
+    for id_ in dict.fromkeys(extension.id for extension in bundle.extensions):
+        feature = f"ext.{id_}"
+        own = [extension for extension in bundle.extensions if extension.id == id_]
+        kind = own[0].media_type
+        wanted = [documents.read(comparer.contents.bytes_of(item.content) or b"", item.media_type) for item in own]
+        there = [documents.reported(other.text, kind) for other in comparer.state.others if other.name == feature]
+        same = wanted == there or documents.joined(wanted) == documents.joined(there)
+        where = f"extensions[{list(bundle.extensions).index(own[0])}].content"
+        if None in wanted:
+            comparer.found.unverified.add(feature)
+        else:
+            comparer.fact(feature, where, same)
 
 
 def _gives(value: object) -> bool:
@@ -132,6 +156,8 @@ class _Programs:
             self._started(list(entry.argv), "plan.entrypoint.argv", "plan.entrypoint")
         services = (one for one in self._to.state.programs if entry.argv and starts(list(one.argv), list(entry.argv)))
         service = next(services, statepb.Program())
+        if service.start == statepb.START_EARLY:
+            self._to.wrong("plan.entrypoint, which starts before files and network are there,", "plan.entrypoint")
         if entry.unit_name and service.unit_name:
             holds = entry.unit_name == service.unit_name
             self._to.fact("plan.entrypoint", "plan.entrypoint.unit_name", holds)

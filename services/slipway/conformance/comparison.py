@@ -5,7 +5,7 @@ decoder does not claim to see is unverified: neither right nor wrong.
 """
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,6 +53,15 @@ SYSTEMS_OWN = {
 _TRUE_UNLESS_SAID = {("Ntp", "enabled")}
 """What is true when nothing is said of it."""
 
+_UNLESS_SAID: Mapping[tuple[str, str], Any] = {
+    ("Cluster", "service_domain"): "cluster.local",
+    ("Containerd", "cgroup_driver"): ospb.CGROUP_DRIVER_SYSTEMD,
+    ("ControlPlane", "bind_port"): 6443,
+    ("Disk", "table_type"): ospb.PARTITION_TABLE_TYPE_GPT,
+    ("Mount", "type"): "auto",
+}
+"""What the contract gives a field of which nothing is said, where a decoder shows it."""
+
 _SETS = {("ControlPlane", "api_server_sans"), ("User", "groups"), ("User", "ssh_authorized_keys")}
 """Lists in which an entry that is there twice means what it means once."""
 
@@ -62,8 +71,14 @@ _ORDERED = {"kernel_arguments"}
 _OF_SYSTEMD = {"_netdev", "nofail"}
 """Options of a mount that the filesystem never sees."""
 
+_OF_SYSTEMS = frozenset({"auto", "comment=cloudconfig", "defaults", "nofail", "sw", "_netdev"})
+"""Options of a mount that systems give one of which nothing is said."""
+
 _MICROSOFT = "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
 """The type of a GPT for which the contract has two words: fat32 and ntfs."""
+
+_SWAP = "swap"
+"""The kind of a mount that has no place, and of which a machine may have any number."""
 
 _GROUP_AND_OTHERS = 0o077
 _ADMINISTRATORS = {"root", "Administrators"}
@@ -135,6 +150,12 @@ class Comparer:
             name = (expected.DESCRIPTOR.name, descriptor.name)
             if descriptor.name in said:
                 continue
+            if name in _UNLESS_SAID:
+                if value and value != _UNLESS_SAID[name]:
+                    self.more(f"{path}.{descriptor.name}", above)
+                continue
+            if name == ("Mount", "options") and not _OF_SYSTEMS.issuperset(value):
+                self.more(f"{path}.{descriptor.name}", above)
             chosen = value and name not in SYSTEMS_OWN and path.startswith("os.") and descriptor.message_type is None
             if chosen or (value and name in _HARMS) or (not value and name in _TRUE_UNLESS_SAID):
                 self.more(f"{path}.{descriptor.name}", above)
@@ -259,6 +280,10 @@ class Comparer:
         if (actual.DESCRIPTOR.name, one.name) == ("Mount", "check") and not _is_device(actual):
             # Nothing but a device can be checked.
             return True
+        if (actual.DESCRIPTOR.name, one.name) == ("Mount", "path") and actual.type == _SWAP:  # type: ignore[attr-defined]
+            return True
+        if (actual.DESCRIPTOR.name, one.name) == ("Mount", "type") and {value, there} == {"auto", ""}:
+            return True
         if (actual.DESCRIPTOR.name, one.name) in _LEFT_ALONE and not actual.HasField(one.name):
             return False
         if type(value) is int and not value and one.enum is None and not _says_so(actual, one.name):
@@ -277,6 +302,8 @@ class Comparer:
         name, there = getattr(entry, key), getattr(other, key)
         if not there and (entry.DESCRIPTOR.name, key) in _HANDLES:
             return True
+        if isinstance(entry, ospb.Mount) and isinstance(other, ospb.Mount) and entry.type == _SWAP:
+            return other.type == _SWAP and entry.source == other.source
         if self._windows and key == "path":
             return _drive(name) == _drive(there)
         return bool(name == there)

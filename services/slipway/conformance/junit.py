@@ -5,6 +5,7 @@ from xml.etree import ElementTree as ET  # nosec - it only builds
 
 from slipway.conformance.figures import Load
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
+from slipway.diagnosis.xml_document import xml_document
 
 _FAILURES = {
     reportpb.FINDING_STATE_FAILED: "broken",
@@ -42,9 +43,7 @@ def as_junit(made: reportpb.Report, figures: Iterable[Load] = ()) -> bytes:
         words = _FAILURES.get(finding.state) or _SKIPPED[finding.state]
         entry = ET.SubElement(case, tag, message=f"{words}: {finding.clause}")
         entry.text = "\n".join(finding.found)
-    ET.indent(suite)
-    encoded: bytes = ET.tostring(suite, encoding="utf-8", xml_declaration=True)
-    return encoded + b"\n"
+    return xml_document(suite)
 
 
 def _case(suite: ET.Element, check: str) -> ET.Element:

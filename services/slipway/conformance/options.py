@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from slipway.v1alpha1 import spec_pb2 as specpb
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
@@ -48,6 +50,7 @@ class Options:
         renders: how many renders the load check makes.
         seconds: time for all checks; those that it does not suffice for are not run. 0 for no limit.
         keep: folder for what was asked and answered in checks that fail; None to keep nothing.
+        extensions: a document or more of extensions that the provisioner takes.
         patience: how long to wait for what.
     """
 
@@ -64,4 +67,5 @@ class Options:
     renders: int = 300
     seconds: float = 0.0
     keep: Path | None = None
+    extensions: tuple[specpb.Extension, ...] = ()
     patience: Patience = Patience()

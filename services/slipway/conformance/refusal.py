@@ -13,6 +13,7 @@ from slipway.contract.grammars import grammars
 from slipway.contract.items import within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 REFUSALS = frozenset({"FAILED_PRECONDITION", "INVALID_ARGUMENT"})
 _LONGEST_ID = 253
@@ -60,7 +61,19 @@ def _is_to_blame(before: bundlepb.BootstrapBundle, after: bundlepb.BootstrapBund
         return True
     old, new = Counter(_texts(before)), Counter(_texts(after))
     different = (old - new) + (new - old)
-    return any(different.keys() & set(_texts(value_at(after, item))) for item in items)
+    return any(different.keys() & set(_texts(value_at(after, item))) for item in items) or any(
+        text in document
+        for item in items
+        for document in _documents(value_at(after, item))
+        for text in different
+        if text
+    )
+
+
+def _documents(value: object) -> Iterator[str]:
+    """Give the text of an extension, which may name any other item."""
+    if isinstance(value, specpb.Extension):
+        yield b"".join(segment.data for segment in value.content.segments).decode(errors="replace")
 
 
 def _texts(value: object) -> Iterator[str]:

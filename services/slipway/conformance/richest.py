@@ -9,7 +9,7 @@ from slipway.conformance import requests
 from slipway.conformance.bounds import outside
 from slipway.conformance.faults import faults, fits
 from slipway.conformance.session import Session
-from slipway.conformance.trial import Trial
+from slipway.conformance.trial import Trial, free
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 
@@ -28,7 +28,7 @@ async def richest(
         return list(session.trials[key])
     made: list[provisionerpb.RenderRequest] = []
     covered: set[str] = set()
-    for trial in sorted(trials, key=lambda trial: -trial.case.bundle.ByteSize()):
+    for trial in sorted(free(trials), key=lambda trial: -trial.case.bundle.ByteSize()):
         fields = set(fields_of(trial.request.bundle))
         if fields <= covered:
             continue

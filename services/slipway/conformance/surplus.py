@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 import yaml
 from google.protobuf.message import Message
 
+from slipway.conformance import documents
 from slipway.conformance.contents import Contents
 from slipway.conformance.decoders.words import starts
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
@@ -19,6 +20,9 @@ from slipway.v1alpha1 import os_pb2 as ospb
 
 _SHORTEST, _SHORTEST_PATH = 6, 4
 """What is shorter stands in many a text by chance."""
+
+_OF_EXTENSION = "ext."
+"""How the name of what a decoder reports as the document of an extension begins."""
 
 _COMMON = {"/bin/sh", "powershell.exe"}
 _RELOAD, _UNITS = ["systemctl", "daemon-reload"], "/etc/systemd/system"
@@ -34,19 +38,25 @@ _NAMED = {
 
 def surplus(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, windows: bool) -> list[str]:
     """Give what is there besides the bundle, in words; never a command, which may hold anything."""
-    found = [
+    surpluses = [
         f"an entry of {kind} is in the user data, and the bundle does not say it"
         for kind in _NEVER
         if len(getattr(state.os, kind)) > len(getattr(bundle.os, kind))
     ]
     if _authorities(state.os, bundle) > _authorities(bundle.os, bundle):
-        found.append("an entry of trusted_certificates is in the user data, and the bundle does not say it")
-    found += [
+        surpluses.append("an entry of trusted_certificates is in the user data, and the bundle does not say it")
+    requested = {f"{_OF_EXTENSION}{extension.id}" for extension in bundle.extensions}
+    surpluses += [
+        f"{name} is in the user data, and the bundle does not say it"
+        for name in dict.fromkeys(other.name for other in state.others)
+        if name.startswith(_OF_EXTENSION) and name not in requested
+    ]
+    surpluses += [
         f"{what} is in the user data, and the bundle does not say it"
         for what, there in _settings(bundle, state)
         if there
     ]
-    return found + [
+    return surpluses + [
         f"{name} is in the user data, and nothing of the bundle needs it"
         for name in _Things(bundle, state, windows=windows).unneeded()
     ]
@@ -77,12 +87,13 @@ class _Things:
         self._bundle = bundle
         self._contents = Contents(bundle)
         self._windows = windows
-        self._texts_asked: list[str] = []
+        self._bundle_texts: list[str] = []
         self._added: dict[str, str] = {}
         self._whole: set[str] = set()
         self._files(state)
         for kind, key in _NAMED.items():
             asked = {getattr(one, key) for one in getattr(bundle.os, kind)}
+            asked |= _swaps(bundle, state) if kind == "systemd_units" else set()
             for one in getattr(state.os, kind):
                 if getattr(one, key) not in asked:
                     # A unit has each percent sign twice.
@@ -94,7 +105,8 @@ class _Things:
                 self._add(package.name, package.name)
         self._programs(state)
         for other in state.others:
-            self._add(other.name, other.text)
+            if not other.name.startswith(_OF_EXTENSION):
+                self._add(other.name, other.text)
 
     def unneeded(self) -> list[str]:
         """Give the names of what neither holds one of the bundle's words nor has to do with something that does."""
@@ -107,8 +119,8 @@ class _Things:
 
     def _files(self, state: statepb.MachineState) -> None:
         asked = {self._spelt(file.path): file for file in self._bundle.os.files}
-        self._texts_asked += [self._text(file.content) for file in asked.values()]
-        self._texts_asked += [unit.contents for unit in self._bundle.os.systemd_units]
+        self._bundle_texts += [self._text(file.content) for file in asked.values()]
+        self._bundle_texts += [unit.contents for unit in self._bundle.os.systemd_units]
         for file in state.os.files:
             if self._spelt(file.path) not in asked:
                 self._add(file.path, self._text(file.content))
@@ -122,9 +134,9 @@ class _Things:
         asked = [list(plan.argv), _RELOAD]
         asked += [list(one.argv) or ["sh", "-c", self._text(one.script)] for one in boot]
         asked += [
-            ["sh", "-c", "".join(part.text or part.extension.text for part in one.segments)] for one in plan.commands
+            ["sh", "-c", "".join(part.text or part.extension.text for part in line.segments)] for line in plan.commands
         ]
-        places = [*self._texts_asked, *self._added.values()]
+        places = [*self._bundle_texts, *self._added.values()]
         for number, program in enumerate(state.programs):
             argv = list(program.argv)
             if (
@@ -141,6 +153,10 @@ class _Things:
                 yield from _long(text)
         for command in self._bundle.commands.boot:
             yield from _long(self._text(command.script))
+        for extension in self._bundle.extensions:
+            data = self._contents.bytes_of(extension.content) or b""
+            document = documents.read(data, extension.media_type)
+            yield from (word for text in (*_leaves(document), *_places(document, "")) for word in _long(text))
         for one in self._bundle.secrets.secrets:
             yield from _long(one.value.decode(errors="replace"))
 
@@ -200,6 +216,20 @@ def _leaves(document: object) -> Iterator[str]:
         yield from _leaves(entry)
     if isinstance(document, str):
         yield document
+
+
+def _places(document: object, above: str) -> Iterator[str]:
+    """Give where something stands in a document, and what it is called: "machine.install" and "install"."""
+    for key, value in document.items() if isinstance(document, dict) else ():
+        yield from (f"{above}{key}", str(key))
+        yield from _places(value, f"{above}{key}.")
+
+
+def _swaps(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState) -> set[str]:
+    """Give the units of swap space that the bundle has, which are named after a device and not after what it says."""
+    sources = {mount.source for mount in bundle.os.mounts}
+    there = any(mount.type == "swap" and mount.source in sources for mount in state.os.mounts)
+    return {unit.name for unit in state.os.systemd_units if there and unit.name.endswith(".swap")}
 
 
 def _long(text: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """One try of a case on a format: what was asked, what came, and what of it the format must refuse."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from slipway.conformance import cases, requests
@@ -35,19 +36,24 @@ class Trial:
     outside: tuple[Outside, ...]
 
 
+def free(trials: Iterable[Trial]) -> list[Trial]:
+    """Give the trials whose items change by themselves: none of those with a document that refers to items."""
+    return [trial for trial in trials if not (trial.case.bundle.extensions and trial.case.bundle.HasField("os"))]
+
+
 async def tried(session: Session, info: provisionerpb.FormatInfo, case: casepb.Case) -> Trial:
     """Try a case on a format; the same one only once in a run."""
     key = (info.format, case.clause, case.name)
     if key not in session.trials:
         request = cases.request(case, await session.base(info), info)
-        _placed(request, info)
+        _place(request, info)
         answer = await session.subject.render(request)
         session.trials[key] = Trial(case, request, answer, tuple(outside(request.bundle, info)))
-    found: Trial = session.trials[key]
-    return found
+    trial: Trial = session.trials[key]
+    return trial
 
 
-def _placed(request: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo) -> None:
+def _place(request: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo) -> None:
     """Put a machine whose intent asks for facts of it where there are some, when no other place is said."""
     asks = any(".facts" in use.id for use in uses(request.bundle))
     if asks and info.kubernetes_input == requests.INTENT and not outside(request.bundle, info):
@@ -57,6 +63,7 @@ def _placed(request: provisionerpb.RenderRequest, info: provisionerpb.FormatInfo
 async def feature_trials(session: Session, info: provisionerpb.FormatInfo) -> list[Trial]:
     """Try all cases of features that are for a format."""
     found = [*cases.cases("features"), *cases.cases("control_plane"), *engine_cases(info)]
+    found += [*cases.cases("extensions"), *cases.of_extensions(session.options.extensions)]
     gate = asyncio.Semaphore(_AT_ONCE)
     await session.base(info)
 

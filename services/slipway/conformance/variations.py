@@ -74,11 +74,18 @@ _URLS = (
     "http://192.0.2.77:8080/",
     "https://name-7.example.com",
 )
-_SPECIAL = {"registry-host": ("docker.io",)}
-"""Names that systems treat unlike others, by the grammar of their fields."""
+_SPECIAL = {
+    "cidr": ("172.20.0.0/16", "10.96.77.128/12", "192.168.7.224/27", "fd00:10:96::/112"),
+    "registry-host": ("docker.io",),
+}
+"""Names that systems treat unlike others, by the grammar of their fields; networks that end elsewhere than at a dot."""
 
-MEANINGS = {"Mount.options": ("noauto", "nofail", "_netdev", "x-systemd.automount", "ro", "bind")}
-"""Words that systems do something else for than pass them on; source: fstab(5), systemd.mount(5)."""
+MEANINGS = {
+    "Filesystem.format": ("btrfs", "f2fs", "swap", "vfat"),
+    "Mount.options": ("noauto", "nofail", "_netdev", "x-systemd.automount", "ro", "bind"),
+    "Mount.type": ("nfs", "vfat"),
+}
+"""Words that systems do something else for than pass them on; source: fstab(5), systemd.mount(5), mkfs(8)."""
 
 _QUOTED = re.compile(r'"([^"]+)"')
 """Words that the description of a grammar gives, where it allows some words only."""

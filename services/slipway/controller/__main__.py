@@ -85,6 +85,12 @@ from slipway.rpc.lifecycle import run
     help="Read the reports of machines that write them into their own clusters (the sink workloadCluster): they become "
     "the condition BootstrapSucceeded. Default: they are not read.",
 )
+@click.option(
+    "--approve-kubelet-certificates/--no-approve-kubelet-certificates",
+    default=None,
+    help="Approve the serving certificates that kubelets ask for in their own clusters, where names and addresses are "
+    "those of the Machine. Default: they are left to others.",
+)
 @click.option("--report-url-hours", type=float, help="How long these addresses are valid. Default: 48.")
 @embedded_option
 @policy_options
@@ -100,7 +106,7 @@ from slipway.rpc.lifecycle import run
 @click.option(
     "--payload-presigned/--no-payload-presigned",
     default=None,
-    help="Machines fetch from that bucket itself, by addresses that are signed for 25 hours; s3:// only. Default: from "
+    help="Machines fetch from that bucket itself, by addresses that are signed for 25 hours. Default: from "
     "the node gateway.",
 )
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:

@@ -1,11 +1,12 @@
 """The parts of the controller put together, apart from the process that they run in."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.controller import Controller
 from slipway.controller.engines import Engines
@@ -24,6 +25,7 @@ from slipway.controller.report_forwarding import ReportForwarding
 from slipway.controller.report_sources import ReportSource
 from slipway.controller.report_watch import ReportServer, ReportWatch
 from slipway.controller.secret_reader import SecretReader
+from slipway.controller.serving_certificates import ServingCertificates
 from slipway.controller.timeouts import Timeouts
 from slipway.controller.watches import Watches
 from slipway.controller.workload import Connect, Connected, Workloads
@@ -90,6 +92,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     report_server: ReportServer | None = None,
     workload_reports: bool = False,
     payloads: Payloads | None = None,
+    serving_certificates: bool = False,
 ) -> Assembled:
     """Put a controller together.
 
@@ -107,6 +110,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
         report_server: where reports are followed.
         workload_reports: reports are read in workload clusters, of the machines that report there.
         payloads: stores user data that machines fetch.
+        serving_certificates: serving certificates of kubelets are approved in workload clusters.
     """
     calls = objects or api
     watches = Watches.of(api, namespaces=namespaces, watch_filter=watch_filter)
@@ -120,15 +124,15 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     theirs: Watches | None = None
     if opt_in:
         theirs = watches.of_kubeadm_configs(api, namespaces=namespaces, watch_filter=watch_filter)
+    every = [each for each in (watches, theirs) if each is not None]
     sources: list[ReportSource] = []
     if report_server is not None:
         sources.append(ReportWatch(report_server, watches.namespaces))
     if workload_reports:
-        followed = [each for each in (watches, theirs) if each is not None]
         sources.append(
             WorkloadReports(
                 workloads,
-                lambda: chain.from_iterable(each.reporting_machines() for each in followed),
+                lambda: chain.from_iterable(each.reporting_machines() for each in every),
                 utc_now,
                 None if report_server is None else ReportForwarding(report_server),
             )
@@ -136,8 +140,16 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     if sources:
         native = replace(native, reporter=Reporter(calls, utc_now, reports=True))
     beside = [Controller(theirs, _opted_in(native, calls, theirs), workers=workers)] if theirs else []
-    controller = Controller(watches, native, workers=workers, beside=beside, reports=sources)
+    runs = [ServingCertificates(workloads, lambda: _clusters(every), watches.machines_of).run]
+    controller = Controller(
+        watches, native, workers=workers, beside=beside, reports=sources, runs=runs if serving_certificates else ()
+    )
     return Assembled(controller, watches, reader, native.metrics, theirs)
+
+
+def _clusters(every: Sequence[Watches]) -> list[ClusterObject]:
+    """Give the Clusters with machines of ours, each once."""
+    return list({(each.namespace, each.name): each for watches in every for each in watches.own_clusters()}.values())
 
 
 def _reconciler(

@@ -16,6 +16,7 @@ from cryptography import x509
 from slipway.bootstrapper.credentials.cluster_secrets import (
     BOOTSTRAP_TOKEN,
     CLUSTER_CA,
+    ENCRYPTION_KEY,
     ETCD_CA,
     ETCD_CLIENT,
     FRONT_PROXY_CA,
@@ -139,7 +140,9 @@ class ClusterStore:
     def _may_make(self, declaration: secretpb.SecretDeclaration) -> bool:
         if not _is_ours(declaration):
             return True
-        return self.role == clusterpb.ROLE_INIT and self.cluster.control_plane_reference is None
+        # No provider of control planes knows of the key of the encryption at rest.
+        is_theirs = self.cluster.control_plane_reference is not None and declaration.name != ENCRYPTION_KEY
+        return self.role == clusterpb.ROLE_INIT and not is_theirs
 
     async def _read(self, declaration: secretpb.SecretDeclaration) -> list[secretpb.Secret]:
         name = secret_name(self.cluster.name, declaration.name)

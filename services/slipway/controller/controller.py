@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from typing import Any
 
 import structlog
 
@@ -29,7 +30,7 @@ _log = structlog.get_logger("slipway.controller")
 class Controller:
     """Works on configs of one kind, and leads the controllers of other kinds that stand beside it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # keyword-only parts
         self,
         watches: Watches,
         reconciler: Reconciler,
@@ -37,10 +38,15 @@ class Controller:
         workers: int,
         beside: Sequence["Controller"] = (),
         reports: Sequence[ReportSource] = (),
+        runs: Sequence[Callable[[], Coroutine[Any, Any, None]]] = (),
     ) -> None:
-        """Wire watches, queue and reconciler, and sources of reports; nothing runs before `follow` and `lead`."""
+        """Wire watches, queue and reconciler, and sources of reports; nothing runs before `follow` and `lead`.
+
+        `runs` is what else only the leader does, each until it is cancelled.
+        """
         self.beside = tuple(beside)
         self._reports = tuple(reports)
+        self._runs = tuple(runs)
         self.queue: WorkQueue[Key] = WorkQueue()
         self.watches = watches
         self._reconciler = reconciler
@@ -97,6 +103,7 @@ class Controller:
         self._reconciler.metrics.leading = True
         workers = [worker for controller in (self, *self.beside) for worker in controller.start_workers()]
         workers += [asyncio.ensure_future(source.run()) for source in self._reports]
+        workers += [asyncio.ensure_future(run()) for run in self._runs]
         try:
             await asyncio.gather(*workers, *([keeper] if keeper else []))
         finally:

@@ -31,6 +31,10 @@ class MachineReport:
     reason: str = ""
     sequence: int = field(default=0, compare=False)
 
+    def precedes(self, other: Self | None) -> bool:
+        """Whether it is an earlier report of the same bootstrap."""
+        return other is not None and self.sequence < other.sequence
+
     @classmethod
     def of(cls, report: reportspb.Report) -> Self | None:
         """Read a report; None where it has no source."""

@@ -29,7 +29,8 @@ PROVISIONER = f"{GROUP}/provisioner"
 FORMAT = f"{GROUP}/format"
 KUBEADM_VERSION = f"{GROUP}/kubeadm-version"
 REPORTING = f"{GROUP}/reporting"
-"""Annotations that say for a KubeadmConfig what a SlipwayConfig says in `provisioner`, `engineOptions`, `reporting`."""
+COMPLIANCE = f"{GROUP}/compliance"
+"""Annotations that say for a KubeadmConfig what a SlipwayConfig says in its spec."""
 
 
 def annotation(item: Json, name: str) -> str:

@@ -37,7 +37,7 @@ class PayloadKeeper:
             raise Halt(Reason.PAYLOAD_ELSEWHERE)
 
     async def keep(self, facts: Facts, record: Record) -> float | None:
-        """Delete a payload that is not needed any more; give the seconds until then, or None where there is none.
+        """Delete a payload that is not needed any more; give the seconds until then, None for no payload.
 
         Raises:
             Halt: the store failed.

@@ -5,15 +5,21 @@ middle comes to the same object for the same content, and never changes the one 
 """
 
 import asyncio
+import hashlib
+import json
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import islice
+from pathlib import Path
 from typing import TypeVar
 
 import structlog
 from obstore.exceptions import BaseError
+from obstore.store import GCSStore
 
 from slipway.bootstrapper.delivery.fetching import FOLDER, Fetching, Payload
 from slipway.contract.errors import ReportsUnavailable
@@ -31,7 +37,17 @@ SIGNED_FOR = timedelta(hours=25)
 _NAME = re.compile("[0-9a-f]{64}")
 """Of a payload: payload_name()."""
 
-_SESSION = "x-amz-security-token="
+_TEMPORARY = ("x-amz-security-token=", "skoid=")
+"""What the address of a credential has that expires: a session of AWS, a user delegation of Azure.
+
+Source: Microsoft, "Create a user delegation SAS"."""
+
+_KEY_FILES = ("GOOGLE_SERVICE_ACCOUNT", "GOOGLE_SERVICE_ACCOUNT_PATH", "GOOGLE_APPLICATION_CREDENTIALS")
+_KEY_TEXT = "GOOGLE_SERVICE_ACCOUNT_KEY"
+_EXPIRES = (
+    "--payload-presigned needs a credential that does not expire: that of a session, of a workload identity or of a "
+    "delegation ends before a machine that boots a day later has fetched its user data"
+)
 MOST_FETCHES = 16
 _LONGEST_PEER = 64
 A = TypeVar("A")
@@ -56,7 +72,8 @@ class Payloads:
     def fetching_of(self, seed: bytes, *, config_uid: str, rotation: int) -> Fetching:
         """Give what is allowed, with the tickets of a config."""
 
-        def ticket(digest: str) -> str:
+        def ticket(payload: bytes) -> str:
+            digest = hashlib.sha256(payload).hexdigest()
             return derived_ticket(seed, config_uid=config_uid, rotation=rotation, digest=digest)
 
         return replace(self.fetching, ticket=ticket, sign=self._sign if self.presigned else None)
@@ -67,17 +84,16 @@ class Payloads:
         Raises:
             ValueError: it does not; the text has no address.
         """
+        if isinstance(self.objects.store, GCSStore) and not _has_google_key(os.environ):
+            raise ValueError(_EXPIRES)
         try:
             address, _, query = self._sign("probe").partition("?")
         except (BaseError, ValueError) as error:
             raise ValueError(f"--payload-store signs no addresses: {type(error).__name__}") from None
         if address != self.fetching.url("probe"):
             raise ValueError("--payload-url-base must be the address of --payload-store, with its prefix")
-        if _SESSION in query.lower():
-            raise ValueError(
-                "--payload-presigned needs a credential that does not expire: that of a session ends before a machine "
-                "that boots a day later has fetched its user data"
-            )
+        if any(part in query.lower() for part in _TEMPORARY):
+            raise ValueError(_EXPIRES)
 
     def is_own(self, url: str) -> bool:
         """Whether an address is that of a payload at this controller's gateway."""
@@ -102,7 +118,7 @@ class Payloads:
     async def delete(self, url: str) -> None:
         """Delete a payload and the notes about it; one that is not there is no error.
 
-        Nothing is deleted for any other address: whoever may write Secrets chooses what their annotations say.
+        Nothing is deleted for any other address: the annotations of a Secret are chosen by those who may write it.
 
         Raises:
             Halt: the store failed.
@@ -148,6 +164,23 @@ class Payloads:
         except ReportsUnavailable as error:
             kind = error.message.rpartition(" ")[2]
             raise Halt(Reason.PAYLOAD_STORE_UNAVAILABLE, f"the store of payloads failed: {kind}", retry=True) from None
+
+
+def _has_google_key(environment: Mapping[str, str]) -> bool:
+    """Whether the key of a service account signs. Else a key of Google's does, and for twelve hours at most.
+
+    Source: Google, "Signed URLs", X-Goog-Expires.
+    """
+    texts = [environment.get(_KEY_TEXT, "")]
+    for name in _KEY_FILES:
+        with suppress(OSError, UnicodeDecodeError):
+            texts.append(Path(environment[name]).read_text("utf-8") if environment.get(name) else "")
+    for text in filter(None, texts):
+        with suppress(ValueError):
+            account = json.loads(text)
+            if isinstance(account, dict) and account.get("private_key"):
+                return True
+    return False
 
 
 def _name(url: str) -> str:

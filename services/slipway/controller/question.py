@@ -1,8 +1,9 @@
 """What the bootstrapper is asked for a config: its spec with the machine and the cluster, and the secrets of people."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from slipway.bootstrapper.assembly.membership import complete_membership, joins_domain
@@ -17,6 +18,7 @@ from slipway.controller.reasons import Reason
 from slipway.controller.references import Place, places, resolve
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import read_spec, subject_of
+from slipway.controller.work_budget import Share
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -28,23 +30,30 @@ Depends = Callable[[Facts, frozenset[Place]], None]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The question, and the values of the Secrets that its spec refers to.
+    """The question, and what completes its spec.
 
-    `asks_for_address`: the machine is to report to the controller's addresses beside what its spec says.
+    Attributes:
+        subject: spec, cluster and machine.
+        complete: puts into the spec what it takes from ConfigMaps, and returns the secrets that it refers to. It is
+            called last: what it reads is held in memory for all configs that are worked on.
+        asks_for_address: the machine is to report to the controller's addresses beside what its spec says.
     """
 
     subject: bootstrappb.Subject = field(repr=False)
-    material: secretpb.SecretMaterial = field(repr=False)
+    complete: Callable[[specpb.MachineBootstrapSpec], Awaitable[secretpb.SecretMaterial]] = field(repr=False)
     asks_for_address: bool = False
 
 
 class Questions(Protocol):
     """Makes questions of the configs of a kind."""
 
-    async def ask(self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType) -> Question:
-        """Give the question for a config whose owner and cluster are there.
+    async def ask(
+        self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType, share: Share
+    ) -> Question:
+        """Give the question for a config whose owner and cluster are there; `share` takes what it refers to.
 
         Raises:
+            BudgetExceeded: that does not fit now.
             Halt: something is missing, or refused.
             SourceError: the config's document is wrong.
             SlipwayError: the contract refuses it.
@@ -62,7 +71,9 @@ class NativeQuestions:
     engines: EngineTable
     depends: Depends
 
-    async def ask(self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType) -> Question:
+    async def ask(
+        self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType, share: Share
+    ) -> Question:
         """See Questions."""
         # An object has up to 1.5 MB, and the controller watches and answers meanwhile.
         spec = await asyncio.to_thread(read_spec, facts.config)
@@ -72,9 +83,8 @@ class NativeQuestions:
             problem = f"the Secret {facts.account_name} belongs to an earlier Machine of that name"
             raise Halt(Reason.WAITING_FOR_DIRECTORY_ACCOUNT, problem)
         version = await self.control_planes.version(cluster)
-        material = await resolve(spec, self.reader, cluster, role=role)
         subject = subject_of(facts, spec, role=role, control_plane_version=version, engines=self.engines)
-        return Question(subject, material)
+        return Question(subject, partial(resolve, reader=self.reader, cluster=cluster, role=role, share=share))
 
 
 def _account_places(facts: Facts) -> frozenset[Place]:

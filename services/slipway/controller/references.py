@@ -13,6 +13,7 @@ from slipway.controller.halt import Halt
 from slipway.controller.reasons import Reason
 from slipway.controller.referenced_values import Key, referenced_values
 from slipway.controller.secret_reader import SecretReader
+from slipway.controller.work_budget import Share
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
@@ -34,19 +35,21 @@ async def resolve(
     cluster: ClusterObject,
     *,
     role: clusterpb.Role.ValueType,
+    share: Share,
 ) -> secretpb.SecretMaterial:
     """Fill in what the spec takes from ConfigMaps, and give the secrets that it refers to.
 
     Raises:
         Halt: something is not there; the message names all of it.
         BundleTooLarge: it is more than a machine can have.
+        BudgetExceeded: it does not fit beside what other configs refer to.
     """
     missing: list[str] = []
     accounts: list[str] = []
-    await _fill_maps(spec, reader, cluster.namespace, missing)
+    await _fill_maps(spec, reader, cluster.namespace, missing, share)
     material = secretpb.SecretMaterial()
     wanted = [(path, (secret.name, secret.key)) for path, secret in references(spec, "spec") if "/" not in secret.name]
-    values = await secret_values(wanted, reader, cluster)
+    values = await secret_values(wanted, reader, cluster, share=share)
     own = membership_secrets(spec)
     for name, key in sorted({key for _, key in wanted}):
         value = values.get((name, key))
@@ -64,28 +67,29 @@ async def resolve(
 
 
 async def _fill_maps(
-    spec: specpb.MachineBootstrapSpec, reader: SecretReader, namespace: str, missing: list[str]
+    spec: specpb.MachineBootstrapSpec, reader: SecretReader, namespace: str, missing: list[str], share: Share
 ) -> None:
     wanted = [
         (path, (content.config_map_ref.name, content.config_map_ref.key))
         for path, content in contents_by_config_map(spec, "spec")
     ]
-    values = await referenced_values(wanted, partial(reader.config_map, namespace), kind="ConfigMap")
+    values = await referenced_values(wanted, partial(reader.config_map, namespace), kind="ConfigMap", share=share)
     missing += [f"key {key} of ConfigMap {name}" for name, key in sorted({key for _, key in wanted} - values.keys())]
     fill(spec, values)
 
 
 async def secret_values(
-    wanted: Iterable[tuple[str, Key]], reader: SecretReader, cluster: ClusterObject
+    wanted: Iterable[tuple[str, Key]], reader: SecretReader, cluster: ClusterObject, *, share: Share
 ) -> Mapping[Key, bytes]:
     """Return the values of a user's Secrets in the namespace of a cluster, as far as they exist.
 
     Raises:
         Halt: one belongs to a cluster.
         BundleTooLarge: they are more than a machine can have.
+        BudgetExceeded: they do not fit beside what other configs refer to.
     """
     read = partial(reader.secret, cluster.namespace, cluster=cluster.name)
-    return await referenced_values(wanted, read, kind="Secret")
+    return await referenced_values(wanted, read, kind="Secret", share=share)
 
 
 async def external_etcd(reader: SecretReader, cluster: ClusterObject) -> Iterable[secretpb.Secret]:

@@ -22,13 +22,13 @@ from slipway.controller.halt import Halt, of_contract, of_source
 from slipway.controller.join_token import JoinToken
 from slipway.controller.owner import Owner
 from slipway.controller.payloads import Payloads
-from slipway.controller.question import Questions
+from slipway.controller.question import Question, Questions
 from slipway.controller.reasons import Reason
 from slipway.controller.report_addresses import ReportAddresses
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import uses_own_token
 from slipway.controller.tokens import SEED_BYTES, derived_token
-from slipway.controller.work_budget import SECRET_BYTES, WorkBudget
+from slipway.controller.work_budget import REFERENCED_BYTES, Share, WorkBudget
 from slipway.controller.workload import Workloads
 from slipway.controller.wrapping import wraps
 from slipway.kubernetes_api.objects import Objects
@@ -72,7 +72,7 @@ class Renderer:
     workloads: Workloads
     reports: ReportAddresses | None = None
     payloads: Payloads | None = None
-    secrets: WorkBudget = field(default_factory=lambda: WorkBudget(SECRET_BYTES))
+    referenced: WorkBudget = field(default_factory=lambda: WorkBudget(REFERENCED_BYTES))
 
     async def render(self, facts: Facts, decision: Render) -> Rendered:
         """Give the user data of a config whose owner and cluster are there.
@@ -85,7 +85,8 @@ class Renderer:
         if facts.owner is None or facts.cluster is None:
             raise AssertionError("decided before")
         try:
-            return await self._render(facts, facts.owner, facts.cluster, decision)
+            with self.referenced.share() as share:
+                return await self._render(facts, facts.owner, facts.cluster, decision, share)
         except SourceError as error:
             raise of_source(error) from None
         except SlipwayError as error:
@@ -104,9 +105,11 @@ class Renderer:
         request = TokenRequest(role=role, drawn=drawn, description=description)
         return JoinToken(self.engines.join_tokens(facts, cluster, engine=engine), request)
 
-    async def _render(self, facts: Facts, owner: Owner, cluster: ClusterObject, decision: Render) -> Rendered:
+    async def _render(
+        self, facts: Facts, owner: Owner, cluster: ClusterObject, decision: Render, share: Share
+    ) -> Rendered:
         with span("read objects"):
-            question = await self.questions.ask(facts, cluster, role=decision.role)
+            question = await self.questions.ask(facts, cluster, role=decision.role, share=share)
         engine = self.engines.choose(facts, cluster, question.subject)
         token = await self.token(facts, cluster, decision.role, rotation=decision.rotation, engine=engine)
         needed = decision.role != clusterpb.ROLE_INIT and not uses_own_token(question.subject.spec, decision.role)
@@ -119,15 +122,14 @@ class Renderer:
             token=await self._text(cluster, token) if needed else token.request.drawn,
             token_secret=token.secret,
         )
-        request = bootstrappb.GetUserDataRequest(subject=question.subject, credentials=question.material)
         bootstrapper = replace(self.bootstrapper, store=store)
         if is_fetched(question.subject.spec):
             fetching = await self._fetching(facts, owner, cluster, rotation=decision.rotation)
             bootstrapper = replace(bootstrapper, fetching=fetching)
-        with self.secrets.hold(question.material.ByteSize()):
-            (answer, payload), no_room = await self._answer(
-                facts, owner, bootstrapper, request, needed=question.asks_for_address
-            )
+        request = await _completed(question)
+        (answer, payload), no_room = await self._answer(
+            facts, owner, bootstrapper, request, needed=question.asks_for_address
+        )
         self._check(facts, owner, answer)
         return Rendered(answer, token if needed and token.is_made_here else None, engine, no_room, payload)
 
@@ -220,3 +222,11 @@ class Renderer:
         if len(seed) != SEED_BYTES:
             raise Halt(Reason.DATA_SECRET_TAKEN, f"the Secret {name} holds no seed of Slipway's: delete it", retry=True)
         return seed
+
+
+async def _completed(question: Question) -> bootstrappb.GetUserDataRequest:
+    """Return the request of a question, with what its spec refers to; the values are in it alone."""
+    request = bootstrappb.GetUserDataRequest(subject=question.subject)
+    with span("read references"):
+        request.credentials.CopyFrom(await question.complete(request.subject.spec))
+    return request

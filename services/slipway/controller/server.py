@@ -69,6 +69,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
         report_server=report_server,
         workload_reports=settings.workload_reports,
         payloads=payloads,
+        serving_certificates=settings.approve_kubelet_certificates,
     )
     controller = assembled.controller
     work = LeaderWork(

@@ -49,6 +49,7 @@ class ControllerSettings(EmbeddedSettings):
     reports_tls_cert_dir: Path | None = None
     reports_token_file: Path | None = None
     workload_reports: bool = False
+    approve_kubelet_certificates: bool = False
     payload_store: str | None = Field(default=None, pattern=r"^(file:///|s3://|gs://|az://)[^\s]+$")
     payload_presigned: bool = False
     webhook_address: str | None = Field(default=None, pattern=r"^(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]*):[0-9]{1,5}$")
@@ -110,8 +111,8 @@ class ControllerSettings(EmbeddedSettings):
     def _payloads_have_a_store(self) -> Self:
         if bool(self.fetch_infrastructures) != (self.payload_store is not None):
             raise ValueError("--fetch-infrastructures and --payload-store go together: what is fetched is stored there")
-        if self.payload_presigned and not (self.payload_store or "").startswith("s3://"):
-            raise ValueError("--payload-presigned needs a --payload-store of s3://")
+        if self.payload_presigned and (self.payload_store or "file:").startswith("file:"):
+            raise ValueError("--payload-presigned needs a --payload-store of s3://, gs:// or az://")
         return self
 
     def payloads(self) -> Payloads | None:

@@ -143,6 +143,16 @@ class Watches:
                 owner = Owner(machine)
                 yield ReportingMachine(key[0], owner.cluster_name, name, record.bundle_id, owner.joined)
 
+    def own_clusters(self) -> Iterator[ClusterObject]:
+        """Give the Clusters with a Machine whose config is worked on, each once."""
+        configs = set(self.configs.keys())
+        machines = [Owner(machine) for machine in (self.machines.get(*key) for key in self.machines.keys()) if machine]  # noqa: SIM118  # no mapping
+        own = [machine for machine in machines if (machine.namespace, self._config_name(machine)) in configs]
+        for namespace, name in sorted({(machine.namespace, machine.cluster_name) for machine in own}):
+            cluster = self.clusters.get(namespace, name)
+            if cluster is not None:
+                yield ClusterObject(cluster)
+
     def machines_of(self, cluster: ClusterObject) -> list[Json]:
         """Give the Machines of a Cluster."""
         return self.machines.indexed(_BY_CLUSTER, f"{cluster.namespace}/{cluster.name}")
@@ -265,7 +275,7 @@ class Watches:
     def _release_payload(self, secret: Json) -> None:
         """Release the payload of a data Secret that is gone. One that moves with its Cluster, paused then, stays.
 
-        A Secret that no config controls is none, whatever its annotations say.
+        A Secret that no config controls has no payload, although its annotations may name one.
         """
         controller = controller_of(secret)
         if controller is None or (controller.get("kind"), controller.get("name")) not in {

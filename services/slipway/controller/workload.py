@@ -28,7 +28,7 @@ class Connected(Objects, Protocol):
     """A connection to a cluster that can be closed."""
 
     async def page(
-        self, resource: Resource, namespace: str = "", *, size: int, token: str = ""
+        self, resource: Resource, namespace: str = "", *, size: int, token: str = "", fields: str = ""
     ) -> tuple[list[Json], str]: ...
 
     async def close(self) -> None: ...

@@ -2,10 +2,14 @@
 
 A Node can write the object of its own name only, and a bootstrap token that of its id. What stands in one is a hint,
 like every report: each field has its grammar, and it counts for the machine whose bundle it names.
+
+What a cluster answers, and when, is in the hands of its tenant. So what is kept of it is bounded, and each cluster is
+read by itself: one that did not answer is left alone for a while that grows, and takes no place of those that did.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -14,6 +18,7 @@ import structlog
 
 from slipway.controller.halt import Halt
 from slipway.controller.machine_report import MachineReport
+from slipway.controller.read_texts import ReadTexts, digest_of
 from slipway.controller.report_forwarding import ReportForwarding
 from slipway.controller.workload import Connected, Workloads
 from slipway.diagnosis.bootstrap_events import events_of
@@ -30,14 +35,25 @@ MOST = 1000
 """Objects of a cluster that are read."""
 
 _LONGEST = 8192
+"""Bytes of a text in UTF-8."""
+
 _PAGE = 50
 """A page of such objects is well below what a workload cluster may answer."""
 
 _LOOK_SECONDS = 5.0
 _CLUSTERS = 4
-"""Clusters that are read at a time."""
+"""Clusters that are read at a time, of those that answer, and of the others."""
 
 _CLUSTER_SECONDS = 30.0
+_ANSWER_SECONDS = 5.0
+"""For each page."""
+
+_FIRST_REST = 5.0
+_LONGEST_REST = 60.0
+"""Seconds for which a cluster is left alone that did not answer."""
+
+_MOST_OWED = 9
+
 _KEPT = timedelta(days=1)
 """How long an object stays that is of no Machine."""
 
@@ -66,10 +82,17 @@ class ReportingMachine:
 
 @dataclass(slots=True)
 class _Cluster:
-    """What is known of a cluster: reports by bundle, and by the text in which each was read."""
+    """What is known of a cluster: the report of each bundle that a Machine has, and how it answers.
+
+    `owed`: answers until it counts as a cluster that answers; each failure adds two, so that one that answers now and
+    then takes no place of those that do.
+    """
 
     reports: dict[str, MachineReport] = field(default_factory=dict)
-    texts: dict[str, dict[str, MachineReport]] = field(default_factory=dict)
+    bundles: frozenset[str] = frozenset()
+    reading: asyncio.Task[None] | None = None
+    owed: int = 1
+    rest_until: float = 0.0
     problem: str = ""
 
 
@@ -82,6 +105,8 @@ class WorkloadReports:
         machines: Callable[[], Iterable[ReportingMachine]],
         clock: Callable[[], datetime],
         forwarding: ReportForwarding | None = None,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Read the clusters of the machines that there are; `changed` gets each with news, `forwarding` the text."""
         self.changed: Callable[[str, str], None] = lambda _namespace, _machine: None
@@ -89,9 +114,12 @@ class WorkloadReports:
         self._machines = machines
         self._clock = clock
         self._forwarding = forwarding
+        self._monotonic = monotonic
         self._clusters: dict[_Place, _Cluster] = {}
         self._bundles: dict[tuple[str, str, str], str] = {}
-        self._turn = asyncio.Semaphore(_CLUSTERS)
+        self._waiting: set[_Place] = set()
+        self._texts: ReadTexts[_Place] = ReadTexts()
+        self._turns = {answers: asyncio.Semaphore(_CLUSTERS) for answers in (True, False)}
 
     def get(self, namespace: str, cluster: str, machine: str) -> MachineReport | None:
         """Give the last report of a machine; None where none is known."""
@@ -106,68 +134,115 @@ class WorkloadReports:
                 tasks.create_task(self._forwarding.run())
 
     async def _look_again_and_again(self) -> None:
-        while True:
-            try:
-                await self.look()
-            except Exception as error:  # noqa: BLE001  # a defect here must not end the controller
-                _log.error("reading of reports failed, begun anew", **describe_exception(error))
-            await asyncio.sleep(_LOOK_SECONDS)
+        try:
+            while True:
+                begun = self._monotonic()
+                try:
+                    await self.look()
+                except Exception as error:  # noqa: BLE001  # a defect here must not end the controller
+                    _log.error("reading of reports failed, begun anew", **describe_exception(error))
+                await asyncio.sleep(max(_LOOK_SECONDS - (self._monotonic() - begun), 0.0))
+        finally:
+            for known in self._clusters.values():
+                if known.reading is not None:
+                    known.reading.cancel()
 
     async def look(self) -> None:
-        """Read each cluster once in which a machine waits to join, and once more when no machine does any longer."""
+        """Read each cluster once in which a machine waits to join, and once more when no machine does any longer.
+
+        After a while, the clusters that have not answered are left to answer in the background.
+        """
         clusters: dict[_Place, list[ReportingMachine]] = {}
         for machine in self._machines():
             clusters.setdefault((machine.namespace, machine.cluster), []).append(machine)
-        waiting = {place for place, machines in clusters.items() if not all(machine.joined for machine in machines)}
+        self._waiting = {place for place, machines in clusters.items() if not all(each.joined for each in machines)}
         self._bundles = {
             (machine.namespace, machine.cluster, machine.name): machine.bundle_id
             for machines in clusters.values()
             for machine in machines
         }
-        places = waiting | self._clusters.keys()
-        await asyncio.gather(*(self._read(place, clusters.get(place, [])) for place in places))
-        for place in self._clusters.keys() - waiting:
-            del self._clusters[place]
+        for place in self._waiting | self._clusters.keys():
+            known = self._clusters.setdefault(place, _Cluster())
+            if known.reading is None and known.rest_until <= self._monotonic():
+                known.reading = asyncio.create_task(self._read(place, known, clusters.get(place, [])))
+            elif known.reading is None and place not in self._waiting:
+                self._forget(place)
+        reading = [known.reading for known in self._clusters.values() if known.reading is not None]
+        if reading:
+            await asyncio.wait(reading, timeout=_LOOK_SECONDS)
 
-    async def _read(self, place: _Place, machines: Collection[ReportingMachine]) -> None:
-        known = self._clusters.setdefault(place, _Cluster())
+    async def _read(self, place: _Place, known: _Cluster, machines: Collection[ReportingMachine]) -> None:
         problem = ""
         try:
-            async with self._turn, asyncio.timeout(_CLUSTER_SECONDS):
-                connected = await self._workloads.connected(*place)
-                if connected is None:
-                    return
-                await self._take(connected, known, {machine.bundle_id: machine for machine in machines})
+            connected = await self._workloads.connected(*place)
+            if connected is None:
+                return
+            try:
+                async with self._turns[known.owed == 0], asyncio.timeout(_CLUSTER_SECONDS):
+                    await self._take(connected, place, known, {machine.bundle_id: machine for machine in machines})
+                known.owed = max(known.owed - 1, 0)
+            except (ApiFailure, TimeoutError):
+                known.rest_until = self._monotonic() + min(_FIRST_REST * 2 ** (known.owed // 2), _LONGEST_REST)
+                known.owed = min(known.owed + 2, _MOST_OWED)
+                raise
         except Halt as halt:
             problem = halt.reason
         except (ApiFailure, TimeoutError) as error:
             problem = type(error).__name__
+        except Exception as error:  # noqa: BLE001  # a defect with one cluster must not end the reading of others
+            _log.error("reading of reports failed, begun anew", **describe_exception(error))
+        finally:
+            known.reading = None
+            if place not in self._waiting:
+                self._forget(place)
         if problem and problem != known.problem:
             _log.info("reports in the cluster out of reach", cluster="/".join(place), failure=problem)
         known.problem = problem
 
-    async def _take(self, connected: Connected, known: _Cluster, machines: Mapping[str, ReportingMachine]) -> None:
-        objects = await _objects(connected)
-        texts = {item.text for item in objects}
-        new = {text for text in texts if text not in known.texts}
-        read = await asyncio.to_thread(lambda: {text: reports_of(text) for text in new})
-        known.texts = {text: known.texts.get(text) or read.get(text, {}) for text in texts}
+    def _forget(self, place: _Place) -> None:
+        self._clusters.pop(place, None)
+        self._texts.retain(place, ())
+
+    async def _take(
+        self, connected: Connected, place: _Place, known: _Cluster, machines: Mapping[str, ReportingMachine]
+    ) -> None:
+        if not machines.keys() <= known.bundles:
+            # What was read may hold a report of a machine that was not known then.
+            self._texts.retain(place, ())
+        known.bundles = frozenset(machines)
+        known.reports = {bundle: report for bundle, report in known.reports.items() if bundle in machines}
         reports: dict[str, MachineReport] = {}
-        for item in objects:
-            own = {key: value for key, value in known.texts[item.text].items() if key in machines}
-            for bundle, report in own.items():
-                # A machine that joins has two objects: that of its token, and then that of its Node.
-                if bundle not in reports or reports[bundle].sequence <= report.sequence:
-                    reports[bundle] = report
-            if item.text in new:
-                self._forward(item.text, [machines[bundle] for bundle in own])
-            is_old = self._clock() - item.created > _KEPT
-            if all(machines[bundle].joined for bundle in own) if own else is_old:
-                await connected.delete(CONFIG_MAPS, NAMESPACE, item.name, preconditions={"uid": item.uid})
-        before, known.reports = known.reports, known.reports | reports
-        for bundle, report in reports.items():
-            if before.get(bundle) != report:
-                self.changed(machines[bundle].namespace, machines[bundle].name)
+        seen: set[bytes] = set()
+        try:
+            async for objects in _pages(connected):
+                seen.update(item.digest for item in objects)
+                new = {item.text for item in objects if self._texts.get(place, item.digest) is None}
+                read = await asyncio.to_thread(_read_all, new)
+                for item in objects:
+                    bundles = self._texts.get(place, item.digest)
+                    if bundles is None:
+                        own = {
+                            machines[key].bundle_id: value for key, value in read[item.text].items() if key in machines
+                        }
+                        self._texts.keep(place, item.digest, own)
+                        # A machine that joins has two objects: that of its token, and then that of its Node.
+                        news = {
+                            bundle: report
+                            for bundle, report in own.items()
+                            if not report.precedes(reports.get(bundle) or known.reports.get(bundle))
+                        }
+                        reports |= news
+                        self._forward(item.text, [machines[bundle] for bundle in news])
+                        bundles = tuple(own)
+                    is_old = self._clock() - item.created > _KEPT
+                    if all(machines[bundle].joined for bundle in bundles) if bundles else is_old:
+                        await connected.delete(CONFIG_MAPS, NAMESPACE, item.name, preconditions={"uid": item.uid})
+            self._texts.retain(place, seen)
+        finally:
+            before, known.reports = known.reports, known.reports | reports
+            for bundle, report in reports.items():
+                if before.get(bundle) != report:
+                    self.changed(machines[bundle].namespace, machines[bundle].name)
 
     def _forward(self, text: str, machines: Iterable[ReportingMachine]) -> None:
         if self._forwarding is None:
@@ -175,6 +250,10 @@ class WorkloadReports:
         for machine in machines:
             place = reportspb.ReportedMachine(namespace=machine.namespace, cluster=machine.cluster, name=machine.name)
             self._forwarding.take(place, machine.bundle_id, text)
+
+
+def _read_all(texts: Iterable[str]) -> dict[str, dict[str, MachineReport]]:
+    return {text: reports_of(text) for text in texts}
 
 
 def reports_of(text: str) -> dict[str, MachineReport]:
@@ -204,25 +283,26 @@ class _Object:
     name: str
     uid: str
     text: str
+    digest: bytes
     created: datetime
 
 
-async def _objects(connected: Connected) -> list[_Object]:
-    """Read the objects; what has another shape, or is too long, is left out."""
-    objects: list[_Object] = []
-    token = ""
-    while len(objects) < MOST:
-        items, token = await connected.page(CONFIG_MAPS, NAMESPACE, size=_PAGE, token=token)
-        objects += [item for item in map(_object, items) if item is not None]
+async def _pages(connected: Connected) -> AsyncIterator[list[_Object]]:
+    """Read the objects, a page at a time; what has another shape, or is too long, is left out."""
+    token, room = "", MOST
+    while room > 0:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            items, token = await connected.page(CONFIG_MAPS, NAMESPACE, size=_PAGE, token=token)
+        yield [item for item in map(_object, items[:room]) if item is not None]
+        room -= len(items)
         if not token or not items:
             break
-    return objects[:MOST]
 
 
 def _object(item: Json) -> _Object | None:
     metadata, data = item["metadata"], item.get("data")
     text = data.get(KEY) if isinstance(data, dict) else None
-    if not isinstance(text, str) or len(text) > _LONGEST:
+    if not isinstance(text, str) or len(text.encode(errors="surrogatepass")) > _LONGEST:
         return None
     try:
         created = datetime.fromisoformat(metadata.get("creationTimestamp"))
@@ -230,4 +310,4 @@ def _object(item: Json) -> _Object | None:
         return None
     if created.tzinfo is None:
         return None
-    return _Object(metadata["name"], metadata["uid"], text, created)
+    return _Object(metadata["name"], metadata["uid"], text, digest_of(text), created)

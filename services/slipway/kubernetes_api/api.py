@@ -51,9 +51,14 @@ class Api:
             if not token:
                 return items, metadata["resourceVersion"]
 
-    async def page(self, resource: Resource, namespace: str = "", *, size: int, token: str = "") -> tuple[_Items, str]:
-        """Read a page of at most `size` objects, and give the token of the next one, "" at the end."""
-        items, metadata = await self._page(resource, namespace, size=size, token=token)
+    async def page(
+        self, resource: Resource, namespace: str = "", *, size: int, token: str = "", fields: str = ""
+    ) -> tuple[_Items, str]:
+        """Read a page of at most `size` objects, and give the token of the next one, "" at the end.
+
+        `fields` is a field selector.
+        """
+        items, metadata = await self._page(resource, namespace, size=size, token=token, fields=fields)
         return items, str(metadata.get("continue") or "")
 
     async def _page(  # noqa: PLR0913  # keyword-only parts of a query
@@ -64,9 +69,12 @@ class Api:
         size: int,
         token: str,
         selector: str = "",
+        fields: str = "",
         metadata_only: bool = False,
     ) -> tuple[_Items, Json]:
         query = {"limit": str(size)}
+        if fields:
+            query["fieldSelector"] = fields
         if selector:
             query["labelSelector"] = selector
         if token:

@@ -55,6 +55,9 @@ MACHINE_POOLS = Resource(CLUSTER_API_GROUP, "v1beta2", "machinepools", "MachineP
 SECRETS = Resource("", "v1", "secrets", "Secret")
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 EVENTS = Resource("", "v1", "events", "Event")
+CERTIFICATE_REQUESTS = Resource(
+    "certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", namespaced=False
+)
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
 TOKEN_REVIEWS = Resource("authentication.k8s.io", "v1", "tokenreviews", "TokenReview", namespaced=False)
 ACCESS_REVIEWS = Resource("authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", namespaced=False)

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import obstore
 from obstore.exceptions import BaseError
-from obstore.store import LocalStore, ObjectStore, S3Store, from_url
+from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store, from_url
 
 from slipway.contract.errors import ReportsUnavailable
 
@@ -91,8 +91,8 @@ class Objects:
         Raises:
             ValueError: the store signs none.
         """
-        if not isinstance(self.store, S3Store):
-            raise ValueError("only S3 signs addresses here")  # noqa: TRY004  # a setting, and no defect
+        if not isinstance(self.store, S3Store | GCSStore | AzureStore):
+            raise ValueError("a folder signs no addresses")  # noqa: TRY004  # a setting, and no defect
         return obstore.sign(self.store, "GET", path, valid)
 
     def chunks(self, path: str, size: int) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from slipway.reports.presentation import STATES
 BUCKETS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0)
 LONGEST_SECONDS = 6 * 3600
 """A machine's clock may jump, or its report be forged: no phase counts for more."""
-REASONS = frozenset({"CommandFailed", "CommandTimedOut", "StateNotWritten"})
+REASONS = frozenset({"CommandFailed", "CommandTimedOut", "PayloadNotFetched", "StateNotWritten"})
 """Reasons that have a counter of their own: those of BootstrapEvent. A machine can write any other word."""
 
 _OTHER = "Other"

@@ -97,6 +97,26 @@ async def test_authorities_of_the_mirrors_reach_the_machine(tmp_path: Path) -> N
     assert b"BEGIN CERTIFICATE" not in plain.partition(b"install.sh")[2]
 
 
+async def test_a_spec_has_authorities_for_its_own_mirrors(tmp_path: Path) -> None:
+    """They come in place of the operator's, for Ignition's own download and for the runner's."""
+    own = replace(artifacts(tmp_path), authorities="of the operator")
+    ca = json.dumps({"text": PEM})
+    agent = f"{DOWNLOAD[:-1]}, urls: ['https://c.example'], ca: {ca}}}"
+    document = json.loads(await rendered(own, agent, "ignition"))
+    (authority,) = document["ignition"]["security"]["tls"]["certificateAuthorities"]
+    assert text_of(authority) == PEM
+    text = texts_of(await rendered(own, agent))
+    assert PEM.splitlines()[2] in text
+    assert "of the operator" not in text
+
+
+@pytest.mark.parametrize("urls", ["", "urls: ['http://c.example'], "])
+async def test_authorities_without_a_mirror_that_shows_a_certificate_are_refused(tmp_path: Path, urls: str) -> None:
+    """Authorities of a spec are those of its own mirrors, and do not vouch for the operator's."""
+    caught = await refusal(artifacts(tmp_path), f"{DOWNLOAD[:-1]}, {urls}ca: {json.dumps({'text': PEM})}}}")
+    assert [violation.path for violation in caught.violations] == ["SlipwayConfig/k: spec.agent.ca"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [("nonsense", "--artifact-ca must be one or more"), (None, "cannot be read"), ("\xff", "must be one or more")],

@@ -21,6 +21,16 @@ def spec_of(text: str = "", *, profile: str = LEVEL_1, waived: tuple[str, ...] =
     return spec
 
 
+SERVING = """
+kubernetes:
+  controlPlane:
+    apiServer: {arguments: [{name: kubelet-certificate-authority, value: /etc/kubernetes/pki/ca.crt}]}
+  node:
+    kubeletConfiguration: {text: "serverTLSBootstrap: true"}
+"""
+"""A spec that has what is otherwise left to people: its cluster has an approver of serving certificates."""
+
+
 def applied_to(
     spec: specpb.MachineBootstrapSpec, role: clusterpb.Role.ValueType = clusterpb.ROLE_INIT, *, view: str = ""
 ) -> Applied:

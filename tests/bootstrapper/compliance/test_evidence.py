@@ -28,7 +28,7 @@ from slipway.bootstrapper.compliance.rule import Rule
 from slipway.diagnosis.scrubbing import scrubbed
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.bootstrapper.compliance.hardened_node import Hardened, hardened
-from tests.bootstrapper.compliance.specs import LEVEL_1, LEVEL_2, applied_to, spec_of
+from tests.bootstrapper.compliance.specs import LEVEL_1, LEVEL_2, SERVING, applied_to, spec_of
 from tests.bootstrapper.compliance.test_rule import JUDGED
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="owners of files are changed")
@@ -57,7 +57,7 @@ def test_a_machine_that_meets_its_profile_has_no_failure(
 def test_every_change_of_a_control_is_a_failure(tmp_path: Path, profile: str, control: Control, index: int) -> None:
     """For each demand of each control, a machine on which just that is different fails that control."""
     name = f"{profile.partition('/')[0]}/{control.id}"
-    made = hardened(tmp_path, spec_of(profile=profile), only=name)
+    made = hardened(tmp_path, spec_of(SERVING, profile=profile), only=name)
     for spoil in _mutations(made, control.requires[index]):
         spoil()
         assert made.node.results()[name] == "fail", control
@@ -151,6 +151,26 @@ def _spoil_file(made: Hardened, demand: Files) -> None:
         os.chown(place, 1, 1)
 
 
+def test_what_a_spec_chooses_is_checked(tmp_path: Path) -> None:
+    """A control for people that the spec meets has evidence; one that it does not meet, or meets in part, has none."""
+    names = [f"cis-kubernetes-1.10/{id_}" for id_ in ("1.2.5", "4.2.9")]
+    results = hardened(tmp_path / "all", spec_of(SERVING)).node.results()
+    assert [results[name] for name in names] == ["pass", "pass"]
+    for index, text in enumerate(("", SERVING.replace("true", "false").replace("/etc/kubernetes/pki/ca.crt", '""'))):
+        results = hardened(tmp_path / str(index), spec_of(text)).node.results()
+        assert [results.get(name) for name in names] == [None, None]
+
+
+def test_a_chosen_setting_can_be_an_argument_of_the_kubelet(tmp_path: Path) -> None:
+    """The argument wins over the configuration, as for the kubelet itself."""
+    argument = 'kubeletArguments: [{name: rotate-server-certificates, value: "%s"}]'
+    configuration = 'kubeletConfiguration: {text: "serverTLSBootstrap: true"}'
+    cases = {argument % "true": True, f"{argument % 'false'}, {configuration}": False}
+    for index, (fields, checked) in enumerate(cases.items()):
+        results = hardened(tmp_path / str(index), spec_of(f"kubernetes: {{node: {{{fields}}}}}")).node.results()
+        assert ("cis-kubernetes-1.10/4.2.9" in results) is checked
+
+
 def test_a_program_that_does_not_run_yet_is_known_by_its_manifest(tmp_path: Path) -> None:
     """A static pod that the kubelet has not started has the arguments of its manifest."""
     made = hardened(tmp_path, spec_of())
@@ -215,6 +235,25 @@ def test_a_port_without_listener_meets_nothing(tmp_path: Path) -> None:
     assert made.node.results()["cis-kubernetes-1.10/4.3.1"] == "not-applicable"
     _listen(made, "proc/net/tcp", "0100007F:2809")
     assert made.node.results()["cis-kubernetes-1.10/4.3.1"] == "pass"
+
+
+@pytest.mark.parametrize(
+    ("path", "listening", "result", "observed"),
+    [
+        ("tcp", "0100007F:2809", "pass", "127.0.0.1:10249"),
+        ("tcp", "0B00A8C0:2809", "fail", "192.168.0.11:10249"),
+        ("tcp", "00000000:2809", "fail", "0.0.0.0:10249"),
+        ("tcp6", f"{'0' * 24}01000000:2809", "pass", "::1:10249"),
+        ("tcp6", f"{'0' * 32}:2809", "fail", ":::10249"),
+        ("tcp6", f"B80D0120{'0' * 16}07000000:2809", "fail", f"B80D0120{'0' * 16}07000000:10249"),
+    ],
+)
+def test_who_listens_is_observed(tmp_path: Path, path: str, listening: str, result: str, observed: str) -> None:
+    """Addresses and ports are written as people do, but for the rest of IPv6, which is the kernel's."""
+    made = hardened(tmp_path, spec_of())
+    _listen(made, f"proc/net/{path}", listening)
+    (entry,) = [each for each in made.node.evidence()["controls"] if each["control"] == "cis-kubernetes-1.10/4.3.1"]
+    assert (entry["result"], entry["observed"]) == (result, f"listens at {observed}")
 
 
 @pytest.mark.parametrize(("rule", "observed", "verdict"), JUDGED)

@@ -1,7 +1,9 @@
 """What may be fetched: refused by the field, explained before there is a machine, and never chosen by itself."""
 
 import base64
+import hashlib
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,13 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.delivery.fetching import Fetching, payload_name
 from slipway.bootstrapper.delivery.settings import DeliverySettings
 from slipway.bootstrapper.explanation import explain
-from slipway.contract.errors import FeatureDenied, SlipwayError, UnsupportedTarget, UserDataTooLarge
+from slipway.contract.errors import (
+    AttachmentsNotAccepted,
+    FeatureDenied,
+    SlipwayError,
+    UnsupportedTarget,
+    UserDataTooLarge,
+)
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.bootstrapper.asking import asked, bootstrapper, check, question
 from tests.bootstrapper.delivery.sources import TICKET
@@ -34,7 +42,7 @@ def spec(*parts: str, infrastructure: str = "metal", mode: str = "Fetch") -> str
 def allowing(fetching: Fetching | None, *, ticket: bool = True) -> Bootstrapper:
     """Give a bootstrapper whose operator allows something."""
     if fetching is not None and ticket:
-        fetching = replace(fetching, ticket=lambda _digest: TICKET)
+        fetching = replace(fetching, ticket=lambda _: TICKET)
     return replace(bootstrapper(), fetching=fetching)
 
 
@@ -89,11 +97,71 @@ async def test_what_cannot_be_fetched_is_refused_by_its_field(
     assert "delivery" in caught.violations[0].path
 
 
-@pytest.mark.parametrize(("fetching", "why"), [(None, "no operator"), (FETCHING, "it is not stored")])
-async def test_a_request_is_never_answered_with_a_stub(fetching: Fetching | None, why: str) -> None:
-    """Where the payload is not stored a stub would be a machine that waits for ever."""
-    caught = await refusal(allowing(fetching, ticket=False), spec(), "cloud-init")
-    assert isinstance(caught, FeatureDenied), why
+async def test_a_request_that_no_operator_allows_is_refused() -> None:
+    """There is no place from which the machine could fetch."""
+    assert isinstance(await refusal(allowing(None), spec(), "cloud-init"), FeatureDenied)
+
+
+async def test_a_request_without_attachments_is_never_answered_with_a_stub() -> None:
+    """A machine whose payload is not stored would wait for ever: refused by the field, with a remedy."""
+    request = asked(question(spec()), "cloud-init")
+    request.accept_attachments = False
+    with pytest.raises(AttachmentsNotAccepted) as caught:
+        await allowing(FETCHING, ticket=False).user_data(request)
+    check(caught.value)
+    (violation,) = caught.value.violations
+    assert violation.path.endswith("delivery.mode")
+    assert "accept_attachments" in violation.remedy
+
+
+@pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
+async def test_a_request_gets_the_stub_and_what_it_fetches(provisioner: str) -> None:
+    """Who asks by an RPC gets the payload as an attachment: what inline user data would be, and where to store it."""
+    of = allowing(FETCHING, ticket=False)
+    answer = await of.user_data(asked(question(spec()), provisioner))
+    inline = await of.user_data(asked(question(spec(mode="Inline")), provisioner))
+    (attachment,) = answer.attachments
+    assert attachment.content == inline.user_data
+    assert attachment.sha256 == hashlib.sha256(inline.user_data).digest()
+    assert attachment.url == f"{BASE}/payload/{attachment.name}"
+    assert (attachment.media_type, attachment.operator_only) == (inline.media_type, False)
+    stub = answer.user_data.decode()
+    (ticket,) = re.findall(r"Bearer ([A-Za-z0-9_-]{43})\b", stub)
+    assert payload_name(ticket) == attachment.name
+    assert attachment.sha256.hex() in stub
+    assert answer.user_data == (await of.user_data(asked(question(spec()), provisioner))).user_data
+    assert not list(inline.attachments)
+
+
+async def test_a_ticket_is_for_one_payload() -> None:
+    """Another content has another ticket, and another name: one machine's ticket opens nothing of another's."""
+    other = spec("os: {files: [{path: /etc/x, content: {text: other}}]}")
+    of = allowing(FETCHING, ticket=False)
+    answers = [await of.user_data(asked(question(text), "ignition")) for text in (spec(), other)]
+    assert len({answer.attachments[0].name for answer in answers}) == 2
+
+
+@pytest.mark.parametrize(
+    ("proxy", "used"),
+    [
+        ("httpsProxy: 'http://proxy.example.com:3128'", True),
+        ("httpsProxy: 'http://proxy.example.com:3128', noProxy: [gateway.example.com]", False),
+        ("httpsProxy: 'http://me:word@proxy.example.com:3128', noProxy: [.example.com]", False),
+    ],
+)
+async def test_the_proxy_of_the_spec_is_in_the_stub(proxy: str, used: bool) -> None:
+    """Where the gateway is reached by it; its files come with the payload only."""
+    answer, _ = await allowing(FETCHING).delivered(asked(question(spec(f"os: {{proxy: {{{proxy}}}}}")), "ignition"))
+    assert (b"proxy.example.com" in answer.user_data) is used
+
+
+async def test_no_password_of_a_proxy_is_in_a_stub() -> None:
+    """It is refused, with what else can be done."""
+    proxy = "os: {proxy: {httpsProxy: 'http://me:word@proxy.example.com:3128'}}"
+    caught = await refusal(allowing(FETCHING), spec(proxy), "cloud-init")
+    assert isinstance(caught, UnsupportedTarget)
+    assert "noProxy" in caught.violations[0].remedy
+    assert "word@" not in str(caught)
 
 
 async def test_a_stub_that_is_too_large_is_refused() -> None:

@@ -1,6 +1,7 @@
 """Machines that fetch their payload, by the real cloud-init and the real Ignition: the same as if it were user data."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -9,6 +10,7 @@ import pytest
 from slipway.bootstrapper.delivery.stubs.source import Source
 from slipway.bootstrapper.delivery.stubs.table import STUBS
 from slipway.contract.content import literal
+from slipway.diagnosis.bootstrap_events import event_of
 from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.provisioners.ignition.render import IgnitionProvisioner
 from slipway.sdk import testing
@@ -55,7 +57,7 @@ def _bundle(*, boot: bool) -> bundlepb.BootstrapBundle:
 
 def _stub(format_: str, payload: bytes, *, authorities: bytes) -> bytes:
     digest = hashlib.sha256(payload).hexdigest()
-    return STUBS[format_].write(Source(URL, digest, TICKET, authorities.decode()))
+    return STUBS[format_].write(Source(URL, digest, TICKET, authorities.decode(), "4f0c2f6a9d1be377"))
 
 
 @contextmanager
@@ -106,7 +108,49 @@ def test_cloud_init_executes_nothing_of_another_payload(root: str, engine: Calla
         state = machine.state()
     assert "ops" not in state.users
     assert not {"/etc/val/a.conf", "/var/lib/ran", "/var/lib/booted"} & {*state.files, *state.engine_files}
-    assert b"slipway: no payload" in state.console
+    events = [event_of(line) for line in state.console.decode().splitlines() if line.startswith("{")]
+    assert [(event.bundle_id, event.reason) for event in events if event] == [("4f0c2f6a9d1be377", "PayloadNotFetched")]
+
+
+@pytest.mark.parametrize("kept", ["half of it", "all of it"])
+def test_a_power_cut_on_the_way_changes_nothing(kept: str, engine: Callable[..., None]) -> None:
+    """What was cut while it was downloaded is fetched again; what was there, and not executed, needs no source."""
+    engine("root-node-bookworm")
+    payload = testing.render(CloudInit(), _bundle(boot=True))
+    part = payload if kept == "all of it" else payload[: len(payload) // 2]
+    files = {**NO_SLEEP, "/etc/slipway/payload": File(part, 0o600)}
+    sites = [] if kept == "all of it" else [site(payload)]
+    with cloud_init.opened(root="node-bookworm", sites=sites, extra_files=files) as machine:
+        machine.boot(_stub("cloud-config", payload, authorities=authority().certificate))
+        state = machine.state()
+        written = (machine.box.upper / "etc/slipway/payload").read_bytes()
+    assert state.status == "done", state.findings
+    assert written == payload
+    assert "ops" in state.users
+    assert state.content("/var/lib/ran") == b"run\n"
+
+
+def test_a_snapshot_is_a_new_machine_without_the_source(engine: Callable[..., None]) -> None:
+    """A machine of another one's disk, under a new instance id: what was fetched is applied anew, as if inline."""
+    engine("root-node-bookworm")
+    payload = testing.render(CloudInit(), _bundle(boot=True))
+    stub = _stub("cloud-config", payload, authorities=authority().certificate)
+    states = []
+    for user_data, sites in ((payload, []), (stub, [site(payload)])):
+        with cloud_init.opened(root="node-bookworm", sites=sites, extra_files=NO_SLEEP) as machine:
+            machine.boot(user_data)
+            curl = machine.box.upper / "usr/bin/curl"
+            curl.parent.mkdir(parents=True, exist_ok=True)
+            curl.write_text("#!/bin/sh\nexit 7\n")
+            (described,) = machine.box.upper.glob("var/lib/cloud/seed/*/meta-data")
+            described.write_text(json.dumps({"instance-id": "i-snapshot", "local-hostname": "node1"}))
+            machine.boot()
+            states.append(machine.state())
+    inline, fetched = states
+    assert tree_diff.compare(inline, fetched, allowed=[*tree_diff.standing(), *RECORDS]) == []
+    assert (inline.hostname, fetched.hostname) == ("fetched-7", "fetched-7")
+    assert fetched.content("/var/lib/booted") == inline.content("/var/lib/booted")
+    assert fetched.content("/var/lib/ran") == inline.content("/var/lib/ran")
 
 
 def test_ignition_makes_the_same_machine(engine: Callable[..., None]) -> None:

@@ -11,8 +11,11 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
+from slipway.bootstrapper.delivery.stubs.proxy import proxy_for
 from slipway.bootstrapper.delivery.stubs.source import Source
 from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES, STUBS
+from slipway.diagnosis.bootstrap_events import event_of
+from slipway.v1alpha1 import os_pb2 as ospb
 from tests.bootstrapper.delivery.sources import TICKET, URL
 
 SHA256 = "ab" * 32
@@ -76,11 +79,71 @@ def test_no_argument_of_a_program_is_a_secret() -> None:
     """The ticket stands in what curl reads, and in nothing that a process list shows."""
     document = yaml.safe_load(STUBS["cloud-config"].write(Source(URL, SHA256, TICKET, EC)))
     (command,) = document["bootcmd"]
-    calls = [line for line in command.splitlines() if TICKET in line or URL in line]
-    assert len(calls) == 1
+    program, _, call = command.partition("}\nfetch ")
+    assert TICKET in call
+    assert TICKET not in program
     assert "fetch" not in document
-    assert "printf '%s\\n' \"$@\" | curl" in command
+    assert 'echo "$4" | curl' in program
     assert EC.rstrip() in command
+
+
+@pytest.mark.parametrize("authorities", ["", EC], ids=["system", "authority"])
+def test_a_machine_without_its_payload_writes_an_event(authorities: str) -> None:
+    """What the stub writes to the console, once the time is in it, is an event of the bundle, as any other step's."""
+    document = yaml.safe_load(STUBS["cloud-config"].write(Source(URL, SHA256, TICKET, authorities, "4f0c2f6a9d1be377")))
+    (ending,) = [word for word in document["bootcmd"][0].split("'") if word.startswith('{"bundleId"')]
+    assert ending.count("%") == 1
+    event = event_of(ending.replace("%s", "2026-01-02T03:04:05Z"))
+    assert event is not None
+    assert (event.bundle_id, event.reason) == ("4f0c2f6a9d1be377", "PayloadNotFetched")
+
+
+def test_a_stub_without_room_for_an_event_has_a_line_of_text() -> None:
+    """It stays within its limit, and the diagnosis knows the line as well."""
+    stub = STUBS["cloud-config"].write(Source(GATEWAY, SHA256, TICKET, RSA, "4f0c2f6a9d1be377"))
+    assert len(stub) <= MOST_BYTES
+    assert b"slipway: no payload" in stub
+    assert b"bundleId" not in stub
+
+
+def test_a_proxy_is_used_before_the_machine_knows_it() -> None:
+    """Both kinds of stub name it, and leave it out where there is no name."""
+    source = Source(URL, SHA256, TICKET, proxy="http://proxy.example.com:3128")
+    assert b'proxy="http://proxy.example.com:3128"' in STUBS["cloud-config"].write(source)
+    about = json.loads(STUBS["ignition/3.3.0"].write(source))["ignition"]
+    assert about["proxy"] == {"httpsProxy": "http://proxy.example.com:3128"}
+    assert b"proxy" not in b"".join(stub.write(Source(URL, SHA256, TICKET)) for stub in STUBS.values())
+
+
+@pytest.mark.parametrize(
+    ("entry", "direct"),
+    [
+        ("gateway.example.com", True),
+        ("example.com", True),
+        (".example.com", True),
+        ("*.example.com", True),
+        ("EXAMPLE.com", True),
+        (".gateway.example.com", False),
+        ("way.example.com", False),
+        ("gateway.example.com:8443", True),
+        ("gateway.example.com:443", False),
+        ("*", True),
+        ("10.0.0.0/8", False),
+        ("", False),
+    ],
+)
+def test_what_is_reached_directly_needs_no_proxy(entry: str, direct: bool) -> None:
+    """By the rules by which kubelet, container runtime and Ignition read such lists."""
+    proxy = ospb.Proxy(https_proxy="http://proxy.example.com", no_proxy=[entry])
+    assert (proxy_for("https://gateway.example.com:8443/payload/x", proxy) == "") is direct
+
+
+def test_addresses_are_reached_directly_by_their_network() -> None:
+    """A gateway is often an address."""
+    proxy = ospb.Proxy(https_proxy="http://proxy.example.com", no_proxy=["10.0.0.0/8", "fd00::/8"])
+    directly = [proxy_for(f"https://{host}/x", proxy) for host in ("10.1.2.3", "[fd00::1]", "192.0.2.1")]
+    assert directly == ["", "", "http://proxy.example.com"]
+    assert proxy_for("https://192.0.2.1/x", ospb.Proxy(http_proxy="http://proxy.example.com")) == ""
 
 
 def test_only_plain_cloud_config_can_be_fetched() -> None:

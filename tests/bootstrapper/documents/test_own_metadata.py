@@ -21,7 +21,7 @@ WORKERS = (ROOT / "examples/cluster-aws.yaml").read_text(encoding="utf-8")
         (f"{GROUP}/os-distribution", f"did you mean {GROUP}/distribution?", "a word more"),
         ("slipway.dev/distribution", f"did you mean {GROUP}/distribution?", "the group is missing"),
         ("bootstrap.slipway.io/distribution", f"did you mean {GROUP}/distribution?", "another domain"),
-        (f"{GROUP}/zzzz", f"there are {GROUP}/distribution, ", "nothing is like it"),
+        (f"{GROUP}/zzzz", f"there are {GROUP}/compliance, ", "nothing is like it"),
         (f"{GROUP}/managed", "is a label of Slipway's", "it is looked for among the labels"),
     ],
 )

@@ -81,7 +81,7 @@ def contents(machine: ManifestMachine) -> dict[str, str]:
         each = pending.pop()
         if isinstance(each, dict):
             if "path" in each and isinstance(each.get("content"), dict):
-                found[each["path"]] = str(next(iter(each["content"].values())))
+                found[each["path"]] = str(next(iter(each["content"].values()))).removesuffix("\n")
             pending.extend(each.values())
         elif isinstance(each, list):
             pending.extend(each)

@@ -73,7 +73,6 @@ REFUSED = [
         "systemd.units[0].enabld",
         "unknown field; did you",
     ),
-    ("storage: {files: [{filesystem: oem, path: /a}]}", 3, "storage.files[0].filesystem", "must be one of 'root'"),
     ("storage: {files: [{filesystem: root, path: /a, mode: 99999}]}", 3, "storage.files[0].mode", "must be at most"),
     (
         "storage: {files: [{filesystem: root, path: /a, mode: rw}]}",

@@ -1,13 +1,15 @@
-"""Contents of files arrive as they are, from wherever a config takes them."""
+"""Contents of files arrive as on a machine of today, from wherever a config takes them."""
 
 import json
 
+import pytest
+import yaml
 from google.protobuf import text_format
 from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.bootstrapper.importers.lone_config import import_kubeadm_config
-from tests.bootstrapper.importers.carrying import carried, without_origins
+from tests.bootstrapper.importers.carrying import carried, codes, without_origins
 
 
 def test_the_snippet_joins_the_items() -> None:
@@ -71,12 +73,71 @@ def test_templates_are_rendered() -> None:
     - {path: /c, contentFormat: Raw, content: x}
     """
     got = carried(spec, control_plane_version="v1.34.0", secrets={("s", "k"): b"{{ .controlPlane.version }}"})
-    assert (got.spec.os.files[0].content.text, got.secrets[0].value) == ("v=v1.34.0", b"v1.34.0")
+    assert (got.spec.os.files[0].content.text, got.secrets[0].value) == ("v=v1.34.0\n", b"v1.34.0\n")
+
+
+LINES = [
+    ("a: 1", "a: 1\n", "one newline is put at the end"),
+    ("a\n", "a\n", "where one is, it stays"),
+    ("a\n\n\n", "a\n", "and of several one stays"),
+    ("", "", "an empty file stays empty"),
+    ("\n\n", "", "as does one of empty lines"),
+    ("a\r\nb\r\n", "a\nb\n", "line breaks are LF"),
+    ("  a\n  b", "a\nb\n", "the indentation of the first line is that of the block"),
+    ("a\n  b\n ", "a\n  b\n \n", "that of another line stays"),
+    ("\n  a\n  b", "\na\nb\n", "an empty line has none"),
+    ("  a\nb", "  a\nb", "what ends the block would break the whole config today, and stays"),
+    ("a\rb", "a\rb", "the same"),
+    ("a\x1bb", "a\x1bb", "so does what YAML forbids"),
+]
+
+
+@pytest.mark.parametrize(("text", "lines", "reason"), LINES, ids=[f"{case[0]!r}" for case in LINES])
+@pytest.mark.parametrize("head", ["cloud-config", "ignition"])
+def test_contents_are_those_of_a_literal_block(text: str, lines: str, reason: str, head: str) -> None:
+    """Today's provider writes `content: |` and the content behind it: files and values of Secrets alike."""
+    source = "contentFrom: {secret: {name: s, key: k}}"
+    spec = f"format: {head}\nfiles: [{{path: /a, append: true, content: {json.dumps(text)}}}, {{path: /b, {source}}}]"
+    got = carried(spec, secrets={("s", "k"): text.encode()})
+    assert got.spec.os.files[0].content.text == lines, reason
+    assert [secret.value for secret in got.secrets] == ([] if text == lines else [lines.encode()])
+    key = got.spec.os.files[1].content.secret_ref.key
+    assert key == ("k" if text == lines else "k.lines")
+
+
+def test_a_value_without_lines_of_text_stays_as_it_is() -> None:
+    """Bytes that are no UTF-8, and a Secret's own key of the same name, are not touched."""
+    spec = "files: [{path: /a, contentFrom: {secret: {name: s, key: k}}}]"
+    got = carried(spec, secrets={("s", "k"): b"\xff\r\n"})
+    assert (got.secrets, got.spec.os.files[0].content.secret_ref.key) == ((), "k")
+    got = carried(spec, secrets={("s", "k"): b"x", ("s", "k.lines"): b"own"})
+    assert (got.secrets[0].key, got.secrets[0].value) == ("k.lines-", b"x\n")
+
+
+def test_a_value_that_is_not_known_is_a_remark() -> None:
+    """Without the Secret its file holds exactly its bytes, which is said; where it is given, nothing is."""
+    spec = "files: [{path: /a, contentFrom: {secret: {name: s, key: k}}}]"
+    got = carried(spec)
+    assert (codes(got), got.diagnostics[0].origin.path) == (["SECRET_AS_IT_IS"], "spec.files[0].contentFrom")
+    assert codes(carried(spec, secrets={("s", "k"): b"x"})) == codes(carried(spec, set_missing=True)) == []
+
+
+def test_what_the_machine_fills_in_is_part_of_its_line() -> None:
+    """A newline stands behind a fact and behind Jinja, and none behind a block, which has cut it."""
+
+    def parts(content: str) -> list[str]:
+        file = carried(f"files: [{{path: /a, content: {json.dumps(content)}}}]").spec.os.files[0]
+        return [part.text or part.extension.text or "fact" for part in file.content.segments]
+
+    assert parts("{{ ds.meta_data.hostname }}") == ["fact", "\n"]
+    assert parts("a\r\n{{ x | upper }}\n\n") == ["a\n", "{{ x | upper }}", "\n"]
+    assert parts("{% if x %}y{% endif %}") == ["{% if x %}y{% endif %}"]
+    assert parts("{% if x %}y{% endif %} z") == ["{% if x %}y{% endif %} z\n"]
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=200))
-def test_content_arrives_character_for_character(text: str) -> None:
-    """Whatever stands in a file of an ignition config is the file's text."""
+def test_contents_are_what_yaml_reads(text: str) -> None:
+    """Whatever stands in a file of an ignition config is the text of a literal block, unless it breaks one."""
     tree = {
         "apiVersion": "bootstrap.cluster.x-k8s.io/v1beta2",
         "kind": "KubeadmConfig",
@@ -85,4 +146,10 @@ def test_content_arrives_character_for_character(text: str) -> None:
     escaped = json.dumps(tree, ensure_ascii=False).translate(
         {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF)}
     )
-    assert import_kubeadm_config(escaped).spec.os.files[0].content.text == text
+    block = "inline: |\n          " + text.replace("\n", "\n" + " " * 10) + "\nmode: 1\n"
+    try:
+        read = yaml.safe_load(block)
+    except yaml.YAMLError:
+        read = None
+    lines = read["inline"] if isinstance(read, dict) and read.keys() == {"inline", "mode"} else text
+    assert import_kubeadm_config(escaped).spec.os.files[0].content.text == lines

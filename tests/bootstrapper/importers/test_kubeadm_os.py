@@ -14,6 +14,7 @@ from tests.bootstrapper.importers.carrying import (
     BETA1,
     IGNITION,
     carried,
+    codes,
     without_origins,
 )
 
@@ -21,28 +22,28 @@ GZIPPED = base64.b64encode(gzip.compress(b"hello", mtime=0)).decode()
 OS = [
     (
         "files: [{path: /a, content: x, owner: 'root:adm', permissions: '0640', append: true}]",
-        'files { path: "/a" content { text: "x" } append: true owner: "root" group: "adm" mode: 416 }',
+        'files { path: "/a" content { text: "x\\n" } append: true owner: "root" group: "adm" mode: 416 }',
         "all fields of a file",
     ),
-    ("files: [{path: /a, content: x}]", 'files { path: "/a" content { text: "x" } }', "what is unset stays unset"),
+    ("files: [{path: /a, content: x}]", 'files { path: "/a" content { text: "x\\n" } }', "what is unset stays unset"),
     (
         "files: [{path: /a, content: x, append: false}]",
-        'files { path: "/a" content { text: "x" } append: false }',
+        'files { path: "/a" content { text: "x\\n" } append: false }',
         "false is set",
     ),
     (
         "files: [{path: //opt///a/, content: x}]",
-        'files { path: "/opt/a" content { text: "x" } }',
+        'files { path: "/opt/a" content { text: "x\\n" } }',
         "slashes without a meaning",
     ),
     (
         "files: [{path: /opt/./b/../a/., content: x}]",
-        'files { path: "/opt/a" content { text: "x" } }',
+        'files { path: "/opt/a" content { text: "x\\n" } }',
         "parts that cloud-init and Ignition resolve by the text",
     ),
     (
         "files: [{path: /../../a, content: x}]",
-        'files { path: "/a" content { text: "x" } }',
+        'files { path: "/a" content { text: "x\\n" } }',
         "nothing is above the root",
     ),
     ("files: [{path: /a, content: ''}]", 'files { path: "/a" content { text: "" } }', "an empty file"),
@@ -66,7 +67,7 @@ OS = [
     (
         "files: [{path: /a, content: 'h={{ ds.meta_data.hostname }}!'}]",
         'files { path: "/a" content { segments { text: "h=" } segments { fact { kind: FACT_KIND_HOSTNAME } }'
-        ' segments { text: "!" } } }',
+        ' segments { text: "!\\n" } } }',
         "a fact in a file",
     ),
     (
@@ -77,12 +78,12 @@ OS = [
     ),
     (
         'files: [{path: /a, content: "{% raw %}{{ x }}{% endraw %}\\ny"}]',
-        'files { path: "/a" content { text: "{{ x }}      y" } }',
+        'files { path: "/a" content { text: "{{ x }}      y\\n" } }',
         "a raw block, with the indentation that cloud-init sees behind it",
     ),
     (
         IGNITION + "files: [{path: /a, content: '{{ ds.meta_data.hostname }}'}]",
-        'files { path: "/a" content { text: "{{ ds.meta_data.hostname }}" } }',
+        'files { path: "/a" content { text: "{{ ds.meta_data.hostname }}\\n" } }',
         "ignition knows no Jinja",
     ),
     (
@@ -182,6 +183,20 @@ def test_cloud_init_searches_for_a_partition_by_its_own_extension(filesystem: st
     named = "diskSetup.filesystems[1]" + (".partition" if "partition" in filesystem else "")
     assert all(path.endswith(named) for path in paths), paths
     assert not carried(IGNITION + f"diskSetup: {{filesystems: [{filesystem}]}}").spec.extensions
+
+
+@pytest.mark.parametrize(("where", "disks"), [("partition: none", 0), ("partition: auto", 1), ("partition: '1'", 1)])
+def test_a_disk_of_which_a_filesystem_takes_the_whole_gets_no_table(where: str, disks: int) -> None:
+    """Today cloud-init makes the table, and then the filesystem in its place; one with a partition needs the table."""
+    got = carried(
+        f"""
+        diskSetup:
+          partitions: [{{device: /dev/sdb, layout: true, overwrite: false}}]
+          filesystems: [{{device: /dev/sdb, filesystem: ext4, {where}}}]
+        """
+    )
+    assert len(got.spec.os.disks) == disks
+    assert ("TABLE_LEFT_OUT" in codes(got)) == (not disks)
 
 
 def test_filesystems_that_are_alike_keep_their_own_words() -> None:

@@ -20,7 +20,6 @@ from tests.bootstrapper.importers.carrying import (
 )
 
 OF_THE_MACHINE = "a value that only the machine knows cannot be carried over here; "
-SET_BY_COMMAND = f"{OF_THE_MACHINE}write the value itself, or have a command of preKubeadmCommands set it"
 REFUSED = [
     ("files: [{path: /a, contnet: x}]", "spec.files[0].contnet", "unknown field; did you mean content?"),
     ("files: [{path: /a, permissions: 0644}]", "spec.files[0].permissions", "must be text: put the value in quotes"),
@@ -35,25 +34,19 @@ REFUSED = [
     ("files: [{path: /a, encoding: base64, contentFrom: {secret: {name: s, key: k}}}]", "spec.files[0].contentFrom", "the Secret's value"),
     ("files: [{path: /a, content: x, contentFrom: {secret: {name: s, key: k}}}]", "spec.files[0]", "only one of content"),
     ("files: [{path: /a}, {path: /b}, {path: /a}]", "spec.files[0].path", "another file has the same path"),
-    ("files: [{path: '/{{ region }}'}]", "spec.files[0].path", SET_BY_COMMAND),
-    ("users: [{name: u, sshAuthorizedKeys: ['{{ x }}']}]", "spec.users[0].sshAuthorizedKeys[0]", SET_BY_COMMAND),
-    ("ntp: {servers: ['{{ ds.meta_data.ntp }}']}", "spec.ntp.servers[0]", SET_BY_COMMAND),
-    ("mounts: [['{{ ds.meta_data.disk }}', /data]]", "spec.mounts[0][0]", SET_BY_COMMAND),
     ("joinConfiguration: {nodeRegistration: {criSocket: '/run/{{ x }}'}}",
      "spec.joinConfiguration.nodeRegistration.criSocket", f"{OF_THE_MACHINE}write the value itself"),
     ("files: [{path: /a, contentFormat: Template, content: '{{ range .x }}'}]", "spec.files[0].content", "contentFormat Template: "),
     ("files: [{path: /a, content: '" + "x" * 10241 + "'}]", "spec.files[0].content", "longer than 10240 characters"),
     ("users: [{name: u, passwd: a, passwdFrom: {secret: {name: s, key: k}}}]", "spec.users[0]", "only one of passwd"),
-    ("users: [{name: u, sudo: '{{ x | upper }}'}]", "spec.users[0].sudo", "a value that only the machine knows"),
     ("diskSetup: {partitions: [{device: /dev/sdb}]}", "spec.diskSetup.partitions[0]", "exactly one of layout"),
     ("diskSetup: {partitions: [{device: /dev/sdb, diskLayout: [{percentage: 60}, {percentage: 60}]}]}",
      "spec.diskSetup.partitions[0].diskLayout", "the percentages"),
     ("diskSetup: {partitions: [{device: /dev/sdb, diskLayout: [{percentage: 6, partitionType: zfs}]}]}",
      "spec.diskSetup.partitions[0].diskLayout[0].partitionType", "must be Linux"),
-    ("mounts: [[/dev/sdb]]", "spec.mounts[0]", "a mount needs what and where"),
-    ("mounts: [[ephemeral0]]", "spec.mounts[0]",
-     "a mount needs what and where; that the image's own is left out is not carried over: have a command of preKubeadmCommands"),
     ("mounts: [[/dev/sdb, /x, ext4, ro, '0', two]]", "spec.mounts[0][5]", "must be a number"),
+    (IGNITION + "mounts: [[ephemeral0]]", "spec.mounts[0]",
+     "a mount needs what and where; that the image's own is left out is not carried over: have a command of preKubeadmCommands"),
     (IGNITION + "mounts: [[nolabel, /x]]", "spec.mounts[0][0]", "no filesystem of diskSetup"),
     ("ignition: {containerLinuxConfig: {additionalConfig: 'storage: {}'}}", "spec.ignition", "needs format: ignition"),
     (IGNITION + "ignition: {containerLinuxConfig: {additionalConfig: 'flannel: {}'}}",

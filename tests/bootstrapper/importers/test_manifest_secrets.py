@@ -45,12 +45,12 @@ def test_what_configs_make_of_one_secret_is_kept_apart() -> None:
     machines = read_manifests({"f.yaml": text}).machines
     assert [[one.value for one in machine.secrets.secrets] for machine in machines] == [
         [b"twice"],
-        [b"dHdpY2U="],
-        [b"own"],
+        [b"dHdpY2U=\n"],
+        [b"own\n"],
         [b"twice"],
     ]
     keys = [machine.spec.os.files[0].content.secret_ref.key for machine in machines]
-    assert keys == ["k.base64-", "k.template", "k.base64", "k.base64-"]
+    assert keys == ["k.base64-", "k.template.lines", "k.base64.lines", "k.base64-"]
 
 
 BROKEN = """---

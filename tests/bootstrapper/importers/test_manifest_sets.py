@@ -59,7 +59,7 @@ def test_only_secrets_that_are_referred_to_come_along() -> None:
     given = {
         each.machine.name: [(one.name, one.key, one.value) for one in each.secrets.secrets] for each in found.machines
     }
-    assert given == {"c1-cp-init": [], "c1-cp-join": [], "c1-win": [("user", "text", b"hello")]}
+    assert given == {"c1-cp-init": [], "c1-cp-join": [], "c1-win": [("user", "text.lines", b"hello\n")]}
     assert "hello" not in repr(found.notes)
 
 

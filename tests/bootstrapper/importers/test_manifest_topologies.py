@@ -56,7 +56,7 @@ def test_a_class_may_stand_in_another_namespace() -> None:
         assert set(found) == {"c-init", "c-join", "c-md-0", "c-mp-0"}
         first = found["c-init"]
         assert (first.cluster.namespace, first.machine.target.infrastructure) == ("mine", "docker")
-        assert [one.value for one in first.secrets.secrets] == [b"mine"]
+        assert [one.value for one in first.secrets.secrets] == [b"mine\n"]
     with pytest.raises(SourceError, match="the ClusterClass is not among the documents"):
         manifests(own + elsewhere)
 

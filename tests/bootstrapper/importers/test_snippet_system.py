@@ -153,7 +153,10 @@ def test_the_number_of_a_partition_that_disk_setup_makes_may_stand_in_the_snippe
             "disks: [{device: /dev/sdb, partitions: [{size: 1GiB}]}, {device: /dev/sdb, partitions: [{number: 3}]}]",
             "storage.disks[1]",
         ),
-        ("filesystems: [{name: oem, path: /usr/share/oem}]", "storage.filesystems[0]"),
+        ("filesystems: [{name: root, path: /x}]", "storage.filesystems[0]"),
+        ("files: [{path: /grub.cfg, filesystem: oem}]", "storage.files[0].filesystem"),
+        ("directories: [{path: /a, filesystem: data}]", "storage.directories[0].filesystem"),
+        ("links: [{path: /a, target: /b, filesystem: data}]", "storage.links[0].filesystem"),
         ("filesystems: [{name: root, mount: {device: /dev/sda9, format: ext4}}]", "storage.filesystems[0]"),
         ("filesystems: [{mount: {device: /dev/sdb, format: ext4, uuid: u}}]", "storage.filesystems[0].mount.uuid"),
         (
@@ -167,3 +170,98 @@ def test_what_no_neutral_item_says_is_refused_with_its_place(storage: str, inner
     with pytest.raises(SourceError) as caught:
         imported(f"storage: {{{storage}}}")
     assert [each.path.rpartition(": ")[2] for each in caught.value.problems] == [inner]
+
+
+@pytest.mark.parametrize("device", [DISK, "/dev/sdb"])
+@pytest.mark.parametrize("partition", ["number: 1", "number: 2, start: 1MiB", "size: 1GiB, label: a"])
+def test_a_disk_of_which_a_filesystem_takes_the_whole_gets_no_table(device: str, partition: str) -> None:
+    """Templates write both; a table that is made a moment before would keep the filesystem from being made."""
+    snippet = f"storage: {{disks: [{{device: {device}, partitions: [{{{partition}}}]}}]}}"
+    config = f"""
+diskSetup:
+  filesystems: [{{device: {device}, filesystem: ext4, label: etcd_disk, overwrite: false}}]
+mounts: [[etcd_disk, /var/lib/etcddisk]]
+"""
+    spec = imported_spec(snippet, config)
+    assert (list(spec.os.disks), list(spec.extensions)) == ([], [])
+    (filesystem,) = spec.os.filesystems
+    assert (filesystem.device, filesystem.overwrite, spec.os.mounts[0].source) == (device, False, device)
+
+
+def test_a_table_that_may_be_wiped_lets_the_filesystem_be_made_anew() -> None:
+    """Of diskSetup and the snippet alike: what was on the disk is gone today, too."""
+    filesystem = "filesystems: [{name: d, mount: {device: /dev/sdb, format: ext4}}]"
+    wiped = imported(f"storage: {{disks: [{{device: /dev/sdb, wipe_table: true}}], {filesystem}}}")
+    assert [(list(os.disks), os.filesystems[0].overwrite) for os in (wiped,)] == [([], True)]
+    setup = "diskSetup: {partitions: [{device: /dev/sdb, layout: true, overwrite: OVERWRITE}]}"
+    for overwrite in (True, False):
+        os = imported(f"storage: {{{filesystem}}}", setup.replace("OVERWRITE", str(overwrite).lower()))
+        assert (list(os.disks), os.filesystems[0].overwrite) == ([], overwrite)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "diskSetup: {filesystems: [{device: /dev/sdb1, filesystem: xfs}]}",
+        "diskSetup: {filesystems: [{device: /dev/sdb, partition: '1', filesystem: xfs}]}",
+        "mounts: [[/dev/sdb1, /x]]",
+    ],
+)
+def test_the_whole_of_a_disk_and_a_partition_of_it_are_refused(other: str) -> None:
+    """The one destroys the other, today as well; a disk whose name only begins alike is another one."""
+    snippet = "storage: {disks: [{device: /dev/sdb}], filesystems: [{mount: {device: /dev/sdb, format: ext4}}]}"
+    with pytest.raises(SourceError) as caught:
+        imported(snippet, other)
+    assert [each.path.rpartition(": ")[2] for each in caught.value.problems] == ["storage.filesystems[0]"]
+    assert not imported(snippet, other.replace("/dev/sdb", "/dev/sdba")).disks
+
+
+def test_a_disk_whose_name_begins_alike_is_no_partition() -> None:
+    """The name of a partition has a word between two numbers."""
+    snippet = f"storage: {{disks: [{{device: {DISK}}}], filesystems: [{{mount: {{device: {DISK}, format: ext4}}}}]}}"
+    assert not imported(snippet, f"mounts: [[{DISK}1, /x]]").disks
+    with pytest.raises(SourceError):
+        imported(snippet, f"mounts: [[{DISK}-part1, /x]]")
+
+
+def test_settings_of_ignition_go_to_ignition() -> None:
+    """Timeouts, authorities and further configs, in the words of specification 3."""
+    snippet = """
+ignition:
+  timeouts: {http_response_headers: 20, http_total: 120}
+  security: {tls: {certificate_authorities: [{source: "https://x.example/ca.pem"}]}}
+  config: {append: [{source: "https://x.example/c", verification: {hash: {function: sha512, sum: ab}}}]}
+"""
+    (extension,) = imported_spec(snippet).extensions
+    assert (extension.id, extension.media_type) == ("ignition.slipway.dev/config", "application/json")
+    assert json.loads(extension.content.text) == {
+        "ignition": {
+            "version": "3.0.0",
+            "timeouts": {"httpResponseHeaders": 20, "httpTotal": 120},
+            "security": {"tls": {"certificateAuthorities": [{"source": "https://x.example/ca.pem"}]}},
+            "config": {"merge": [{"source": "https://x.example/c", "verification": {"hash": "sha512-ab"}}]},
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "inner"),
+    [
+        ("config: {replace: {source: 'https://x.example/c'}}", "ignition.config.replace"),
+        ("config: {append: [{source: 'oem:///c'}]}", "ignition.config.append[0].source"),
+        (
+            "security: {tls: {certificate_authorities: [{source: ca.pem}]}}",
+            "ignition.security.tls.certificate_authorities[0].source",
+        ),
+    ],
+)
+def test_settings_that_leave_no_node_are_refused(settings: str, inner: str) -> None:
+    """What would replace kubeadm, or what the specification does not have."""
+    with pytest.raises(SourceError) as caught:
+        imported(f"ignition: {{{settings}}}")
+    assert [each.path.rpartition(": ")[2] for each in caught.value.problems] == [inner]
+
+
+def test_the_name_of_a_path_alone_has_no_effect() -> None:
+    """Only a file that is written there would have one."""
+    assert not imported("storage: {filesystems: [{name: oem, path: /usr/share/oem}]}").filesystems

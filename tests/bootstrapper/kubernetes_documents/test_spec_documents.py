@@ -75,7 +75,10 @@ NAMED = {
     }
 }
 PLANE = "spec.kubernetes.controlPlane"
+PRIORITY = "spec: {priority: 5}\n"
 WRONG = [
+    (patch("kube-apiserver.yaml", f"{PRIORITY}---\nspec: {{prio: 5}}"), "", "line 3: spec.prio: is no field"),
+    (patch_file("kube-apiserver.yaml", f"{PRIORITY}---\n- a"), "", "must be documents of kind Pod"),
     (audit(AUDIT.format(level="All")), f"{PLANE}.audit.policy", "line 4: rules[0].level: must be one of None"),
     (audit(AUDIT.format(level="None\n  levle: x")), f"{PLANE}.audit.policy", "line 5: rules[0].levle: is no field"),
     (
@@ -120,6 +123,8 @@ WRONG = [
     (static_pod(f"{POD}  hostNetwork: 'yes'\n"), "", "line 6: spec.hostNetwork: must be true or false"),
     (kubelet("maxPods: '9'"), "spec.kubernetes.node.kubeletConfiguration", "line 1: maxPods: must be an integer"),
     (kubelet("evictionHard: {a: 5}"), "", "evictionHard.a: must be text"),
+    (kubelet("maxPods: -5"), "", "line 1: maxPods: must be at least 0"),
+    (patch("kubeletconfiguration.yaml", "clusterDNS: [foo]"), "", "clusterDNS[0]: must be an IP address"),
     (
         patch("kube-apiserver0+merge.yaml", "spec: {contaners: []}"),
         "spec.engineOptions.kubeadm.patches[0].content",
@@ -136,6 +141,10 @@ WRONG = [
     (file("/etc/out/policy.yaml", AUDIT.format(level="x"), **NAMED), "spec.os.files[0].content", "rules[0].level"),
 ]
 RIGHT = [
+    (patch("kube-apiserver0.yaml", f"{PRIORITY}---\nspec: {{hostname: a}}\n"), "patches one after the other"),
+    (patch_file("kube-apiserver0+merge.yaml", f"---\n{PRIORITY}---\n---\n{PRIORITY}---\n"), "and parts without one"),
+    (patch("etcd.yaml", "# nothing\n"), "a patch of nothing"),
+    (patch_file("etcd.json", "\n"), "an empty file of patches"),
     (audit(AUDIT.format(level="Metadata")), "a policy"),
     (encryption(GOOD_ENCRYPTION), "an encryption configuration"),
     (webhook(KUBECONFIG), "a kubeconfig may leave out its kind"),

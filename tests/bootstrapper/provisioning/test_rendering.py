@@ -188,3 +188,16 @@ async def test_attachment_names_are_file_names(name: str) -> None:
 
     with pytest.raises(ProvisionerFailed, match="names"):
         await call(Scripted(first=answer))
+
+
+async def test_no_provisioner_says_where_machines_fetch() -> None:
+    """An attachment with a URL would be stored where the provisioner wants, and not where the operator does."""
+
+    async def answer(request: provisionerpb.RenderRequest) -> provisionerpb.RenderResponse:
+        response = await sound(request)
+        digest = hashlib.sha256(b"").digest()
+        response.attachments.add(name="a", sha256=digest, operator_only=True, url="https://a.example/a")
+        return response
+
+    with pytest.raises(ProvisionerFailed, match="a URL"):
+        await call(Scripted(first=answer))

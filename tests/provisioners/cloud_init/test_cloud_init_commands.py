@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from slipway.contract.errors import UnsupportedFeature
 from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.sdk import testing
+from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
@@ -65,6 +66,35 @@ def test_boot_commands() -> None:
         script=contentpb.Content(segments=[{"data": b"set -e\nexit 3\n"}]), interpreter=planpb.INTERPRETER_SH
     )
     assert document(of)["bootcmd"] == [["modprobe", "x y"], "echo a > /b", ["sh", "-c", "set -e\nexit 3\n"]]
+
+
+LINES = ["echo a > /x\r\necho b >> /x\r\n", "echo \x07bell", "printf '\x1b[31mred'", "a\x85b\u2028c\ufeffd"]
+
+
+def _with_lines(lines: list[str]) -> bundlepb.BootstrapBundle:
+    of = testing.bundle()
+    of.plan.entrypoint.Clear()
+    of.plan.entrypoint.execution = planpb.EXECUTION_COMMANDS
+    for line in lines:
+        of.plan.entrypoint.commands.add(segments=[contentpb.TextSegment(text=line)])
+        of.commands.boot.add(script=contentpb.Content(segments=[{"data": line.encode()}]))
+    return of
+
+
+def test_control_characters_are_escaped() -> None:
+    """Line breaks of another system and colours reach the shell as they are, and no reader on the way sees them."""
+    rendered = testing.render(CloudInit(), _with_lines(LINES))
+    seen = yaml.safe_load(rendered)
+    assert seen["runcmd"] == LINES
+    assert seen["bootcmd"] == [["sh", "-c", line] if "\n" in line else line for line in LINES]
+    assert all(char == "\n" or char.isprintable() for char in rendered.decode())
+
+
+def test_a_line_with_a_nul_is_refused() -> None:
+    """No program can be given one."""
+    with pytest.raises(UnsupportedFeature) as caught:
+        testing.render(CloudInit(), _with_lines(["echo \0"]))
+    assert [each.path for each in caught.value.violations] == ["commands.boot[0]", "plan.entrypoint.commands[0]"]
 
 
 def test_boot_scripts_of_bytes_are_refused() -> None:

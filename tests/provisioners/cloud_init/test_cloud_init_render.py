@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from slipway.contract.errors import SlipwayError
 from slipway.contract.feature_uses import uses
-from slipway.provisioners.cloud_init.features import JINJA, PARTITION_SEARCH
+from slipway.provisioners.cloud_init.features import ITEM, JINJA, PARTITION_SEARCH
 from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.sdk import ProvisionerCore, testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -78,7 +78,7 @@ def test_every_declared_feature_exists() -> None:
     """An id that no field gives would be a promise about nothing."""
     declared = {support.id for info in CloudInit().formats() for support in info.features}
     known = {use.id for of in testing.one_field_bundles() for use in uses(of)}
-    assert declared - known == {f"ext.{JINJA}", f"ext.{PARTITION_SEARCH}"}
+    assert declared - known == {f"ext.{ITEM}", f"ext.{JINJA}", f"ext.{PARTITION_SEARCH}"}
 
 
 def test_whatever_is_set_is_rendered_or_refused() -> None:

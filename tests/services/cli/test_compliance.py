@@ -17,6 +17,7 @@ from tests.services.reports.made import COMPLETE, KEY, bundle_of
 from tests.services.reports.served import serving
 
 CIS = "cis-kubernetes-1.10"
+HOSTILE = "a\x1b[31m<b>&amp;\x00\x0b c\ufffe"
 PATH = "slipway-logs/var/lib/slipway/evidence.json"
 
 
@@ -94,6 +95,13 @@ def test_what_the_evidence_lacks_is_missing(file: Path) -> None:
     assert results(made)["4.2.9"]["result"] == "manual"
 
 
+def test_what_is_for_people_has_a_result_where_the_machine_was_checked(file: Path) -> None:
+    """A spec that chose the control has its evidence, and a failure of it counts."""
+    file.write_text(evidence(("4.2.9", "fail")))
+    made = run("-f", file, "-o", "json")
+    assert (made.exit_code, results(made)["4.2.9"]["result"]) == (1, "fail")
+
+
 def test_a_waiver_counts_until_its_end(file: Path) -> None:
     """With its reason; from its end on the control fails."""
     observed = (("4.2.6", "fail"), ("4.2.7", "fail"))
@@ -131,6 +139,17 @@ def test_junit_has_a_case_for_each_control(file: Path) -> None:
     assert (suite.attrib["name"], suite.attrib["failures"], suite.attrib["skipped"]) == ("worker-1", "1", "3")
     failed = [case.attrib["name"] for case in suite if case.find("failure") is not None]
     assert failed == ["4.2.6 The kubelet keeps its chains of firewall rules"]
+
+
+def test_junit_can_be_read_whatever_a_machine_wrote(file: Path) -> None:
+    """XML has no control characters, and evidence is written on a machine."""
+    control = {"control": "cis-kubernetes-1.10/4.2.6", "result": "fail", "observed": HOSTILE}
+    file.write_text(evidence(hostname=HOSTILE, controls=[control], waivers=(waiver("4.2.7", reason=HOSTILE),)))
+    target = file.with_name("controls.xml")
+    run("-f", file, "--junit", target)
+    (suite,) = ET.fromstring(target.read_text(encoding="utf-8"))
+    messages = [failure.attrib["message"] for failure in suite.iter("failure")]
+    assert "a<b>&amp; c" in messages
 
 
 @pytest.mark.parametrize(

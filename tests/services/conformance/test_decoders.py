@@ -241,3 +241,98 @@ def test_when_a_unit_of_ignition_starts() -> None:
         config = {"ignition": {"version": "3.3.0"}, "systemd": {"units": [unit]}}
         (program,) = ignition.decode(json.dumps(config).encode(), {}).programs
         assert program.start == want
+
+
+@pytest.mark.parametrize(
+    ("numbers", "want", "reason"),
+    [
+        ([1, 2], ["a", "b"], "in their order"),
+        ([2, 1], ["b", "a"], "by their numbers"),
+        ([0, 1], ["b", "a"], "0 is the first that is free"),
+        ([None, None], ["a", "b"], "none at all"),
+    ],
+)
+def test_partitions_of_ignition_by_number(numbers: list, want: list[str], reason: str) -> None:
+    """A device is named after the number of its partition, and not after its place in the list."""
+    partitions = [{"label": label, "number": number} for label, number in zip("ab", numbers, strict=True)]
+    storage = {"disks": [{"device": "/dev/sdb", "partitions": partitions}]}
+    document = {"ignition": {"version": "3.3.0"}, "storage": storage}
+    state = ignition.decode(json.dumps(document).encode(), {})
+    assert [partition.label for partition in state.os.disks[0].partitions] == want, reason
+
+
+@pytest.mark.parametrize(
+    ("path", "mode", "reads", "reason"),
+    [
+        ("/etc/sudoers.d/90-a", 0o440, True, "as sudo reads it"),
+        ("/etc/sudoers.d/90-a.conf", 0o440, False, "a name with a dot"),
+        ("/etc/sudoers.d/90-a~", 0o440, False, "a backup"),
+        ("/etc/sudoers.d/90-a", 0o666, False, "everybody may write it"),
+    ],
+)
+def test_rules_of_sudo_in_ignition(path: str, mode: int, reads: bool, reason: str) -> None:
+    """Rules count where sudo reads them."""
+    file = {"path": path, "mode": mode, "contents": {"source": "data:,a%20ALL=(ALL)%20ALL%0A"}}
+    document = {"ignition": {"version": "3.3.0"}, "passwd": {"users": [{"name": "a"}]}, "storage": {"files": [file]}}
+    state = ignition.decode(json.dumps(document).encode(), {})
+    assert bool(state.os.users[0].sudo) == reads, reason
+
+
+def test_swap_of_ignition() -> None:
+    """A unit of swap space is a mount of no place, when its name is that of its device and swap.target wants it."""
+    contents = "[Swap]\nWhat=/dev/a-b\nOptions=pri=5\n[Install]\nWantedBy={}\n"
+    for target, name, mounts in (
+        ("swap.target", "dev-a\\x2db.swap", [("/dev/a-b", "none", "swap", ["pri=5"])]),
+        ("local-fs.target", "dev-a\\x2db.swap", []),
+        ("swap.target", "dev-a-b.swap", []),
+    ):
+        unit = {"name": name, "enabled": True, "contents": contents.format(target)}
+        document = {"ignition": {"version": "3.3.0"}, "systemd": {"units": [unit]}}
+        state = ignition.decode(json.dumps(document).encode(), {})
+        assert [(mount.source, mount.path, mount.type, list(mount.options)) for mount in state.os.mounts] == mounts
+
+
+@pytest.mark.parametrize(
+    ("where", "reason"),
+    [("partitions", "a key that the decoder does not know"), ("users", "a key of an account"), ("", "one of its own")],
+)
+def test_what_is_not_read_of_ignition_is_reported(where: str, reason: str) -> None:
+    """It counts as what nothing of the bundle needs, and is not left out."""
+    entry = {"shouldExist": False}
+    document = {
+        "ignition": {"version": "3.3.0"},
+        "storage": {"disks": [{"device": "/dev/sdb", "partitions": [entry | {"startMiB": 1}]}]},
+        "passwd": {"users": [{"name": "a", "noLogInit": True}]},
+    }
+    names = {other.name for other in ignition.decode(json.dumps(document).encode(), {}).others}
+    assert names == {
+        "storage.disks.partitions.shouldExist", "storage.disks.partitions.startMiB", "passwd.users.noLogInit",
+    }, reason  # fmt: skip
+    document = (
+        "#cloud-config\nusers: [{name: a, expiredate: '2030-01-01'}]\nwrite_files: [{path: /a, source: {uri: u}}]\n"
+    )
+    assert {other.name for other in cloud_config.decode(document.encode(), {}).others} == {
+        "users.expiredate", "write_files.source",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("entry", "want", "reason"),
+    [
+        ("format: f2fs, cmd: 'a || mkfs.f2fs -f -l data %(device)s; }'", "data", "the program's own option"),
+        ("format: ext4, cmd: 'a || mkfs.ext4 -F -L data %(device)s; }'", "data", "the usual one"),
+        ("format: vfat, overwrite: true, extra_opts: ['-n', data]", "data", "among the options"),
+        ("format: ext4, overwrite: true, label: data", "data", "cloud-init's own key"),
+        ("format: f2fs, overwrite: true, label: data", None, "an option that the program does not have"),
+    ],
+)
+def test_labels_of_filesystems_in_cloud_config(entry: str, want: str | None, reason: str) -> None:
+    """A label counts where the program that makes the filesystem understands it."""
+    text = (
+        f"#cloud-config\nfs_setup: [{{device: /dev/sdb, partition: none, {entry.replace('format', 'filesystem')}}}]\n"
+    )
+    if want is None:
+        with pytest.raises(UnreadableError):
+            cloud_config.decode(text.encode(), {})
+        return
+    assert cloud_config.decode(text.encode(), {}).os.filesystems[0].label == want, reason

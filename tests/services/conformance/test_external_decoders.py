@@ -28,7 +28,15 @@ async def test_a_decoder_of_ones_own() -> None:
     assert list(state.programs[0].argv) == ["user data", "acme/v1", "attached"]
 
 
-@pytest.mark.parametrize("program", ["raise SystemExit(2)", "print('no JSON')", "print('{\"unheard\": 1}')"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        "raise SystemExit(2)", "print('no JSON')", "print('{\"unheard\": 1}')",
+        # Without its padding, and as URLs have it, it is not base64 for every machine.
+        "print('{\"node\": {\"clusterCa\": \"YQ\"}}')",
+        "print('{\"os\": {\"files\": [{\"content\": {\"data\": \"-_8=\"}}]}}')",
+    ],
+)  # fmt: skip
 async def test_a_decoder_that_fails(program: str) -> None:
     """It is an error, and never a pass."""
     with pytest.raises(UnreadableError, match="--decode-cmd"):

@@ -1,10 +1,13 @@
 """Secrets of a cluster: whose they are, and an expired certificate that two controllers make anew at once."""
 
 import base64
+from dataclasses import replace
 from itertools import permutations, product
 
 import pytest
 
+from slipway.bootstrapper.credentials.cluster_secrets import CLUSTER_CA, ENCRYPTION_KEY, encryption_key
+from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.policy import check_declarations
 from slipway.contract.errors import ProvisionerNotAllowed
 from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
@@ -98,6 +101,26 @@ async def test_a_new_secret_carries_its_declared_name() -> None:
     await store_of(api)._store(declared, [secretpb.Secret(name=NAME, key="key", value=b"ours")])
     made = api.find("Secret", f"{CLUSTER}-slipway.dev.client") or {}
     assert made["metadata"]["annotations"] == {NAME_ANNOTATION: NAME}
+
+
+@pytest.mark.parametrize(
+    ("role", "made"),
+    [(clusterpb.ROLE_INIT, True), (clusterpb.ROLE_CONTROL_PLANE, False), (clusterpb.ROLE_WORKER, False)],
+)
+async def test_the_key_of_the_encryption_is_made_beside_any_control_plane(
+    role: clusterpb.Role.ValueType, made: bool
+) -> None:
+    """The writer of a cluster's authorities knows nothing of it; only the first machine begins a cluster with it."""
+    api = MemoryApi()
+    reference = {"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": "kcp"}
+    cluster = ClusterObject(api.put(cluster_object(controlPlaneRef=reference)))
+    store = replace(store_of(api), cluster=cluster, role=role)
+    authority = secretpb.SecretDeclaration(
+        name=CLUSTER_CA, kind=secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY, full_roles=["ROLE_INIT"]
+    )
+    key = ClusterKey(CLUSTER, "default")
+    given = await store.give(key, [authority, encryption_key()], KeySettings())
+    assert {secret.name for secret in given.secrets} == ({ENCRYPTION_KEY} if made else set())
 
 
 async def test_whoever_was_quicker_has_made_the_certificate_that_counts() -> None:

@@ -139,6 +139,17 @@ async def test_a_machine_waits_for_the_token_that_its_cluster_makes(
     assert "K10abc::agent:1" in skiff_scene.value().decode()
 
 
+async def test_nothing_is_held_in_memory_while_a_cluster_is_asked(skiff_scene: Scene) -> None:
+    """It may be slow: what the config refers to is read when the token is there."""
+    content = {"configMapRef": {"name": "m", "key": "k"}}
+    skiff_scene.worker(spec=_skiff_spec(os={"files": [{"path": "/srv/m", "content": content}]}))
+    await skiff_scene.reconcile()
+    assert skiff_scene.condition()[1] == "WaitingForJoinToken"
+    _put_server_tokens(skiff_scene, agent="K10abc::agent:1")
+    await skiff_scene.reconcile()
+    assert skiff_scene.condition()[1] == "WaitingForSecret"
+
+
 async def test_the_first_machine_reads_no_token(skiff_scene: Scene) -> None:
     """Its cluster cannot be asked yet: it gets the token that is made with the cluster's other secrets."""
     skiff_scene.api.remove("Secret", "plane")

@@ -1,72 +1,27 @@
-"""User data that machines fetch: what is stored, in which order, for how long, and for whom it is refused."""
+"""User data that machines fetch: what is stored, in which order, and for how long."""
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import click
 import pytest
 import yaml
-from pydantic import ValidationError
 
 from slipway.bootstrapper.delivery.fetching import FOLDER, Fetching
 from slipway.controller.machine_report import MachineReport
 from slipway.controller.payloads import NOTES, Payloads
-from slipway.controller.settings import ControllerSettings
 from slipway.reports.objects import Objects
 from slipway.v1alpha1 import report_service_pb2 as reportspb
+from tests.services.controller.payload_scene import BASE, CANARY, SPEC, annotations, stored, ticket_of
 from tests.services.controller.scene import Scene, config_object, machine_object
 from tests.services.kubernetes_api.memory_api import Call
 from tests.services.node_gateway.served import TICKET, gateway
 
-BASE = "https://gateway.example.com:8443"
-CANARY = "Zq7CanaryValue"
-SPEC: dict[str, Any] = {
-    "provisioner": {"name": "cloud-init"},
-    "target": {"osFamily": "Linux", "distribution": "debian", "osVersion": "12", "infrastructure": "metal"},
-    "os": {"files": [{"path": "/etc/canary", "content": {"text": CANARY}}]},
-    "delivery": {"mode": "Fetch"},
-}
-
 
 class Killed(BaseException):
     """The process was killed: nothing of ours may catch it."""
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Objects]:
-    """Give an empty store."""
-    objects = Objects.of((tmp_path / "store").as_uri())
-    yield objects
-    objects.close()
-
-
-@pytest.fixture
-def fetching(scene: Scene, store: Objects) -> Scene:
-    """Give a scene whose machines may fetch."""
-    scene.payloads = Payloads(store, Fetching(frozenset({"metal"}), BASE))
-    scene.restart()
-    return scene
-
-
-def stored(store: Objects) -> dict[str, bytes]:
-    """Give all payloads by name."""
-    return {path.removeprefix("payload/"): store.get(path) or b"" for path, _ in store.paths("payload")}
-
-
-def ticket_of(stub: bytes) -> str:
-    """Give the ticket in the stub of cloud-init."""
-    matched = re.search(rb"Bearer ([A-Za-z0-9_-]{43})\"", stub)
-    assert matched is not None
-    return matched[1].decode()
-
-
-def annotations(scene: Scene) -> dict[str, str]:
-    """Give the annotations of the data Secret."""
-    return dict((scene.api.find("Secret", "w") or {})["metadata"]["annotations"])
 
 
 async def test_the_secret_has_a_stub_and_the_store_the_user_data(fetching: Scene, store: Objects) -> None:
@@ -261,53 +216,6 @@ async def test_a_store_that_fails_is_tried_again(fetching: Scene, tmp_path: Path
     assert fetching.condition()[:2] == ("True", "Available")
 
 
-REFUSED = [
-    ({"target": {**SPEC["target"], "infrastructure": "aws"}}, "FeatureDenied", "an infrastructure that is not allowed"),
-    ({"target": {**SPEC["target"], "infrastructure": ""}}, "FeatureDenied", "an infrastructure that is not known"),
-    ({"provisioner": {"name": "ignition", "format": "ignition/2.3.0"}}, "UnsupportedTarget", "no header in spec 2"),
-]
-
-
-@pytest.mark.parametrize(("change", "reason", "why"), REFUSED, ids=[row[2] for row in REFUSED])
-async def test_what_cannot_be_fetched_is_refused(
-    fetching: Scene, store: Objects, change: dict[str, Any], reason: str, why: str
-) -> None:
-    """It is refused with the field, before anything is stored."""
-    fetching.worker(spec={**SPEC, **change})
-    await fetching.reconcile()
-    status, actual, message = fetching.condition()
-    assert (status, actual) == ("False", reason), why
-    assert "delivery" in message
-    assert stored(store) == {}
-    assert fetching.api.find("Secret", "w") is None
-
-
-async def test_a_pool_is_refused(fetching: Scene, store: Objects) -> None:
-    """One Secret serves all machines of a pool, so each of them could fetch the payload of the others."""
-    fetching.pool(spec=SPEC)
-    await fetching.reconcile("p")
-    assert fetching.condition("p")[:2] == ("False", "DeliveryRefused")
-    assert stored(store) == {}
-
-
-async def test_a_provider_that_wraps_user_data_is_refused(fetching: Scene, store: Objects) -> None:
-    """The machine would get something else than the stub."""
-    fetching.payloads = Payloads(store, Fetching(frozenset({"aws"}), BASE))
-    fetching.restart()
-    target = {key: value for key, value in SPEC["target"].items() if key != "infrastructure"}
-    fetching.worker(spec={**SPEC, "target": target}, infrastructureRef={"kind": "AWSMachine", "name": "w"})
-    await fetching.reconcile()
-    assert fetching.condition()[:2] == ("False", "DeliveryRefused")
-    assert stored(store) == {}
-
-
-async def test_without_a_store_nothing_is_fetched(scene: Scene) -> None:
-    """The operator has not allowed it."""
-    scene.worker(spec=SPEC)
-    await scene.reconcile()
-    assert scene.condition()[:2] == ("False", "FeatureDenied")
-
-
 async def test_ignition_fetches_as_well(fetching: Scene, store: Objects) -> None:
     """The stub is one of Ignition's."""
     fetching.worker(spec={**SPEC, "provisioner": {"name": "ignition"}})
@@ -355,97 +263,41 @@ async def test_a_payload_that_is_fetched_again_is_an_event(fetching: Scene, stor
     assert not list(store.paths("fetched"))
 
 
-BUCKET = "https://s3.eu-central-1.amazonaws.com/bucket/slipway"
-ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "x", "AWS_REGION": "eu-central-1"}
-PRESIGNED: dict[str, Any] = {
-    "insecure": True,
-    "listen_address": "127.0.0.1:1",
-    "embedded_provisioners": "cloud-init",
-    "fetch_infrastructures": "metal",
-    "payload_store": "s3://bucket/slipway",
-    "payload_presigned": True,
-}
-
-
-@pytest.fixture
-def credential(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Give the process a credential for S3 that does not expire."""
-    for name, value in ENVIRONMENT.items():
-        monkeypatch.setenv(name, value)
-    return monkeypatch
-
-
-async def test_a_presigned_address_needs_no_ticket(
-    scene: Scene, store: Objects, credential: pytest.MonkeyPatch
+async def test_canaries_are_in_the_payload_only_and_gone_after_completion(
+    fetching: Scene, store: Objects, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The stub has the address of one object, signed for a day and an hour; the Secret's annotation opens nothing."""
-    del credential
-    signing = ControllerSettings(**PRESIGNED, payload_url_base=BUCKET).payloads()
-    assert signing is not None
-    scene.payloads = replace(signing, objects=StoredElsewhere(signing.objects.store, store.threads, kept=store))
-    scene.restart()
-    scene.worker(spec=SPEC)
-    await scene.reconcile()
-    ((name, _),) = stored(store).items()
-    stub = scene.value()
-    assert f'url="{BUCKET}/payload/{name}?X-Amz-Algorithm='.encode() in stub
-    assert b"X-Amz-Expires=90000" in stub
-    assert b"Bearer" not in stub
-    assert len(stub) <= 2048
-    assert annotations(scene)["bootstrap.slipway.dev/payload"] == f"{BUCKET}/payload/{name}"
-    before = scene.value()
-    scene.later(minutes=5)
-    await scene.reconcile()
-    assert scene.value() == before
-    signing.objects.close()
-
-
-@dataclass(frozen=True)
-class StoredElsewhere(Objects):
-    """Signs for a bucket, and keeps the objects in a folder."""
-
-    kept: Objects | None = None
-
-    def put(self, path: str, data: bytes) -> None:
-        """Write to the folder."""
-        assert self.kept is not None
-        self.kept.put(path, data)
-
-    def paths(self, folder: str, *, after: str = "") -> Iterator[tuple[str, int]]:
-        """Read from the folder."""
-        assert self.kept is not None
-        return self.kept.paths(folder, after=after)
-
-
-@pytest.mark.parametrize(
-    ("change", "environment", "message"),
-    [
-        ({}, {"AWS_SESSION_TOKEN": "token"}, "a credential that does not expire"),
-        ({"payload_url_base": "https://other.example.com"}, {}, "must be the address of --payload-store"),
-    ],
-    ids=["a session", "another address"],
-)
-def test_addresses_that_would_not_open_end_at_the_start(
-    credential: pytest.MonkeyPatch, change: dict[str, Any], environment: dict[str, str], message: str
-) -> None:
-    """A machine that boots after 20 hours shall not be the first to learn of it."""
-    for name, value in environment.items():
-        credential.setenv(name, value)
-    with pytest.raises(click.UsageError, match=message):
-        ControllerSettings(**{**PRESIGNED, "payload_url_base": BUCKET, **change}).payloads()
-
-
-def test_only_s3_signs_for_a_day() -> None:
-    """What other stores sign, and for how long, is not known here."""
-    with pytest.raises(ValidationError, match="needs a --payload-store of s3"):
-        ControllerSettings(**{**PRESIGNED, "payload_store": "gs://bucket"}, payload_url_base=BUCKET)
+    """Content, join token and ticket are in no log, event, condition or annotation, and no more in the store."""
+    fetching.worker(spec=SPEC)
+    await fetching.reconcile()
+    ((name, payload),) = stored(store).items()
+    ticket = ticket_of(fetching.value())
+    token = re.search(rb"\b[a-z0-9]{6}\.[a-z0-9]{16}\b", payload)
+    assert token is not None
+    async with (
+        gateway(tmp_path / "store", payload_notes=(tmp_path / "store").as_uri()) as client,
+        client.get(f"/payload/{name}", headers={"Authorization": f"Bearer {ticket}"}) as answer,
+    ):
+        assert (answer.status, await answer.read()) == (200, payload)
+    bundle = annotations(fetching)["bootstrap.slipway.dev/bundle-id"]
+    machine = fetching.api.find("Machine", "w") or {}
+    fetching.api.put({**machine, "status": {"nodeRef": {"name": "w"}}})
+    report = MachineReport(bundle, reportspb.REPORT_STATE_COMPLETE, of_console=False)
+    await fetching.reconciler.reconcile(replace(fetching.facts(), report=report), waited=lambda _: 1000.0)
+    assert name not in stored(store)
+    assert not list(store.paths("fetched"))
+    objects = (fetching.api.all("Event"), fetching.status(), annotations(fetching))
+    shown = [*capsys.readouterr(), *map(repr, objects)]
+    written = [path.read_text("latin-1") for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert "kind=payload" in shown[0]
+    for secret in (CANARY, token[0].decode(), ticket):
+        assert not any(secret in text for text in (*shown, *written))
 
 
 @pytest.mark.parametrize(
     "url", ["https://gateway.example.com/v1/bootstrap/", "https://elsewhere.example.com/%s", "%s", ""]
 )
 async def test_an_address_that_is_no_payload_deletes_nothing(fetching: Scene, store: Objects, url: str) -> None:
-    """Whoever may write a Secret chooses what its annotations say."""
+    """The annotations of a Secret are chosen by those who may write it."""
     payloads = fetching.payloads
     assert payloads is not None
     name = "a" * 64

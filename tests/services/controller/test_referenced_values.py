@@ -13,6 +13,7 @@ from slipway.controller.halt import Halt
 from slipway.controller.opt_in import questions
 from slipway.controller.reasons import Reason
 from slipway.controller.referenced_values import MOST_OBJECTS, MOST_READ_BYTES, referenced_values
+from slipway.controller.work_budget import Share, WorkBudget
 from slipway.kubernetes_api.resources import Json
 from tests.services.controller.opt_in.opted_in import OptedIn, ready
 from tests.services.controller.scene import Scene
@@ -34,6 +35,11 @@ class Objects:
         """Read one."""
         self.read.append(name)
         return self.values
+
+
+def share() -> Share:
+    """Give a share of a budget without an end."""
+    return Share(WorkBudget(2**40))
 
 
 def references(count: int, *, different: bool) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -58,7 +64,7 @@ async def test_reading_stops_where_it_is_too_much(
     """The field of the reference that is too much is named, and nothing is read behind it."""
     objects = Objects(values)
     with pytest.raises(BundleTooLarge) as caught:
-        await referenced_values(references(count, different=different), objects, kind="Secret")
+        await referenced_values(references(count, different=different), objects, kind="Secret", share=share())
     assert [violation.path for violation in caught.value.violations] == [path]
     assert len(objects.read) == reads
     assert (MAX_REFERENCED_BYTES, MOST_READ_BYTES) == (4 * MEBIBYTE, 32 * MEBIBYTE)
@@ -67,9 +73,10 @@ async def test_reading_stops_where_it_is_too_much(
 async def test_what_a_machine_can_have_is_given() -> None:
     """Only the keys to which something refers, and nothing for those that do not exist."""
     objects = Objects({"k": b"x" * MEBIBYTE, "other": b"y"})
-    values = await referenced_values([*references(4, different=True), ("p", ("s0000", "gone"))], objects, kind="Secret")
+    wanted = [*references(4, different=True), ("p", ("s0000", "gone"))]
+    values = await referenced_values(wanted, objects, kind="Secret", share=share())
     assert values == {(f"s{index:04}", "k"): b"x" * MEBIBYTE for index in range(4)}
-    assert await referenced_values(references(3, different=True), Objects(None), kind="Secret") == {}
+    assert await referenced_values(references(3, different=True), Objects(None), kind="Secret", share=share()) == {}
 
 
 @pytest.mark.parametrize(("source", "field"), [(SECRET, "content.secretRef"), (CONFIG_MAP, "content")])

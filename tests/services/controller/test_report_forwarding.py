@@ -76,7 +76,7 @@ async def test_what_is_read_in_a_cluster_is_passed_on(scene: Scene, tmp_path: Pa
 
 
 async def test_only_the_text_of_a_machine_that_reports_there_is(scene: Scene) -> None:
-    """What another Node wrote, of a bundle that no waiting Machine has, stays where it is."""
+    """What another Node wrote, of a bundle that no waiting Machine has, stays where it is, and so does what is older."""
     scene.cluster()
     scene.workload_ready()
     reading = Reading(scene)
@@ -88,6 +88,10 @@ async def test_only_the_text_of_a_machine_that_reports_there_is(scene: Scene) ->
     reading.put(BEGUN)
     await reports.look()
     assert forwarding._waiting == {("default", CLUSTER, "w"): (MACHINE.bundle_id, BEGUN.decode())}
+    reading.put(COMPLETE, "a-node")
+    reading.put(BEGUN + b"\n", "bootstrap-token-abcdef")
+    await reports.look()
+    assert forwarding._waiting == {("default", CLUSTER, "w"): (MACHINE.bundle_id, COMPLETE.decode())}
     await channels.close()
 
 

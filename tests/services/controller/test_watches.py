@@ -112,6 +112,18 @@ def test_machines_that_report_to_their_cluster_are_those_of_such_specs(copies: T
     assert list(copies.watches.reporting_machines()) == []
 
 
+def test_clusters_with_machines_of_ours_are_given_once(copies: Told) -> None:
+    """Two Machines with configs of ours are of one Cluster; without them there is none, whatever else is there."""
+    copies.put(
+        machine_object("c", bootstrap={"configRef": {"apiGroup": "other.example.com", "kind": "X", "name": "a"}})
+    )
+    copies.put({**cluster_object(), "metadata": {"name": "two", "namespace": "default"}})
+    assert [cluster.name for cluster in copies.watches.own_clusters()] == [CLUSTER]
+    for name in ("a", "b"):
+        copies.gone({"kind": "SlipwayConfig", "metadata": {"name": name, "namespace": "default"}})
+    assert list(copies.watches.own_clusters()) == []
+
+
 def test_a_status_of_ours_leads_to_no_look(copies: Told) -> None:
     """What the controller wrote itself is no news; a new generation, an annotation or a removed status is."""
     config = copies.api.find("SlipwayConfig", "a") or {}

@@ -100,10 +100,13 @@ class MemoryApi:
         return found
 
     async def page(
-        self, resource: Resource, namespace: str = "", *, size: int, token: str = ""
+        self, resource: Resource, namespace: str = "", *, size: int, token: str = "", fields: str = ""
     ) -> tuple[list[Json], str]:
         call = self._call("page", resource, namespace, token)
         items = [item for item in self.all(resource.kind) if item["metadata"]["namespace"] == namespace]
+        if fields:
+            key, _, value = fields.removeprefix("spec.").partition("=")
+            items = [item for item in items if item["spec"].get(key) == value]
         start = int(token or 0)
         self.after(call)
         return items[start : start + size], str(start + size) if start + size < len(items) else ""
@@ -150,6 +153,7 @@ class MemoryApi:
             raise NotFound("PATCH", resource.kind, name)
         _same(old, body, "PATCH")
         # As the API server does: a subresource changes nothing beside it, and nothing else changes the status.
+        subresource = "status" if subresource == "approval" else subresource
         parts = {subresource} if subresource else body.keys() - {"status"}
         found = self.put(_merged(old, {key: value for key, value in body.items() if key in {*parts, "metadata"}}))
         self.after(call)

@@ -1,13 +1,15 @@
 """Which machineadm a machine gets: where it lies, and for a download its digest and mirrors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from slipway.bootstrapper.artifacts.catalogue import Catalogue
 from slipway.bootstrapper.artifacts.refusal import ArtifactReason, ArtifactRefused
 from slipway.bootstrapper.lowering.runners.step_data import STEP_DATA
 from slipway.bootstrapper.target import DEFAULT_ARCHITECTURE
+from slipway.contract.content import literal
 from slipway.contract.errors import ArtifactRejected, UnsupportedTarget, Violation
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
@@ -27,7 +29,7 @@ class ResolvedAgent:
         paths: where it may lie, in order of preference.
         urls: where it is downloaded, in order; empty for one of the image.
         sha256: digest of the download, from a signed manifest.
-        authorities: certificate authorities of the mirrors, PEM; "" where the system's are enough.
+        authorities: certificate authorities of the mirrors, PEM; empty where the system's are enough.
         required: a machine without it fails.
         origin: where it was written.
     """
@@ -37,7 +39,7 @@ class ResolvedAgent:
     sha256: str
     required: bool
     origin: diagnosticpb.Origin
-    authorities: str = ""
+    authorities: contentpb.Content = field(default_factory=contentpb.Content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,4 +88,10 @@ class Artifacts:
         if not mirrors:
             raise ArtifactRefused(ArtifactReason.FILE_MISSING, "neither the spec nor the operator names a mirror")
         urls = tuple(f"{base.rstrip('/')}/{binary.path}" for base in mirrors)
-        return ResolvedAgent((DOWNLOADED,), urls, binary.sha256, required, agent.origin, self.authorities)
+        return ResolvedAgent((DOWNLOADED,), urls, binary.sha256, required, agent.origin, self._authorities(agent))
+
+    def _authorities(self, agent: specpb.Agent) -> contentpb.Content:
+        """Give what vouches for the mirrors: the spec's own authorities, else the operator's."""
+        if agent.HasField("ca"):
+            return agent.ca
+        return literal(self.authorities.encode()) if self.authorities else contentpb.Content()

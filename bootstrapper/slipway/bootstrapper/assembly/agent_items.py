@@ -25,8 +25,8 @@ def add_agent(bundle: bundlepb.BootstrapBundle, agent: ResolvedAgent) -> None:
         file = bundle.os.files.add(path=DOWNLOADED, mode=_MODE, owner="root", group="root", origin=origin)
         file.remote.urls.extend(agent.urls)
         file.remote.sha256 = agent.sha256
-        if agent.authorities and any(url.startswith("https:") for url in agent.urls):
-            file.remote.ca.CopyFrom(literal(agent.authorities.encode()))
+        if agent.authorities.ByteSize() and any(url.startswith("https:") for url in agent.urls):
+            file.remote.ca.CopyFrom(agent.authorities)
     call = ["agent", str(STEP_DATA), "required" if agent.required else "optional", *agent.paths]
     command = planpb.Command(script=literal(script([call], programs=["agent"])), origin=origin)
     bundle.commands.pre.insert(0, command)

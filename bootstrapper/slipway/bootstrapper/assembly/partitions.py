@@ -11,11 +11,11 @@ def resolve_partitions(system: ospb.OperatingSystem) -> None:
     """Name the device in the place of every reference to a partition."""
     for filesystem in system.filesystems:
         if filesystem.HasField("partition"):
-            filesystem.device = _device(system, filesystem.partition)
+            filesystem.device = device_of(system, filesystem.partition)
             filesystem.ClearField("partition")
     for mount in system.mounts:
         if mount.HasField("partition"):
-            mount.source = _device(system, mount.partition)
+            mount.source = device_of(system, mount.partition)
             mount.ClearField("partition")
 
 
@@ -39,7 +39,8 @@ def violations(system: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
             yield from _of_reference(system, mount.partition, f"{where}.partition")
 
 
-def _device(system: ospb.OperatingSystem, reference: ospb.PartitionReference) -> str:
+def device_of(system: ospb.OperatingSystem, reference: ospb.PartitionReference) -> str:
+    """Return the device of a partition that is named by its number, or by its label in the spec."""
     number = reference.number or next(iter(_numbers(system, reference)), 0)
     return partition_device(reference.disk, number)
 

@@ -6,23 +6,19 @@ today's provider accepts them. Source: coreos/ignition v2.26.0, config/validate 
 config/v3_4/types; disk.go (ErrDuplicateLabels), storage.go (ErrHardLinkToDirectory).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from slipway.bootstrapper.assembly.canonical_path import canonical
+from slipway.bootstrapper.assembly.partitions import device_of
 from slipway.contract.errors import Violation
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import os_pb2 as ospb
-from slipway.v1alpha1 import spec_pb2 as specpb
 
 _REMEDY = "leave out one of them"
 
 
-def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.Extension] = ()) -> Iterator[Violation]:
-    """Give every item that says anew what an earlier one says, by the field path of `os`.
-
-    A filesystem whose device an extension names is left to the provisioner of that, which may look for a
-    partition of the disk.
-    """
+def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    """Give every item that says anew what an earlier one says, by the field path of `os`."""
     users = [(f"{path}.users[{index}].uid", user.uid) for index, user in enumerate(os.users) if user.HasField("uid")]
     yield from _repeated(users, "is the same number as")
     groups = [
@@ -30,18 +26,10 @@ def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.
     ]
     yield from _repeated(groups, "is the same number as")
     filesystems = [
-        (f"{path}.filesystems[{index}]", (entry.device, entry.partition.SerializeToString(deterministic=True)))
+        (f"{path}.filesystems[{index}]", device_of(os, entry.partition) if entry.partition.number else _words(entry))
         for index, entry in enumerate(os.filesystems)
     ]
     yield from _repeated(filesystems, "is on the same device as")
-    tables = {disk.device: index for index, disk in enumerate(os.disks) if disk.partitions}
-    for index, filesystem in enumerate(os.filesystems):
-        if filesystem.device in tables and not any(filesystem.device in entry.content.text for entry in extensions):
-            place = person_path(f"spec.{path}.disks[{tables[filesystem.device]}]")
-            why = (
-                f"is the disk that {place} divides: a filesystem on the whole of it has no room, or destroys the table"
-            )
-            yield Violation(f"{path}.filesystems[{index}].device", why, remedy="put partition in its place")
     mounts = [
         (f"{path}.mounts[{index}]", canonical(entry.path))
         for index, entry in enumerate(os.mounts)
@@ -69,6 +57,11 @@ def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.
             yield Violation(
                 f"{path}.links[{index}].target", f"is the folder of {where}", remedy="leave out hard: a folder has none"
             )
+
+
+def _words(filesystem: ospb.Filesystem) -> str | bytes:
+    """Give what names the device, as it is written; a label of a partition need not be that of any."""
+    return filesystem.device or filesystem.partition.SerializeToString(deterministic=True)
 
 
 def _parameter(name: str) -> str:

@@ -15,6 +15,7 @@ from google.protobuf.message import Message
 from slipway.bootstrapper.assembly import (
     alternatives,
     characters,
+    divided_disks,
     membership,
     partitions,
     repetitions,
@@ -51,7 +52,8 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     for prefix, part in parts:
         yield from _operating_system(part.os, f"{prefix}os")
         if not spec.imported.HasField("kind"):
-            yield from repetitions.violations(part.os, f"{prefix}os", spec.extensions)
+            yield from repetitions.violations(part.os, f"{prefix}os")
+            yield from divided_disks.violations(part.os, f"{prefix}os", spec.extensions)
         yield from _accounts(spec, part.os, f"{prefix}os")
         yield from _kubernetes(part.kubernetes, f"{prefix}kubernetes")
         yield from _engine_options(part.engine_options, f"{prefix}engine_options")
@@ -73,6 +75,8 @@ def _agent(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     for index, url in enumerate(agent.urls):
         if not url.startswith(("https://", "http://")) or "?" in url or "#" in url:
             yield Violation(f"agent.urls[{index}]", "must be a base URL of https or http, without query")
+    if agent.HasField("ca") and not any(url.startswith("https://") for url in agent.urls):
+        yield Violation("agent.ca", "means nothing without a URL of https in agent.urls", remedy="leave it out")
     if (is_download or is_image) and spec.execution.literal_commands:
         yield Violation(
             "agent",

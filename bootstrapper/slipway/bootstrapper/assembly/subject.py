@@ -13,6 +13,7 @@ from slipway.bootstrapper.assembly.membership import complete_membership, member
 from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.assembly.report_items import UNUSED_SINK, UNUSED_SINK_MESSAGE, cluster_sink_index
+from slipway.bootstrapper.assembly.unworkable import unworkable
 from slipway.bootstrapper.compliance import selection
 from slipway.bootstrapper.compliance.application import TALOS, Applied, apply_profiles
 from slipway.bootstrapper.compliance.remarks import compliance_remarks
@@ -33,6 +34,9 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 
 DOCUMENT = "DOCUMENT_DOUBTFUL"
 """Code of a warning about a document of Kubernetes' in a spec."""
+
+CANNOT_WORK = "CANNOT_WORK"
+"""Code of a warning about a value of an imported spec that no program takes."""
 
 INVALID = "the spec of the machine is not valid"
 
@@ -101,6 +105,7 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
     arguments = [argument.name for argument in effective.kubernetes.control_plane.controller_manager.arguments]
     violations += networks.violations(cluster, machine.role, arguments=arguments)
     doubtful: list[DocumentMistake] = []
+    vain: list[Violation] = []
     applied = None
     if not violations:
         applied = apply_profiles(effective, machine.role)
@@ -118,6 +123,9 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
             *paths.reserved(effective.os),
             *path_violations(effective),
         ]
+        vain = list(unworkable(effective.os))
+        if not spec.HasField("imported"):
+            merged, vain = [*merged, *vain], []
         broken, doubtful = _documents(effective, machine.kubernetes_version or cluster.kubernetes_version)
         merged += broken
         merged += paths.reserved_fields(effective.kubernetes, "kubernetes")
@@ -132,6 +140,7 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
             violations=[replace(violation, path=field_name(index, violation.path)) for violation in violations],
         )
     remarks = [_diagnostic(effective, DOCUMENT, mistake.path, mistake.message) for mistake in doubtful]
+    remarks += [_diagnostic(effective, CANNOT_WORK, each.path, f"{each.description}; {each.remedy}") for each in vain]
     remarks += joining_warnings(effective)
     sink = cluster_sink_index(effective.reporting)
     if sink is not None and machine.role == clusterpb.ROLE_INIT:

@@ -44,14 +44,14 @@ class Additions:
         observed: str | None,
         put: Callable[[], str] | None = None,
     ) -> None:
-        """Hold a value of the spec to a rule: set it where there is none, refuse it where it is against the rule.
+        """Hold a value of the spec to a rule: set it where the spec has none, refuse it where it breaks the rule.
 
         Args:
             name: of the control.
             control: what demands it.
             rule: the demand.
             path: where the value is, or would be.
-            observed: the value; None where there is none.
+            observed: the value; None if the spec has no value.
             put: sets the value, and gives the path that it then has; None where a control cannot set it.
         """
         if observed is None:

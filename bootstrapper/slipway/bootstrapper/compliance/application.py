@@ -6,6 +6,7 @@ from typing import Any
 
 from slipway.bootstrapper.compliance.additions import Additions
 from slipway.bootstrapper.compliance.arguments import API_SERVER, apply_argument, apply_plugin, find_argument
+from slipway.bootstrapper.compliance.by_choice import chosen
 from slipway.bootstrapper.compliance.documents import audit_policy, encryption_configuration, rate_limit
 from slipway.bootstrapper.compliance.kubelet import KubeletSettings
 from slipway.bootstrapper.compliance.names import origin_of_controls
@@ -83,7 +84,7 @@ def apply_profiles(
         return None
     plain = specpb.MachineBootstrapSpec()
     plain.CopyFrom(spec)
-    selection = select(spec.compliance, role)
+    selection = chosen(select(spec.compliance, role), spec)
     additions = Additions(spec, view)
     demands = [(name, control, demand) for name, control in selection.met.items() for demand in control.requires]
     # What decides where the rest is put comes first; what an operating system may do by itself comes last, so that

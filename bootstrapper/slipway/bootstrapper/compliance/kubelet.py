@@ -10,6 +10,7 @@ from slipway.contract.source_position import SourceError
 from slipway.contract.yaml_limits import SHORT
 from slipway.contract.yaml_source import load_documents
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 CONFIGURATION = "kubernetes.node.kubelet_configuration"
 ARGUMENTS = "kubernetes.node.kubelet_arguments"
@@ -76,6 +77,17 @@ class KubeletSettings:
 
     def _has_argument(self, flag: str) -> bool:
         return bool(flag) and any(argument.name == flag for argument in self._node.kubelet_arguments)
+
+
+def find_setting(spec: specpb.MachineBootstrapSpec, demand: Kubelet) -> str | None:
+    """Give what a spec has of a setting: of the argument, which wins, or of the configuration; None for nothing."""
+    node = spec.kubernetes.node
+    written = [argument for argument in node.kubelet_arguments if demand.flag and argument.name == demand.flag]
+    if written:
+        return None if written[-1].segments else written[-1].value
+    tree = _read(node.kubelet_configuration) if node.HasField("kubelet_configuration") else None
+    value = _value(tree, demand.kubelet.split(".")) if tree and demand.kubelet else None
+    return None if value is None else text_of(value)
 
 
 def _read(document: kubernetespb.OpaqueDocument) -> dict[str, Any] | None:

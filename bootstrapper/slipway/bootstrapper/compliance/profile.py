@@ -44,7 +44,7 @@ class Kubelet(Rule):
 
     Attributes:
         kubelet: field of a KubeletConfiguration, by its path; "" for an argument that has none.
-        flag: the argument of the kubelet that means the same, and wins; "" where there is none.
+        flag: the argument of the kubelet that means the same, and wins; "" if the kubelet has no such argument.
         talos: "own" where Talos sets it by itself.
     """
 
@@ -132,7 +132,8 @@ class Control(Row):
         level: the lowest level that has it.
         roles: the machines that it is about.
         requires: what it demands of a machine.
-        manual: why nothing of it is set or checked, for people; in place of `requires`.
+        manual: why it is for people. Nothing of it is set; what it `requires` of arguments and of settings of the
+            kubelet is checked where a spec has it all.
     """
 
     id: str
@@ -145,8 +146,10 @@ class Control(Row):
 
     @model_validator(mode="after")
     def _is_checked_or_manual(self) -> Self:
-        if bool(self.requires) == bool(self.manual):
-            raise ValueError("needs one of requires and manual")
+        if not (self.requires or self.manual):
+            raise ValueError("needs requires, or manual")
+        if self.manual and not all(isinstance(demand, Argument | Kubelet) for demand in self.requires):
+            raise ValueError("is manual: it can require arguments and settings of the kubelet only")
         return self
 
 

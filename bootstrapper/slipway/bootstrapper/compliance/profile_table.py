@@ -27,7 +27,7 @@ def profile_ids() -> tuple[str, ...]:
 
 
 def find_control(name: str) -> Control | None:
-    """Give the control that "PROFILE/ID" names; None where there is none."""
+    """Give the control that "PROFILE/ID" names; None if it is not known."""
     profile, _, id_ = name.partition("/")
     known = profiles().get(profile)
     return next((control for control in known.controls if control.id == id_), None) if known else None

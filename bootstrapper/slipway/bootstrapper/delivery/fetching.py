@@ -3,15 +3,25 @@
 Nothing is stored here: who asks gets the stub, and the user data as its payload.
 """
 
+import base64
 import hashlib
+import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.delivery.infrastructure import ANY_LIMIT, infrastructure
+from slipway.bootstrapper.delivery.stubs.proxy import ProxyWithPassword, proxy_for
 from slipway.bootstrapper.delivery.stubs.source import Source
 from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES, STUBS
-from slipway.contract.errors import FeatureDenied, UnsupportedTarget, UserDataTooLarge, Violation
+from slipway.contract.errors import (
+    AttachmentsNotAccepted,
+    FeatureDenied,
+    UnsupportedTarget,
+    UserDataTooLarge,
+    Violation,
+)
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
@@ -21,8 +31,8 @@ FOLDER = "payload"
 PLACEHOLDER_TICKET = "0" * 43
 """As long as a ticket: for a dry run, which must not need the secret that tickets are made of."""
 
-TicketOf = Callable[[str], str]
-"""Gives the ticket of a machine, for the SHA-256 of its payload in hexadecimal digits."""
+TicketOf = Callable[[bytes], str]
+"""Gives the ticket of a machine for its payload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +43,7 @@ class Fetching:
         infrastructures: where machines may fetch their user data.
         base: address of the node gateway or the bucket, of https, without "/" at its end.
         authorities: certificate authorities of the gateway, PEM; "" where those of the system are enough.
-        ticket: gives the ticket of the machine in question; None where its payload is not stored.
+        ticket: gives the ticket of the machine in question; None where who asks stores its payload.
         sign: gives the address of a payload that a machine can fetch without a ticket, for its name: of a bucket, where
             no gateway is asked. None for the gateway.
     """
@@ -118,13 +128,23 @@ def can_be_fetched(
     return True
 
 
-def fetched(
-    spec: specpb.MachineBootstrapSpec, info: provisionerpb.FormatInfo, data: bytes, fetching: Fetching, ticket: TicketOf
+def fetched(  # noqa: PLR0913  # what is delivered, and how
+    spec: specpb.MachineBootstrapSpec,
+    info: provisionerpb.FormatInfo,
+    data: bytes,
+    fetching: Fetching,
+    ticket: TicketOf,
+    *,
+    bundle_id: str,
+    proxy: ospb.Proxy,
 ) -> tuple[bytes, Payload]:
     """Give the stub for user data, and the user data as its payload. The same data give the same stub.
 
+    `bundle_id` and `proxy` are those of the machine's bundle.
+
     Raises:
-        UnsupportedTarget: the user data hold text that the first-boot system would not render in a payload.
+        UnsupportedTarget: the user data hold text that the first-boot system would not render in a payload, or the
+            machine reaches the gateway by a proxy with a password.
         UserDataTooLarge: stub or payload are larger than they may be.
     """
     stub = STUBS[info.format]
@@ -136,12 +156,18 @@ def fetched(
         why = f"is Fetch, and a payload has at most {ANY_LIMIT} bytes; the user data have {len(data)}"
         raise UserDataTooLarge("the payload is too large", violations=[_violation(spec, why, "make the spec smaller")])
     digest = hashlib.sha256(data).hexdigest()
-    shown = ticket(digest)
+    shown = ticket(data)
     payload = Payload(payload_name(shown), fetching.url(payload_name(shown)), data)
+    try:
+        by = proxy_for(payload.url, proxy)
+    except ProxyWithPassword:
+        why = "is Fetch, and os.proxy.httpsProxy has a password, which a stub must not hold"
+        remedy = "add the gateway to os.proxy.noProxy, use a proxy without a password, or leave delivery out"
+        raise UnsupportedTarget("the proxy has a password", violations=[_violation(spec, why, remedy)]) from None
     if fetching.sign is None:
-        source = Source(payload.url, digest, shown, fetching.authorities)
+        source = Source(payload.url, digest, shown, fetching.authorities, bundle_id, by)
     else:
-        source = Source(fetching.sign(payload.name), digest, authorities=fetching.authorities)
+        source = Source(fetching.sign(payload.name), digest, "", fetching.authorities, bundle_id, by)
     text = stub.write(source)
     if len(text) > MOST_BYTES:
         why = f"is Fetch, and the stub has {len(text)} bytes of at most {MOST_BYTES}"
@@ -150,11 +176,38 @@ def fetched(
     return text, payload
 
 
-def refuse_requests(spec: specpb.MachineBootstrapSpec) -> FeatureDenied:
-    """Give the refusal of user data that would not be stored: those of a request."""
-    why = "is Fetch, which only a controller can do: it stores what the machine fetches"
-    remedy = "leave it out of the request, or create the SlipwayConfig in the management cluster"
-    return FeatureDenied("only a controller delivers by Fetch", violations=[_violation(spec, why, remedy)])
+def ticket_of_request(payload: bytes) -> str:
+    """Give the ticket for a payload that who asks for it stores: 43 characters of base64 for URLs.
+
+    There is no secret of a cluster to make it of. Who can compute it has the payload, and the same request has the same
+    answer.
+    """
+    return base64.urlsafe_b64encode(hmac.digest(payload, b"payload-ticket", "sha256")).decode().rstrip("=")
+
+
+def attachment(payload: Payload, media_type: str) -> provisionerpb.Attachment:
+    """Give a payload as what the answer to a request has beside the stub; its name is that of the object."""
+    return provisionerpb.Attachment(
+        name=payload.name,
+        media_type=media_type,
+        content=payload.data,
+        sha256=hashlib.sha256(payload.data).digest(),
+        url=payload.url,
+    )
+
+
+def check_placed(spec: specpb.MachineBootstrapSpec, *, accept_attachments: bool) -> None:
+    """Check that the caller stores the payload of a request.
+
+    Raises:
+        AttachmentsNotAccepted: it does not, so the machine would wait for ever.
+    """
+    if not accept_attachments:
+        why = "is Fetch, and the request takes no attachments, so what the machine fetches would not be stored"
+        remedy = (
+            "set accept_attachments (slipway render -o DIR) and store the attachment at its url, or leave delivery out"
+        )
+        raise AttachmentsNotAccepted("the payload has to be stored", violations=[_violation(spec, why, remedy)])
 
 
 def _violation(spec: specpb.MachineBootstrapSpec, why: str, remedy: str = "leave delivery out") -> Violation:

@@ -67,4 +67,4 @@ def _member(tree: Any, key: str | int) -> Any:
 
 
 def _text(content: contentpb.Content) -> str:
-    return content.text or "".join(one.text or one.extension.text for one in content.segments)
+    return content.text or "".join(part.text or part.extension.text for part in content.segments)

@@ -15,8 +15,8 @@ _GROUP = f"bootstrap.{_DOMAIN}"
 ANNOTATIONS = frozenset(
     f"{_GROUP}/{name}"
     for name in (
-        *("distribution", "format", "imported-format", "kubeadm-version", "paused", "provisioner", "released"),
-        *("reporting", "user-data-unchanged"),
+        *("compliance", "distribution", "format", "imported-format", "kubeadm-version", "paused", "provisioner"),
+        *("released", "reporting", "user-data-unchanged"),
     )
 )
 """Names of annotations that people write."""

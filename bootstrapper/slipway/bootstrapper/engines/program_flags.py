@@ -88,13 +88,14 @@ def _check(request: PlanRequest, reject: _Reject, flag: tuple[str, str], place: 
     (program, name), (feature, path) = flag, place
     status = flag_status(program, name, request.version.series)
     if status is FlagStatus.UNKNOWN:
-        reject(feature, path, f"the {program} of this Kubernetes version has no such flag", remedy=remedy)
+        reason = f"names the flag {name}, which the {program} of this Kubernetes version does not have"
+        reject(feature, path, reason, remedy=remedy)
     elif status is FlagStatus.UNCERTAIN:
         request.remarks.warn(
             VERSION_UNKNOWN,
             path,
-            f"whether the {program} of this Kubernetes version has this flag is not known: it does not start with one "
-            "that it does not have",
+            f"names the flag {name}, and whether the {program} of this Kubernetes version has it is not known: it does "
+            "not start with one that it does not have",
         )
 
 

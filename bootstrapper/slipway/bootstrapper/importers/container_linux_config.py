@@ -1,9 +1,9 @@
 """ignition.containerLinuxConfig.additionalConfig holds a document of its own: a Container Linux Config, in YAML.
 
 A listed subset of it becomes neutral items: files (also remote ones), directories, links, disks, filesystems, units
-with drop-ins and mask, units of networkd, users and groups, and the settings of updates and reboots. The rest of the
-language is refused with its path; there is no transpiler here. Source: flatcar/container-linux-config-transpiler
-v0.9.4.
+with drop-ins and mask, units of networkd, users and groups, and the settings of Ignition, updates and reboots. The
+rest of the language is refused with its path; there is no transpiler here. Source:
+flatcar/container-linux-config-transpiler v0.9.4.
 """
 
 # ruff: noqa: RUF012  # pydantic copies defaults
@@ -11,11 +11,12 @@ v0.9.4.
 import base64
 import binascii
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from slipway.bootstrapper.importers.container_linux_disks import Disk, Filesystem
+from slipway.bootstrapper.importers.container_linux_ignition import Ignition, Verification
 from slipway.bootstrapper.importers.container_linux_settings import Locksmith, Networkd, Update
 from slipway.bootstrapper.importers.container_linux_types import Boolean, Integer, Mode, Text
 from slipway.bootstrapper.importers.foreign import Foreign, read
@@ -43,19 +44,6 @@ class Account(Foreign):
     name: Text = ""
 
 
-class Hash(Foreign):
-    """Hash of remote content."""
-
-    function: Literal["sha512"]
-    sum: Text
-
-
-class Verification(Foreign):
-    """How remote content is verified."""
-
-    hash: Hash | None = None
-
-
 class Remote(Foreign):
     """Content that the machine downloads."""
 
@@ -73,7 +61,7 @@ class Contents(Foreign):
 class Node(Foreign):
     """What files, directories and links have in common."""
 
-    filesystem: Literal["root"] = "root"
+    filesystem: Text = "root"
     path: Annotated[Text, Field(min_length=1)]
     user: Account | None = None
     group: Account | None = None
@@ -169,6 +157,7 @@ class Passwd(Foreign):
 class ContainerLinuxConfig(Foreign):
     """The part of the language that is understood."""
 
+    ignition: Ignition = Ignition()
     storage: Storage = Storage()
     systemd: Systemd = Systemd()
     passwd: Passwd = Passwd()
@@ -179,7 +168,7 @@ class ContainerLinuxConfig(Foreign):
 
 _UNDERSTOOD = (
     "not understood here: only files, directories, links, disks, filesystems, units, networkd units, users, groups, "
-    "update and locksmith are carried over; write the files or units that the transpiler makes of it"
+    "update, locksmith and ignition are carried over; write the files or units that the transpiler makes of it"
 )
 
 

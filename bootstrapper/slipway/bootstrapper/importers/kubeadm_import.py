@@ -22,9 +22,11 @@ from slipway.bootstrapper.importers.mapping.disks import set_disks, set_mounts
 from slipway.bootstrapper.importers.mapping.files import file_item, normal_path
 from slipway.bootstrapper.importers.mapping.node import set_init, set_join
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
+from slipway.bootstrapper.importers.mapping.raw_items import keep_file, keep_ntp
 from slipway.bootstrapper.importers.mapping.rules import check_rules
 from slipway.bootstrapper.importers.mapping.snippet import set_snippet
 from slipway.bootstrapper.importers.mapping.unused import unused_by_workers
+from slipway.bootstrapper.importers.mapping.whole_disks import leave_out_tables
 from slipway.bootstrapper.importers.metadata_variables import FilledIn, filled_in
 from slipway.bootstrapper.importers.mixed_templates import mixed
 from slipway.contract.source_position import SourceError, SourceProblem
@@ -155,19 +157,20 @@ class _Import:
             if normal_path(file.path) in self.overwritten():
                 message = "has no effect today either: the kubeadm provider writes this file after it"
                 self.findings.warn(place.at("files", index), "NO_EFFECT", message)
-            else:
+            elif not keep_file(context, place.at("files", index), file, self.spec):
                 os.files.append(file_item(context, place.at("files", index), file))
-        optional = set_accounts(context, place.at("users"), foreign.users, os)
+        optional = set_accounts(context, place.at("users"), foreign.users, self.spec)
         self.spec.optional_features.extend(optional)
         if foreign.disk_setup is not None:
             set_disks(context, place.at("diskSetup"), foreign.disk_setup, self.spec)
-        set_mounts(context, place.at("mounts"), foreign.mounts, os)
+        set_mounts(context, place.at("mounts"), foreign.mounts, self.spec)
         if foreign.ntp is not None:
             self.set_ntp()
         if self.snippet_text():
             here = place.at("ignition", "containerLinuxConfig", "additionalConfig")
             snippet = read_container_linux_config(self.snippet_text(), source=place.source, path=here.written)
             set_snippet(context, here, snippet, self.spec)
+        leave_out_tables(context, place, self.spec)
         lists = {
             "bootCommands": foreign.boot_commands,
             "preKubeadmCommands": foreign.pre_kubeadm_commands,
@@ -192,6 +195,8 @@ class _Import:
         if ntp.enabled is False and self.context.format == CLOUD_CONFIG:
             message = "enabled: false leaves the image's own time synchronisation as it is, as it does today"
             self.findings.inform(here.at("enabled"), "NTP_LEFT_ALONE", message)
+            return
+        if keep_ntp(self.context, here, ntp, self.spec):
             return
         item = self.spec.os.ntp
         item.origin.CopyFrom(here.origin())

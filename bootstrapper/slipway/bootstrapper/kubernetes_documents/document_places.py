@@ -44,12 +44,14 @@ class DocumentPlace:
         kind: the kind that it must be.
         content: what it holds.
         partial: it is laid over another document of the kind, which has what it lacks.
+        is_patch_file: it is a file of patches: one after the other, or none (kubeadm's CreatePatchSet).
     """
 
     path: str
     kind: str
     content: contentpb.Content | kubernetespb.OpaqueDocument
     partial: bool = False
+    is_patch_file: bool = False
 
 
 def document_places(spec: specpb.MachineBootstrapSpec) -> Iterator[DocumentPlace]:
@@ -84,7 +86,9 @@ def _patches(options: Message, path: str) -> Iterator[DocumentPlace]:
     for index, patch in enumerate(getattr(options, "patches", ())):
         kind = _patched_kind(patch.name)
         if kind:
-            yield DocumentPlace(f"{path}.patches[{index}].content", kind, patch.content, partial=True)
+            yield DocumentPlace(
+                f"{path}.patches[{index}].content", kind, patch.content, partial=True, is_patch_file=True
+            )
 
 
 def _patched_kind(name: str) -> str:
@@ -112,7 +116,8 @@ def _files(spec: specpb.MachineBootstrapSpec) -> Iterator[DocumentPlace]:
         if is_patch:
             kind = _patched_kind(name)
         if kind:
-            yield DocumentPlace(f"os.files[{index}].content", kind, file.content, partial=is_patch)
+            path = f"os.files[{index}].content"
+            yield DocumentPlace(path, kind, file.content, partial=is_patch, is_patch_file=is_patch)
 
 
 def _named_files(control_plane: kubernetespb.ControlPlane) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from slipway.bootstrapper.kubernetes_documents.document_places import DocumentPlace, document_places, literal_text
+from slipway.bootstrapper.kubernetes_documents.kubelet_rules import kubelet_mistakes
 from slipway.bootstrapper.kubernetes_documents.required_fields import missing
 from slipway.bootstrapper.kubernetes_documents.strict_decoding import Mistake, mistakes
 from slipway.bootstrapper.kubernetes_documents.type_table import Known, Series, TypeTable, type_table
@@ -74,12 +75,14 @@ def _of_text(text: str, place: DocumentPlace, table: TypeTable, limits: Limits) 
             line = f"line {problem.position.line}: " if problem.position else ""
             yield f"{line}{problem.path}: " if problem.path else line, Mistake((), problem.message)
         return
-    if len(documents) != 1 or not isinstance(documents[0].value, dict):
-        yield "", Mistake((), f"must be one document of kind {place.kind}")
+    is_other = any(not isinstance(document.value, dict) for document in documents)
+    if is_other or (len(documents) != 1 and not place.is_patch_file):
+        count = "documents" if place.is_patch_file else "one document"
+        yield "", Mistake((), f"must be {count} of kind {place.kind}")
         return
-    (document,) = documents
-    for mistake in _of_document(document.value, place, table):
-        yield _where(document, mistake), mistake
+    for document in documents:
+        for mistake in _of_document(document.value, place, table):
+            yield _where(document, mistake), mistake
 
 
 def _where(document: Document, mistake: Mistake) -> str:
@@ -107,5 +110,9 @@ def _of_document(tree: dict[str, Any], place: DocumentPlace, table: TypeTable) -
         return
     wrong = list(mistakes(tree, type_name, table, directives=place.partial))
     yield from wrong
-    if not place.partial and not any(mistake.certain for mistake in wrong):
+    if any(mistake.certain for mistake in wrong):
+        return
+    if place.kind == "KubeletConfiguration":
+        yield from kubelet_mistakes(tree)
+    if not place.partial:
         yield from missing(tree, place.kind)

@@ -216,19 +216,25 @@ def row(
     return Source(programs=programs, call=tuple(call.split(" ")), grammar=grammar)
 
 
-def read_row(kind: contentpb.FactKind.ValueType, target: clusterpb.Target, *, media_type: str) -> Source | None:
+def read_row(
+    kind: contentpb.FactKind.ValueType, target: clusterpb.Target, *, media_type: str, imported: bool = False
+) -> Source | None:
     """Return the source of a fact on a machine whose user data are of a media type.
 
-    What reads them may know the fact, and is asked first; else the infrastructure is.
+    What reads them may know the fact. Its templates stood where an imported config has facts, so for such a config it
+    is asked first, and its answer counts whatever the infrastructure says; for a spec of ours only where the
+    infrastructure does not answer, so that a fact means the same whatever reads the user data.
     """
     own = row(kind, infrastructure=target.infrastructure, os_family=target.os_family)
     reader = facts_of_reader(media_type)
     names = reader.names.get(_name(kind)) if reader else None
     if reader is None or names is None or target.os_family != clusterpb.OS_FAMILY_LINUX:
         return own
+    call = ("as_template" if imported else "known", names)
     if own is None:
-        return Source(programs=(reader.program,), call=("known", names), grammar=_GRAMMARS[kind])
-    return replace(own, programs=(reader.program, *own.programs), call=("known", names, *own.call))
+        return Source(programs=(reader.program,), call=call, grammar=_GRAMMARS[kind])
+    grammar = _GRAMMARS[kind] if imported else own.grammar
+    return replace(own, programs=(reader.program, *own.programs), call=(*call, *own.call), grammar=grammar)
 
 
 def _name(kind: contentpb.FactKind.ValueType) -> str:

@@ -21,16 +21,20 @@ STEP_ID = "machine-facts"
 
 
 def facts_step(
-    kinds: Iterable[contentpb.FactKind.ValueType], target: clusterpb.Target, *, media_type: str = ""
+    kinds: Iterable[contentpb.FactKind.ValueType],
+    target: clusterpb.Target,
+    *,
+    media_type: str = "",
+    imported: bool = False,
 ) -> planpb.Step:
     """Give the step that finds the facts of these kinds on a machine of this target.
 
-    The step can ask what reads user data of the media type, where that knows facts.
+    The step can ask what reads user data of the media type, where that knows facts: first, for an imported config.
 
     Raises:
         UnsupportedFeature: the table has no row for a fact on this infrastructure and operating system.
     """
-    sources = {kind: _source(kind, target, media_type=media_type) for kind in sorted(kinds)}
+    sources = {kind: _source(kind, target, media_type=media_type, imported=imported) for kind in sorted(kinds)}
     if target.os_family == clusterpb.OS_FAMILY_WINDOWS:
         script, interpreter = _windows_script(sources), planpb.INTERPRETER_POWERSHELL
     else:
@@ -44,8 +48,8 @@ def has_source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target) -> 
     return row(kind, infrastructure=target.infrastructure, os_family=target.os_family) is not None
 
 
-def _source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target, *, media_type: str) -> Source:
-    source = read_row(kind, target, media_type=media_type)
+def _source(kind: contentpb.FactKind.ValueType, target: clusterpb.Target, *, media_type: str, imported: bool) -> Source:
+    source = read_row(kind, target, media_type=media_type, imported=imported)
     if source is None:
         name = FACT_NAMES.get(kind, "unknown")
         raise UnsupportedFeature(

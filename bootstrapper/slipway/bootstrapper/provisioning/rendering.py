@@ -158,6 +158,8 @@ def _broken(  # noqa: C901  # one line for each clause
         return "the attachments' names are not those of files, each once"
     if any(hashlib.sha256(attachment.content).digest() != attachment.sha256 for attachment in response.attachments):
         return "an attachment does not have the stated hash"
+    if any(attachment.url for attachment in response.attachments):
+        return "an attachment has a URL, which is Slipway's to fill in"
     if not request.accept_attachments and any(not attachment.operator_only for attachment in response.attachments):
         return "there are attachments although the caller can place none"
     return ""

@@ -3,6 +3,7 @@
 import re
 
 from slipway.provisioners.cloud_init.document import Value
+from slipway.provisioners.cloud_init.raw_items import RawItems
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import os_pb2 as ospb
 
@@ -20,17 +21,18 @@ def groups(system: ospb.OperatingSystem) -> list[Value]:
     return [group.name for group in system.groups]
 
 
-def users(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
+def users(system: ospb.OperatingSystem, ctx: RenderContext, raw: RawItems) -> list[Value]:
     """Give the key `users`.
 
     It replaces the image's own list, so the image's user is named in it unless it is to go.
     """
     own_groups = {group.name for group in system.groups}
-    entries = [
-        _user(user, ctx, f"os.users[{index}]", own_groups=own_groups)
+    own = [
+        [_user(user, ctx, f"os.users[{index}]", own_groups=own_groups)]
         for index, user in enumerate(system.users)
         if not _refused(user, ctx, f"os.users[{index}]", is_kept=system.default_user == ospb.DEFAULT_USER_KEEP)
     ]
+    entries = raw.among("users", own)
     keep = entries and system.default_user != ospb.DEFAULT_USER_OMIT
     return ["default", *entries] if keep else entries
 

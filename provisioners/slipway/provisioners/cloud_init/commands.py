@@ -11,6 +11,7 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 # cloud-init runs what is here at the end of every boot, behind all its modules. `runcmd` would run only
 # once, but the contract asks for another start when the machine went down before the entry point had ended.
 _PER_BOOT = "/var/lib/cloud/scripts/per-boot/slipway"
+_NO_TEXT = "must be text in UTF-8 without a NUL, and without control characters beside a template"
 
 
 def entry_point(entry: planpb.EntryPoint) -> list[Mapping[str, Value]]:
@@ -27,7 +28,7 @@ def runcmd(entry: planpb.EntryPoint, ctx: RenderContext) -> list[Value]:
     for index, command in enumerate(entry.commands):
         line = texts.line(command, ctx, f"plan.entrypoint.commands[{index}]")
         if line is None:
-            ctx.refuse(f"plan.entrypoint.commands[{index}]", "plan.entrypoint.commands", "is not printable")
+            ctx.refuse(f"plan.entrypoint.commands[{index}]", "plan.entrypoint.commands", _NO_TEXT)
         else:
             lines.append(line)
     return lines
@@ -42,7 +43,7 @@ def bootcmd(commands: planpb.Commands, ctx: RenderContext) -> list[Value]:
         if command.argv:
             entries.append(list(command.argv))
         elif text is None:
-            ctx.refuse(path, "os.commands.boot.script", "cloud-init takes only printable text here")
+            ctx.refuse(path, "os.commands.boot.script", _NO_TEXT)
         elif isinstance(text, str) and "\n" in text:
             # A shell of its own, so that one script cannot end the others.
             entries.append(["sh", "-c", text])

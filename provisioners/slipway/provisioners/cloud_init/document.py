@@ -24,6 +24,9 @@ _STARTS_PLAIN = re.compile(r"[A-Za-z/]")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _PEM = "-----BEGIN "
 _BLANK = re.compile(r"\s")
+PRINTABLE = r"\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd"
+UNSAFE = re.compile(rf"[^\t\n{PRINTABLE}\U00010000-\U0010ffff]")
+"""What YAML cannot hold as it is, or what a reader on the way may change: it is escaped, in double quotes."""
 _DELIMITERS = re.compile(r"\{\{|\{%|\{#")
 
 
@@ -39,6 +42,12 @@ class Templated:
     """A text of which some pieces are templates."""
 
     pieces: tuple[str | Template, ...]
+
+
+class Name(str):
+    """A key that Jinja renders on the machine."""
+
+    __slots__ = ()
 
 
 Value = str | int | bool | Templated | Sequence["Value"] | Mapping[str, "Value"]
@@ -105,7 +114,7 @@ class _Stream:
         elif isinstance(value, Mapping):
             self.events.append(_MAPPING)
             for key, entry in value.items():
-                self.events.append(_text(key))
+                self.events.append(_scalar(self._place_line(key)) if isinstance(key, Name) else _text(key))
                 self.put(entry)
             self.events.append(_MAPPING_END)
         else:
@@ -131,6 +140,8 @@ class _Stream:
 
 
 def _text(text: str) -> yaml.Event:
+    if UNSAFE.search(text):
+        return _scalar(text, '"')
     if text.startswith(_PEM):
         # Nobody reads it, and a block would cost four blanks for each of its many lines.
         return _scalar(text, '"')

@@ -14,9 +14,12 @@ JINJA = "cloud-init.slipway.dev/jinja"
 """Id of the language of texts that cloud-init renders on the machine: Jinja, as its templates have it."""
 PARTITION_SEARCH = "cloud-init.slipway.dev/partition-search"
 """Id of the extension that has cloud-init itself look for the partition of a disk."""
+ITEM = "cloud-init.slipway.dev/item"
+"""Id of the extension that is an item of cloud-config, as it is written."""
 
 # Each id with the ids below it.
 _NATIVE = {
+    f"ext.{ITEM}": ("",),
     f"ext.{JINJA}": ("",),
     f"ext.{PARTITION_SEARCH}": ("",),
     "os.commands": ("", ".boot", ".boot.interpreter", ".boot.interpreter.sh", ".boot.script"),

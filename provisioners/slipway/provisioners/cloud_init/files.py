@@ -3,6 +3,7 @@
 import stat
 
 from slipway.provisioners.cloud_init.document import Value
+from slipway.provisioners.cloud_init.raw_items import RawItems
 from slipway.provisioners.cloud_init.texts import content_entry
 from slipway.sdk import RenderContext
 from slipway.sdk.paths import parents
@@ -19,7 +20,7 @@ _STANDARD = {"", "/etc", "/home", "/opt", "/root", "/run", "/srv", "/usr", "/usr
 }
 
 
-def write_files(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
+def write_files(system: ospb.OperatingSystem, ctx: RenderContext, raw: RawItems) -> list[Value]:
     """Give the entries of write_files for the bundle's files, in their order.
 
     What is not root's, or lies on a mount or in a home of the bundle, is deferred: cloud-init makes mounts
@@ -29,9 +30,11 @@ def write_files(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]
     late |= {user.home or f"/home/{user.name}" for user in system.users if user.name != _ROOT}
     made = _STANDARD | late
     deferred: set[str] = set()
-    entries: list[Value] = []
+    of_files: list[list[Value]] = []
     for index, file in enumerate(system.files):
         path = f"os.files[{index}]"
+        entries: list[Value] = []
+        of_files.append(entries)
         if file.owner.isdecimal() or file.group.isdecimal():
             ctx.refuse(path, "os.files", "cloud-init knows owners and groups by name only")
             continue
@@ -60,7 +63,7 @@ def write_files(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]
                 **content,
             }
         )
-    return entries
+    return raw.among("write_files", of_files)
 
 
 def _permissions(mode: int) -> str:

@@ -6,6 +6,7 @@ from slipway.provisioners.cloud_init import accounts, commands, filesystems, sto
 from slipway.provisioners.cloud_init.document import Value, emit
 from slipway.provisioners.cloud_init.features import cloud_config
 from slipway.provisioners.cloud_init.files import write_files
+from slipway.provisioners.cloud_init.raw_items import raw_items
 from slipway.provisioners.cloud_init.texts import refuse_whole
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -33,18 +34,19 @@ class CloudInit:
 
 
 def _sections(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> dict[str, Value]:
-    system, entry = bundle.os, bundle.plan.entrypoint
+    system, entry, raw = bundle.os, bundle.plan.entrypoint, raw_items(bundle, ctx)
     refuse_whole(bundle.extensions, ctx)
     return {
-        "write_files": [*write_files(system, ctx), *commands.entry_point(entry)],
-        "disk_setup": storage.disk_setup(system, ctx),
-        "fs_setup": filesystems.fs_setup(bundle, ctx),
-        "mounts": storage.mounts(system, ctx),
+        "write_files": [*write_files(system, ctx, raw), *commands.entry_point(entry)],
+        "disk_setup": raw.disks(storage.disk_setup(system, ctx)),
+        "fs_setup": raw.among("fs_setup", [[entry] for entry in filesystems.fs_setup(bundle, ctx)]),
+        "mounts": raw.among("mounts", [[row] for row in storage.mounts(system, ctx)]),
         "swap": storage.swap(system),
+        "ntp": raw.ntp(),
         **_hostname(system.hostname),
         "timezone": system.time_zone.name,
         "groups": accounts.groups(system),
-        "users": accounts.users(system, ctx),
+        "users": accounts.users(system, ctx, raw),
         "package_update": system.packages.update,
         "package_upgrade": system.packages.upgrade,
         "packages": [_package(package) for package in system.packages.install],

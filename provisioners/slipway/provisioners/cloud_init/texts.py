@@ -10,18 +10,15 @@ import base64
 import re
 from collections.abc import Iterable
 
-from slipway.provisioners.cloud_init.document import Template, Templated, Value
+from slipway.provisioners.cloud_init.document import PRINTABLE, UNSAFE, Template, Templated, Value
 from slipway.provisioners.cloud_init.features import JINJA
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-_PRINTABLE = r"\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd"
-# What YAML cannot hold as it is, or what a reader on the way may change.
-_UNSAFE = re.compile(rf"[^\t\n{_PRINTABLE}\U00010000-\U0010ffff]")
 # What the emitter does not write as a literal block.
-_NO_BLOCK = re.compile(rf"[^\n{_PRINTABLE}]| \n| \Z")
+_NO_BLOCK = re.compile(rf"[^\n{PRINTABLE}]| \n| \Z")
 
 Text = str | Templated
 
@@ -37,13 +34,17 @@ def content_entry(content: contentpb.Content, ctx: RenderContext, path: str) -> 
         literal = data.decode()
     except UnicodeDecodeError:
         return {"encoding": "b64", "content": packed}
-    if _UNSAFE.search(literal) or (_NO_BLOCK.search(literal) and _quoted_length(literal) > len(packed)):
+    if UNSAFE.search(literal) or (_NO_BLOCK.search(literal) and _quoted_length(literal) > len(packed)):
         return {"encoding": "b64", "content": packed}
     return {"content": literal} if literal else {}
 
 
 def script(content: contentpb.Content, ctx: RenderContext, path: str) -> Text | None:
-    """Give a content as text; None when it has characters that cannot stand there."""
+    """Give a content as text; None when it has characters that cannot stand there.
+
+    No program takes a NUL in an argument. Other characters that cannot be printed stand in quotes, but not where a
+    template is, which needs a block.
+    """
     pieces: list[str | Template] = []
     for index, segment in enumerate(content.segments):
         if segment.HasField("extension"):
@@ -66,6 +67,11 @@ def line(command: planpb.CommandLine, ctx: RenderContext, path: str) -> Text | N
     )
 
 
+def template(text: str) -> Templated | None:
+    """Give a text that is Jinja; None when it has characters that cannot stand there."""
+    return None if UNSAFE.search(text) else Templated((Template(text),))
+
+
 def refuse_whole(extensions: Iterable[specpb.Extension], ctx: RenderContext) -> None:
     """Refuse Jinja that is no part of a text: it would have no effect."""
     for index, extension in enumerate(extensions):
@@ -82,10 +88,12 @@ def _template(part: contentpb.ExtensionText, ctx: RenderContext, path: str) -> T
 
 def _joined(pieces: list[str | Template]) -> Text | None:
     text = "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
-    if _UNSAFE.search(text):
+    if "\0" in text:
         return None
     if all(isinstance(piece, str) for piece in pieces):
         return text
+    if UNSAFE.search(text):
+        return None
     # A template is no blank, whatever it will give.
     around = "".join(piece if isinstance(piece, str) else "x" for piece in pieces)
     return None if _NO_BLOCK.search(around) else Templated(tuple(pieces))

@@ -716,7 +716,11 @@ type Attachment struct {
 	// SHA-256 of the content, 32 bytes.
 	Sha256 []byte `protobuf:"bytes,4,opt,name=sha256,proto3" json:"sha256,omitempty"`
 	// For the operator, not for the machine. A caller that can place no attachments may drop it with a warning.
-	OperatorOnly  bool `protobuf:"varint,5,opt,name=operator_only,json=operatorOnly,proto3" json:"operator_only,omitempty"`
+	OperatorOnly bool `protobuf:"varint,5,opt,name=operator_only,json=operatorOnly,proto3" json:"operator_only,omitempty"`
+	// Where the machine fetches the content, with delivery Fetch: the caller stores it there before the machine boots, in
+	// the store of the node gateway as payload/NAME, and deletes it when the machine is complete. Unset: it is placed
+	// beside the user data. Filled in by Slipway: a provisioner leaves it unset.
+	Url           string `protobuf:"bytes,6,opt,name=url,proto3" json:"url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -786,6 +790,13 @@ func (x *Attachment) GetOperatorOnly() bool {
 	return false
 }
 
+func (x *Attachment) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
 var File_slipway_v1alpha1_provisioner_service_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_provisioner_service_proto_rawDesc = "" +
@@ -851,7 +862,7 @@ const file_slipway_v1alpha1_provisioner_service_proto_rawDesc = "" +
 	"\vexpire_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\x12>\n" +
 	"\vdiagnostics\x18\b \x03(\v2\x1c.slipway.v1alpha1.DiagnosticR\vdiagnostics\x125\n" +
-	"\x16implementation_version\x18\t \x01(\tR\x15implementationVersion\"\x9b\x01\n" +
+	"\x16implementation_version\x18\t \x01(\tR\x15implementationVersion\"\xb2\x01\n" +
 	"\n" +
 	"Attachment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
@@ -859,7 +870,8 @@ const file_slipway_v1alpha1_provisioner_service_proto_rawDesc = "" +
 	"media_type\x18\x02 \x01(\tR\tmediaType\x12\x1d\n" +
 	"\acontent\x18\x03 \x01(\fB\x03\x80\x01\x01R\acontent\x12\x16\n" +
 	"\x06sha256\x18\x04 \x01(\fR\x06sha256\x12#\n" +
-	"\roperator_only\x18\x05 \x01(\bR\foperatorOnly*k\n" +
+	"\roperator_only\x18\x05 \x01(\bR\foperatorOnly\x12\x15\n" +
+	"\x03url\x18\x06 \x01(\tB\x03\x80\x01\x01R\x03url*k\n" +
 	"\x0fKubernetesInput\x12 \n" +
 	"\x1cKUBERNETES_INPUT_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15KUBERNETES_INPUT_PLAN\x10\x01\x12\x1b\n" +

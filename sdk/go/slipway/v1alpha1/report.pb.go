@@ -189,8 +189,9 @@ type BootstrapEvent struct {
 	// Exit code of the step's last try, where it failed. A step that was ended by a signal has 128 and the signal's number
 	// on Linux.
 	ExitCode int32 `protobuf:"varint,9,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
-	// Why the step failed, where it failed for good: "CommandFailed", "CommandTimedOut" (its time limit was over), or
-	// "StateNotWritten" (the step succeeded, and the disk had no room for that).
+	// Why the step failed, where it failed for good: "CommandFailed", "CommandTimedOut" (its time limit was over),
+	// "PayloadNotFetched" (the machine was to fetch its user data, and got none), or "StateNotWritten" (the step succeeded,
+	// and the disk had no room for that).
 	//
 	// Where a status was observed: "KubeletHealthy" or "KubeletNotHealthy", by whether the kubelet answers its healthz with
 	// success in two seconds; "ContainerRuntimeRunning" or "ContainerRuntimeNotRunning", by whether something listens on the

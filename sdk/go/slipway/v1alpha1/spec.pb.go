@@ -34,9 +34,9 @@ const (
 	// They are what the infrastructure gives to the machine.
 	DeliveryMode_DELIVERY_MODE_INLINE DeliveryMode = 1
 	// The infrastructure gives the machine a stub of at most 2,048 bytes, which downloads the user data, verifies them by
-	// their SHA-256, and has the first-boot system apply them. Only a controller stores them, and only where the operator
-	// allows it for the infrastructure. Refused for MachinePools, for Talos and Windows, and where the infrastructure changes
-	// user data on their way.
+	// their SHA-256, and has the first-boot system apply them. Only where the operator allows it for the infrastructure. A
+	// controller stores them; who asks by an RPC gets them as an attachment with a URL, and stores them. Refused for
+	// MachinePools, for Talos and Windows, and where the infrastructure changes user data on their way.
 	DeliveryMode_DELIVERY_MODE_FETCH DeliveryMode = 2
 )
 
@@ -876,6 +876,9 @@ type Agent struct {
 	// Whether an agent that is missing, or too old for the steps, is a failure. Unset: it is. With false the runner goes on
 	// by itself; only one of the image may be absent.
 	Required *bool `protobuf:"varint,4,opt,name=required,proto3,oneof" json:"required,omitempty"`
+	// Certificate authorities of these mirrors, PEM. They count for this download, besides those that the system trusts.
+	// Unset: the operator's.
+	Ca *Content `protobuf:"bytes,5,opt,name=ca,proto3" json:"ca,omitempty"`
 	// Where it was written.
 	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -938,6 +941,13 @@ func (x *Agent) GetRequired() bool {
 		return *x.Required
 	}
 	return false
+}
+
+func (x *Agent) GetCa() *Content {
+	if x != nil {
+		return x.Ca
+	}
+	return nil
 }
 
 func (x *Agent) GetOrigin() *Origin {
@@ -1945,14 +1955,15 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\x13WorkloadClusterSink\"\x84\x01\n" +
 	"\aPutSink\x12;\n" +
 	"\x03url\x18\x01 \x01(\v2!.slipway.v1alpha1.SecretReferenceB\x06\x9a\xb5\x18\x02\b\x01R\x03url\x12<\n" +
-	"\blogs_url\x18\x02 \x01(\v2!.slipway.v1alpha1.SecretReferenceR\alogsUrl\"\x9c\x02\n" +
+	"\blogs_url\x18\x02 \x01(\v2!.slipway.v1alpha1.SecretReferenceR\alogsUrl\"\xde\x02\n" +
 	"\x05Agent\x12:\n" +
 	"\x06source\x18\x01 \x01(\x0e2\x1d.slipway.v1alpha1.AgentSourceH\x00R\x06source\x88\x01\x01\x121\n" +
 	"\aversion\x18\x02 \x01(\tB\x12\x9a\xb5\x18\x0e\x18@\"\n" +
 	"identifierH\x01R\aversion\x88\x01\x01\x12%\n" +
 	"\x04urls\x18\x03 \x03(\tB\x11\x9a\xb5\x18\n" +
 	"\x10\b\x18\x80\b\"\x03url\x80\x01\x01R\x04urls\x12\x1f\n" +
-	"\brequired\x18\x04 \x01(\bH\x02R\brequired\x88\x01\x01\x128\n" +
+	"\brequired\x18\x04 \x01(\bH\x02R\brequired\x88\x01\x01\x12@\n" +
+	"\x02ca\x18\x05 \x01(\v2\x19.slipway.v1alpha1.ContentB\x15\x9a\xb5\x18\x11\"\x0fpem-certificateR\x02ca\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\t\n" +
 	"\a_sourceB\n" +
 	"\n" +
@@ -2133,9 +2144,9 @@ var file_slipway_v1alpha1_spec_proto_goTypes = []any{
 	(*Origin)(nil),                // 29: slipway.v1alpha1.Origin
 	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
 	(*SecretReference)(nil),       // 31: slipway.v1alpha1.SecretReference
-	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
-	(*SecretValue)(nil),           // 33: slipway.v1alpha1.SecretValue
-	(*Content)(nil),               // 34: slipway.v1alpha1.Content
+	(*Content)(nil),               // 32: slipway.v1alpha1.Content
+	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
+	(*SecretValue)(nil),           // 34: slipway.v1alpha1.SecretValue
 }
 var file_slipway_v1alpha1_spec_proto_depIdxs = []int32{
 	13, // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
@@ -2167,40 +2178,41 @@ var file_slipway_v1alpha1_spec_proto_depIdxs = []int32{
 	31, // 26: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
 	31, // 27: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
 	2,  // 28: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
-	29, // 29: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
-	25, // 30: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
-	26, // 31: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	27, // 32: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
-	15, // 33: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	16, // 34: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
-	20, // 35: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
-	21, // 36: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
-	17, // 37: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
-	18, // 38: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
-	32, // 39: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
-	33, // 40: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
-	29, // 41: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
-	19, // 42: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
-	33, // 43: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
-	32, // 44: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
-	30, // 45: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
-	29, // 46: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
-	32, // 47: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
-	32, // 48: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
-	32, // 49: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
-	32, // 50: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
-	29, // 51: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
-	33, // 52: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
-	29, // 53: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 54: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
-	34, // 55: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
-	29, // 56: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
-	29, // 57: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
-	58, // [58:58] is the sub-list for method output_type
-	58, // [58:58] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	32, // 29: slipway.v1alpha1.Agent.ca:type_name -> slipway.v1alpha1.Content
+	29, // 30: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
+	25, // 31: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
+	26, // 32: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	27, // 33: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
+	15, // 34: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
+	16, // 35: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
+	20, // 36: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
+	21, // 37: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
+	17, // 38: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
+	18, // 39: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
+	33, // 40: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
+	34, // 41: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
+	29, // 42: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
+	19, // 43: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
+	34, // 44: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
+	33, // 45: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
+	30, // 46: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
+	29, // 47: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
+	33, // 48: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
+	33, // 49: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
+	33, // 50: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
+	33, // 51: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
+	29, // 52: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 53: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
+	29, // 54: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
+	32, // 55: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
+	32, // 56: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
+	29, // 57: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
+	29, // 58: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
+	59, // [59:59] is the sub-list for method output_type
+	59, // [59:59] is the sub-list for method input_type
+	59, // [59:59] is the sub-list for extension type_name
+	59, // [59:59] is the sub-list for extension extendee
+	0,  // [0:59] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_spec_proto_init() }

@@ -39,6 +39,10 @@ _OPTIONS = (
 _CALLERS = (
     # What does not get through TLS and the greeting of HTTP/2 in this time has no place.
     ("grpc.server_handshake_timeout_ms", 10_000),
+    # gRPC cancels calls of every client at random while more than the first number wait to be taken, 1,000 if not
+    # set. One caller's burst over many connections reaches that before it has been refused. 8,000 wait in some 100 MB.
+    ("grpc.server.max_pending_requests", 4_000),
+    ("grpc.server.max_pending_requests_hard_limit", 8_000),
     # Clients behind one address come back and find new instances.
     ("grpc.max_connection_age_ms", 300_000),
     ("grpc.max_connection_age_grace_ms", 30_000),
@@ -92,7 +96,7 @@ class RpcServer:
 
     Attributes:
         settings: what it was made with.
-        health: its health; NOT_SERVING until somebody sets it.
+        health: its health; NOT_SERVING until it is set.
         port: the port that it listens on, 0 before ``start``.
     """
 

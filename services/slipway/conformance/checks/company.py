@@ -14,7 +14,7 @@ from slipway.conformance.outcome import all_hold
 from slipway.conformance.refusal import REFUSALS, blamed
 from slipway.conformance.relations import relations
 from slipway.conformance.session import Session
-from slipway.conformance.trial import Trial
+from slipway.conformance.trial import Trial, free
 from slipway.contract.features import compute_features
 from slipway.contract.validation import violations
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -29,7 +29,7 @@ _AT_ONCE = 4
 @CHECKS.check_format("RND-019")
 async def in_relation(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Many items are there at once that have to do with each other: equal values, beginnings, folders, owners."""
-    trials = await rendered(session, info)
+    trials = free(await rendered(session, info))
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def tried(chance: Random) -> list[str]:

@@ -1,16 +1,18 @@
 """RND: contents that are no files: what arrives in a file arrives in a script, or in a file of a component, too."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from google.protobuf.message import Message
 
 from slipway.conformance import requests
 from slipway.conformance.bounds import outside
+from slipway.conformance.changes import scalars
 from slipway.conformance.check import Checks
 from slipway.conformance.checks.meaning import read
 from slipway.conformance.checks.splicing import BYTES
-from slipway.conformance.outcome import all_hold
+from slipway.conformance.outcome import NotRun, all_hold
+from slipway.conformance.rounds import named
 from slipway.conformance.session import Session
 from slipway.conformance.trial import feature_trials
 from slipway.conformance.variations import Steps, held_by
@@ -19,6 +21,7 @@ from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 CHECKS = Checks()
 _DOCUMENTS = frozenset({"manifest", "policy"})
@@ -30,6 +33,20 @@ _SECRETS = (
     (b"\xff\xfe in front, \xc3", "a secret that is no text"),
     (b'it\'s "one" #1: $x %s {{ v }}\n', "a secret with quotes"),
 )
+_PEM = b"-----BEGIN "
+_VALUES: Sequence[tuple[Callable[[bytes], bytes], str]] = (
+    (lambda value: value + b"1", "a longer secret"),
+    (lambda value: value + b"12", "a secret that is longer by two"),
+    (lambda value: b" " + value + b" ", "a secret with blanks around it"),
+    (lambda value: value + b"'\"\\ #: $x%", "a secret with signs that need quoting"),
+    (lambda value: value + b"\n", "a secret with a line break behind it"),
+    (lambda value: value[:1], "a secret of one byte"),
+)
+_ENDS: Sequence[tuple[Callable[[bytes], bytes], str]] = (
+    (lambda value: value + b"\n", "a longer authority"),
+    (lambda value: value + b"\n\n", "an authority that is longer by two"),
+)
+"""Of three lengths each remainder of 3 is one, by which base64 ends otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +84,51 @@ async def other_secrets(session: Session, info: provisionerpb.FormatInfo) -> Non
     all_hold(problems)
 
 
+@CHECKS.check_format("RND-018")
+async def secrets_of_any_value(session: Session, info: provisionerpb.FormatInfo) -> None:
+    """A secret arrives whole wherever it stands, with blanks around it, of any length: as it is, or it is refused."""
+    problems, tried = [], set()
+    for trial in await feature_trials(session, info):
+        held = {(secret.name, secret.key) for secret in trial.case.bundle.secrets.secrets}
+        fields = frozenset(
+            named(path) for path, _, _ in scalars(trial.case.bundle, ("secrets",)) if "secret_ref" in path
+        )
+        if not held or fields in tried or not trial.answer.ok or trial.outside:
+            continue
+        tried.add(fields)
+        for change, what in _VALUES:
+            problems += await _holds(session, info, trial.request, held, (change, what))
+    request = await session.base(info)
+    authorities = {(held.name, held.key) for held in request.bundle.secrets.secrets if held.value.startswith(_PEM)}
+    if not tried and not authorities:
+        raise NotRun("the format takes nothing that holds a secret, but contents")
+    for change, what in _ENDS:
+        problems += await _holds(session, info, request, authorities, (change, what))
+    all_hold(problems)
+
+
+async def _holds(
+    session: Session,
+    info: provisionerpb.FormatInfo,
+    request: provisionerpb.RenderRequest,
+    held: Collection[tuple[str, str]],
+    to: tuple[Callable[[bytes], bytes], str],
+) -> list[str]:
+    """Give what is wrong with a request of which some secrets have another value; a refusal is right, too."""
+    made = provisionerpb.RenderRequest()
+    made.CopyFrom(request)
+    for secret in made.bundle.secrets.secrets:
+        if (secret.name, secret.key) in held:
+            secret.value = to[0](secret.value)
+    got = await session.subject.render(made)
+    if got.code in _REFUSALS or not held:
+        return []
+    if not got.ok:
+        return [f"{to[1]}: it ended with {got.described()}"]
+    comparison = await read(session, info, made, got.response)
+    return [f"{to[1]}: {text}" for text in (*comparison.problems, *comparison.surplus)]
+
+
 async def _contents(session: Session, info: provisionerpb.FormatInfo) -> list[_Place]:
     """Give one place of each kind, of the cases that the format renders."""
     places: dict[str, _Place] = {}
@@ -81,7 +143,7 @@ def _contents_of(message: Message, path: Steps) -> Iterator[tuple[Steps, str]]:
     plans = plan(message.DESCRIPTOR)
     for field, value in message.ListFields():
         known = plans.get(field.number)
-        if field.message_type is None or known is None or isinstance(message, ospb.File):
+        if field.message_type is None or known is None or isinstance(message, ospb.File | specpb.Extension):
             continue
         for index, entry in enumerate(value if field.is_repeated else [value]):
             steps = (*path, (field.name, index if field.is_repeated else None))

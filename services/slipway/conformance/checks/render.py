@@ -193,6 +193,7 @@ async def attachments(session: Session, info: provisionerpb.FormatInfo) -> None:
     problems += ["two attachments have the same name"] * (len(set(names)) != len(names))
     wrong = any(one.sha256 != hashlib.sha256(one.content).digest() for one in response.attachments)
     problems += ["`sha256` of an attachment is not that of its content"] * wrong
+    problems += ["`url` of an attachment is set"] * any(attachment.url for attachment in response.attachments)
     problems += ["there are attachments, and the format does not declare them"] * bool(
         names and not info.emits_attachments
     )

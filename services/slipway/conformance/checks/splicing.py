@@ -44,6 +44,7 @@ BYTES = (
     (b"$HOME ${HOME} ${PATH} %PATH% ~root", "variables that every machine has"),
     (b"'single' \"double\" '' \"\"", "quotes"),
     (b"<a>&amp;</a> ]]>", "XML"),
+    (b"%41%25%0A &#65; &amp; \\u0041 \\x41 =41 a+b\n", "what readers of URLs, pages and documents replace"),
     (bytes(range(256)), "every byte"),
     (b"\x1f\x8b\x08\x00not gzip", "what looks compressed"),
     ("\ufeffa byte order mark\n".encode(), "a byte order mark in front"),

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import gzip
+import json
 import re
 import shlex
 import stat
@@ -15,15 +16,18 @@ import yaml
 
 from slipway.conformance.decoders import units
 from slipway.conformance.decoders.sight import sees
+from slipway.conformance.decoders.unread import known, other, unread
 from slipway.conformance.decoders.unreadable import UnreadableError
 from slipway.conformance.decoders.words import shell_lines, shell_words
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _SEES = "cloud-config"
+_SEES_BELOW = "cloud_config"
 _HEADER, _TEMPLATE = b"#cloud-config\n", b"## template: jinja\n"
 _VARIABLE, _CONSTRUCTS = re.compile(rb"\{\{ [a-z0-9_.]+ \}\}"), re.compile(rb"\{[{%#]")
 _LITERAL = re.compile(rb"\{\{ '([^'\\]*)' \}\}")
+_SEARCH = "ext.cloud-init.slipway.dev/partition-search"
 _SCRIPTS = {
     "/var/lib/cloud/scripts/per-boot": statepb.START_EVERY_BOOT,
     "/var/lib/cloud/scripts/per-once": statepb.START_FIRST_BOOT,
@@ -31,7 +35,7 @@ _SCRIPTS = {
 }
 _UNITS, _SET_ID, _USUAL_MODE = "/etc/systemd/system", 0o6000, 0o644
 _SIZE = re.compile(r"(\d+)([KMGT]?)B?")
-_LABEL_OPTIONS = {"mkfs.vfat": "-n", "mkfs.fat": "-n", "mkfs.f2fs": "-l"}
+_LABEL_OPTIONS = {"mkfs.vfat": "-n", "mkfs.fat": "-n", "mkfs.msdos": "-n", "mkfs.f2fs": "-l"}
 _BASE64 = {"b64", "base64", "gz+b64", "gz+base64", "gzip+b64", "gzip+base64"}
 _GZIP = {"gz", "gzip", "gz+b64", "gz+base64", "gzip+b64", "gzip+base64"}
 _READ = {
@@ -94,8 +98,11 @@ def _state(document: dict[str, Any]) -> statepb.MachineState:
         system.ntp.servers.extend(document["ntp"].get("servers", []))
         system.ntp.pools.extend(document["ntp"].get("pools", []))
     state.programs.extend(_programs(document, system))
+    state.others.extend(_searches(document))
     for key in sorted(document.keys() - _READ - _HARMLESS):
-        state.others.add(name=key, text=yaml.safe_dump(document[key], width=1 << 20, allow_unicode=True))
+        state.others.append(other(key, document[key]))
+    read = {key: document[key] for key in known(_SEES_BELOW) if key in document}
+    state.others.extend(unread(read, known(_SEES_BELOW), ""))
     return state
 
 
@@ -180,20 +187,7 @@ def _storage(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
             share, kind = part if isinstance(part, list) else (part, "")
             made.partitions.add(percentage=share, type=_TYPES.get(str(kind).lower(), str(kind)))
     for entry in document.get("fs_setup", []):
-        device = entry["device"]
-        search = str(entry.get("partition", "any" if "." not in device else "none"))
-        if search != "none":
-            # cloud-init chooses the partition, which nothing in the contract asks for.
-            device = f"a partition of {device}"
-        filesystem = system.filesystems.add(device=device, format=entry["filesystem"])
-        filesystem.label = entry.get("label") or ""
-        # cloud-init's own way to mkfs checks too little to leave alone what is there; a command that checks does.
-        filesystem.overwrite = "cmd" not in entry
-        if "replace_fs" in entry:
-            filesystem.replace_format = entry["replace_fs"]
-        if "cmd" in entry and entry.get("replace_fs"):
-            _check_replaced(entry["cmd"], entry["replace_fs"])
-        filesystem.options.extend(_made_with(entry["cmd"]) if "cmd" in entry else entry.get("extra_opts", []))
+        _filesystem(entry, system)
     for row in document.get("mounts", []):
         fields = [*map(str, row), *[""] * 6][:6]
         mount = system.mounts.add(source=fields[0], path=fields[1], type=fields[2])
@@ -204,6 +198,43 @@ def _storage(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
         system.swaps.add(path=document["swap"]["filename"], size_mib=_mib(str(document["swap"]["size"])))
 
 
+def _filesystem(entry: dict[str, Any], system: ospb.OperatingSystem) -> None:
+    filesystem = system.filesystems.add(device=entry["device"], format=entry["filesystem"])
+    filesystem.label = entry.get("label", "") if "cmd" not in entry else ""
+    # cloud-init's own way to mkfs checks too little to leave alone what is there; a command that checks does.
+    filesystem.overwrite = "cmd" not in entry
+    if "replace_fs" in entry:
+        filesystem.replace_format = entry["replace_fs"]
+    if "cmd" in entry and entry.get("replace_fs"):
+        _check_replaced(entry["cmd"], entry["replace_fs"])
+    program = f"mkfs.{filesystem.format}"
+    if "cmd" in entry:
+        program, words = _made_with(entry["cmd"])
+    elif filesystem.label and program in _LABEL_OPTIONS:
+        raise UnreadableError("cloud-init gives the option -L for a label to a program that has another one")
+    else:
+        words = list(entry.get("extra_opts", []))
+    if words[:1] == [_LABEL_OPTIONS.get(program, "-L")] and ("cmd" in entry or program in _LABEL_OPTIONS):
+        filesystem.label, words = words[1], words[2:]
+    filesystem.options.extend(words)
+
+
+def _searches(document: dict[str, Any]) -> Iterator[statepb.Other]:
+    """Give the filesystems of which cloud-init chooses the partition, which nothing but its own extension asks for."""
+    words = ("device", "filesystem", "label", "partition")
+    entries = [
+        {"partition": "any" if "." not in entry["device"] else "none", **entry}
+        for entry in document.get("fs_setup", [])
+    ]
+    searched = [
+        {word: str(entry[word]) for word in words if entry.get(word)}
+        for entry in entries
+        if str(entry["partition"]) != "none"
+    ]
+    if searched:
+        yield statepb.Other(name=_SEARCH, text=json.dumps(searched, ensure_ascii=False))
+
+
 def _mib(size: str) -> int:
     """Give a size of cloud-init in MiB: without a letter it is in bytes."""
     match = _SIZE.fullmatch(size.upper())
@@ -212,14 +243,13 @@ def _mib(size: str) -> int:
     return int(match[1]) * (1 << 10 * ("KMGT".find(match[2]) + 1 if match[2] else 0)) >> 20
 
 
-def _made_with(command: str) -> list[str]:
-    """Give the options of the program that the last command of a checked entry runs, less kind, force and label."""
+def _made_with(command: str) -> tuple[str, list[str]]:
+    """Give the program that the last command of a checked entry runs, and its options, less the one that forces it."""
     made = command.rpartition(" || ")[2].removesuffix(" %(device)s; }")
     if "%" in made.replace("%%", ""):
         raise UnreadableError("a command of fs_setup has a percent sign that cloud-init takes for its own")
     program, *words = shlex.split(made.replace("%%", "%"))
-    words = words[1:] if words[:1] in (["-F"], ["-f"]) else words
-    return words[2:] if words[:1] == [_LABEL_OPTIONS.get(program, "-L")] else words
+    return program, words[1:] if words[:1] in (["-F"], ["-f"]) else words
 
 
 def _check_replaced(command: str, kind: str) -> None:

@@ -2,14 +2,19 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import tempfile
 import time
+from base64 import b64decode
+from binascii import Error as BinasciiError
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.json_format import MessageToJson, Parse, ParseError
 
 from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
@@ -57,10 +62,14 @@ class Program:
         if status != 0:
             raise UnreadableError(f"{self.flag} ended with exit code {status}{_last_words(errors)}")
         try:
-            return Parse(written.decode(), statepb.MachineState())
+            state = Parse(written.decode(), statepb.MachineState())
+            _see_bytes(json.loads(written), state.DESCRIPTOR)
+        except BinasciiError:
+            raise UnreadableError(f"{self.flag} wrote bytes that are not base64 as RFC 4648 has it, padded") from None
         except (ParseError, UnicodeDecodeError) as error:
             place = f": {str(error)[:_SHOWN]}" if isinstance(error, ParseError) else ""
             raise UnreadableError(f"{self.flag} did not write a MachineState as JSON{place}") from None
+        return state
 
     async def _run(self, job: "Job", folder: str) -> tuple[bytes, bytes, int | None]:
         try:
@@ -161,6 +170,21 @@ async def boot(
     attachments = {attachment.name: attachment.content for attachment in response.attachments}
     job = Job(response.format, files=files, attachments=attachments, subfolder=_ATTACHMENTS)
     return await Program("--boot-cmd", command, seconds).report(job)
+
+
+def _see_bytes(value: Any, kind: Descriptor) -> None:
+    """See that all bytes are written strictly: proto-JSON would take for whole what a machine does not.
+
+    Raises:
+        BinasciiError: some are not.
+    """
+    for known in kind.fields:
+        held = value.get(known.json_name, value.get(known.name))
+        for entry in [] if held is None else held if known.is_repeated else [held]:
+            if known.type == FieldDescriptor.TYPE_BYTES:
+                b64decode(entry, validate=True)
+            elif known.message_type is not None and isinstance(entry, dict):
+                _see_bytes(entry, known.message_type)
 
 
 def _last_words(errors: bytes) -> str:

@@ -8,11 +8,13 @@ import re
 import urllib.parse
 import zlib
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from slipway.conformance.decoders import units
 from slipway.conformance.decoders.ignition_places import Places
 from slipway.conformance.decoders.sight import sees
+from slipway.conformance.decoders.unread import known, unread
 from slipway.conformance.decoders.unreadable import UnreadableError
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -26,10 +28,13 @@ _TYPES = {
 }
 _TAGS = {"label": "LABEL", "uuid": "UUID", "partlabel": "PARTLABEL", "partuuid": "PARTUUID"}
 _OTHERS = {"ignition": ("config", "proxy"), "storage": ("luks", "raid"), "": ("networkd",)}
+_EXTENSION = "ext.ignition.slipway.dev/config"
+_MERGED = ("merge", "append")
 _SUDOERS, _HOSTNAME = "/etc/sudoers.d/", "/etc/hostname"
 _PERMISSIONS = 0o777
 """The specifications up to 3.5 ignore all other bits of a mode."""
 
+_WRITABLE = 0o022
 _NETWORK = "network-online.target"
 
 
@@ -103,20 +108,31 @@ def _see_filesystems(storage: dict[str, Any]) -> None:
 
 def _others(document: dict[str, Any]) -> Iterator[statepb.Other]:
     """Give what a config does besides: another one that it fetches, volumes, networks."""
-    places = {"ignition": document["ignition"], "storage": document.get("storage") or {}, "": document}
+    config = document["ignition"].get("config") or {}
+    for key, entries in config.items():
+        # A config that stands in this one is the document of an extension; one that is fetched is not.
+        whole = [_data(entry, entry["source"]).decode() for entry in entries] if _is_here(key, entries) else []
+        yield from (statepb.Other(name=_EXTENSION, text=text) for text in whole)
+    about = document["ignition"] | {"config": {key: config[key] for key in config if not _is_here(key, config[key])}}
+    places = {"ignition": about, "storage": document.get("storage") or {}, "": document}
     for place, keys in _OTHERS.items():
         for key in keys:
             if places[place].get(key):
                 name = f"{place}.{key}".removeprefix(".")
                 yield statepb.Other(name=name, text=json.dumps(places[place][key], ensure_ascii=False))
+    yield from unread(document, known("ignition"), "")
+
+
+def _is_here(key: str, entries: Any) -> bool:
+    return key in _MERGED and all(entry["source"].startswith("data:") for entry in entries)
 
 
 def _owners(entry: dict[str, Any]) -> tuple[str, str]:
-    found = []
+    owners = []
     for key in ("user", "group"):
-        said = entry.get(key) or {}
-        found.append(said.get("name") or ("root" if not said.get("id") else str(said["id"])))
-    return found[0], found[1]
+        owner = entry.get(key) or {}
+        owners.append(owner.get("name") or ("root" if not owner.get("id") else str(owner["id"])))
+    return owners[0], owners[1]
 
 
 def _authorities(ignition: dict[str, Any]) -> bytes:
@@ -180,8 +196,15 @@ def _accounts(passwd: dict[str, Any], system: ospb.OperatingSystem) -> None:
             user.lock_password = entry["passwordHash"].startswith("!")
             user.password_hash.value = entry["passwordHash"].removeprefix("!")
         for file in system.files:
-            if file.path.startswith(_SUDOERS):
+            if _is_sudoers(file):
                 user.sudo.extend(_rules(file.content.data.decode(), user.name))
+
+
+def _is_sudoers(file: ospb.File) -> bool:
+    """Whether sudo reads a file; source: sudoers(5), on @includedir, and its checks of owner and mode."""
+    name = file.path.removeprefix(_SUDOERS)
+    read = file.owner == "root" and not file.mode & _WRITABLE and "." not in name and not name.endswith("~")
+    return file.path.startswith(_SUDOERS) and read
 
 
 def _rules(text: str, user: str) -> list[str]:
@@ -192,7 +215,7 @@ def _disks(storage: dict[str, Any], system: ospb.OperatingSystem) -> None:
     for entry in storage.get("disks") or []:
         disk = system.disks.add(device=entry["device"], overwrite=bool(entry.get("wipeTable")))
         disk.table_type = ospb.PARTITION_TABLE_TYPE_GPT
-        for part in entry.get("partitions") or []:
+        for part in _numbered(entry.get("partitions") or []):
             kind = part.get("typeGuid") or ""
             disk.partitions.add(
                 label=part.get("label") or "", size_mib=part.get("sizeMiB") or 0, type=_TYPES.get(kind, kind)
@@ -205,6 +228,16 @@ def _disks(storage: dict[str, Any], system: ospb.OperatingSystem) -> None:
         filesystem.label = inner.get("label") or ""
         filesystem.overwrite = bool(inner.get("wipeFilesystem"))
         filesystem.options.extend(inner.get("options") or [])
+
+
+def _numbered(partitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give partitions in the order of their numbers; one without a number, or with 0, gets the first that is free."""
+    by_number = {part["number"]: part for part in partitions if part.get("number")}
+    free = (number for number in count(1) if number not in by_number)
+    automatic = {next(free): part for part in partitions if not part.get("number")}
+    if len(by_number) + len(automatic) < len(partitions):
+        raise UnreadableError("two partitions of a disk have the same number")
+    return [part for _, part in sorted({**by_number, **automatic}.items())]
 
 
 def _unit(entry: dict[str, Any], state: statepb.MachineState) -> None:
@@ -228,6 +261,12 @@ def _unit(entry: dict[str, Any], state: statepb.MachineState) -> None:
     # systemd loads no mount whose unit has another name than its path.
     if unit.name == f"{units.of_path(sections.get('Mount', {}).get('Where', ['?'])[0].replace('%%', '%'))}.mount":
         _mount(sections, state.os)
+    what = sections.get("Swap", {}).get("What", ["?"])[0].replace("%%", "%")
+    targets = " ".join(word for words in sections.get("Install", {}).values() for word in words).split()
+    if unit.name == f"{units.of_path(what)}.swap" and unit.enabled and "swap.target" in targets:
+        swap = state.os.mounts.add(source=_source(what), path="none", type="swap")
+        options = ",".join(sections["Swap"].get("Options", [])).replace("%%", "%")
+        swap.options.extend(option for option in options.split(",") if option)
 
 
 def _is_effective(option: str, targets: list[str]) -> bool:
@@ -237,14 +276,19 @@ def _is_effective(option: str, targets: list[str]) -> bool:
     return not option.startswith("x-systemd.") and (option != "noauto" or not targets)
 
 
+def _source(what: str) -> str:
+    """Give what is mounted as the contract writes it: by its tag where the path is one of a tag."""
+    tag = re.fullmatch(r"/dev/disk/by-(label|uuid|partlabel|partuuid)/([^/]*)", what)
+    if tag is None:
+        return what
+    value = re.sub(r"\\x([0-9a-f]{2})", lambda match: chr(int(match[1], 16)), tag[2])
+    return f"{_TAGS[tag[1]]}={value}"
+
+
 def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
     said = sections.get("Mount", {})
     what, where = said["What"][0].replace("%%", "%"), said["Where"][0].replace("%%", "%")
-    found = re.fullmatch(r"/dev/disk/by-(label|uuid|partlabel|partuuid)/([^/]*)", what)
-    if found:
-        value = re.sub(r"\\x([0-9a-f]{2})", lambda match: chr(int(match[1], 16)), found[2])
-        what = f"{_TAGS[found[1]]}={value}"
-    mount = system.mounts.add(source=what, path=where, type=said.get("Type", [""])[0].replace("%%", "%"))
+    mount = system.mounts.add(source=_source(what), path=where, type=said.get("Type", [""])[0].replace("%%", "%"))
     options = ",".join(said.get("Options", [])).replace("%%", "%")
     install = sections.get("Install", {})
     targets = " ".join([*install.get("WantedBy", []), *install.get("RequiredBy", [])]).split()

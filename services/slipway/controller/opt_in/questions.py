@@ -1,8 +1,8 @@
 """From an opted-in KubeadmConfig to the question of the bootstrapper, by the importer that reads templates as well.
 
 What a KubeadmConfig has no field for is said by annotations: the provisioner and its format, the kubeadm of an image
-whose version is not the Machine's, and where the machine reports to. KubeadmControlPlane and MachineSets copy them from
-their templates.
+whose version is not the Machine's, where the machine reports to, and compliance profiles. KubeadmControlPlane and
+MachineSets copy them from their templates.
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
+from slipway.controller.opt_in.annotated_compliance import compliance_of
 from slipway.controller.opt_in.reporting import asks_for_address, reporting_of
 from slipway.controller.question import Depends, Question
 from slipway.controller.reasons import Reason
@@ -31,6 +32,7 @@ from slipway.controller.referenced_values import Key
 from slipway.controller.references import external_etcd, secret_values
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.subject import cluster_facts, subject_of
+from slipway.controller.work_budget import Share
 from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, Json
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -49,22 +51,25 @@ class KubeadmQuestions:
     bootstrapper: Bootstrapper
     depends: Depends
 
-    async def ask(self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType) -> Question:
-        """See Questions."""
+    async def ask(
+        self, facts: Facts, cluster: ClusterObject, *, role: clusterpb.Role.ValueType, share: Share
+    ) -> Question:
+        """See Questions: the import needs the values, so they are read here."""
         tree: Json = facts.config.get("spec") or {}
         if presets_token(tree):
             raise Halt(Reason.BOOTSTRAP_TOKEN_PRESET)
         wanted = list(_references(tree))
         self.depends(facts, frozenset(("Secret", name) for _, (name, _) in wanted))
-        values = await self._values(cluster, wanted)
         version = await self.control_planes.version(cluster)
+        values = await self._values(cluster, wanted, share)
         # An object has up to 1.5 MB, and the controller watches and answers meanwhile.
         work = partial(_imported, facts, cluster, role=role, version=version, values=values)
         result = await asyncio.to_thread(work)
         subject = self._subject(facts, cluster, result, role=role, version=version)
         self._check_control_plane(cluster, subject)
-        material = await self._material(subject.spec, cluster, result, values, role=role)
-        return Question(subject, material, asks_for_address=asks_for_address(facts.config))
+        share.take(sum(len(secret.value) for secret in result.secrets))
+        complete = partial(self._material, cluster=cluster, result=result, values=values, role=role)
+        return Question(subject, complete, asks_for_address=asks_for_address(facts.config))
 
     def _subject(
         self,
@@ -97,8 +102,8 @@ class KubeadmQuestions:
             message = f"KubeadmControlPlane does not support machines of provisioner {candidate.name}"
             raise Halt(Reason.CONTROL_PLANE_NEEDS_KUBEADM, message)
 
-    async def _values(self, cluster: ClusterObject, wanted: list[tuple[str, Key]]) -> Mapping[Key, bytes]:
-        values = await secret_values(wanted, self.reader, cluster)
+    async def _values(self, cluster: ClusterObject, wanted: list[tuple[str, Key]], share: Share) -> Mapping[Key, bytes]:
+        values = await secret_values(wanted, self.reader, cluster, share=share)
         missing = [f"key {key} of Secret {name}" for name, key in sorted({key for _, key in wanted} - values.keys())]
         if missing:
             raise Halt(Reason.WAITING_FOR_SECRET, f"the spec refers to {', '.join(missing)}: not there")
@@ -107,10 +112,10 @@ class KubeadmQuestions:
     async def _material(
         self,
         spec: specpb.MachineBootstrapSpec,
+        *,
         cluster: ClusterObject,
         result: ImportResult,
         values: Mapping[Key, bytes],
-        *,
         role: clusterpb.Role.ValueType,
     ) -> secretpb.SecretMaterial:
         material = secretpb.SecretMaterial()
@@ -174,6 +179,9 @@ def _add_annotated(spec: specpb.MachineBootstrapSpec, config: Json) -> None:
     reporting = reporting_of(config)
     if reporting is not None:
         spec.reporting.CopyFrom(reporting)
+    compliance = compliance_of(config)
+    if compliance is not None:
+        spec.compliance.CopyFrom(compliance)
 
 
 def _version(facts: Facts) -> str:

@@ -66,6 +66,7 @@ OLD_PATHS = [
         "files[0].argument",
     )
 ]
+OLD_NAMES = ["insecure-port", "pod-eviction-timeout", "algorithm-provider", "policy-config-file"]
 
 
 @pytest.mark.parametrize(("program", "flag", "series", "status", "reason"), COMPONENTS)
@@ -76,15 +77,23 @@ def test_a_flag_of_a_component_is_judged_by_that_component(
     assert flag_status(program, flag, series) is status, reason
 
 
+def assert_named(messages: list[str], names: list[str]) -> None:
+    """Each message names its flag: an import shows where the flags of a component stand, and not at which of them."""
+    assert [name in message for name, message in zip(names, messages, strict=True)] == [True] * len(names), messages
+
+
 def test_flags_that_a_component_does_not_have_are_refused(machines: Any) -> None:
     """At the argument; an imported spec and one of a version that is not known keep it, with a warning."""
     refusals = machines.plan("ROLE_INIT", OLD_FLAGS).refusals
     assert sorted(refusal.path for refusal in refusals) == sorted(OLD_PATHS)
     assert "kube-scheduler of this Kubernetes version" in refusals[2].reason
+    assert_named([refusal.reason for refusal in refusals], OLD_NAMES)
     imported = machines.plan("ROLE_INIT", OLD_FLAGS, PROVIDER)
     assert [entry.path for entry in imported.diagnostics if entry.code == "CANNOT_WORK"] == OLD_PATHS
     unknown = machines.plan("ROLE_INIT", OLD_FLAGS, version="v1.32.0")
     assert [entry.path for entry in unknown.diagnostics if entry.code == "VERSION_UNKNOWN"] == OLD_PATHS
+    assert_named([entry.message for entry in imported.diagnostics if entry.code == "CANNOT_WORK"], OLD_NAMES)
+    assert_named([entry.message for entry in unknown.diagnostics if entry.code == "VERSION_UNKNOWN"], OLD_NAMES)
     assert imported.refusals == unknown.refusals == ()
 
 
@@ -113,6 +122,8 @@ def test_flags_that_the_kubelet_does_not_have_are_refused(machines: Any) -> None
     assert [(entry.code, entry.path) for entry in imported.diagnostics] == [("CANNOT_WORK", path)]
     unknown = machines.plan("ROLE_WORKER", text, version="v1.32.0")
     assert [(entry.code, entry.path) for entry in unknown.diagnostics] == [("VERSION_UNKNOWN", path)]
+    assert_named([refusal.reason], ["network-plugin"])
+    assert_named([entry.message for entry in (*imported.diagnostics, *unknown.diagnostics)], ["network-plugin"] * 2)
     assert imported.refusals == unknown.refusals == ()
 
 

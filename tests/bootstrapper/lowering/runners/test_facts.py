@@ -6,10 +6,12 @@ import pytest
 
 from slipway.bootstrapper.lowering.fact_table import infrastructures, row
 from slipway.bootstrapper.lowering.facts import facts_step, has_source
+from slipway.bootstrapper.lowering.runners.lower_steps import lower_steps
 from slipway.bootstrapper.lowering.runners.pieces import FACT_NAMES
 from slipway.contract.errors import UnsupportedFeature
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import plan_pb2 as planpb
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.metadata_services import (
     ANSWERS,
@@ -23,7 +25,7 @@ from tests.bootstrapper.lowering.runners.metadata_services import (
     serve,
     value,
 )
-from tests.bootstrapper.lowering.runners.plans import STATE, linux, lowered, note, program, windows
+from tests.bootstrapper.lowering.runners.plans import STATE, fact, linux, lowered, note, program, windows
 
 
 @pytest.mark.parametrize("infrastructure", infrastructures())
@@ -175,10 +177,13 @@ KNOWN = """case "$*" in
 esac"""
 
 
-def find_by_cloud_init(machine: LinuxMachine, infrastructure: str, kinds: list[contentpb.FactKind.ValueType]) -> int:
+def find_by_cloud_init(
+    machine: LinuxMachine, infrastructure: str, kinds: list[contentpb.FactKind.ValueType], *, imported: bool = False
+) -> int:
     """Run the facts step alone where cloud-init starts it; give the runner's exit code."""
     machine.fake("cloud-init", KNOWN)
-    result = lowered([facts_step(kinds, linux(infrastructure), media_type="text/cloud-config"), note("next")])
+    step = facts_step(kinds, linux(infrastructure), media_type="text/cloud-config", imported=imported)
+    result = lowered([step, note("next")])
     machine.write(result.files)
     return machine.run(result.entrypoint.argv)
 
@@ -200,6 +205,37 @@ def test_the_infrastructure_is_asked_first(machine: LinuxMachine) -> None:
     assert value(machine, "local-hostname") == EXPECTED["aws"]["local-hostname"]
     assert value(machine, "instance-id") == EXPECTED["aws"]["instance-id"]
     assert value(machine, "private-ipv4") == EXPECTED["aws"]["private-ipv4"]
+
+
+@pytest.mark.parametrize("infrastructure", ["aws", "metal", "nutanix"])
+def test_an_imported_config_has_what_its_templates_had(machine: LinuxMachine, infrastructure: str) -> None:
+    """Whatever the infrastructure answers, the node has the name that cloud-init would have filled in."""
+    serve(machine, infrastructure)
+    kinds = [contentpb.FACT_KIND_LOCAL_HOSTNAME, contentpb.FACT_KIND_SHORT_HOSTNAME]
+    assert find_by_cloud_init(machine, infrastructure, kinds, imported=True) == 0, machine.calls
+    assert value(machine, "local-hostname") == "node-1.example.com"
+    assert value(machine, "short-hostname") == "node-1"
+
+
+def test_an_imported_config_asks_the_infrastructure_where_cloud_init_knows_nothing(machine: LinuxMachine) -> None:
+    """What cloud-init has no value of the form for comes from the infrastructure's program."""
+    serve(machine, "aws")
+    kinds = [contentpb.FACT_KIND_INSTANCE_ID, contentpb.FACT_KIND_PRIVATE_IPV4]
+    assert find_by_cloud_init(machine, "aws", kinds, imported=True) == 0, machine.calls
+    assert value(machine, "instance-id") == EXPECTED["aws"]["instance-id"]
+    assert value(machine, "private-ipv4") == EXPECTED["aws"]["private-ipv4"]
+
+
+def test_only_a_config_that_was_imported_asks_cloud_init_first() -> None:
+    """The policy of the plan decides; a spec of ours has the infrastructure's facts, whatever reads the user data."""
+    content = contentpb.Content(segments=[fact(contentpb.FACT_KIND_LOCAL_HOSTNAME)])
+    needing = planpb.Step(id="a", phase=planpb.PHASE_BOOTSTRAP, command=planpb.Command(script=content))
+    for policy, word in ((None, "known"), (planpb.ExecutionPolicy(literal_commands=True), "as_template")):
+        result = lower_steps(
+            [needing], bundle_id="bundle-1", target=linux(), policy=policy, media_type="text/cloud-config"
+        )
+        texts = b"".join(segment.data for file in result.files for segment in file.content.segments)
+        assert f" {word} ds.meta_data.local_hostname host\n".encode() in texts
 
 
 def test_a_fact_that_nobody_knows_is_refused() -> None:

@@ -122,6 +122,11 @@ def mutants() -> Iterator[Mutant]:
             attachment.ClearField("sha256") for attachment in response.attachments] and None),
     )  # fmt: skip
     yield Mutant(
+        "attachments with a URL", ("RND-010.attachments",),
+        Bent(provisioner=WindowsProvisioner, after=lambda _, response: [
+            setattr(attachment, "url", "https://a.example/x") for attachment in response.attachments] and None),
+    )  # fmt: skip
+    yield Mutant(
         "attachments that are not declared", ("RND-010.attachments",),
         answered(lambda request, response: None if request.validate_only else response.attachments.add(
             name="x", sha256=hashlib.sha256(b"").digest(), operator_only=True)),

@@ -22,6 +22,8 @@ def ignition(source: Source, *, version: str) -> bytes:
         "config": {"replace": resource},
         "timeouts": {"httpTotal": TOTAL_SECONDS},
     }
+    if source.proxy:
+        about["proxy"] = {"httpsProxy": source.proxy}
     authorities = [{"source": f"data:,{quote(pem, safe=_SAFE)}"} for pem in source.certificates()]
     if authorities:
         about["security"] = {"tls": {"certificateAuthorities": authorities}}

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from slipway.bootstrapper.delivery.stubs import cloud_config, ignition
-from slipway.bootstrapper.delivery.stubs.source import Source
+from slipway.bootstrapper.delivery.stubs.source import MOST_BYTES, Source
 
-MOST_BYTES = 2048
-"""Of a stub: what the smallest place for user data holds, KubeVirt's inline ones (delivery/infrastructures.yaml)."""
+__all__ = ["MOST_BYTES", "STUBS", "Stub"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from slipway.bootstrapper.assembly.structure import IMAGES_OWN_USER
 from slipway.bootstrapper.importers.kubeadm_config.os_items import User
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from slipway.bootstrapper.importers.mapping.place import Place
+from slipway.bootstrapper.importers.mapping.raw_items import NO_RULE, keep_user
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
-
-_NO_RULE = {"false", "no", "off", "null", "~"}
-"""Today's renderer writes a rule without quotes: these are YAML's false and null, of which cloud-init makes no rule."""
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 _IGNITION_LOCKS = {
     True: ("LOCK_HONOURED", "today's ignition output leaves the password usable; here it is locked"),
@@ -16,11 +15,13 @@ _IGNITION_LOCKS = {
 }
 
 
-def set_accounts(context: Context, place: Place, users: list[User], os: ospb.OperatingSystem) -> list[str]:
+def set_accounts(context: Context, place: Place, users: list[User], spec: specpb.MachineBootstrapSpec) -> list[str]:
     """Carry over users; give the features that may be left out where a system does not have them."""
+    os = spec.os
     own = [user for user in users if user.name == IMAGES_OWN_USER and context.format == CLOUD_CONFIG]
     for index, user in enumerate(users):
-        if user not in own or user.model_fields_set != {"name"}:
+        is_bare = user in own and user.model_fields_set == {"name"}
+        if not is_bare and not keep_user(context, place.at(index), user, spec):
             os.users.append(_user(context, place.at(index), user))
     # Today's renderer gives no machine an account that has ended: where a system cannot, the machine is not refused.
     ended = ["os.users.inactive"] if any(user.inactive for user in os.users) else []
@@ -64,7 +65,7 @@ def _user(context: Context, place: Place, user: User) -> ospb.User:
     if user.groups:
         groups = context.plain(place.at("groups"), user.groups)
         item.groups.extend(name.strip() for name in groups.split(",") if name.strip())
-    if user.sudo and user.sudo.lower() not in _NO_RULE:
+    if user.sudo and user.sudo.lower() not in NO_RULE:
         item.sudo.append(context.plain(place.at("sudo"), user.sudo))
     for index, key in enumerate(user.ssh_authorized_keys):
         if not key.strip():

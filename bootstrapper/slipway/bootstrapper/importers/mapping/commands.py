@@ -18,11 +18,15 @@ from slipway.bootstrapper.importers.shell_construct import is_whole
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 
+# A job in the background, which a later command may wait for; then whatever changes the shell, at each place where a
+# command begins, behind assignments and redirections.
 _LEAVES_SOMETHING = re2.compile(
-    r"\$\{[\pL\pN_]+:?=|(?:^|[;&|\n{)]|\b(?:then|do|else|time)[ \t]|![ \t])[ \t]*"
-    r"(?:(?:(?:command|builtin)[ \t]+)?(?:export|cd|set|source|eval|exec|alias|unalias|umask|shopt|declare|typeset"
-    r"|readonly|unset|ulimit|pushd|popd|trap|read|hash|shift|wait|getopts|printf[ \t]+-v|mapfile|readarray|let|local"
-    r"|enable|disown|exit|for|select)\b|\.[ \t]|[\pL\pN_.-]+[ \t]*\([ \t]*\)|function[ \t]|\(\("
+    r"\$\{[\pL\pN_]+:?=|[^&<>|]&(?:[ \t\n)}#]|$)"
+    r"|(?:^|[;&|\n{)]|\b(?:then|do|else|time|if|elif|while|until)[ \t]|![ \t])[ \t]*"
+    r"(?:(?:[A-Za-z_]\w*\+?=[^\s;&|\"'$(`]*|[0-9]*[<>]+&?[ \t]*[^\s;&|]+)[ \t]+)*"
+    r"(?:(?:(?:command|builtin)[ \t]+)?[\"'\\]?(?:export|cd|set|source|eval|exec|alias|unalias|umask|shopt|declare"
+    r"|typeset|readonly|unset|ulimit|pushd|popd|trap|read|hash|shift|wait|getopts|printf[ \t]+-v|mapfile|readarray|let"
+    r"|local|enable|disown|exit|for|select|coproc)\b|\.[ \t]|[\pL\pN_.-]+[ \t]*\([ \t]*\)|function[ \t]|\(\("
     r"|[A-Za-z_]\w*(?:\[[^\]\n]{0,64}\])?\+?="
     r"(?:[^\s;&|\"'$(`]*(?:[ \t]+\w+=[^\s;&|\"'$(`]*)*[ \t]*(?:$|[;&|\n}])|[\"'$(`]))"
 )

@@ -5,12 +5,14 @@ the whole config, here, and every text goes through one of the readers below.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from slipway.bootstrapper.importers import jinja
 from slipway.bootstrapper.importers.executed_template import EXECUTES
-from slipway.bootstrapper.importers.jinja import Piece
+from slipway.bootstrapper.importers.jinja import CLOUD_CONFIG_INDENT, Piece
+from slipway.bootstrapper.importers.mapping.literal_block import pieces_from_literal_block
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
 from slipway.bootstrapper.importers.metadata_variables import FilledIn
 from slipway.bootstrapper.lowering.fact_table import read_row
@@ -20,12 +22,16 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
+_Kind: TypeAlias = "contentpb.FactKind.ValueType"
+
 CLOUD_CONFIG = "cloud-config"
 IGNITION = "ignition"
 FORMATS = (CLOUD_CONFIG, IGNITION)
 """Formats that a config may be written for."""
 _JINJA = "cloud-init.slipway.dev/jinja"
 """Id of the texts that cloud-init renders on the machine."""
+_OPENING = re.compile(r"\{[{%#]|\{\Z")
+"""What opens Jinja, or would before more of it."""
 _FILLED_IN = re.compile(r"[$@%]")
 
 _NOT_OF_EVERY_MACHINE = frozenset({contentpb.FACT_KIND_PUBLIC_IPV4, contentpb.FACT_KIND_IPV6})
@@ -86,6 +92,25 @@ class Context:
             return text
         return "".join(part.text for part in parts)
 
+    def is_of_machine(self, text: str) -> bool:
+        """Return whether a text holds what only the machine knows."""
+        if self.format != CLOUD_CONFIG:
+            return False
+        try:
+            parts = jinja.pieces(text, infrastructure=self.target.infrastructure)
+        except jinja.NotJinja:
+            return False
+        return any(part.fact is not None or part.template is not None for part in parts)
+
+    def as_jinja(self, place: Place, text: str, *, indent: str = "") -> str:
+        """Read a text that cloud-init will render as a whole, with its facts; what is no Jinja means itself there."""
+        if not jinja.has_jinja(text):
+            return text
+        parts = self._pieces(place, text, indent=indent, takes=_none)
+        return "".join(
+            part.template if part.template is not None else _OPENING.sub(_quoted, part.text) for part in parts
+        )
+
     def plain_in_kubeadm(self, place: Place, text: str) -> str:
         """Read a text of kubeadm's file that has to be known now."""
         if any(part.fact is not None for part in self.filled.pieces(text) or []):
@@ -109,25 +134,29 @@ class Context:
             return kubernetespb.Argument(name=name, segments=text.segments)
         return kubernetespb.Argument(name=name, value=text.value)
 
-    def content(self, place: Place, text: str, *, indent: str = "") -> contentpb.Content:
-        """Read a file's content, or a command."""
-        parts = self._pieces(place, text, indent=indent)
-        if all(part.fact is None and part.template is None for part in parts):
-            return contentpb.Content(text="".join(part.text for part in parts))
-        return contentpb.Content(segments=map(_segment, parts))
+    def content(self, place: Place, text: str) -> contentpb.Content:
+        """Read a command, which today's provider puts into quotes."""
+        return _content(self._pieces(place, text))
 
-    def _pieces(self, place: Place, text: str, *, indent: str = "") -> list[Piece]:
+    def file_content(self, place: Place, text: str) -> contentpb.Content:
+        """Read a file's content, which today's provider puts into a literal block."""
+        parts = self._pieces(place, text.replace("\r\n", "\n"), indent=CLOUD_CONFIG_INDENT)
+        return _content(pieces_from_literal_block(parts))
+
+    def _pieces(
+        self, place: Place, text: str, *, indent: str = "", takes: Callable[[_Kind], bool] | None = None
+    ) -> list[Piece]:
         if self.format != CLOUD_CONFIG:
             return [Piece(text=text)]
         try:
             infrastructure = self.target.infrastructure
-            return jinja.pieces(text, infrastructure=infrastructure, indent=indent, takes=self._takes)
+            return jinja.pieces(text, infrastructure=infrastructure, indent=indent, takes=takes or self._takes)
         except jinja.NotJinja:
             message = "looks like Jinja but is invalid, and cloud-init would skip it: kept as it is"
             self.findings.warn(place, "NOT_JINJA", message)
             return [Piece(text=text)]
 
-    def _takes(self, kind: contentpb.FactKind.ValueType) -> bool:
+    def _takes(self, kind: _Kind) -> bool:
         """Tell whether a fact can be found on the machine; on Windows nothing else can be done with Jinja."""
         if not self.whole or self.windows:
             return True
@@ -145,6 +174,15 @@ class Context:
         return self.filled.pieces(text) or [Piece(text=text)]
 
 
+def _none(_kind: _Kind) -> bool:
+    """Take no name for a fact."""
+    return False
+
+
+def _quoted(mark: re.Match[str]) -> str:
+    return "{{ '" + mark[0] + "' }}"
+
+
 def _text_segments(parts: list[Piece]) -> list[contentpb.TextSegment]:
     return [
         contentpb.TextSegment(fact=contentpb.MachineFact(kind=part.fact))
@@ -154,6 +192,12 @@ def _text_segments(parts: list[Piece]) -> list[contentpb.TextSegment]:
         else contentpb.TextSegment(text=part.text)
         for part in parts
     ]
+
+
+def _content(parts: list[Piece]) -> contentpb.Content:
+    if all(part.fact is None and part.template is None for part in parts):
+        return contentpb.Content(text="".join(part.text for part in parts))
+    return contentpb.Content(segments=map(_segment, parts))
 
 
 def _segment(part: Piece) -> contentpb.Segment:

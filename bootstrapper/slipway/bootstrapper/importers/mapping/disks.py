@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from slipway.bootstrapper.importers.kubeadm_config.os_items import DiskSetup, Filesystem, Partition
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from slipway.bootstrapper.importers.mapping.place import Place
+from slipway.bootstrapper.importers.mapping.raw_items import keep_filesystem, keep_mount, keep_partition
 from slipway.contract.devices import is_partition
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -40,23 +41,34 @@ _NAMED = 2
 def set_disks(context: Context, place: Place, setup: DiskSetup, spec: specpb.MachineBootstrapSpec) -> None:
     """Carry over diskSetup."""
     for index, partition in enumerate(setup.partitions):
-        item = _disk(context, place.at("partitions", index), partition)
+        here = place.at("partitions", index)
+        if keep_partition(context, here, partition, spec):
+            continue
+        item = _disk(context, here, partition)
         if item is not None:
             spec.os.disks.append(item)
     searches: dict[int, dict[str, str]] = {}
+    places: list[Place] = []
     for index, filesystem in enumerate(setup.filesystems):
-        made = _filesystem(context, place.at("filesystems", index), filesystem)
+        here = place.at("filesystems", index)
+        if keep_filesystem(context, here, filesystem, spec):
+            continue
+        made = _filesystem(context, here, filesystem)
         spec.os.filesystems.append(made)
         if not made.HasField("partition") and _is_searched(context, made.device, filesystem.partition):
-            searches[index] = _search(made, filesystem.partition)
+            searches[len(spec.os.filesystems) - 1] = _search(made, filesystem.partition)
+            places.append(here.at("partition") if filesystem.partition else here)
     if searches:
         entries = _with_alike(searches, spec.os.filesystems)
-        only = min(searches)
-        here = place.at("filesystems", only) if len(searches) == 1 else place.at("filesystems")
-        if len(searches) == 1 and setup.filesystems[only].partition:
-            here = here.at("partition")
+        here = places[0] if len(places) == 1 else place.at("filesystems")
         content = contentpb.Content(text=json.dumps(entries, ensure_ascii=False))
         spec.extensions.add(id=_PARTITION_SEARCH, media_type="application/json", content=content, origin=here.origin())
+
+
+def searched_devices(spec: specpb.MachineBootstrapSpec) -> set[str]:
+    """Return the devices on which cloud-init looks for a partition, as the extension of its provisioner has them."""
+    texts = [entry.content.text for entry in spec.extensions if entry.id == _PARTITION_SEARCH]
+    return {entry["device"] for text in texts for entry in json.loads(text) if entry["partition"] != _ITSELF}
 
 
 def _disk(context: Context, place: Place, partition: Partition) -> ospb.Disk | None:
@@ -132,17 +144,19 @@ def _with_alike(searches: Mapping[int, dict[str, str]], filesystems: Sequence[os
     return [searches.get(index, entry) for index, entry in alike.items()]
 
 
-def set_mounts(context: Context, place: Place, mounts: list[list[str]], os: ospb.OperatingSystem) -> None:
+def set_mounts(context: Context, place: Place, mounts: list[list[str]], spec: specpb.MachineBootstrapSpec) -> None:
     """Carry over mounts."""
     for index, fields in enumerate(mounts):
         here = place.at(index)
+        if keep_mount(context, here, fields, spec):
+            continue
         words = [context.plain(here.at(number), word) for number, word in enumerate(fields)]
         if len(words) < _NAMED:
             context.findings.refuse(here, _WITHOUT_PLACE)
         elif context.format == IGNITION:
-            os.mounts.append(_ignition_mount(context, here, words, os))
+            spec.os.mounts.append(_ignition_mount(context, here, words, spec.os))
         else:
-            os.mounts.append(_fstab_mount(context, here, words))
+            spec.os.mounts.append(_fstab_mount(context, here, words))
 
 
 def _ignition_mount(context: Context, place: Place, words: list[str], os: ospb.OperatingSystem) -> ospb.Mount:

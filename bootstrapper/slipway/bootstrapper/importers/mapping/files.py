@@ -1,4 +1,4 @@
-"""files[]: content decoded to the bytes that it stands for, owner and permissions read as cloud-init reads them."""
+"""files[]: the bytes that a machine of today gets, owner and permissions read as cloud-init reads them."""
 
 import base64
 import binascii
@@ -8,9 +8,10 @@ import zlib
 
 from slipway.bootstrapper.importers.go_template import render
 from slipway.bootstrapper.importers.go_template_dialect import GoTemplateError
-from slipway.bootstrapper.importers.jinja import CLOUD_CONFIG_INDENT, has_jinja
+from slipway.bootstrapper.importers.jinja import has_jinja
 from slipway.bootstrapper.importers.kubeadm_config.os_items import File, SecretSource
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
+from slipway.bootstrapper.importers.mapping.literal_block import from_literal_block
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -20,6 +21,10 @@ _LARGEST = 1 << 20
 _MODE = re.compile(r"(?:0o?)?[0-7]{1,5}")
 _NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9._-]")
 _KNOWN_SECRET = "the Secret's value has to be known for that: give the Secret beside the config"  # noqa: S105
+_AS_IT_IS = (
+    "the Secret's value is not known here, and the file will have exactly its bytes; today's provider makes LF of every"
+    " line break and puts one newline at the end: write the value so"
+)
 
 
 class _DecodeError(ValueError):
@@ -29,7 +34,7 @@ class _DecodeError(ValueError):
 def file_item(context: Context, place: Place, file: File) -> ospb.File:
     """Carry over an entry of files."""
     item = ospb.File(path=_path(context, place.at("path"), file.path), origin=place.origin())
-    item.content.CopyFrom(_content(context, place, file))
+    item.content.CopyFrom(file_content(context, place, file))
     set_owner(item, context.plain(place.at("owner"), file.owner))
     if file.permissions:
         mode = _mode(context, place.at("permissions"), file.permissions)
@@ -67,14 +72,19 @@ def set_owner(item: ospb.File | ospb.Directory | ospb.Link, text: str) -> None:
         item.group = group
 
 
-def _content(context: Context, place: Place, file: File) -> contentpb.Content:
+def file_text(context: Context, place: Place, file: File) -> str:
+    """Give the text of `content`, at its place, as today's provider writes it."""
+    text = file.content or ""
+    return _rendered(context, place, text) if file.content_format == "Template" else text
+
+
+def file_content(context: Context, place: Place, file: File) -> contentpb.Content:
+    """Give what a file holds: text, the bytes that encoded text stands for, or a secret."""
     if file.content_from is not None:
         return _from_secret(context, place, file, file.content_from)
-    text = file.content or ""
-    if file.content_format == "Template":
-        text = _rendered(context, place.at("content"), text)
+    text = file_text(context, place.at("content"), file)
     if not file.encoding:
-        return context.content(place.at("content"), text, indent=CLOUD_CONFIG_INDENT)
+        return context.file_content(place.at("content"), text)
     try:
         return contentpb.Content(data=_decoded(text.encode(), file.encoding))
     except _DecodeError as error:
@@ -90,20 +100,23 @@ def _from_secret(context: Context, place: Place, file: File, source: SecretSourc
     if value is not None and context.format == CLOUD_CONFIG and has_jinja(value.decode(errors="replace")):
         message = "the Secret's value holds marks of Jinja, which cloud-init renders today; here it is taken as it is"
         context.findings.warn(place, "SECRET_NOT_RENDERED", message)
-    if (file.encoding or file.content_format == "Template") and not (value is None and context.set_missing):
-        if value is None:
+    if value is None and not context.set_missing:
+        if file.encoding or file.content_format == "Template":
             context.findings.refuse(place, _KNOWN_SECRET)
             return contentpb.Content()
+        context.findings.warn(place, "SECRET_AS_IT_IS", _AS_IT_IS)
+    changed = value if value is None else _changed(context, place, file, value)
+    if changed is not None and changed != value:
         key = _derived_key(context, file, name, key)
         if all((entry.name, entry.key) != (name, key) for entry in context.derived):
-            context.derived.append(secretpb.Secret(name=name, key=key, value=_changed(context, place, file, value)))
+            context.derived.append(secretpb.Secret(name=name, key=key, value=changed))
     return contentpb.Content(secret_ref=secretpb.SecretReference(name=name, key=key))
 
 
 def _derived_key(context: Context, file: File, name: str, key: str) -> str:
     """Give a key that tells what was done to the value: what other configs make of it is another secret."""
     template = ["template", context.control_plane_version] if file.content_format == "Template" else []
-    key = _NOT_IN_KEYS.sub("-", ".".join(filter(None, (key, *template, file.encoding))))
+    key = _NOT_IN_KEYS.sub("-", ".".join(filter(None, (key, *template, file.encoding or "lines"))))
     while (name, key) in context.secrets:
         key += "-"
     return key
@@ -113,8 +126,10 @@ def _changed(context: Context, place: Place, file: File, value: bytes) -> bytes:
     try:
         if file.content_format == "Template":
             value = _rendered(context, place, value.decode()).encode()
-        return _decoded(value, file.encoding) if file.encoding else value
+        return _decoded(value, file.encoding) if file.encoding else from_literal_block(value.decode()).encode()
     except UnicodeDecodeError:
+        if file.content_format != "Template":
+            return value
         context.findings.refuse(place, "a template must be text in UTF-8")
     except _DecodeError as error:
         context.findings.refuse(place, str(error))

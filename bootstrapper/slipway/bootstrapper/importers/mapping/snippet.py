@@ -5,6 +5,7 @@ from slipway.bootstrapper.importers.container_linux_settings import UPDATE_CONF,
 from slipway.bootstrapper.importers.mapping.context import Context
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.bootstrapper.importers.mapping.snippet_disks import add_filesystem, set_snippet_disks
+from slipway.bootstrapper.importers.mapping.snippet_ignition import set_ignition
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -12,6 +13,11 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 
 _NETWORK = "/etc/systemd/network"
 _MODE = 0o644
+_ELSEWHERE = (
+    "only files of the root are carried over: leave it out and write the path that it has in the running system, below "
+    "a mount of this config (mounts) where it is on a disk of its own; a command of preKubeadmCommands can write to "
+    "what the image mounts, such as /usr/share/oem/grub.cfg"
+)
 
 
 def set_snippet(
@@ -19,15 +25,16 @@ def set_snippet(
 ) -> None:
     """Carry over a snippet. An account that the config has too gets the snippet's keys and groups as well."""
     os = spec.os
-    set_snippet_disks(context, place.within("storage.disks"), snippet.storage.disks, spec)
+    set_ignition(context, place.within("ignition"), snippet.ignition, spec)
     for index, filesystem in enumerate(snippet.storage.filesystems):
         add_filesystem(context, place.within(f"storage.filesystems[{index}]"), filesystem, os)
+    set_snippet_disks(context, place.within("storage.disks"), snippet.storage.disks, spec)
     for index, file in enumerate(snippet.storage.files):
         _add_file(os, _file(context, place.within(f"storage.files[{index}]"), file))
     for index, directory in enumerate(snippet.storage.directories):
-        os.directories.append(_directory(place.within(f"storage.directories[{index}]"), directory))
+        os.directories.append(_directory(context, place.within(f"storage.directories[{index}]"), directory))
     for index, link in enumerate(snippet.storage.links):
-        os.links.append(_link(place.within(f"storage.links[{index}]"), link))
+        os.links.append(_link(context, place.within(f"storage.links[{index}]"), link))
     for index, unit in enumerate(snippet.systemd.units):
         os.systemd_units.append(_unit(place.within(f"systemd.units[{index}]"), unit))
     for index, group in enumerate(snippet.passwd.groups):
@@ -80,7 +87,7 @@ def _file(context: Context, place: Place, file: clc.File) -> ospb.File:
         item.content.CopyFrom(contentpb.Content(data=contents.inline))
     else:
         item.content.CopyFrom(contentpb.Content(text=contents.inline or ""))
-    _set_node(item, file)
+    _set_node(context, place, item, file)
     if file.mode is not None:
         item.mode = file.mode
     if file.append:
@@ -92,23 +99,25 @@ def _file(context: Context, place: Place, file: clc.File) -> ospb.File:
     return item
 
 
-def _directory(place: Place, directory: clc.Directory) -> ospb.Directory:
+def _directory(context: Context, place: Place, directory: clc.Directory) -> ospb.Directory:
     item = ospb.Directory(path=directory.path, origin=place.origin())
-    _set_node(item, directory)
+    _set_node(context, place, item, directory)
     if directory.mode is not None:
         item.mode = directory.mode
     return item
 
 
-def _link(place: Place, link: clc.Link) -> ospb.Link:
+def _link(context: Context, place: Place, link: clc.Link) -> ospb.Link:
     item = ospb.Link(path=link.path, target=link.target, origin=place.origin())
-    _set_node(item, link)
+    _set_node(context, place, item, link)
     if link.hard:
         item.hard = True
     return item
 
 
-def _set_node(item: ospb.File | ospb.Directory | ospb.Link, node: clc.Node) -> None:
+def _set_node(context: Context, place: Place, item: ospb.File | ospb.Directory | ospb.Link, node: clc.Node) -> None:
+    if node.filesystem not in {"", "root"}:
+        context.findings.refuse(place.within(f"{place.inner}.filesystem"), _ELSEWHERE)
     owner, group = _account(node.user), _account(node.group)
     if owner:
         item.owner = owner

@@ -32,17 +32,22 @@ _GUIDS = {
     "raid_containing_root": "be9067b9-ea49-4f15-b4f6-f36f8c9e1818",
 }
 _GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_EXTENSION = "ignition.slipway.dev/config"
+EXTENSION = "ignition.slipway.dev/config"
 _TWICE = "diskSetup has this disk with other partitions: name them in one place"
 
 
 def set_snippet_disks(context: Context, place: Place, disks: Sequence[Disk], spec: specpb.MachineBootstrapSpec) -> None:
-    """Carry over the disks that stand at a place."""
+    """Carry over the disks that stand at a place, after all filesystems.
+
+    The partitions of a disk of which a filesystem takes the whole do not matter: whole_disks.py.
+    """
+    whole = {filesystem.device for filesystem in spec.os.filesystems}
     own: list[dict[str, Any]] = []
     places: list[Place] = []
     for index, disk in enumerate(disks):
         here = place.within(f"{place.inner}[{index}]")
-        if all(_is_neutral(partition, number) for number, partition in enumerate(disk.partitions, 1)):
+        is_whole = disk.device in whole
+        if is_whole or all(_is_neutral(partition, number) for number, partition in enumerate(disk.partitions, 1)):
             _add_disk(context, here, disk, spec.os)
             continue
         known = {each.device for each in spec.os.disks} | {each.device for each in disks[:index]}
@@ -54,7 +59,7 @@ def set_snippet_disks(context: Context, place: Place, disks: Sequence[Disk], spe
         config = {"ignition": {"version": "3.0.0"}, "storage": {"disks": own}}
         origin = (places[0] if len(places) == 1 else place).origin()
         content = contentpb.Content(text=json.dumps(config, ensure_ascii=False))
-        spec.extensions.add(id=_EXTENSION, media_type="application/json", content=content, origin=origin)
+        spec.extensions.add(id=EXTENSION, media_type="application/json", content=content, origin=origin)
 
 
 def _is_neutral(partition: Partition, place_in_list: int) -> bool:
@@ -118,8 +123,12 @@ def _add_partition(partition: Partition, item: ospb.Disk) -> None:
 
 
 def add_filesystem(context: Context, place: Place, filesystem: Filesystem, os: ospb.OperatingSystem) -> None:
-    """Add a filesystem: one that is made on a device. Other file systems to put files in are refused."""
+    """Add a filesystem: one that is made on a device. A mere name for a path has no effect but on files that use it."""
     mount = filesystem.mount
+    if mount is None and filesystem.name != "root":
+        message = "names a path for files that are written there: those are refused, without them it has no effect"
+        context.findings.inform(place, "NO_EFFECT", message)
+        return
     if mount is None or filesystem.path is not None or filesystem.name == "root":
         message = "only a filesystem that is made on a device (mount), and not the root, is carried over"
         context.findings.refuse(place, message)

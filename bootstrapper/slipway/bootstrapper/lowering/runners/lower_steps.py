@@ -86,7 +86,8 @@ def lower_steps(  # noqa: PLR0913  # each is a fact of its own; none has a natur
     kinds = frozenset().union(
         *(item.facts if isinstance(item, Wave) else facts_of(item.command.script) for item in items)
     )
-    whole = [facts_step(kinds, target, media_type=media_type), *items] if kinds else list(items)
+    imported = rules.policy.literal_commands
+    whole = [facts_step(kinds, target, media_type=media_type, imported=imported), *items] if kinds else list(items)
     result = planpb.EntryPoint()
     if entrypoint is not None:
         result.CopyFrom(entrypoint)

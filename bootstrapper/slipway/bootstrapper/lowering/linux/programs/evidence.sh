@@ -135,6 +135,17 @@ verdicts() {
       sub(/^[^:]*: */, "", line)
       if (line != "" && line != "null") { set[key] = line; had[key] = 1 }
     }
+    function decimal(digits, i, n) {
+      n = 0
+      for (i = 1; i <= length(digits); i++) n = n * 16 + index("123456789ABCDEF", substr(digits, i, 1))
+      return n
+    }
+    function address(hex, i, text) {
+      i = index(hex, ":")
+      if (i != 9) text = "." (hex ~ /^0*1000000:/ ? "::1" : hex ~ /^0*:/ ? "::" : substr(hex, 1, i - 1))
+      else for (i = 7; i > 0; i -= 2) text = text "." decimal(substr(hex, i, 2))
+      return substr(text, 2) ":" decimal(substr(hex, index(hex, ":") + 1))
+    }
     FNR == 1 { number++ }
     number == 1 && /^@/ { split($0, head, " "); kind = head[1]; whose = head[2]; next }
     number == 1 && kind == "@args" && /^--/ {
@@ -166,7 +177,7 @@ verdicts() {
     $2 == "loopback" {
       r = "not-applicable"; v = "nothing listens"
       for (i in listening) if (i ~ ":" $3 "$") {
-        r = verdict(i ~ /^(0100007F|00000000000000000000000001000000):/); v = "listens at " i
+        r = verdict(i ~ /^(0100007F|00000000000000000000000001000000):/); v = "listens at " address(i)
         if (r == "fail") break
       }
       record($1, r, v)

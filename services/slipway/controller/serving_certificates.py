@@ -1,0 +1,141 @@
+"""Approves the serving certificates of kubelets, in the clusters whose machines this controller bootstraps.
+
+A kubelet with `serverTLSBootstrap` asks for a first certificate, later for each next one, and serves no logs before it
+has one. The cluster itself approves none of them. Nothing is denied here: what is not approved stays for people, and
+for other approvers.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable
+
+import structlog
+
+from slipway.controller.cluster_object import ClusterObject
+from slipway.controller.halt import Halt
+from slipway.controller.serving_request import SIGNER, Doubt, doubt_about, is_open, read_wish
+from slipway.controller.workload import Connected, Workloads
+from slipway.kubernetes_api.failures import ApiFailure, Conflict, NotFound
+from slipway.kubernetes_api.resources import CERTIFICATE_REQUESTS, Json
+from slipway.rpc.error_mapping import describe_exception
+
+REASON = "SlipwayMachineAddresses"
+MOST = 2000
+"""Requests of a cluster that are read at a time; the cluster itself removes old ones."""
+
+_PAGE = 100
+_LOOK_SECONDS = 10.0
+_CLUSTERS = 8
+"""Clusters that are looked at at a time."""
+
+_CLUSTER_SECONDS = 30.0
+_log = structlog.get_logger("slipway.controller")
+
+
+class ServingCertificates:
+    """Looks at the requests of every cluster again and again."""
+
+    def __init__(
+        self,
+        workloads: Workloads,
+        clusters: Callable[[], Iterable[ClusterObject]],
+        machines_of: Callable[[ClusterObject], Collection[Json]],
+    ) -> None:
+        """Look at the clusters that there are, and compare with their Machines."""
+        self._workloads = workloads
+        self._clusters = clusters
+        self._machines_of = machines_of
+        self._known: dict[tuple[str, str], dict[str, Doubt]] = {}
+        self._problems: dict[tuple[str, str], str] = {}
+        self._turn = asyncio.Semaphore(_CLUSTERS)
+
+    async def run(self) -> None:
+        """Approve until cancelled."""
+        while True:
+            try:
+                await self.look()
+            except Exception as error:  # noqa: BLE001  # a defect here must not end the controller
+                _log.error("approval of kubelet certificates failed, begun anew", **describe_exception(error))
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def look(self) -> None:
+        """Look at each cluster once that can be asked, and is not paused."""
+        clusters = [cluster for cluster in self._clusters() if cluster.control_plane_initialized and not cluster.paused]
+        places = {(cluster.namespace, cluster.name) for cluster in clusters}
+        for gone in self._known.keys() - places:
+            del self._known[gone]
+        for gone in self._problems.keys() - places:
+            del self._problems[gone]
+        await asyncio.gather(*map(self._look_at, clusters))
+
+    async def _look_at(self, cluster: ClusterObject) -> None:
+        place = cluster.namespace, cluster.name
+        problem = ""
+        try:
+            async with self._turn, asyncio.timeout(_CLUSTER_SECONDS):
+                connected = await self._workloads.connected(*place)
+                if connected is None:
+                    return
+                await self._decide(connected, cluster)
+        except Halt as halt:
+            problem = halt.reason
+        except (ApiFailure, TimeoutError) as error:
+            problem = type(error).__name__
+        if problem and problem != self._problems.get(place):
+            _log.warning("kubelet certificates out of reach", cluster="/".join(place), failure=problem)
+        self._problems[place] = problem
+
+    async def _decide(self, connected: Connected, cluster: ClusterObject) -> None:
+        place = cluster.namespace, cluster.name
+        requests = await _open_requests(connected)
+        wishes = await asyncio.to_thread(lambda: [read_wish(request) for request in requests])
+        machines = self._machines_of(cluster)
+        before, doubts = self._known.get(place, {}), dict[str, Doubt]()
+        for request, wish in zip(requests, wishes, strict=True):
+            doubt = doubt_about(wish, machines)
+            uid = request["metadata"]["uid"]
+            if doubt is None:
+                await _approve(connected, request)
+                _log.info("kubelet certificate approved", cluster="/".join(place), node=wish.node if wish else "")
+                continue
+            doubts[uid] = doubt
+            if before.get(uid) != doubt:
+                _log.warning("kubelet certificate not approved", cluster="/".join(place), why=doubt.value)
+        self._known[place] = doubts
+
+
+async def _open_requests(connected: Connected) -> list[Json]:
+    """Read the requests that are undecided; what has another shape is left out."""
+    requests: list[Json] = []
+    token, seen = "", 0
+    while seen < MOST:
+        items, token = await connected.page(
+            CERTIFICATE_REQUESTS, size=_PAGE, token=token, fields=f"spec.signerName={SIGNER}"
+        )
+        requests += [item for item in items if isinstance(item, dict) and _is_whole(item) and is_open(item)]
+        seen += len(items)
+        if not token or not items:
+            break
+    return requests
+
+
+def _is_whole(item: Json) -> bool:
+    metadata = item.get("metadata")
+    keys = ("name", "uid", "resourceVersion")
+    return isinstance(metadata, dict) and all(isinstance(metadata.get(key), str) for key in keys)
+
+
+async def _approve(connected: Connected, request: Json) -> None:
+    """Approve just what was read: a request that has changed since is looked at anew."""
+    metadata = {key: request["metadata"][key] for key in ("uid", "resourceVersion")}
+    condition = {
+        "type": "Approved",
+        "status": "True",
+        "reason": REASON,
+        "message": "names and addresses are those of the Machine in the management cluster",
+    }
+    body = {"metadata": metadata, "status": {"conditions": [condition]}}
+    name = request["metadata"]["name"]
+    try:
+        await connected.merge(CERTIFICATE_REQUESTS, "", name, body, subresource="approval")
+    except (Conflict, NotFound):
+        return
