@@ -25,6 +25,7 @@ NAMES = {
     "subject.spec.provisioner.name": "a name that the operator's list is asked for",
     "subject.spec.provisioner.version": "a version that is not there",
     "secret_ref.name": "names the Secret that is missing: nobody could create it who is not told which",
+    "arguments.name": "a flag that the version does not have: its place in the list alone does not say which",
     "secret_ref.key": "names the key that is missing in it",
 }
 """Ends of field paths whose values may be told, as far as they fit their grammar, and why.

@@ -77,6 +77,9 @@ _OF_SYSTEMS = frozenset({"auto", "comment=cloudconfig", "defaults", "nofail", "s
 _MICROSOFT = "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
 """The type of a GPT for which the contract has two words: fat32 and ntfs."""
 
+_TAGS = ("LABEL=", "UUID=", "PARTLABEL=", "PARTUUID=")
+"""What a source of a mount begins with that names a device by a property; other sources may have the sign, too."""
+
 _SWAP = "swap"
 """The kind of a mount that has no place, and of which a machine may have any number."""
 
@@ -362,7 +365,7 @@ def _says(message: Message, name: str, value: Any) -> bool:
 
 
 def _is_device(mount: Any) -> bool:
-    return mount.source.startswith("/dev/") or "=" in mount.source.partition("/")[0]
+    return mount.source.startswith(("/dev/", *_TAGS))
 
 
 def _drive(path: str) -> str:

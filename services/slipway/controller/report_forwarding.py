@@ -30,14 +30,15 @@ class ReportForwarding:
     def __init__(self, server: ReportServer) -> None:
         """Send to a server."""
         self._server = server
-        self._waiting: dict[tuple[str, str, str], tuple[str, str]] = {}
+        self._waiting: dict[tuple[str, str, str], tuple[str, bytes]] = {}
         self._problem = ""
 
     def take(self, machine: reportspb.ReportedMachine, bundle_id: str, text: str) -> None:
         """Send the text of a machine later, in place of an earlier one that was not sent."""
         place = machine.namespace, machine.cluster, machine.name
         if place in self._waiting or len(self._waiting) < _MOST:
-            self._waiting[place] = bundle_id, text
+            # A text of JSON may hold halves of characters, which have no form in UTF-8.
+            self._waiting[place] = bundle_id, text.encode(errors="replace")
         else:
             self._note("TooManyMachines")
 
@@ -64,17 +65,18 @@ class ReportForwarding:
             place, value = next(iter(self._waiting.items()))
             namespace, cluster, name = place
             bundle_id, text = value
-            request = reportspb.IngestConsoleRequest(
-                machine=reportspb.ReportedMachine(namespace=namespace, cluster=cluster, name=name),
-                bundle_id=bundle_id,
-                console=text.encode(),
-            )
-            stub = ReportServiceStub(server.channels.get(server.address, role=REPORTS))
+            machine = reportspb.ReportedMachine(namespace=namespace, cluster=cluster, name=name)
+            request = reportspb.IngestConsoleRequest(machine=machine, bundle_id=bundle_id, console=text)
             try:
+                stub = ReportServiceStub(server.channels.get(server.address, role=REPORTS))
                 await invoke(stub.IngestConsole, request, timeout=_SECONDS, authorization=server.authorization())
             except BundleInvalid:
                 # The same again would be refused again, and what is behind it would wait.
                 _log.warning("report of a workload cluster refused", namespace=namespace, machine=name)
+            except BaseException:
+                # It is tried again behind the others, so that it holds none of them up.
+                self._waiting[place] = self._waiting.pop(place)
+                raise
             if self._waiting.get(place) == value:
                 del self._waiting[place]
 

@@ -6,13 +6,13 @@ for other approvers.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 
 import structlog
 
 from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.halt import Halt
-from slipway.controller.serving_request import SIGNER, Doubt, doubt_about, is_open, read_wish
+from slipway.controller.serving_request import SIGNER, Doubt, doubt, is_open
 from slipway.controller.workload import Connected, Workloads
 from slipway.kubernetes_api.failures import ApiFailure, Conflict, NotFound
 from slipway.kubernetes_api.resources import CERTIFICATE_REQUESTS, Json
@@ -24,8 +24,8 @@ MOST = 2000
 
 _PAGE = 100
 _LOOK_SECONDS = 10.0
-_CLUSTERS = 8
-"""Clusters that are looked at at a time."""
+_CLUSTERS = 4
+"""Clusters that are looked at at a time, each with one page of its requests in memory."""
 
 _CLUSTER_SECONDS = 30.0
 _log = structlog.get_logger("slipway.controller")
@@ -80,48 +80,56 @@ class ServingCertificates:
             problem = halt.reason
         except (ApiFailure, TimeoutError) as error:
             problem = type(error).__name__
+        except Exception as error:  # noqa: BLE001  # what one cluster answers must not keep others waiting
+            problem = type(error).__name__
+            _log.error("a cluster's kubelet certificates could not be judged", **describe_exception(error))
         if problem and problem != self._problems.get(place):
             _log.warning("kubelet certificates out of reach", cluster="/".join(place), failure=problem)
         self._problems[place] = problem
 
     async def _decide(self, connected: Connected, cluster: ClusterObject) -> None:
+        """Judge page by page, so that a cluster's requests are never all in memory."""
         place = cluster.namespace, cluster.name
-        requests = await _open_requests(connected)
-        wishes = await asyncio.to_thread(lambda: [read_wish(request) for request in requests])
         machines = self._machines_of(cluster)
         before, doubts = self._known.get(place, {}), dict[str, Doubt]()
-        for request, wish in zip(requests, wishes, strict=True):
-            doubt = doubt_about(wish, machines)
-            uid = request["metadata"]["uid"]
-            if doubt is None:
-                await _approve(connected, request)
-                _log.info("kubelet certificate approved", cluster="/".join(place), node=wish.node if wish else "")
-                continue
-            doubts[uid] = doubt
-            if before.get(uid) != doubt:
-                _log.warning("kubelet certificate not approved", cluster="/".join(place), why=doubt.value)
+        async for requests in _open_requests(connected):
+            # What a kubelet asks for cannot be changed afterwards: what is malformed stays so.
+            judged = [(item, before.get(item["metadata"]["uid"])) for item in requests]
+            again = [item for item, known in judged if known is not Doubt.MALFORMED]
+            fresh = await asyncio.to_thread(lambda again=again: [doubt(item, machines) for item in again])
+            doubts |= {item["metadata"]["uid"]: known for item, known in judged if known is Doubt.MALFORMED}
+            for request, why in zip(again, fresh, strict=True):
+                uid = request["metadata"]["uid"]
+                if why is None:
+                    await _approve(connected, request)
+                    node = request["spec"]["username"].removeprefix("system:node:")
+                    _log.info("kubelet certificate approved", cluster="/".join(place), node=node)
+                    continue
+                doubts[uid] = why
+                if before.get(uid) != why:
+                    _log.warning("kubelet certificate not approved", cluster="/".join(place), why=why.value)
         self._known[place] = doubts
 
 
-async def _open_requests(connected: Connected) -> list[Json]:
-    """Read the requests that are undecided; what has another shape is left out."""
-    requests: list[Json] = []
+async def _open_requests(connected: Connected) -> AsyncIterator[list[Json]]:
+    """Give the requests that are undecided, a page at a time; what has another shape is left out."""
     token, seen = "", 0
     while seen < MOST:
         items, token = await connected.page(
             CERTIFICATE_REQUESTS, size=_PAGE, token=token, fields=f"spec.signerName={SIGNER}"
         )
-        requests += [item for item in items if isinstance(item, dict) and _is_whole(item) and is_open(item)]
+        yield [item for item in items if isinstance(item, dict) and _is_whole(item) and is_open(item)]
         seen += len(items)
         if not token or not items:
-            break
-    return requests
+            return
 
 
 def _is_whole(item: Json) -> bool:
     metadata = item.get("metadata")
     keys = ("name", "uid", "resourceVersion")
-    return isinstance(metadata, dict) and all(isinstance(metadata.get(key), str) for key in keys)
+    return isinstance(metadata, dict) and all(
+        isinstance(metadata.get(key), str) and metadata[key].isascii() for key in keys
+    )
 
 
 async def _approve(connected: Connected, request: Json) -> None:

@@ -15,6 +15,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtensionOID, NameOID
 
 from slipway.controller.api_object import ApiObject
@@ -24,6 +25,8 @@ SIGNER = "kubernetes.io/kubelet-serving"
 _USER = "system:node:"
 _GROUP = "system:nodes"
 _LONGEST = 16384
+_LARGEST_KEY = 4096
+_LARGEST_EXPONENT = 65537
 _USAGES = frozenset({"digital signature", "key encipherment", "server auth"})
 _NEEDED = frozenset({"digital signature", "server auth"})
 
@@ -65,8 +68,21 @@ def is_open(request: Json) -> bool:
     return spec.get("signerName") == SIGNER and not status.get("conditions") and not status.get("certificate")
 
 
-def read_wish(request: Json) -> Wish | None:
-    """Read a request; None for one that a kubelet does not make, or that is not by the Node that it names."""
+def doubt(request: Json, machines: Collection[Json]) -> Doubt | None:
+    """Give what speaks against an open request; None where nothing does.
+
+    The signature comes last: only who has a Machine of the cluster makes the controller verify one.
+    """
+    signed = _signed(request)
+    wish = None if signed is None else _wish(signed, request["spec"]["username"])
+    reason = _doubt_about(wish, machines)
+    if reason is None and (signed is None or not _is_proven(signed)):
+        return Doubt.MALFORMED
+    return reason
+
+
+def _signed(request: Json) -> x509.CertificateSigningRequest | None:
+    """Read what is asked for; None for a request that a kubelet does not make."""
     spec = request["spec"]
     user, groups, usages = spec.get("username"), spec.get("groups"), spec.get("usages")
     text = spec.get("request")
@@ -77,16 +93,36 @@ def read_wish(request: Json) -> Wish | None:
     if not all(isinstance(usage, str) for usage in usages) or not _NEEDED <= set(usages) <= _USAGES:
         return None
     try:
-        signed = x509.load_pem_x509_csr(base64.b64decode(text, validate=True))
-        return _wish(signed, user)
+        return x509.load_pem_x509_csr(base64.b64decode(text, validate=True))
     except _UNREADABLE:
         return None
 
 
+def _is_proven(signed: x509.CertificateSigningRequest) -> bool:
+    """Whether its maker has the key. One that no kubelet makes, and that is costly to verify, is not looked at."""
+    try:
+        key = signed.public_key()
+        if isinstance(key, rsa.RSAPublicKey):
+            usual = key.key_size <= _LARGEST_KEY and key.public_numbers().e <= _LARGEST_EXPONENT
+        else:
+            usual = isinstance(key, ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey)
+        proven = usual and signed.is_signature_valid
+    except _UNREADABLE:
+        return False
+    return proven
+
+
 def _wish(signed: x509.CertificateSigningRequest, user: str) -> Wish | None:
+    try:
+        return _read(signed, user)
+    except _UNREADABLE:
+        return None
+
+
+def _read(signed: x509.CertificateSigningRequest, user: str) -> Wish | None:
     subject = sorted((attribute.oid.dotted_string, attribute.value) for attribute in signed.subject)
     expected = [(NameOID.COMMON_NAME.dotted_string, user), (NameOID.ORGANIZATION_NAME.dotted_string, _GROUP)]
-    if subject != sorted(expected) or not signed.is_signature_valid:
+    if subject != sorted(expected):
         return None
     by_kind = {extension.oid: extension.value for extension in signed.extensions}
     constraints = by_kind.get(ExtensionOID.BASIC_CONSTRAINTS)
@@ -107,7 +143,7 @@ def _wish(signed: x509.CertificateSigningRequest, user: str) -> Wish | None:
     return Wish(user.removeprefix(_USER), frozenset(names), frozenset(addresses)) if names or addresses else None
 
 
-def doubt_about(wish: Wish | None, machines: Collection[Json]) -> Doubt | None:
+def _doubt_about(wish: Wish | None, machines: Collection[Json]) -> Doubt | None:
     """Give what speaks against a request, by the Machines of its cluster; None where nothing does.
 
     The Node is one of a single Machine, and every name and address is one of that Machine: of its `status.addresses`,

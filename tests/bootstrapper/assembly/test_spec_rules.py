@@ -88,11 +88,6 @@ CANARY = "Zq7CanaryValue"
             "reporting.logs",
             "logs that the cluster takes not",
         ),
-        (
-            "{reporting: {sinks: [{workloadCluster: {}}]}, execution: {literalCommands: true}}",
-            "reporting.sinks",
-            "events that nothing writes, for the cluster",
-        ),
         ("os: {users: [{name: 'root:x'}]}", "os.users[0].name", "a user name with a colon"),
         ("os: {users: [{name: a}, {name: a}]}", "os.users[1]", "a user twice"),
         ("os: {users: [{name: a, uid: 9}, {name: b, uid: 9}]}", "os.users[1].uid", "a number of two users"),

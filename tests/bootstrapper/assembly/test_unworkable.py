@@ -35,8 +35,15 @@ WRONG = [
         (system(sudo=rule), "os.users[0].sudo[1]", "is no rule of sudoers")
         for rule in ("a", "ALL", "NOPASSWD", "ALL=", "ALL=(ALL", "ALL=(ALL) nopasswd:ALL", "=ALL", "ann ALL=(ALL) ALL")
     ),
+    *(
+        (ospb.OperatingSystem(**{kind: [{"path": path}]}), f"os.{kind}[0].path", "is no file of a disk")
+        for kind in ("files", "swaps")
+        for path in ("/dev/sdb", "//dev/./sdb", "/proc/sys/vm/swappiness", "/sys/block/sda/x", "/run/../dev/null")
+    ),
 ]
 RIGHT = [
+    ospb.OperatingSystem(files=[{"path": "/devices"}, {"path": "/proc/1/root/opt/a"}], swaps=[{"path": "/sys.img"}]),
+    ospb.OperatingSystem(directories=[{"path": "/dev/hugepages"}], links=[{"path": "/dev/a", "target": "/opt"}]),
     system(zone="Europe/Berlin"),
     system(zone="US/Pacific"),
     system(zone="Etc/GMT+1"),

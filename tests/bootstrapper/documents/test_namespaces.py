@@ -86,7 +86,7 @@ def test_the_same_names_in_two_namespaces_are_two_clusters(word: str, order: tup
     found = [told(one) for one in read("---".join(texts)).questions]
     alone = [told(one) for text in texts for one in read(text).questions]
     assert sorted(found) == sorted(alone)
-    assert ("", "one", "v1.33.1", "flatcar", ["one"], []) in found
+    assert ("", "one", "v1.33.1", "flatcar", ["one\n"], []) in found
     assert ("two", "two", "v1.34.1", "", ["two"], ["two"]) in found
 
 

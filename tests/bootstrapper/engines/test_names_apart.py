@@ -194,6 +194,7 @@ TABLES = {
     f"{SERVICES}/embedded/provisioners.py": "the table of our provisioners",
     f"{SERVICES}/diagnosis/rules.py": "the scopes of rules",
     f"{SERVICES}/conformance/contract_text/index.yaml": "prose of the contract: what the suite can read",
+    f"{SERVICES}/conformance/case_files/extensions.yaml": "a document of each extension, whose ids have these names",
     f"{DOCGEN}/fact_pages.py": "prose about the table of infrastructures",
 }
 OWN = {

@@ -35,6 +35,17 @@ def test_an_error_keeps_the_parts_of_its_problems() -> None:
     assert (read, read.inner, read.part, read.alternative) == (violation, "", "", "")
 
 
+def test_a_line_of_the_entry_point_is_the_command_that_it_was_made_of() -> None:
+    """The entry point itself is in no document."""
+    bundle = bundlepb.BootstrapBundle()
+    bundle.plan.entrypoint.origin.path = "md"
+    bundle.plan.entrypoint.commands.add().origin.path = "spec.preKubeadmCommands[0]"
+    (located,) = locate(
+        [Problem("plan.entrypoint.commands", "plan.entrypoint.commands[0]", "is wrong", "change it")], bundle
+    )
+    assert located.origin.path == "spec.preKubeadmCommands[0]"
+
+
 def test_an_omission_is_a_warning_of_the_same_place() -> None:
     """It says that the spec allows it, why, and what to do."""
     made = diagnostic(omission(UID, specpb.MachineBootstrapSpec()))

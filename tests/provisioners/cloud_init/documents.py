@@ -18,8 +18,8 @@ def document(of: bundlepb.BootstrapBundle | ospb.OperatingSystem) -> dict[str, A
     return yaml.safe_load(testing.render(CloudInit(), of))
 
 
-def refusals(system: ospb.OperatingSystem) -> list[str]:
+def refusals(of: bundlepb.BootstrapBundle | ospb.OperatingSystem) -> list[str]:
     """Give the paths that are refused."""
     with pytest.raises(UnsupportedFeature) as caught:
-        document(system)
+        document(of)
     return [violation.path for violation in caught.value.violations]

@@ -14,7 +14,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
-from tests.provisioners.cloud_init.documents import document
+from tests.provisioners.cloud_init.documents import document, refusals
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20), min_size=1, max_size=5))
@@ -79,6 +79,21 @@ def _with_lines(lines: list[str]) -> bundlepb.BootstrapBundle:
         of.plan.entrypoint.commands.add(segments=[contentpb.TextSegment(text=line)])
         of.commands.boot.add(script=contentpb.Content(segments=[{"data": line.encode()}]))
     return of
+
+
+def test_control_characters_beside_a_template_are_escaped() -> None:
+    """The template stands in the quotes as it is written, as from today's provider; in it nothing can be escaped."""
+    of = testing.bundle()
+    of.plan.entrypoint.Clear()
+    of.plan.entrypoint.execution = planpb.EXECUTION_COMMANDS
+    template = contentpb.ExtensionText(id="cloud-init.slipway.dev/jinja", text="{{ ds['a'] }}")
+    parts = [contentpb.TextSegment(text='echo "\x1b[31m" '), contentpb.TextSegment(extension=template)]
+    of.plan.entrypoint.commands.add(segments=[*parts, contentpb.TextSegment(text="\r\n")])
+    read = yaml.safe_load(testing.render(CloudInit(), of).replace(b"{{ ds['a'] }}", b"here"))
+    assert read["runcmd"] == ['echo "\x1b[31m" here\r\n']
+    template.text = "{% if a %}\x07{% endif %}"
+    of.plan.entrypoint.commands[0].segments[1].extension.CopyFrom(template)
+    assert refusals(of) == ["plan.entrypoint.commands[0]"]
 
 
 def test_control_characters_are_escaped() -> None:

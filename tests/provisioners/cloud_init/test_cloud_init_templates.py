@@ -55,9 +55,9 @@ CONTAINED = [
     ("{% if a %}\nb: c\n{% endif %}\n", "{% if a %}{{ '' }}\nb: c\n{% endif %}{{ '' }}\n", "a block's line break"),
     ("a {# b #}\nc\n", "a {# b #}{{ '' }}\nc\n", "a comment's"),
     ("{% raw %}\n{% x %}\n{% endraw %}\n", "{% raw %}\n{% x %}\n{% endraw %}{{ '' }}\n", "a raw block's, not in it"),
-    ("{% if '%}\n' %}\n", "{% if '%}\n' %}{{ '' }}\n", "not what stands in quotes"),
-    ("{% if a -%}\nb\n", "{% if a -%}\nb\n", "what is cut inside on purpose"),
-    ("{% if a +%}\nb\n", "{% if a +%}\nb\n", "what is kept on purpose"),
+    ("{% set a = '%}\n' %}\n", "{% set a = '%}\n' %}{{ '' }}\n", "not what stands in quotes"),
+    ("{% set a = 1 -%}\nb\n", "{% set a = 1 -%}\nb\n", "what is cut inside on purpose"),
+    ("{% set a = 1 +%}\nb\n", "{% set a = 1 +%}\nb\n", "what is kept on purpose"),
     ("{{- a -}}", "{{ '' }}{{- a -}}{{ '' }}", "nothing around it is cut"),
     ("{{ a }}\n{{ b }}", "{{ a }}\n{{ b }}", "a value cuts nothing"),
 ]

@@ -13,7 +13,7 @@ from tests.services.cli.conftest import EXAMPLES, Slipway, with_worker_os
 NATIVE, AWS, FLATCAR = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml", EXAMPLES / "cluster-flatcar.yaml"
 KEYS = {
     "machine", "role", "provisioner", "provisioner_version", "format", "status", "file", "bytes", "gzip_bytes",
-    "sha256", "milliseconds", "lowered", "diagnostics", "refusals",
+    "sha256", "milliseconds", "lowered", "diagnostics", "refusals", "payload_file", "payload_url",
 }  # fmt: skip
 
 

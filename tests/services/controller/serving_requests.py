@@ -7,7 +7,7 @@ from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from slipway.kubernetes_api.resources import Json
 
@@ -27,6 +27,7 @@ def signing_request(
     common_name: str = f"system:node:{NODE}",
     organizations: Sequence[str] = ("system:nodes",),
     authority: bool = False,
+    key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | None = None,
 ) -> bytes:
     """Give a signed request, as PEM."""
     subject = [x509.NameAttribute(x509.NameOID.ORGANIZATION_NAME, name) for name in organizations]
@@ -36,7 +37,7 @@ def signing_request(
         builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
     if authority:
         builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-    signed = builder.sign(ec.generate_private_key(ec.SECP256R1()), hashes.SHA256())
+    signed = builder.sign(key or ec.generate_private_key(ec.SECP256R1()), hashes.SHA256())
     return signed.public_bytes(serialization.Encoding.PEM)
 
 

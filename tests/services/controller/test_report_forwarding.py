@@ -76,7 +76,7 @@ async def test_what_is_read_in_a_cluster_is_passed_on(scene: Scene, tmp_path: Pa
 
 
 async def test_only_the_text_of_a_machine_that_reports_there_is(scene: Scene) -> None:
-    """What another Node wrote, of a bundle that no waiting Machine has, stays where it is, and so does what is older."""
+    """What another Node wrote, of a bundle that no waiting Machine has, stays there, and so does what is older."""
     scene.cluster()
     scene.workload_ready()
     reading = Reading(scene)
@@ -87,11 +87,11 @@ async def test_only_the_text_of_a_machine_that_reports_there_is(scene: Scene) ->
     reading.put(BEGUN.replace(KEY.bundle_id.encode(), b"unknown"), "stranger")
     reading.put(BEGUN)
     await reports.look()
-    assert forwarding._waiting == {("default", CLUSTER, "w"): (MACHINE.bundle_id, BEGUN.decode())}
+    assert forwarding._waiting == {("default", CLUSTER, "w"): (MACHINE.bundle_id, BEGUN)}
     reading.put(COMPLETE, "a-node")
     reading.put(BEGUN + b"\n", "bootstrap-token-abcdef")
     await reports.look()
-    assert forwarding._waiting == {("default", CLUSTER, "w"): (MACHINE.bundle_id, COMPLETE.decode())}
+    assert forwarding._waiting == {("default", CLUSTER, "w"): (MACHINE.bundle_id, COMPLETE)}
     await channels.close()
 
 
@@ -136,5 +136,33 @@ async def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     forwarding = ReportForwarding(ReportServer("127.0.0.1:1", channels))
     for name, text in (("w", "first"), ("x", "other"), ("w", "second")):
         forwarding.take(reportspb.ReportedMachine(namespace="default", cluster=CLUSTER, name=name), "b", text)
-    assert forwarding._waiting == {("default", CLUSTER, "w"): ("b", "second")}
+    assert forwarding._waiting == {("default", CLUSTER, "w"): ("b", b"second")}
     await channels.close()
+
+
+async def test_half_a_character_holds_up_no_other_report(tmp_path: Path) -> None:
+    """JSON can hold halves of characters, which UTF-8 cannot: the text is passed on without them, and so are others."""
+    async with serving(tmp_path) as served, forwarding_to(served.address) as forwarding:
+        forwarding.take(PLACE, MACHINE.bundle_id, f"{FAILED.decode()}\n\ud800\n")
+        other = reportspb.ReportedMachine(namespace="default", cluster=CLUSTER, name="x")
+        forwarding.take(other, MACHINE.bundle_id, FAILED.decode())
+        await until(lambda: not forwarding._waiting)
+        assert (await kept(served))[1] == reportspb.REPORT_STATE_FAILED
+        assert (await kept(served, "x"))[1] == reportspb.REPORT_STATE_FAILED
+
+
+async def test_a_report_that_fails_by_itself_goes_behind_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it fails by, the others are sent before it is tried again."""
+    sent: list[str] = []
+
+    async def answer(method: object, request: reportspb.IngestConsoleRequest, **_: object) -> None:
+        sent.append(request.machine.name)
+        if request.machine.name == "w" and sent.count("w") == 1:
+            raise LookupError
+
+    monkeypatch.setattr(report_forwarding, "invoke", answer)
+    async with forwarding_to("127.0.0.1:1") as forwarding:
+        for name in ("w", "x"):
+            forwarding.take(reportspb.ReportedMachine(namespace="default", cluster=CLUSTER, name=name), "b", "text")
+        await until(lambda: not forwarding._waiting)
+    assert sent == ["w", "x", "w"]

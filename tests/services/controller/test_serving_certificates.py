@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 from structlog.testing import capture_logs
 
+from slipway.controller import serving_certificates
 from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.serving_certificates import REASON, ServingCertificates
@@ -151,3 +152,34 @@ async def test_many_requests_are_read_in_pages(approving: Approving) -> None:
         approving.scene.workload.put(request_object(name=f"csr-{index}"))
     await approving.work.look()
     assert len(approving.scene.workload.writes) == 150
+
+
+async def test_a_page_of_requests_is_all_that_is_held(approving: Approving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large the requests of a cluster are, the next page is read when the last has been judged."""
+    held: list[int] = []
+    monkeypatch.setattr(serving_certificates, "doubt", lambda request, _: held.append(request["number"]) or None)
+    for index in range(250):
+        approving.scene.workload.put({**request_object(name=f"csr-{index:03}"), "number": index})
+    pages: list[int] = []
+    approving.scene.workload.before = lambda call: pages.append(len(held)) if call[0] == "page" else None
+    await approving.work.look()
+    assert pages == [0, 100, 200]
+
+
+async def test_what_is_malformed_is_judged_once(approving: Approving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a kubelet asks for cannot be changed, and to judge it again costs the same again."""
+    approving.scene.workload.put(request_object(signing_request(*names("w"), common_name="system:node:x")))
+    await approving.work.look()
+    monkeypatch.setattr(serving_certificates, "doubt", lambda *_: pytest.fail("judged again"))
+    await approving.work.look()
+    assert approving.conditions() == []
+
+
+async def test_a_name_that_no_address_can_hold_ends_nothing(approving: Approving) -> None:
+    """JSON can hold halves of characters: such a request is left out, and the others are judged."""
+    odd = request_object(name="odd")
+    odd["metadata"]["name"] = "csr-\ud800"
+    approving.scene.workload.put(odd)
+    approving.scene.workload.put(request_object())
+    await approving.work.look()
+    assert approving.conditions() == APPROVED

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
 
-from slipway.controller.serving_request import Doubt, doubt_about, is_open, read_wish
+from slipway.controller import serving_request
+from slipway.controller.serving_request import Doubt, is_open
+from slipway.controller.serving_request import doubt as doubt_of
 from slipway.kubernetes_api.resources import Json
 from tests.services.controller.serving_requests import (
     ADDRESSES,
@@ -24,7 +27,7 @@ MACHINE: Json = {"metadata": {"name": "w", "namespace": "default"}, "status": ma
 
 def doubt(request: Json, *machines: Json) -> Doubt | None:
     """Judge a request by Machines; by default by that of the Node."""
-    return doubt_about(read_wish(request), machines or [MACHINE])
+    return doubt_of(request, machines or [MACHINE])
 
 
 @pytest.mark.parametrize(
@@ -119,6 +122,21 @@ def test_what_no_kubelet_asks_for_is_not_approved(name: str) -> None:
 def test_what_the_signer_would_not_expect_is_not_approved(name: str) -> None:
     """Subject, kinds of names and constraints are those of a kubelet."""
     assert doubt(request_object(CONTENTS[name])) is Doubt.MALFORMED
+
+
+def test_a_key_that_is_costly_to_verify_is_none_of_a_kubelet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signature costs the controller time: keys have usual sizes, and only a Node with a Machine has one verified."""
+    for key in (rsa.generate_private_key(65537, 4096), rsa.generate_private_key(3, 2048)):
+        assert doubt(request_object(signing_request(*names(NODE, "192.0.2.7"), key=key))) is None
+    large = rsa.generate_private_key(65537, 5120)
+    assert doubt(request_object(signing_request(*names(NODE, "192.0.2.7"), key=large))) is Doubt.MALFORMED
+
+    def never(signed: x509.CertificateSigningRequest) -> bool:
+        pytest.fail(f"verified {type(signed).__name__}")
+
+    monkeypatch.setattr(serving_request, "_is_proven", never)
+    foreign = signing_request(*names("x"), common_name="system:node:x")
+    assert doubt(request_object(foreign, username="system:node:x")) is Doubt.NO_MACHINE
 
 
 def test_any_bytes_are_judged() -> None:

@@ -14,6 +14,7 @@ from google.protobuf.message import Message
 
 from slipway.bootstrapper.assembly import (
     alternatives,
+    argument_names,
     characters,
     divided_disks,
     membership,
@@ -54,6 +55,7 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         if not spec.imported.HasField("kind"):
             yield from repetitions.violations(part.os, f"{prefix}os")
             yield from divided_disks.violations(part.os, f"{prefix}os", spec.extensions)
+            yield from argument_names.violations(part.kubernetes, f"{prefix}kubernetes")
         yield from _accounts(spec, part.os, f"{prefix}os")
         yield from _kubernetes(part.kubernetes, f"{prefix}kubernetes")
         yield from _engine_options(part.engine_options, f"{prefix}engine_options")

@@ -1,7 +1,7 @@
 """Values that fit the contract's grammars and cannot work on any machine: the program that reads them takes none of it.
 
 Sources: the tz database; systemd.syntax(7), by which an assignment before any section is ignored; sudoers(5), where a
-file with a mistake is ignored as a whole, or ends sudo.
+file with a mistake is ignored as a whole, or ends sudo; hier(7), by which /dev, /proc and /sys hold no files of a disk.
 """
 
 from collections.abc import Iterator
@@ -10,11 +10,18 @@ from importlib.resources import files
 
 import re2
 
+from slipway.bootstrapper.assembly import paths
 from slipway.contract.errors import Violation
 from slipway.contract.source_position import did_you_mean
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _COMMENTS = ("#", ";")
+_OF_THE_KERNEL = ("/dev/", "/proc/", "/sys/")
+_REGULAR = {
+    "os.files": "choose another path; sysctls set what is below /proc/sys",
+    "os.swaps": "choose another path; a device is swap by a mount of type swap",
+}
+"""Kinds of entries that must be regular files, and what to do about another one."""
 _SECTION = re2.compile(r"\[[^\[\]]+\]")
 _HOST = r"(?:!\s*)?[^\s=,:()!]+"
 _RUN_AS = r"(?:\([^()]*\)\s*)?"
@@ -25,6 +32,11 @@ _RULE = re2.compile(rf"\s*{_HOST}(?:\s*,\s*{_HOST})*\s*=\s*{_RUN_AS}{_OPTIONS}{_
 
 def unworkable(os: ospb.OperatingSystem) -> Iterator[Violation]:
     """Give the values of an operating system that cannot work, by their field paths from `os` on; none is repeated."""
+    for entry in paths.entries(os):
+        kind = entry.where.partition("[")[0]
+        if kind in _REGULAR and entry.path.startswith(_OF_THE_KERNEL):
+            why = "is no file of a disk: what lies there is the kernel's, and may be a device"
+            yield Violation(f"{entry.where}.path", why, remedy=_REGULAR[kind])
     name = os.time_zone.name
     if name and name not in _zones():
         meant = did_you_mean(name, _zones())

@@ -23,6 +23,7 @@ from slipway.bootstrapper.compilation.recently_used import RecentlyUsed
 from slipway.bootstrapper.engines.extensions import take_extensions
 from slipway.bootstrapper.engines.table import EngineTable
 from slipway.bootstrapper.lowering.draft import Draft
+from slipway.bootstrapper.lowering.early_files import forget_names, name_facts
 from slipway.bootstrapper.lowering.legalise import legalise
 from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.bootstrapper.os_profiles import OsProfile, ProfileTable
@@ -140,7 +141,13 @@ class Compiler:
         """Lower the items of a draft to what the format supports, all or those that a provisioner has `rejected`."""
         supports: Sequence[provisionerpb.FeatureSupport] = info.features
         table = self.passes if draft.known_profile is not None else PassTable(())
+        forget_names(draft, rejected, info.media_type)
+        before = None if rejected else name_facts(draft, supports, info.media_type)
         legalised = legalise(draft, supports, table=table, optional_features=optional_features, rejected=rejected)
+        if before is not None and (legalised.refusals or legalised.omitted):
+            # What has to be lowered has its facts from the runner.
+            draft.restore(before)
+            legalised = legalise(draft, supports, table=table, optional_features=optional_features)
         result.draft = draft
         result.refusals += legalised.refusals
         result.omitted += legalised.omitted

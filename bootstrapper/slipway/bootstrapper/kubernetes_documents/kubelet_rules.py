@@ -54,7 +54,7 @@ _SIGNALS = (
 _RESERVED = ("cpu", "ephemeral-storage", "memory", "pid")
 _PERCENT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)%")
 _CPUS = re.compile(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*+")
-_PART = re.compile(r"([0-9.]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
+_UNIT = re.compile("(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
 _LEAST_INTERVAL = 3
 
@@ -178,9 +178,10 @@ def _times(tree: Mapping[str, Any]) -> Iterator[Mistake]:
 
 def _seconds(tree: Mapping[str, Any], name: str) -> float | None:
     text = tree.get(name)
-    if not isinstance(text, str):
+    if not isinstance(text, str) or mismatch(text, "duration"):
         return None
-    value = sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+    parts = _UNIT.split(text.lstrip("+-"))
+    value = sum(float(number) * _SECONDS[unit] for number, unit in zip(parts[::2], parts[1::2], strict=False))
     return -value if text.startswith("-") else value
 
 

@@ -8,6 +8,8 @@ from importlib.resources import files
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from slipway.v1alpha1 import content_pb2 as contentpb
+
 _REST_OF_NAME = re.compile(r"[a-z-]*\.(service|target)")
 
 
@@ -18,6 +20,9 @@ class InstanceFacts(BaseModel):
         media_type: media type of the user data that the system reads.
         program: name of the program with the function `known`, in runners/programs.
         names: by kind of fact, in lower case, the system's own names for it: the first that has a value counts.
+        language: id of the language of texts that the system itself renders on the machine.
+        template: a fact in that language, with NAME for its name.
+        not_on: infrastructures whose providers would take such a text for one of theirs.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -25,6 +30,14 @@ class InstanceFacts(BaseModel):
     media_type: str
     program: str
     names: Mapping[str, str]
+    language: str
+    template: str
+    not_on: tuple[str, ...] = ()
+
+    def only_name(self, kind: contentpb.FactKind.ValueType) -> str:
+        """Give the system's name for a fact; empty where there is none, or one of several counts."""
+        names = self.names.get(contentpb.FactKind.Name(kind).removeprefix("FACT_KIND_").lower(), "")
+        return "" if " " in names else names
 
 
 class FirstBootSystem(BaseModel):

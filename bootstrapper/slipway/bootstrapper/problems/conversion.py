@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from slipway.bootstrapper.field_index import FieldIndex, item_index
+from slipway.bootstrapper.field_index import FieldIndex, enclosing, item_index
 from slipway.bootstrapper.problems.places import bundle_path, field_name
 from slipway.bootstrapper.problems.problem import Problem, Severity
 from slipway.bootstrapper.problems.remedies import remedy_of_error
@@ -24,7 +24,13 @@ def locate(problems: Iterable[Problem], bundle: bundlepb.BootstrapBundle) -> Ite
     The place of an error is the item's: its sentence begins with the field within it.
     """
     index = item_index(bundle)
+    lines = {f"plan.entrypoint.commands[{number}]": line for number, line in enumerate(bundle.plan.entrypoint.commands)}
     for problem in problems:
+        line = next((lines[path] for path in enclosing(problem.path) if path in lines), None)
+        if line is not None:
+            # It is no item of its own: the command that it was made of is where it was written.
+            yield replace(problem, origin=line.origin)
+            continue
         item = index.holder(problem.path)
         if item is None:
             yield problem

@@ -11,7 +11,7 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 # cloud-init runs what is here at the end of every boot, behind all its modules. `runcmd` would run only
 # once, but the contract asks for another start when the machine went down before the entry point had ended.
 _PER_BOOT = "/var/lib/cloud/scripts/per-boot/slipway"
-_NO_TEXT = "must be text in UTF-8 without a NUL, and without control characters beside a template"
+_NO_TEXT = "must be text in UTF-8 without a NUL, and its templates must have no control characters"
 
 
 def entry_point(entry: planpb.EntryPoint) -> list[Mapping[str, Value]]:
@@ -20,6 +20,14 @@ def entry_point(entry: planpb.EntryPoint) -> list[Mapping[str, Value]]:
         return []
     script = f"#!/bin/sh\nexec {shlex.join(entry.argv)}\n"
     return [{"path": _PER_BOOT, "permissions": "0755", "content": script}]
+
+
+def written_early(entry: planpb.EntryPoint) -> list[str]:
+    """Give paths that the bootstrap needs and that are written before cloud-init mounts anything.
+
+    An imported config has no script of its own, and its mounts are what they are today.
+    """
+    return [_PER_BOOT, "/etc/passwd"] if entry.argv else []
 
 
 def runcmd(entry: planpb.EntryPoint, ctx: RenderContext) -> list[Value]:

@@ -39,9 +39,13 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Templated:
-    """A text of which some pieces are templates."""
+    """A text of which some pieces are templates.
+
+    It is a block, since what a template gives must not meet any quoting. `quoted`: a block cannot hold its characters.
+    """
 
     pieces: tuple[str | Template, ...]
+    quoted: bool = False
 
 
 class Name(str):
@@ -109,8 +113,8 @@ class _Stream:
         elif isinstance(value, int):
             self.events.append(_scalar(str(value).lower()))
         elif isinstance(value, Templated):
-            # As a block, since what a template gives must not meet any quoting.
-            self.events.append(_scalar("".join(self._place(piece) for piece in value.pieces), "|"))
+            text = "".join(self._place(piece) for piece in value.pieces)
+            self.events.append(_scalar(text, '"' if value.quoted else "|"))
         elif isinstance(value, Mapping):
             self.events.append(_MAPPING)
             for key, entry in value.items():

@@ -3,7 +3,7 @@
 What is not here is lowered, for a reason: sysctls and modules are files that cloud-init does not bring into
 effect on this boot; directories and links have no module; `append` resets mode and owner of a file that
 exists; downloads are not verified; NTP and trusted certificates fail in silence where the image has no
-client or another tool; a group's number and an account's expiry are ignored.
+client or another tool; a group's number and an account's expiry are ignored; a swap file is made over what is there.
 """
 
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -44,8 +44,6 @@ def cloud_config() -> provisionerpb.FormatInfo:
     supports = [provisionerpb.FeatureSupport(id=id_ + below) for id_, more in _NATIVE.items() for below in more]
     # It refreshes the index before it installs, whatever the key says.
     supports.append(provisionerpb.FeatureSupport(id="os.packages.update", allowed_values=["true"]))
-    # cloud-init's key `swap` is one file.
-    supports.append(provisionerpb.FeatureSupport(id="os.storage.swap", max_items=1))
     return provisionerpb.FormatInfo(
         format=FORMAT,
         secret_format=FORMAT,

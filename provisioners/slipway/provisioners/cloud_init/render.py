@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from slipway.provisioners.cloud_init import accounts, commands, filesystems, storage
-from slipway.provisioners.cloud_init.document import Value, emit
+from slipway.provisioners.cloud_init.document import JINJA_HEADER, Value, emit
 from slipway.provisioners.cloud_init.features import cloud_config
 from slipway.provisioners.cloud_init.files import write_files
 from slipway.provisioners.cloud_init.raw_items import raw_items
+from slipway.provisioners.cloud_init.template_syntax import refuse_mistakes
 from slipway.provisioners.cloud_init.texts import refuse_whole
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -30,7 +31,12 @@ class CloudInit:
         """Turn the bundle into a document. cloud-init knows its distribution itself: no target is needed."""
         del target
         document = {key: value for key, value in _sections(bundle, ctx).items() if value}
-        return UserData(b"" if ctx.refusals else emit(document))
+        if ctx.refusals:
+            return UserData(b"")
+        data = emit(document)
+        if data.startswith(JINJA_HEADER):
+            refuse_mistakes(bundle, data.decode(), ctx)
+        return UserData(data)
 
 
 def _sections(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> dict[str, Value]:
@@ -40,8 +46,9 @@ def _sections(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> dict[str,
         "write_files": [*write_files(system, ctx, raw), *commands.entry_point(entry)],
         "disk_setup": raw.disks(storage.disk_setup(system, ctx)),
         "fs_setup": raw.among("fs_setup", [[entry] for entry in filesystems.fs_setup(bundle, ctx)]),
-        "mounts": raw.among("mounts", [[row] for row in storage.mounts(system, ctx)]),
-        "swap": storage.swap(system),
+        "mounts": raw.among(
+            "mounts", [[row] for row in storage.mounts(system, ctx, needed=commands.written_early(entry))]
+        ),
         "ntp": raw.ntp(),
         **_hostname(system.hostname),
         "timezone": system.time_zone.name,

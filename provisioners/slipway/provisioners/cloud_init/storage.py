@@ -1,6 +1,7 @@
-"""Disks, mounts and swap: cloud-init's disk_setup, mounts and swap."""
+"""Disks and mounts: cloud-init's disk_setup and mounts."""
 
 import re
+from collections.abc import Collection
 
 from slipway.provisioners.cloud_init.document import Value
 from slipway.sdk import RenderContext
@@ -68,17 +69,24 @@ def _share(percentage: int, kind: str) -> Value:
     return [percentage, _TYPES.get(kind, kind)] if kind else percentage
 
 
-def mounts(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
+def mounts(system: ospb.OperatingSystem, ctx: RenderContext, *, needed: Collection[str] = ()) -> list[Value]:
     """Give the key `mounts`. Whatever a row leaves out cloud-init fills in, and better than we could.
 
     To a row without options it gives "nofail" and, by its version, what keeps systemd from mounting before cloud-init
     itself has made the filesystem; to one without the last fields a check at boot.
+
+    A mount that would hide one of the paths `needed` is refused: they are written before anything is mounted.
     """
+    hidden = {folder for path in needed for folder in ("/", *parents(path))}
     rows: list[Value] = []
     folders = {mount.path.rstrip("/") for mount in system.mounts} - {""}
     for index, mount in enumerate(system.mounts):
         if re.search(r"[\s\\#]", mount.path):
             ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", "the path has a character that fstab escapes")
+            continue
+        if mount.path.startswith("/") and (mount.path.rstrip("/") or "/") in hidden:
+            why = "cloud-init mounts it over what it has written for the bootstrap, which then never runs"
+            ctx.refuse(f"os.mounts[{index}]", "os.storage.mounts", why, remedy="choose a mount point further below")
             continue
         if not folders.isdisjoint(parents(mount.path.rstrip("/"))):
             # cloud-init makes all folders, then mounts: this one's is hidden by then, and the mount fails in silence.
@@ -92,8 +100,3 @@ def mounts(system: ospb.OperatingSystem, ctx: RenderContext) -> list[Value]:
             row.append(mount.type)
         rows.append(row)
     return rows
-
-
-def swap(system: ospb.OperatingSystem) -> dict[str, Value]:
-    """Give the key `swap`; the format declares that there is at most one."""
-    return {"filename": system.swaps[0].path, "size": f"{system.swaps[0].size_mib}M"} if system.swaps else {}

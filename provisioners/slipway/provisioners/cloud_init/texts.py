@@ -27,7 +27,7 @@ def content_entry(content: contentpb.Content, ctx: RenderContext, path: str) -> 
     """Give `content` and `encoding` of an entry of write_files; None when there is no way to write it."""
     if any(segment.HasField("extension") for segment in content.segments):
         text = script(content, ctx, path)
-        return None if text is None else {"content": text}
+        return None if text is None or (isinstance(text, Templated) and text.quoted) else {"content": text}
     data = ctx.content(content, path)
     packed = base64.b64encode(data).decode()
     try:
@@ -42,8 +42,7 @@ def content_entry(content: contentpb.Content, ctx: RenderContext, path: str) -> 
 def script(content: contentpb.Content, ctx: RenderContext, path: str) -> Text | None:
     """Give a content as text; None when it has characters that cannot stand there.
 
-    No program takes a NUL in an argument. Other characters that cannot be printed stand in quotes, but not where a
-    template is, which needs a block.
+    No program takes a NUL in an argument. Other characters that cannot be printed stand in quotes.
     """
     pieces: list[str | Template] = []
     for index, segment in enumerate(content.segments):
@@ -92,11 +91,11 @@ def _joined(pieces: list[str | Template]) -> Text | None:
         return None
     if all(isinstance(piece, str) for piece in pieces):
         return text
-    if UNSAFE.search(text):
-        return None
     # A template is no blank, whatever it will give.
     around = "".join(piece if isinstance(piece, str) else "x" for piece in pieces)
-    return None if _NO_BLOCK.search(around) else Templated(tuple(pieces))
+    if any(isinstance(piece, Template) and UNSAFE.search(piece.text) for piece in pieces):
+        return None
+    return Templated(tuple(pieces), quoted=_NO_BLOCK.search(around) is not None)
 
 
 def _quoted_length(text: str) -> int:

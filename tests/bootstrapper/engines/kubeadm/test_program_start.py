@@ -39,6 +39,8 @@ def test_a_flag_is_judged_by_the_kubelets_of_the_table(
 
 
 COMPONENTS = [
+    ("kube-apiserver", "cloud-provider-gce-lb-src-cidrs", (1, 30), FlagStatus.KNOWN, "the help of 1.30 hides it"),
+    ("kube-controller-manager", "cloud-provider-gce-lb-src-cidrs", (1, 34), FlagStatus.UNKNOWN, "gone since"),
     ("kube-apiserver", "insecure-port", (1, 30), FlagStatus.UNKNOWN, "removed long before"),
     ("kube-apiserver", "cloud-provider", (1, 30), FlagStatus.KNOWN, "hidden and deprecated"),
     ("kube-apiserver", "cloud-provider", (1, 34), FlagStatus.UNKNOWN, "removed in between"),

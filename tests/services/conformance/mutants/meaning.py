@@ -86,7 +86,6 @@ def mutants() -> Iterator[Mutant]:
         "groups of users are left out", ("RND-019.extended-items",),
         document(each("users", lambda entry: entry.pop("groups", None) and None)),
     )  # fmt: skip
-    yield Mutant("no swap", ("RND-019.extended-items",), document(lambda document: document.pop("swap", None) and None))
     yield Mutant(
         "a worker without taints", ("RND-018.core-items",),
         Bent(provisioner=TalosProvisioner, before=_without_taints),
