@@ -224,7 +224,6 @@ class WorkloadReports:
                         own = {
                             machines[key].bundle_id: value for key, value in read[item.text].items() if key in machines
                         }
-                        self._texts.keep(place, item.digest, own)
                         # A machine that joins has two objects: that of its token, and then that of its Node.
                         news = {
                             bundle: report
@@ -232,7 +231,10 @@ class WorkloadReports:
                             if not report.precedes(reports.get(bundle) or known.reports.get(bundle))
                         }
                         reports |= news
-                        self._forward(item.text, [machines[bundle] for bundle in news])
+                        if not self._forward(item.text, [machines[bundle] for bundle in news]):
+                            # There is no room yet: it is read again.
+                            continue
+                        self._texts.keep(place, item.digest, own)
                         bundles = tuple(own)
                     is_old = self._clock() - item.created > _KEPT
                     if all(machines[bundle].joined for bundle in bundles) if bundles else is_old:
@@ -244,12 +246,14 @@ class WorkloadReports:
                 if before.get(bundle) != report:
                     self.changed(machines[bundle].namespace, machines[bundle].name)
 
-    def _forward(self, text: str, machines: Iterable[ReportingMachine]) -> None:
+    def _forward(self, text: str, machines: Iterable[ReportingMachine]) -> bool:
         if self._forwarding is None:
-            return
+            return True
+        taken = True
         for machine in machines:
             place = reportspb.ReportedMachine(namespace=machine.namespace, cluster=machine.cluster, name=machine.name)
-            self._forwarding.take(place, machine.bundle_id, text)
+            taken &= self._forwarding.take(place, machine.bundle_id, text)
+        return taken
 
 
 def _read_all(texts: Iterable[str]) -> dict[str, dict[str, MachineReport]]:
