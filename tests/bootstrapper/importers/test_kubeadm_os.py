@@ -150,8 +150,8 @@ OS = [
         IGNITION + "diskSetup: {filesystems: [{device: /dev/sdb, filesystem: ext4, label: etcd}]}\n"
         "mounts: [[etcd, /var/lib/etcd, noatime]]",
         'filesystems { device: "/dev/sdb" format: "ext4" label: "etcd" }'
-        ' mounts { source: "/dev/sdb" path: "/var/lib/etcd" options: "noatime" }',
-        "in ignition a mount names a label, and has options only",
+        ' mounts { source: "/dev/sdb" path: "/var/lib/etcd" options: "noatime" options: "nofail" }',
+        "in ignition a mount names a label, has options only, and holds up no start",
     ),
 ]
 

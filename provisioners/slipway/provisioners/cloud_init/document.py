@@ -6,7 +6,7 @@ it, so where a template is, everything else has to be protected from it.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -28,6 +28,8 @@ PRINTABLE = r"\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd"
 UNSAFE = re.compile(rf"[^\t\n{PRINTABLE}\U00010000-\U0010ffff]")
 """What YAML cannot hold as it is, or what a reader on the way may change: it is escaped, in double quotes."""
 _DELIMITERS = re.compile(r"\{\{|\{%|\{#")
+_LARGE = re.compile(rf"[^{PRINTABLE}]")
+"""What the emitter writes in quotes only, and a block can hold as well: tabs and characters of four bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ class _Stream:
         elif isinstance(value, int):
             self.events.append(_scalar(str(value).lower()))
         elif isinstance(value, Templated):
-            text = "".join(self._place(piece) for piece in value.pieces)
+            text = "".join(self._quoted(value.pieces) if value.quoted else self._block(value.pieces))
             self.events.append(_scalar(text, '"' if value.quoted else "|"))
         elif isinstance(value, Mapping):
             self.events.append(_MAPPING)
@@ -129,10 +131,29 @@ class _Stream:
                 self.put(entry)
             self.events.append(_LIST_END)
 
-    def _place(self, piece: str | Template) -> str:
-        if isinstance(piece, str):
-            return piece
+    def _quoted(self, pieces: Sequence[str | Template]) -> Iterator[str]:
+        for piece in pieces:
+            yield piece if isinstance(piece, str) else self._place(piece)
+
+    def _block(self, pieces: Sequence[str | Template]) -> Iterator[str]:
+        for index, piece in enumerate(pieces):
+            if isinstance(piece, str):
+                *lines, last = piece.split("\n")
+                yield "".join(f"{self._line(line, ends=True)}\n" for line in lines)
+                yield self._line(last, ends=index + 1 == len(pieces))
+            else:
+                yield self._place(piece)
+
+    def _place(self, piece: Template) -> str:
         return "\n".join(map(self._place_line, contained(piece.text).split("\n")))
+
+    def _line(self, line: str, *, ends: bool) -> str:
+        """Put aside the text of a line that the emitter would take for a reason to quote the whole."""
+        if not _LARGE.search(line) and not (ends and line.endswith(" ")):
+            return line
+        word = line.lstrip(" ")
+        self.templates.append((word or line).replace("{", "{{ '{' }}"))
+        return f"{line[: -len(word)] if word else ''}{self.marker}{len(self.templates) - 1}x"
 
     def _place_line(self, line: str) -> str:
         # The emitter must see blanks at the start, for they decide how a block is indented.

@@ -8,7 +8,8 @@ here, once, for files and commands alike.
 
 import base64
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from slipway.provisioners.cloud_init.document import PRINTABLE, UNSAFE, Template, Templated, Value
 from slipway.provisioners.cloud_init.features import JINJA
@@ -17,6 +18,8 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
+# What no literal block can hold, or others on the way may change. A first line of blanks has no indentation.
+_NEVER_BLOCK = re.compile(rf"{UNSAFE.pattern}|\A\n* +(?:\n|\Z)")
 # What the emitter does not write as a literal block.
 _NO_BLOCK = re.compile(rf"[^\n{PRINTABLE}]| \n| \Z")
 
@@ -95,7 +98,16 @@ def _joined(pieces: list[str | Template]) -> Text | None:
     around = "".join(piece if isinstance(piece, str) else "x" for piece in pieces)
     if any(isinstance(piece, Template) and UNSAFE.search(piece.text) for piece in pieces):
         return None
-    return Templated(tuple(pieces), quoted=_NO_BLOCK.search(around) is not None)
+    return Templated(tuple(_merged(pieces)), quoted=_NEVER_BLOCK.search(around) is not None)
+
+
+def _merged(pieces: list[str | Template]) -> Iterator[str | Template]:
+    """Give pieces so that no text is next to another one."""
+    for is_text, group in groupby(pieces, lambda piece: isinstance(piece, str)):
+        if is_text:
+            yield "".join(str(piece) for piece in group)
+        else:
+            yield from group
 
 
 def _quoted_length(text: str) -> int:

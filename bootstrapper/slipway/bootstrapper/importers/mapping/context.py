@@ -5,14 +5,14 @@ the whole config, here, and every text goes through one of the readers below.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from slipway.bootstrapper.importers import jinja
 from slipway.bootstrapper.importers.executed_template import EXECUTES
 from slipway.bootstrapper.importers.jinja import CLOUD_CONFIG_INDENT, Piece
-from slipway.bootstrapper.importers.mapping.literal_block import pieces_from_literal_block
+from slipway.bootstrapper.importers.mapping.literal_block import from_literal_block, pieces_from_literal_block
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
 from slipway.bootstrapper.importers.metadata_variables import FilledIn
 from slipway.bootstrapper.lowering.fact_table import read_row
@@ -104,12 +104,15 @@ class Context:
 
     def as_jinja(self, place: Place, text: str, *, indent: str = "") -> str:
         """Read a text that cloud-init will render as a whole, with its facts; what is no Jinja means itself there."""
+        return _written(self._pieces(place, text, indent=indent, takes=_none)) if jinja.has_jinja(text) else text
+
+    def content_as_jinja(self, place: Place, text: str) -> str:
+        """Read a file's content as ``as_jinja`` does, which today's provider puts into a literal block."""
+        text = text.replace("\r\n", "\n")
         if not jinja.has_jinja(text):
-            return text
-        parts = self._pieces(place, text, indent=indent, takes=_none)
-        return "".join(
-            part.template if part.template is not None else _OPENING.sub(_quoted, part.text) for part in parts
-        )
+            return from_literal_block(text)
+        parts = self._pieces(place, text, indent=CLOUD_CONFIG_INDENT, takes=_none)
+        return _written(pieces_from_literal_block(parts))
 
     def plain_in_kubeadm(self, place: Place, text: str) -> str:
         """Read a text of kubeadm's file that has to be known now."""
@@ -172,6 +175,11 @@ class Context:
         if self.format == CLOUD_CONFIG:
             return self._pieces(place, text)
         return self.filled.pieces(text) or [Piece(text=text)]
+
+
+def _written(parts: Sequence[Piece]) -> str:
+    """Give the Jinja that has these pieces; what stands in no template means itself."""
+    return "".join(part.template if part.template is not None else _OPENING.sub(_quoted, part.text) for part in parts)
 
 
 def _none(_kind: _Kind) -> bool:

@@ -34,6 +34,7 @@ _WITHOUT_PLACE = (
     "a mount needs what and where; that the image's own is left out is not carried over: have a command of "
     "preKubeadmCommands take it out of /etc/fstab and unmount it"
 )
+_NOT_NEEDED = "nofail"
 _NAMED = 2
 """A mount names at least what and where."""
 
@@ -160,10 +161,15 @@ def set_mounts(context: Context, place: Place, mounts: list[list[str]], spec: sp
 
 
 def _ignition_mount(context: Context, place: Place, words: list[str], os: ospb.OperatingSystem) -> ospb.Mount:
-    """What is the label of a filesystem of the same config; all behind where are options."""
+    """What is the label of a filesystem of the same config; all behind where are options.
+
+    A machine of today starts without the mount when it fails: its unit is wanted only (Cluster API, ignition/clc).
+    """
     labelled = {item.label: item.device for item in os.filesystems if item.label}
     item = ospb.Mount(source=labelled.get(words[0], words[0]), path=words[1], origin=place.origin())
     item.options.extend(option for word in words[2:] for option in word.split(",") if option)
+    if _NOT_NEEDED not in item.options:
+        item.options.append(_NOT_NEEDED)
     if words[0] not in labelled:
         if not _KNOWN_SOURCE.fullmatch(words[0]):
             context.findings.refuse(place.at(0), "no filesystem of diskSetup has this label")

@@ -12,7 +12,6 @@ from typing import Any
 
 from slipway.bootstrapper.importers.executed_template import EXECUTES
 from slipway.bootstrapper.importers.foreign import Foreign
-from slipway.bootstrapper.importers.jinja import CLOUD_CONFIG_INDENT
 from slipway.bootstrapper.importers.kubeadm_config.os_items import File, Filesystem, Ntp, Partition, User
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, Context
 from slipway.bootstrapper.importers.mapping.files import file_content, file_text
@@ -73,7 +72,7 @@ def keep_file(context: Context, place: Place, file: File, spec: specpb.MachineBo
     item, secret = _written(context, place, file, _FILE), _NO_SECRET
     if file.content_from is None and not file.encoding:
         text = file_text(context, place.at("content"), file)
-        item["content"] = context.as_jinja(place.at("content"), text, indent=CLOUD_CONFIG_INDENT)
+        item["content"] = context.content_as_jinja(place.at("content"), text)
     else:
         content = file_content(context, place, file)
         if content.HasField("secret_ref"):
