@@ -1,6 +1,7 @@
 """The sink `workloadCluster` of a spec: a command of machines that join, without a secret; others are warned of."""
 
 import gzip
+import re
 
 import pytest
 import yaml
@@ -16,6 +17,7 @@ from tests.bootstrapper.test_reporting_spec import LINUX, WINDOWS
 CLUSTER = "workloadCluster: {}"
 PUT = "put: {url: {name: report, key: url}}"
 CALL = "clusterreport >/dev/null 2>&1 || true"
+BY_TOKEN = re.compile(r"clusterreport [\w+/=]{20,} [\w+/=]{100,} https://[a-z0-9.:]+ >/dev/null 2>&1 \|\| true")
 
 
 def request(
@@ -41,9 +43,10 @@ async def rendered(*arguments: object) -> str:
 @pytest.mark.parametrize("role", [clusterpb.ROLE_WORKER, clusterpb.ROLE_CONTROL_PLANE])
 @pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
 async def test_a_machine_that_joins_reports_to_its_cluster(provisioner: str, role: clusterpb.Role.ValueType) -> None:
-    """Its user data have the command, which has no argument and so no secret."""
+    """Its user data have the command: a worker's has its token, the cluster's authority and its address."""
     text = await rendered(f"{{{CLUSTER}}}", role, provisioner)
-    assert text.count(CALL) == 1
+    is_worker = role == clusterpb.ROLE_WORKER
+    assert (len(BY_TOKEN.findall(text)), text.count(CALL)) == ((1, 0) if is_worker else (0, 1))
     assert "slipway-report.service" not in text
 
 
@@ -55,13 +58,13 @@ async def test_both_sinks_are_the_first_steps() -> None:
     assert [phase for _, phase in steps] == ["prepare", "prepare"]
     first, second = (files[f"/var/lib/slipway/steps/{step}"] for step, _ in steps)
     assert "report failure " in first
-    assert CALL in second
+    assert BY_TOKEN.search(second)
 
 
 async def test_the_machine_that_begins_the_cluster_is_warned_of() -> None:
     """It has no API server to report to: the user data are without the command, and `explain` names the sink."""
     sinks = f"{{console: {{}}}}, {{{CLUSTER}}}"
-    assert CALL not in await rendered(sinks, clusterpb.ROLE_INIT)
+    assert "clusterreport" not in await rendered(sinks, clusterpb.ROLE_INIT)
     for role, expected in ((clusterpb.ROLE_INIT, ["reporting.sinks[1]"]), (clusterpb.ROLE_WORKER, [])):
         made = request(sinks, role)
         answer = await explain(bootstrapper(), bootstrappb.ExplainRequest(subject=made.subject))

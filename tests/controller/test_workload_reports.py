@@ -47,6 +47,12 @@ def access_of(environment: Environment, node: str) -> Access:
     return read(path.read_bytes())
 
 
+def access_by_token(environment: Environment, token_id: str) -> Access:
+    """Give what a bootstrap token lets do: the same user and groups, by a certificate."""
+    path = environment.kubeconfig_of_user(f"system:bootstrap:{token_id}", groups=["system:bootstrappers"])
+    return read(path.read_bytes())
+
+
 def status_of(call: Callable[[], object]) -> int:
     """Give the status of a call."""
     try:
@@ -102,6 +108,28 @@ def test_a_node_writes_its_own_report_and_nothing_else(cluster: Environment) -> 
     }
     statuses = {name: status_of(call) for name, call in calls.items()}
     assert statuses == dict.fromkeys(calls, HTTPStatus.FORBIDDEN)
+
+
+def test_a_token_writes_the_report_of_its_id_and_nothing_else(cluster: Environment) -> None:
+    """Before a machine has joined: no Node's report, none of another token, no read and no deletion."""
+    client = Client(access_by_token(cluster, "abcdef"))
+    own = "bootstrap-token-abcdef"
+    for text in ("one", "two"):
+        assert status_of(lambda text=text: client.apply(report(own, text))) == HTTPStatus.OK
+    assert cluster.client.get("v1", "ConfigMap", own, namespace=NAMESPACE)["data"] == {KEY: "two"}
+    names = (NODE, "abcdef", "bootstrap-token-ghijkl", "bootstrap-token-abcdef-2", "kube-root-ca.crt")
+    calls: dict[str, Callable[[], object]] = {name: lambda name=name: client.apply(report(name)) for name in names}
+    calls |= {
+        "read": lambda: client.get("v1", "ConfigMap", own, namespace=NAMESPACE),
+        "list": lambda: client.list("v1", "ConfigMap", namespace=NAMESPACE),
+        "delete": lambda: client.delete(report(own)),
+        "too long": lambda: client.apply(report(own, "x" * 8193)),
+        "labels": lambda: client.apply(report(own, labels={"a": "b"})),
+    }
+    statuses = {name: status_of(call) for name, call in calls.items()}
+    assert statuses == dict.fromkeys(calls, HTTPStatus.FORBIDDEN)
+    node = Client(access_of(cluster, NODE))
+    assert status_of(lambda: node.apply(report(own))) == HTTPStatus.FORBIDDEN
 
 
 def test_what_a_report_may_hold(cluster: Environment) -> None:

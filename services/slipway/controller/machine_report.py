@@ -1,6 +1,6 @@
 """What a machine reported of its bootstrap, as far as a condition says it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from slipway.v1alpha1 import plan_pb2 as planpb
@@ -19,6 +19,7 @@ class MachineReport:
         step: that step.
         exit_code: of it.
         reason: why it failed, as in BootstrapEvent.
+        sequence: of its last event, where one machine has several texts; else 0. It is no part of what is said.
     """
 
     bundle_id: str
@@ -28,6 +29,11 @@ class MachineReport:
     step: str = ""
     exit_code: int = 0
     reason: str = ""
+    sequence: int = field(default=0, compare=False)
+
+    def precedes(self, other: Self | None) -> bool:
+        """Whether it is an earlier report of the same bootstrap."""
+        return other is not None and self.sequence < other.sequence
 
     @classmethod
     def of(cls, report: reportspb.Report) -> Self | None:

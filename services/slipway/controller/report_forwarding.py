@@ -1,6 +1,6 @@
 """Passes what machines reported to their own clusters on to the node gateway, which shows it to people.
 
-Nothing waits for it: of each machine the last text is kept until the gateway has taken it.
+Nothing waits for it: of each machine the last text is kept until the gateway has taken it, as far as there is room.
 """
 
 import asyncio
@@ -18,10 +18,14 @@ from slipway.v1alpha1.report_service_pb2_grpc import ReportServiceStub
 
 _SECONDS = 10.0
 _PAUSE, _LONGEST_PAUSE = 2.0, 60.0
-_MOST = 10_000
-"""Machines whose texts are kept at a time: 80 MB at most."""
+_MOST_BYTES = 8 * 1024 * 1024
+"""Of the texts that wait, with what stands for their machines."""
 
 _log = structlog.get_logger("slipway.controller")
+
+
+_Place = tuple[str, str, str]
+_Value = tuple[str, bytes]
 
 
 class ReportForwarding:
@@ -30,17 +34,22 @@ class ReportForwarding:
     def __init__(self, server: ReportServer) -> None:
         """Send to a server."""
         self._server = server
-        self._waiting: dict[tuple[str, str, str], tuple[str, bytes]] = {}
+        self._waiting: dict[_Place, _Value] = {}
+        self._bytes = 0
         self._problem = ""
 
-    def take(self, machine: reportspb.ReportedMachine, bundle_id: str, text: str) -> None:
-        """Send the text of a machine later, in place of an earlier one that was not sent."""
+    def take(self, machine: reportspb.ReportedMachine, bundle_id: str, text: str) -> bool:
+        """Send the text of a machine later, in place of an earlier one that was not sent; False if there is no room."""
         place = machine.namespace, machine.cluster, machine.name
-        if place in self._waiting or len(self._waiting) < _MOST:
-            # A text of JSON may hold halves of characters, which have no form in UTF-8.
-            self._waiting[place] = bundle_id, text.encode(errors="replace")
-        else:
-            self._note("TooManyMachines")
+        # A text of JSON may hold halves of characters, which have no form in UTF-8.
+        value = bundle_id, text.encode(errors="replace")
+        size = self._bytes + _size(place, value) - _size(place, self._waiting.get(place))
+        if size > _MOST_BYTES:
+            self._note("TooManyReports")
+            return False
+        self._waiting[place] = value
+        self._bytes = size
+        return True
 
     async def run(self) -> None:
         """Send until cancelled. A server that is absent, refuses or fails is called again, with growing pauses."""
@@ -79,6 +88,7 @@ class ReportForwarding:
                 raise
             if self._waiting.get(place) == value:
                 del self._waiting[place]
+                self._bytes -= _size(place, value)
 
     def _note(self, problem: str) -> None:
         if problem != self._problem:
@@ -87,3 +97,7 @@ class ReportForwarding:
                 _log.warning("reports of workload clusters not passed on, tried again", failure=problem)
             else:
                 _log.info("reports of workload clusters passed on")
+
+
+def _size(place: _Place, value: _Value | None) -> int:
+    return 0 if value is None else sum(map(len, (*place, *value)))

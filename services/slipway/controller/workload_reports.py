@@ -1,7 +1,7 @@
 """Reports that machines write into their own clusters: read there, for as long as machines wait to join.
 
-A Node can write the object of its own name only. What stands in it is a hint like every report: each field has its
-grammar, and it counts for the machine whose bundle it names.
+A Node can write the object of its own name only, and a bootstrap token that of its id. What stands in one is a hint,
+like every report: each field has its grammar, and it counts for the machine whose bundle it names.
 
 What a cluster answers, and when, is in the hands of its tenant. So what is kept of it is bounded, and each cluster is
 read by itself: one that did not answer is left alone for a while that grows, and takes no place of those that did.
@@ -10,7 +10,7 @@ read by itself: one that did not answer is left alone for a while that grows, an
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
@@ -224,9 +224,17 @@ class WorkloadReports:
                         own = {
                             machines[key].bundle_id: value for key, value in read[item.text].items() if key in machines
                         }
+                        # A machine that joins has two objects: that of its token, and then that of its Node.
+                        news = {
+                            bundle: report
+                            for bundle, report in own.items()
+                            if not report.precedes(reports.get(bundle) or known.reports.get(bundle))
+                        }
+                        reports |= news
+                        if not self._forward(item.text, [machines[bundle] for bundle in news]):
+                            # There is no room yet: it is read again.
+                            continue
                         self._texts.keep(place, item.digest, own)
-                        reports |= own
-                        self._forward(item.text, [machines[bundle] for bundle in own])
                         bundles = tuple(own)
                     is_old = self._clock() - item.created > _KEPT
                     if all(machines[bundle].joined for bundle in bundles) if bundles else is_old:
@@ -238,12 +246,14 @@ class WorkloadReports:
                 if before.get(bundle) != report:
                     self.changed(machines[bundle].namespace, machines[bundle].name)
 
-    def _forward(self, text: str, machines: Iterable[ReportingMachine]) -> None:
+    def _forward(self, text: str, machines: Iterable[ReportingMachine]) -> bool:
         if self._forwarding is None:
-            return
+            return True
+        taken = True
         for machine in machines:
             place = reportspb.ReportedMachine(namespace=machine.namespace, cluster=machine.cluster, name=machine.name)
-            self._forwarding.take(place, machine.bundle_id, text)
+            taken &= self._forwarding.take(place, machine.bundle_id, text)
+        return taken
 
 
 def _read_all(texts: Iterable[str]) -> dict[str, dict[str, MachineReport]]:
@@ -255,7 +265,8 @@ def reports_of(text: str) -> dict[str, MachineReport]:
     events = sorted((event.message for event in events_of([Log("", text)])), key=lambda event: event.bundle_id)
     reports = {}
     for bundle_id, own in groupby(events, key=lambda event: event.bundle_id):
-        short = summary(merged(own))
+        every = merged(own)
+        short = summary(every)
         report = reportspb.Report(bundle_id=bundle_id)
         report.sources.add(
             source=reportspb.REPORT_SOURCE_SINK,
@@ -267,7 +278,7 @@ def reports_of(text: str) -> dict[str, MachineReport]:
         )
         read = MachineReport.of(report)
         if read is not None:
-            reports[bundle_id] = read
+            reports[bundle_id] = replace(read, sequence=max(event.sequence for event in every))
     return reports
 
 

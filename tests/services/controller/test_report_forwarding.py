@@ -76,7 +76,7 @@ async def test_what_is_read_in_a_cluster_is_passed_on(scene: Scene, tmp_path: Pa
 
 
 async def test_only_the_text_of_a_machine_that_reports_there_is(scene: Scene) -> None:
-    """What another Node wrote, of a bundle that no waiting Machine has, stays where it is."""
+    """What another Node wrote, of a bundle that no waiting Machine has, stays there, and so does what is older."""
     scene.cluster()
     scene.workload_ready()
     reading = Reading(scene)
@@ -88,6 +88,10 @@ async def test_only_the_text_of_a_machine_that_reports_there_is(scene: Scene) ->
     reading.put(BEGUN)
     await reports.look()
     assert forwarding._waiting == {("default", CLUSTER, "w"): (MACHINE.bundle_id, BEGUN)}
+    reading.put(COMPLETE, "a-node")
+    reading.put(BEGUN + b"\n", "bootstrap-token-abcdef")
+    await reports.look()
+    assert forwarding._waiting == {("default", CLUSTER, "w"): (MACHINE.bundle_id, COMPLETE)}
     await channels.close()
 
 
@@ -125,14 +129,43 @@ async def test_a_defect_ends_nothing(tmp_path: Path) -> None:
         assert (await kept(served))[1] == reportspb.REPORT_STATE_COMPLETE
 
 
-async def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the limit a further machine is not kept, and one that waits gets its newer text."""
-    monkeypatch.setattr(report_forwarding, "_MOST", 1)
+async def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By bytes: a text beyond the limit is not taken, one that waits keeps its place, and what is sent makes room."""
+    place = reportspb.ReportedMachine(namespace="default", cluster=CLUSTER, name="x")
+    other = COMPLETE.replace(KEY.bundle_id.encode(), b"b")
+    own = sum(map(len, ("default", CLUSTER, "w", KEY.bundle_id, COMPLETE)))
+    monkeypatch.setattr(report_forwarding, "_MOST_BYTES", own)
     channels = ChannelPool(tls=None, trust_domain="slipway")
     forwarding = ReportForwarding(ReportServer("127.0.0.1:1", channels))
-    for name, text in (("w", "first"), ("x", "other"), ("w", "second")):
-        forwarding.take(reportspb.ReportedMachine(namespace="default", cluster=CLUSTER, name=name), "b", text)
-    assert forwarding._waiting == {("default", CLUSTER, "w"): ("b", b"second")}
+    assert forwarding.take(PLACE, KEY.bundle_id, COMPLETE.decode())
+    assert not forwarding.take(place, "b", other.decode())
+    assert not forwarding.take(PLACE, KEY.bundle_id, COMPLETE.decode() + "\n")
+    assert forwarding.take(PLACE, KEY.bundle_id, COMPLETE.decode())
+    assert forwarding._waiting == {("default", CLUSTER, "w"): (KEY.bundle_id, COMPLETE)}
+    async with serving(tmp_path) as served:
+        forwarding._server = replace(forwarding._server, address=served.address)
+        await forwarding._send()
+        assert forwarding.take(place, "b", other.decode())
+    await channels.close()
+
+
+async def test_what_has_no_room_waits_in_its_cluster(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read again, and its object stays although the machine has joined, until it was taken."""
+    scene.cluster()
+    scene.workload_ready()
+    reading = Reading(scene)
+    channels = ChannelPool(tls=None, trust_domain="slipway")
+    forwarding = ReportForwarding(ReportServer("127.0.0.1:1", channels))
+    waiting = replace(MACHINE, name="x", bundle_id="other")
+    machines = [replace(MACHINE, joined=True), waiting]
+    reports = WorkloadReports(reading.workloads, lambda: machines, lambda: scene.now, forwarding)
+    reading.put(COMPLETE)
+    monkeypatch.setattr(report_forwarding, "_MOST_BYTES", 1)
+    await reports.look()
+    assert (reading.nodes(), forwarding._waiting, forwarding._problem) == ({"node-1"}, {}, "TooManyReports")
+    monkeypatch.undo()
+    await reports.look()
+    assert (reading.nodes(), set(forwarding._waiting)) == (set(), {("default", CLUSTER, "w")})
     await channels.close()
 
 

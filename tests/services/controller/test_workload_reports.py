@@ -100,6 +100,29 @@ async def test_a_report_counts_for_the_machine_whose_bundle_it_names(reading: Re
     assert reading.changes == [("default", "x")]
 
 
+async def test_of_two_objects_of_a_machine_the_later_one_counts(reading: Reading) -> None:
+    """Before its kubelet has a credential it writes by its token, afterwards into the object of its Node."""
+    for first, second in (("bootstrap-token-abcdef", "a-node"), ("z-node", "bootstrap-token-abcdef")):
+        reading.put(BEGUN, first)
+        reading.put(COMPLETE, second)
+        await reading.reports.look()
+        assert reading.state() == COMPLETE_STATE
+        for name in (first, second):
+            await reading.scene.workload.delete(CONFIG_MAPS, NAMESPACE, name)
+
+
+async def test_an_earlier_text_that_is_read_again_is_no_news(reading: Reading) -> None:
+    """The object of the token stays as it was before the join, and is read again when there is a further machine."""
+    reading.put(COMPLETE)
+    await reading.reports.look()
+    reading.put(BEGUN, "bootstrap-token-abcdef")
+    await reading.reports.look()
+    reading.machines.append(replace(MACHINE, name="x", bundle_id="other"))
+    await reading.reports.look()
+    assert reading.state() == COMPLETE_STATE
+    assert reading.changes == [("default", "w")]
+
+
 SPOILT: dict[str, Callable[[Json], Json]] = {
     "no data": lambda item: {**item, "data": None},
     "another key": lambda item: {**item, "data": {"report": item["data"]["events"]}},

@@ -20,12 +20,12 @@ def objects() -> dict[str, dict[str, Any]]:
 
 
 def test_a_node_may_write_and_nothing_else() -> None:
-    """The rights are those of a server-side apply, in one namespace, for Nodes alone; nothing is cluster-wide."""
+    """The rights are those of a server-side apply, in one namespace, for Nodes and tokens; nothing is cluster-wide."""
     made = objects()
     assert made["Role"]["rules"] == [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create", "patch"]}]
     assert made["RoleBinding"]["roleRef"]["name"] == made["Role"]["metadata"]["name"]
-    (subject,) = made["RoleBinding"]["subjects"]
-    assert (subject["kind"], subject["name"]) == ("Group", "system:nodes")
+    subjects = [(subject["kind"], subject["name"]) for subject in made["RoleBinding"]["subjects"]]
+    assert subjects == [("Group", "system:nodes"), ("Group", "system:bootstrappers")]
     assert {made[kind]["metadata"]["namespace"] for kind in ("Role", "RoleBinding")} == {NAMESPACE}
     assert made["Namespace"]["metadata"]["name"] == NAMESPACE
     assert made.keys() == {

@@ -10,7 +10,7 @@ from slipway.bootstrapper.assembly.agent_items import add_agent
 from slipway.bootstrapper.assembly.direct_hosts import complete_no_proxy
 from slipway.bootstrapper.assembly.normal_form import normalise
 from slipway.bootstrapper.assembly.partitions import resolve_partitions
-from slipway.bootstrapper.assembly.report_items import add_reporting
+from slipway.bootstrapper.assembly.report_items import add_reporting, joins_by_token
 from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.compliance.machine_items import add_compliance
@@ -61,7 +61,8 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         add_agent(bundle, agent)
     places = spec.reporting if reporting is None else reporting
     has_evidence = subject.compliance is not None
-    add_reporting(bundle, places, has_evidence=has_evidence, literal_events=literal_events)
+    joins_by = subject.cluster if joins_by_token(subject.machine, secrets) else None
+    add_reporting(bundle, places, has_evidence=has_evidence, literal_events=literal_events, joins_by=joins_by)
     if subject.compliance is not None and takes_commands:
         add_compliance(bundle, subject.compliance, subject.machine.role)
     if spec.HasField("engine_options"):

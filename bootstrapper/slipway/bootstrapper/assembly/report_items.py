@@ -4,8 +4,10 @@ No provisioner and no pass knows of reports. The act that lowers steps sees by a
 all others: what fails while a machine is prepared is reported, too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from slipway.bootstrapper.credentials.cluster_secrets import BOOTSTRAP_TOKEN, CLUSTER_CA
+from slipway.bootstrapper.credentials.generation import CERTIFICATE, TOKEN
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.runners.step_data import MARKER, REPORT
 from slipway.bootstrapper.placeholders import PLACEHOLDER
@@ -98,17 +100,23 @@ def add_reporting(
     *,
     has_evidence: bool = False,
     literal_events: bool = False,
+    joins_by: clusterpb.Cluster | None = None,
 ) -> None:
     """Put the command that starts reporting into a neutral bundle, where the spec names a place to report to.
 
     The log bundle of a machine that makes evidence is sent in any case, unless the spec says when it is. With
     `literal_events` there is a command also where it names the console only: it asks for events.
 
-    The machine that begins the cluster does not report to its API server, which it has still to make.
+    The machine that begins the cluster does not report to its API server, which it has still to make. One that joins by
+    a bootstrap token of the cluster `joins_by` reports by that until its kubelet has a credential.
     """
     if cluster_sink_index(reporting) is not None and bundle.machine.role != clusterpb.ROLE_INIT:
         program = script([], programs=["report", "cluster_report"], functions=["clusterreport", "ended"])
-        _insert(bundle, reporting, literal(program + b"clusterreport" + _QUIET))
+        content = literal(program + b"clusterreport")
+        if joins_by is not None:
+            content.segments.extend(_credential(joins_by.endpoint))
+        content.segments.append(contentpb.Segment(data=_QUIET))
+        _insert(bundle, reporting, content)
     sink = put_sink(reporting)
     if sink is None and not literal_events:
         return
@@ -134,6 +142,20 @@ def _insert(bundle: bundlepb.BootstrapBundle, reporting: specpb.Reporting, conte
     origin.CopyFrom(reporting.origin)
     origin.made_by.append(REPORT)
     bundle.commands.pre.insert(0, planpb.Command(script=content, origin=origin))
+
+
+def _credential(endpoint: clusterpb.Endpoint) -> Iterator[contentpb.Segment]:
+    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
+    for name, key in ((BOOTSTRAP_TOKEN, TOKEN), (CLUSTER_CA, CERTIFICATE)):
+        yield contentpb.Segment(data=b" ")
+        yield _base64(secretpb.SecretReference(name=name, key=key))
+    yield contentpb.Segment(data=f" https://{host}:{endpoint.port}".encode())
+
+
+def joins_by_token(machine: clusterpb.Machine, secrets: Iterable[secretpb.Secret]) -> bool:
+    """Whether a machine has the token of workers, and the cluster's authority, among its cluster's secrets."""
+    known = {(secret.name, secret.key) for secret in secrets}
+    return machine.role == clusterpb.ROLE_WORKER and known >= {(BOOTSTRAP_TOKEN, TOKEN), (CLUSTER_CA, CERTIFICATE)}
 
 
 def _base64(reference: secretpb.SecretReference) -> contentpb.Segment:

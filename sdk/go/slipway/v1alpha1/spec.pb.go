@@ -769,8 +769,9 @@ func (*ConsoleSink) Descriptor() ([]byte, []int) {
 }
 
 // WorkloadClusterSink is the API server of the cluster that the machine joins. The machine writes its last events there as the
-// ConfigMap that has the name of its Node, in the namespace slipway-reports, with the credential of its kubelet: so from the
-// time when its kubelet has one. It is for machines that join: the machine that begins the cluster has no API server before.
+// ConfigMap that has the name of its Node, in the namespace slipway-reports, with the credential of its kubelet. A worker that
+// joins by a bootstrap token of the cluster writes with that before, as the ConfigMap bootstrap-token-ID. It is for machines
+// that join: the machine that begins the cluster has no API server before.
 type WorkloadClusterSink struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields

@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from slipway.bootstrapper.assembly.report_items import add_reporting
+from slipway.bootstrapper.credentials.cluster_secrets import BOOTSTRAP_TOKEN, CLUSTER_CA
+from slipway.bootstrapper.credentials.generation import CERTIFICATE, TOKEN
+from slipway.contract.content import SecretIndex
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 from tests.bootstrapper.lowering.runners.cluster_api_server import OBJECTS, REVIEWS, ApiServer, Kubelet
 from tests.bootstrapper.lowering.runners.conftest import BY_SHELL, linux_machine
@@ -23,6 +28,8 @@ UNIT = "/etc/systemd/system/slipway-cluster-report.service"
 JOIN = "mkdir -p /etc/kubernetes; cp /prepared/kubelet.conf /etc/kubernetes/kubelet.conf"
 NODE = "worker-1.example"
 USER = f"system:node:{NODE}"
+TOKEN_TEXT = b"abcdef.0123456789abcdef"
+TOKEN_OBJECT = "bootstrap-token-abcdef"
 DISABLED = "systemctl disable slipway-cluster-report"
 
 
@@ -50,18 +57,31 @@ def dash(tmp_path: Path) -> Iterator[LinuxMachine]:
         stop(made)
 
 
-def report_step() -> planpb.Step:
-    """Give the step by which a machine reports to its cluster."""
+def report_step(server: ApiServer | None = None) -> planpb.Step:
+    """Give the step by which a machine reports to its cluster, with a token for a server."""
     sinks = [specpb.ReportSink(workload_cluster=specpb.WorkloadClusterSink())]
     bundle = bundlepb.BootstrapBundle()
-    add_reporting(bundle, specpb.Reporting(sinks=sinks))
+    cluster = clusterpb.Cluster()
+    if server is not None:
+        cluster.endpoint.host, cluster.endpoint.port = "127.0.0.1", server.server.server_address[1]
+    add_reporting(bundle, specpb.Reporting(sinks=sinks), joins_by=None if server is None else cluster)
     (command,) = bundle.commands.pre
     return planpb.Step(id="report", phase=PREPARE, command=command)
 
 
-def prepare(machine: LinuxMachine, kubelet: Kubelet, *steps: planpb.Step) -> None:
-    """Write what a provisioner writes for a machine that reports to its cluster, and what its join would leave."""
-    machine.write(lowered([report_step(), *steps]).files)
+def prepare(
+    machine: LinuxMachine, kubelet: Kubelet, *steps: planpb.Step, token: bytes = b"", server: ApiServer | None = None
+) -> None:
+    """Write what a provisioner writes for a machine that reports to its cluster, and what its join would leave.
+
+    With `server` it has a token of it.
+    """
+    authority = b"" if server is None else server.authority_pem
+    secrets = SecretIndex([
+        secretpb.Secret(name=BOOTSTRAP_TOKEN, key=TOKEN, value=token),
+        secretpb.Secret(name=CLUSTER_CA, key=CERTIFICATE, value=authority),
+    ])  # fmt: skip
+    machine.write(lowered([report_step(server), *steps]).files, secrets)
     machine.path("/prepared").mkdir()
     kubelet.write(machine.path("/prepared"), as_seen="/prepared")
     machine.path(UNIT).parent.mkdir(parents=True, exist_ok=True)
@@ -84,6 +104,65 @@ def test_events_arrive_once_the_machine_has_joined(machine: LinuxMachine, server
     assert server.requests[0] == f"POST {REVIEWS}"
     assert set(server.requests[1:]) == {f"PATCH {OBJECTS}{NODE}?fieldManager=slipway&force=true"}
     assert machine.path(UNIT).stat().st_mode & 0o777 == 0o644
+
+
+def test_a_failure_before_the_join_arrives_by_the_token(dash: LinuxMachine, server: ApiServer) -> None:
+    """A machine whose kubelet has no credential yet writes the object that has its token's id."""
+    server.token = TOKEN_TEXT.decode()
+    prepare(dash, server.kubelet(USER), script("m", "exit 3"), script("j", JOIN), token=TOKEN_TEXT, server=server)
+    assert dash.run(ENTRY) == 1
+    wait_for(lambda: "EVENT_STATE_FAILED" in server.objects.get(TOKEN_OBJECT, ""))
+    assert server.objects == {TOKEN_OBJECT: dash.path(EVENTS).read_text()}
+    assert server.refused == 0
+    assert not any("0123456789abcdef" in call for call in dash.calls)
+
+
+def test_after_the_join_the_node_writes(dash: LinuxMachine, server: ApiServer) -> None:
+    """With the kubelet's credential the object is the Node's; it has all events, and few writes do both."""
+    server.token = TOKEN_TEXT.decode()
+    # The join waits until the token was used.
+    join = script("j", f"until [ -e /written ]; do read x </forever || :; done; {JOIN}")
+    prepare(dash, server.kubelet(USER), note("a"), join, note("z"), token=TOKEN_TEXT, server=server)
+    process = dash.start(ENTRY)
+    wait_for(lambda: TOKEN_OBJECT in server.objects)
+    dash.path("/written").touch()
+    assert process.wait(60) == 0
+    wait_for(lambda: DISABLED in dash.calls)
+    assert server.objects[NODE] == dash.path(EVENTS).read_text()
+    assert "EVENT_STATE_COMPLETE" not in server.objects[TOKEN_OBJECT]
+    assert server.refused == 0
+
+
+def test_many_events_leave_tries_for_the_end(dash: LinuxMachine, server: ApiServer) -> None:
+    """A long bootstrap writes twenty times at most before its end, which arrives."""
+    server.token = TOKEN_TEXT.decode()
+    prepare(dash, server.kubelet(USER), note("a"), token=TOKEN_TEXT, server=server)
+    events = dash.path(EVENTS)
+    dash.start(["sh", "/var/lib/slipway/steps/report"], {"SLIPWAY_REPORT": "send"})
+    for number in range(1, 21):
+        with events.open("a") as file:
+            file.write('{"state":"EVENT_STATE_STARTED"}\n')
+        wait_for(lambda number=number: server.writes == number)
+    with events.open("a") as file:
+        file.write('{"state":"EVENT_STATE_STARTED"}\n')
+    waits = len(dash.calls)
+    wait_for(lambda: len(dash.calls) > waits + 2)
+    assert server.writes == 20
+    with events.open("a") as file:
+        file.write('{"state":"EVENT_STATE_COMPLETE"}\n')
+    wait_for(lambda: DISABLED in dash.calls)
+    assert server.writes == 21
+    assert server.objects == {TOKEN_OBJECT: events.read_text()}
+
+
+@pytest.mark.parametrize("token", [b"abcdef.fedcba9876543210", b"not a token", b'a.b"\nurl = "x', b"a.b", b""])
+def test_a_token_that_is_none_costs_nothing(dash: LinuxMachine, server: ApiServer, token: bytes) -> None:
+    """A token that the server refuses, or that is of another form, changes nothing of the bootstrap."""
+    server.token = TOKEN_TEXT.decode()
+    prepare(dash, server.kubelet(USER), note("m"), token=token, server=server)
+    assert dash.run(ENTRY) == 0
+    assert dash.path(SENTINEL).exists()
+    assert server.objects == {}
 
 
 def test_literal_commands_report_to_the_cluster(dash: LinuxMachine, server: ApiServer) -> None:

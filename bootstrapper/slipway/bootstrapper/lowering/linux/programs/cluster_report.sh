@@ -1,11 +1,20 @@
-# clusterreport: has a service of its own write the last events of this machine into the cluster that it joins, with the
-# credential of its kubelet, once there is one. The service runs this script again. Nothing that goes wrong here is a
+# clusterreport [TOKEN AUTHORITY URL]: has a service of its own write the last events of this machine into the cluster that
+# it joins: with the credential of its kubelet once there is one, before with its bootstrap token. Token and authority are
+# in base64; no argument of a program shows one. The service runs this script again. Nothing that goes wrong here is a
 # failure of the bootstrap: whoever calls it ignores its end.
 clusterreport() {
   umask 077
   cd /var/lib/slipway || return 0
   if [ "${SLIPWAY_REPORT-}" = send ]; then
     mkdir -p report
+    t=$(echo "${1-}" | base64 -d)
+    case $t in
+      *[!a-z0-9.]*) t= ;;
+      ??????.????????????????) ;;
+      *) t= ;;
+    esac
+    echo "${2-}" | base64 -d >report/cluster.crt
+    u=${3-}
     announce
     return
   fi
@@ -16,8 +25,8 @@ clusterreport() {
   timeout 20 systemctl enable slipway-cluster-report
   timeout 20 systemctl start --no-block slipway-cluster-report
 }
-# announce: writes the events whenever there are more, for two hours (RuntimeMaxSec) and 30 tries at most, and ends once
-# the last one is written. Without curl nothing is written.
+# announce: writes the events whenever there are more, for two hours (RuntimeMaxSec) and 30 tries at most, of which the last
+# ten are for the end, and ends once the last one is written. Without curl nothing is written.
 announce() {
   s=0
   k=0
@@ -27,7 +36,7 @@ announce() {
     z=0
     [ ! -f events.jsonl ] || z=$(wc -c <events.jsonl)
     if [ $z != $s ]; then
-      if kubelet; then
+      if { [ $k -lt 20 ] || ended; } && { kubelet || bootstrapper; }; then
         k=$((k+1))
         if identify && note; then
           s=$z
@@ -71,8 +80,19 @@ kubelet() {
   done
   return 1
 }
+# bootstrapper: the same for the token, which has an object of its own.
+bootstrapper() {
+  v=$u
+  w=report/cluster.crt
+  x=
+  i=bootstrap-token-${t%%.*}
+  [ "$t" ] && [ -s $w ]
+}
 # identify: i is the name of the Node, as the API server reads it out of the kubelet's certificate.
 identify() {
+  case $i$x in
+    bootstrap-token-*/*) i= ;;
+  esac
   [ -z "$i" ] || return 0
   echo '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}' >report/who
   i=$(ask POST json report/who apis/authentication.k8s.io/v1/selfsubjectreviews | tr -d ' \n')
@@ -101,6 +121,10 @@ note() {
 }
 # ask METHOD TYPE FILE PATH: one request to the API server.
 ask() {
-  curl -fsSg -m 30 --proto =https --cacert "$w" --cert "$x" --key "$y" -X $1 -H "Content-Type: application/$2" \
-    --data-binary @$3 "$v/$4"
+  if [ "$x" ]; then
+    printf 'cert = "%s"\nkey = "%s"\n' "$x" "$y"
+  else
+    printf 'header = "Authorization: Bearer %s"\n' "$t"
+  fi | curl -fsSg -m 30 --proto =https --cacert "$w" -X $1 -H "Content-Type: application/$2" --data-binary @$3 -K - \
+    "$v/$4"
 }
