@@ -53,7 +53,7 @@ class Gateway:
     def delivering(self, harbour: Harbour, base: str = "", *, store: Store | None = None) -> None:
         """Have the machines of a harbour fetch their user data here, or at another address that has them elsewhere."""
         fetching = Fetching(frozenset({"metal"}), base or f"https://{self.address}", self.authorities)
-        harbour.rendering = harbour.rendering.delivering(fetching, store or self._keep)
+        harbour.rendering = harbour.rendering.delivering(fetching, store or self.keep)
         self.spec["delivery"] = {"mode": "Fetch"}
 
     def certificate_for(self, address: str) -> bytes:
@@ -61,7 +61,8 @@ class Gateway:
         held = self._authority.fill(self._place / "other", address=address)
         return b"".join((held / name).read_bytes() for name in ("tls.crt", "tls.key"))
 
-    def _keep(self, name: str, payload: bytes) -> None:
+    def keep(self, name: str, payload: bytes) -> None:
+        """Have what a machine fetches."""
         (self.store / FOLDER).mkdir(exist_ok=True)
         (self.store / FOLDER / name).write_bytes(payload)
 
