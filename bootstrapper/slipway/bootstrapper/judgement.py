@@ -18,6 +18,7 @@ from slipway.bootstrapper.problems.conversion import problems_of_answer, problem
 from slipway.bootstrapper.problems.places import bundle_path
 from slipway.bootstrapper.problems.problem import OF_MACHINE, Problem, in_order
 from slipway.contract.errors import ProvisionerFailed, SlipwayError, UnsupportedFeature
+from slipway.contract.feature_uses import uses
 from slipway.contract.features import compute_features, unsupported
 from slipway.contract.items import within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -153,9 +154,10 @@ def remainder(bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) 
     rest = bundlepb.BootstrapBundle()
     rest.CopyFrom(bundle)
     for _ in range(_MAX_CUTS):
-        paths = [undeclared.use.path for undeclared in unsupported(rest, info.features)]
+        used = list(uses(rest))
+        paths = [undeclared.use.path for undeclared in unsupported(rest, info.features, used=used)]
         if not paths:
-            compute_features(rest)
+            compute_features(rest, used=used)
             return rest
         if not all(any(within(path, field) for field in SPEC_FIELDS) for path in paths):
             return None

@@ -49,6 +49,8 @@ class Policy:
         Raises:
             FeatureDenied: naming features, and the fields as the user wrote them.
         """
+        if not self.denied_features:
+            return
         used = [*((use.id, use.paths) for use in feature_uses(bundle)), *_implied(bundle.os)]
         uses = [use for use in used if _matches(use[0], self.denied_features)]
         if not uses:
@@ -65,10 +67,11 @@ class Policy:
         Raises:
             FeatureDenied: naming features and fields.
         """
-        # Of these nothing is left in the bundle by which `check_features` could know them.
-        of_spec = [use for use in feature_uses(subject.spec) if use.id in _OF_SPECS_ONLY]
-        denied = [(use.id, use.paths) for use in of_spec if _matches(use.id, self.denied_features)]
-        _refuse(denied, verb="denies", where=lambda path: written_places(subject, path))
+        if self.denied_features:
+            # Of these nothing is left in the bundle by which `check_features` could know them.
+            of_spec = [use for use in feature_uses(subject.spec) if use.id in _OF_SPECS_ONLY]
+            denied = [(use.id, use.paths) for use in of_spec if _matches(use.id, self.denied_features)]
+            _refuse(denied, verb="denies", where=lambda path: written_places(subject, path))
         allowed = self.allowed_features
         if allowed is None:
             return

@@ -12,6 +12,7 @@ from slipway.bootstrapper.lowering.provenance import provenance_file
 from slipway.bootstrapper.problems.conversion import problems_of_error
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.errors import SlipwayError
+from slipway.contract.feature_uses import uses
 from slipway.contract.features import by_id, compute_features, unsupported
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -49,12 +50,14 @@ def complete(
         result.bundle.MergeFrom(features)
         return result
     refused = {problem.path for problem in result.refusals}
-    declared = by_id(supports)
+    declared, used = by_id(supports), list(uses(draft.bundle))
     result.refusals += [
-        not_taken(entry, declared) for entry in unsupported(draft.bundle, declared) if entry.use.path not in refused
+        not_taken(entry, declared)
+        for entry in unsupported(draft.bundle, declared, used=used)
+        if entry.use.path not in refused
     ]
     result.refusals += _collisions(draft.bundle, declared)
-    compute_features(result.bundle)
+    compute_features(result.bundle, used=used)
     return result
 
 

@@ -74,11 +74,13 @@ def at_their_causes(problems: Iterable[Problem], neutral: bundlepb.BootstrapBund
     An engine's file has no place in anybody's document. When it is refused for text of an extension, the text came
     from a field of the Kubernetes part: that field is what the person can change.
     """
-    causes = [use for use in uses(neutral) if use.path.startswith("intent.") and use.id.endswith(_EXTENSIONS)]
+    causes: list[Use] | None = None
     reported = False
     for problem in problems:
         made = problem.path.startswith(_MADE_FILES) and problem.origin.made_by and not problem.origin.path
-        if not (causes and made):
+        if made and causes is None:
+            causes = [use for use in uses(neutral) if use.path.startswith("intent.") and use.id.endswith(_EXTENSIONS)]
+        if not (made and causes):
             yield problem
         elif not reported:
             reported = True

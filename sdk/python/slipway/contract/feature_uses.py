@@ -35,7 +35,7 @@ def uses(message: Message) -> Iterator[Use]:
     extension's own id is the nearest id above everything else in it. Source of the rule: options.proto.
     """
     collected: list[Use] = []
-    _collect(message, message.DESCRIPTOR, "", "", None, "", collected)
+    _collect(message, _walk(message.DESCRIPTOR), "", "", None, "", collected)
     return iter(collected)
 
 
@@ -53,10 +53,22 @@ class _Step(NamedTuple):
     holds_items: bool
 
 
+class _Walk(NamedTuple):
+    """What the walk needs to know of a message type.
+
+    `steps` has the fields in or below which a feature may be, by number; `named` the plans of all fields of a type
+    whose messages may have a feature id by the value of one of them, else None.
+    """
+
+    steps: dict[int, _Step]
+    named: dict[int, FieldPlan] | None
+
+
 @cache
-def _steps(descriptor: Descriptor) -> dict[int, _Step]:
-    """Compile the fields of a message type in or below which a feature may be, by number."""
-    return {
+def _walk(descriptor: Descriptor) -> _Walk:
+    """Compile the fields of a message type."""
+    plans = plan(descriptor)
+    steps = {
         number: _Step(
             name=field.name,
             repeated=field.repeated,
@@ -68,14 +80,15 @@ def _steps(descriptor: Descriptor) -> dict[int, _Step]:
             message=field.message,
             holds_items=field.message is not None and is_item(field.message),
         )
-        for number, field in plan(descriptor).items()
+        for number, field in plans.items()
         if field.below
     }
+    return _Walk(steps, plans if any(field.feature_from_value for field in plans.values()) else None)
 
 
 def _collect(  # noqa: PLR0913, PLR0917  # positional, since the walk runs on every render, several times
     message: Message,
-    descriptor: Any,
+    walk: _Walk,
     above: str,
     path: str,
     item: Message | None,
@@ -86,38 +99,32 @@ def _collect(  # noqa: PLR0913, PLR0917  # positional, since the walk runs on ev
 
     To a list, since generators would hand each use up through every level.
     """
-    steps = _steps(descriptor)
+    steps, named = walk
     fields = message.ListFields()
-    if _names_itself(descriptor):
-        above = _id_of_value(fields, plan(descriptor)) or above
+    if named is not None:
+        above = _id_of_value(fields, named) or above
     for field, value in fields:
         step = steps.get(field.number)
         if step is None:
             continue
-        feature = step.feature
-        own = (above + feature if above else "") if step.relative else feature
+        name, repeated, feature, relative, prefix_of_value, value_features, enum, type_, holds_items = step
+        own = (above + feature if above else "") if relative else feature
         nearest = own or above
-        place = f"{path}.{step.name}" if path else step.name
-        entries = enumerate(value) if step.repeated else ((-1, value),)
-        for index, entry in entries:
-            where = f"{place}[{index}]" if index >= 0 else place
-            inner, inner_path = (entry, where) if step.holds_items else (item, item_path)
+        place = f"{path}.{name}" if path else name
+        inner_walk = None if type_ is None else _walk(type_)
+        for index, entry in enumerate(value) if repeated else ((-1, value),):
+            where = f"{place}[{index}]" if repeated else place
+            inner, inner_path = (entry, where) if holds_items else (item, item_path)
             if own:
-                into.append(Use(own, where, entry, inner, inner_path, step.enum))
-            if step.prefix_of_value:
-                into.append(Use(step.prefix_of_value + entry, where, entry, inner, inner_path))
-            if step.value_features:
-                suffix = step.value_features.get(entry)
+                into.append(Use(own, where, entry, inner, inner_path, enum))
+            if prefix_of_value:
+                into.append(Use(prefix_of_value + entry, where, entry, inner, inner_path))
+            if value_features:
+                suffix = value_features.get(entry)
                 if suffix and (id_ := join_feature(suffix, nearest)):
-                    into.append(Use(id_, where, entry, inner, inner_path, step.enum))
-            if step.message is not None:
-                _collect(entry, step.message, nearest, where, inner, inner_path, into)
-
-
-@cache
-def _names_itself(descriptor: Descriptor) -> bool:
-    """Return whether messages of this type may have a feature id by the value of one of their fields."""
-    return any(field.feature_from_value for field in plan(descriptor).values())
+                    into.append(Use(id_, where, entry, inner, inner_path, enum))
+            if inner_walk is not None:
+                _collect(entry, inner_walk, nearest, where, inner, inner_path, into)
 
 
 def _id_of_value(fields: Iterable[tuple[FieldDescriptor, Any]], plans: dict[int, FieldPlan]) -> str:

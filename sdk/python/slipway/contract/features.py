@@ -27,10 +27,13 @@ class Unsupported:
     why: str
 
 
-def feature_uses(message: Message) -> list[diagnosticpb.FeatureUse]:
-    """Give the features that are in use, sorted by id, each with up to three paths and a count."""
+def feature_uses(message: Message, *, used: Iterable[Use] | None = None) -> list[diagnosticpb.FeatureUse]:
+    """Give the features that are in use, sorted by id, each with up to three paths and a count.
+
+    `used` are the uses in the message, where the caller has them: a walk through a large bundle takes long.
+    """
     paths: dict[str, list[str]] = defaultdict(list)
-    for use in uses(message):
+    for use in uses(message) if used is None else used:
         paths[use.id].append(use.path)
     return [
         diagnosticpb.FeatureUse(id=id_, paths=found[:MAX_PATHS], count=len(found))
@@ -38,10 +41,10 @@ def feature_uses(message: Message) -> list[diagnosticpb.FeatureUse]:
     ]
 
 
-def compute_features(bundle: bundlepb.BootstrapBundle) -> None:
-    """Set `required_features` and `features_computed` of a bundle from what is set in it."""
+def compute_features(bundle: bundlepb.BootstrapBundle, *, used: Iterable[Use] | None = None) -> None:
+    """Set `required_features` and `features_computed` of a bundle from what is set in it; `used` as feature_uses()."""
     del bundle.required_features[:]
-    bundle.required_features.extend(feature_uses(bundle))
+    bundle.required_features.extend(feature_uses(bundle, used=used))
     bundle.features_computed = True
 
 
@@ -54,15 +57,21 @@ def by_id(supports: Iterable[provisionerpb.FeatureSupport]) -> Supports:
     return {support.id: support for support in supports}
 
 
-def unsupported(message: Message, supports: Supports | Iterable[provisionerpb.FeatureSupport]) -> list[Unsupported]:
+def unsupported(
+    message: Message,
+    supports: Supports | Iterable[provisionerpb.FeatureSupport],
+    *,
+    used: Iterable[Use] | None = None,
+) -> list[Unsupported]:
     """Return every use of a feature that is not among `supports`, or that is outside its bounds.
 
     The bounds are those of FeatureSupport: path prefixes, those excluded, allowed values, number of uses, bytes.
+    `used` as feature_uses().
     """
     declared = supports if isinstance(supports, Mapping) else by_id(supports)
     counts: dict[str, int] = defaultdict(int)
     entries = []
-    for use in uses(message):
+    for use in uses(message) if used is None else used:
         support = declared.get(use.id)
         if support is None:
             entries.append(Unsupported(use, "is not supported"))

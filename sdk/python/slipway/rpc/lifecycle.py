@@ -15,6 +15,7 @@ from slipway.contract.errors import SlipwayError
 from slipway.rpc.authorisation import Policy, allow_all
 from slipway.rpc.error_mapping import describe_exception
 from slipway.rpc.file_limit import raise_file_limit
+from slipway.rpc.garbage import settle_garbage_collection
 from slipway.rpc.logs import configure_logging
 from slipway.rpc.recorders import configured_recorders
 from slipway.rpc.server import RpcServer, ServerStartError, Service
@@ -74,6 +75,8 @@ async def serve(  # noqa: PLR0913  # keyword-only knobs of a process
         await server.health.set_all(serving=True)
         for step in on_start:
             await step(server)
+        if stop is None:
+            settle_garbage_collection()
         await stopping.wait()
         stopping.clear()
         _log.info("draining", seconds=settings.propagation_seconds)
