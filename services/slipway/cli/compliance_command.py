@@ -2,8 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from slipway.cli.compliance_junit import as_junit
-from slipway.cli.compliance_results import RESULTS, Result, counts, noteworthy, results_of
+from slipway.cli.compliance_results import RESULTS, MachineResults, Result, counts, noteworthy, results_of
 from slipway.cli.evidence_file import Evidence, evidence_of
 from slipway.cli.exit_codes import FAILED
 from slipway.cli.failures import reported
@@ -21,7 +21,10 @@ from slipway.cli.report_client import ReportClient, Server, optional_report_opti
 from slipway.contract.errors import SlipwayError
 from slipway.diagnosis.log_files import LARGEST, LogError
 
-_BAD = ("fail", "missing")
+_HINT = (
+    "a machine sends its evidence by machineadm alone; from a machine without it, "
+    "copy /var/lib/slipway/evidence.json, and name the file by -f"
+)
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -41,6 +44,10 @@ def compliance() -> None:
     help="Earlier evidence of the same machines: show what has changed since.",
 )  # fmt: skip
 @optional_report_options
+@click.option(
+    "--allow-no-evidence", "lenient", is_flag=True,
+    help="List machines without evidence, and do not fail for them: those that have no profiles.",
+)  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="List the controls that are met, too.")
 @click.option("--junit", default=None, type=_FILE, metavar="FILE", help="Write the results there as JUnit XML, too.")
 @output_option()
@@ -50,6 +57,7 @@ def report(  # noqa: PLR0913  # the options of a command
     machine: str,
     files: tuple[Path, ...],
     earlier: tuple[Path, ...],
+    lenient: bool,
     every: bool,
     junit: Path | None,
     output: str,
@@ -58,14 +66,15 @@ def report(  # noqa: PLR0913  # the options of a command
     """Show which controls of their profiles machines meet, with waivers, and what has changed.
 
     The evidence is what the machine wrote after its bootstrap: the file, or the log bundle that holds it. It is a hint
-    about the machine, as its other reports are: who controls a machine controls what it says.
+    about the machine, as its other reports are: who controls a machine controls what it says. A machine that a server
+    knows, and whose evidence it does not have, is listed with the reason and counts as a failure.
 
     \b
     Results:
       pass            the machine meets the control
       fail            it does not, or its waiver has ended
       waived          it does not, and the spec says why that is allowed
-      missing         the evidence has nothing of the control
+      missing         the evidence has nothing of the control, or its profile is not known
       manual          the control is for people
       not-applicable  what it is about is not on this machine
 
@@ -78,41 +87,50 @@ def report(  # noqa: PLR0913  # the options of a command
     \b
     Exit codes:
       0  no control fails
-      1  a control fails or is missing, or there is no evidence
+      1  a control fails or is missing, or a machine has no evidence
       2  usage error
     """  # noqa: D301  # click's mark for lines that stay
     now = datetime.now(UTC)
-    collected = _of_files(files) if files else asyncio.run(_of_server(server_from(values), machine))
+    if files:
+        collected = [MachineResults(entry.hostname, entry) for entry in _of_files(files)]
+        collected = [entry for entry in collected if machine in ("", entry.name)]
+    else:
+        collected = asyncio.run(_of_server(server_from(values), machine))
     before = {entry.hostname: entry for entry in _of_files(earlier)}
-    chosen = [entry for entry in collected if machine in ("", entry.hostname) or not files]
-    if not chosen:
+    machines = [_judged(entry, now, before) for entry in collected]
+    evident = any(entry.evidence for entry in machines)
+    if not evident:
         note("there is no evidence of such a machine" if machine else "there is no evidence")
-        sys.exit(FAILED)
-    machines = [_Machine(entry, results_of(entry, now=now, before=before.get(entry.hostname))) for entry in chosen]
     _print(machines, output, every=every)
     if junit is not None:
-        junit.write_bytes(as_junit((entry.evidence.hostname, entry.results) for entry in machines))
-    if any(result.result in _BAD for entry in machines for result in entry.results):
+        junit.write_bytes(as_junit(machines))
+    absent = any(entry.absence for entry in machines)
+    if absent:
+        note(_HINT)
+    if not evident or any(entry.is_bad for entry in machines) or (absent and not lenient):
         sys.exit(FAILED)
 
 
-@dataclass(frozen=True, slots=True)
-class _Machine:
-    evidence: Evidence
-    results: Sequence[Result]
+def _judged(machine: MachineResults, now: datetime, before: Mapping[str, Evidence]) -> MachineResults:
+    if machine.evidence is None:
+        return machine
+    return replace(machine, results=results_of(machine.evidence, now=now, before=before.get(machine.name)))
 
 
-def _print(machines: Sequence[_Machine], output: str, *, every: bool) -> None:
+def _print(machines: Sequence[MachineResults], output: str, *, every: bool) -> None:
     if output == "table":
         for machine in machines:
-            _show(machine.evidence, machine.results, every=every)
+            _show(machine, every=every)
     else:
-        emit([_tree(machine.evidence, machine.results) for machine in machines], output)
+        emit([_tree(machine) for machine in machines], output)
 
 
-def _tree(evidence: Evidence, results: Sequence[Result]) -> dict[str, Any]:
+def _tree(machine: MachineResults) -> dict[str, Any]:
+    evidence, results = machine.evidence, machine.results
+    if evidence is None:
+        return {"machine": machine.name, "absence": machine.absence}
     return {
-        "machine": evidence.hostname,
+        "machine": machine.name,
         "bundleId": evidence.bundle_id,
         "time": evidence.time.isoformat(),
         "role": evidence.role.removeprefix("ROLE_").lower().replace("_", "-"),
@@ -122,10 +140,14 @@ def _tree(evidence: Evidence, results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
-def _show(evidence: Evidence, results: Sequence[Result], *, every: bool) -> None:
+def _show(machine: MachineResults, *, every: bool) -> None:
+    evidence, results = machine.evidence, machine.results
+    if evidence is None:
+        say(f"{machine.name}: no evidence: {machine.absence}")
+        return
     number = counts(results)
     summary = ", ".join(f"{number[word]} {word}" for word in RESULTS if number[word])
-    say(f"{evidence.hostname} ({', '.join(evidence.profiles)}), {evidence.time:%Y-%m-%d %H:%M} UTC: {summary}")
+    say(f"{machine.name} ({', '.join(evidence.profiles)}), {evidence.time:%Y-%m-%d %H:%M} UTC: {summary}")
     rows = [_row(result) for result in (results if every else noteworthy(results))]
     if rows:
         show(table("", ["result", "control", "title", "observed"], rows))
@@ -149,20 +171,20 @@ def _of_files(paths: Sequence[Path]) -> list[Evidence]:
     return collected
 
 
-async def _of_server(server: Server, machine: str) -> list[Evidence]:
-    """Give the evidence of the machines that a server has log bundles of; note each that has none."""
+async def _of_server(server: Server, machine: str) -> list[MachineResults]:
+    """Give the evidence of the machines that a server knows, or why it has none."""
     client = ReportClient(server)
-    collected: list[Evidence] = []
+    collected: list[MachineResults] = []
     try:
         for entry in await client.reports(machine=machine):
             name = f"{entry.machine.cluster}/{entry.machine.name}"
             try:
                 evidence = evidence_of(name, await client.log_bundle(entry.machine))
             except (SlipwayError, LogError) as error:
-                note(f"{name}: {error}")
+                collected.append(MachineResults(name, absence=str(error).removeprefix(f"{name}: ")))
                 continue
             # The server knows the Machine's name; a host may be called otherwise.
-            collected += [each.model_copy(update={"hostname": name}) for each in evidence[:1]]
+            collected.append(MachineResults(name, evidence[0]))
     finally:
         await client.close()
     return collected

@@ -1,27 +1,31 @@
 """Results of controls as JUnit XML, which every CI system can show."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from xml.etree import ElementTree as ET  # nosec - it only builds
 
-from slipway.cli.compliance_results import FAIL, MANUAL, MISSING, NOT_APPLICABLE, WAIVED, Result, counts
+from slipway.cli.compliance_results import FAIL, MANUAL, MISSING, NOT_APPLICABLE, WAIVED, MachineResults, Result, counts
 from slipway.diagnosis.xml_document import xml_document
 
 _FAILED = (FAIL, MISSING)
 _SKIPPED = (WAIVED, MANUAL, NOT_APPLICABLE)
 
 
-def as_junit(machines: Iterable[tuple[str, Sequence[Result]]]) -> bytes:
-    """Give a suite for each machine, with a case for each control."""
+def as_junit(machines: Iterable[MachineResults]) -> bytes:
+    """Give a suite for each machine, with a case for each control; one with an error for a machine without evidence."""
     root = ET.Element("testsuites", name="slipway compliance")
-    for machine, results in machines:
-        number = counts(results)
+    for machine in machines:
+        number = counts(machine.results)
         suite = ET.SubElement(
-            root, "testsuite", name=machine, tests=str(len(results)), errors="0",
+            root, "testsuite", name=machine.name, tests=str(len(machine.results) or 1),
+            errors=str(int(bool(machine.absence))),
             failures=str(sum(number[name] for name in _FAILED)),
             skipped=str(sum(number[name] for name in _SKIPPED)),
         )  # fmt: skip
-        for result in results:
+        for result in machine.results:
             _case(suite, result)
+        if machine.absence:
+            case = ET.SubElement(suite, "testcase", classname="slipway", name="evidence")
+            ET.SubElement(case, "error", message=machine.absence)
     return xml_document(root)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from slipway.bootstrapper.compliance.profile import Control
-from slipway.bootstrapper.compliance.profile_table import find_control
+from slipway.bootstrapper.compliance.profile_table import find_control, profile_ids
 from slipway.bootstrapper.compliance.selection import select
 from slipway.cli.evidence_file import Evidence
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -41,15 +41,46 @@ class Result:
     before: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class MachineResults:
+    """What is known of one machine.
+
+    Attributes:
+        name: its name, as the one who reports it says it.
+        evidence: what it wrote; None if there is nothing.
+        results: a result for each control.
+        absence: why there is no evidence.
+    """
+
+    name: str
+    evidence: Evidence | None = None
+    results: Sequence[Result] = ()
+    absence: str = ""
+
+    @property
+    def is_bad(self) -> bool:
+        """Return whether a control fails, or the evidence lacks one."""
+        return any(result.result in {FAIL, MISSING} for result in self.results)
+
+
 def results_of(evidence: Evidence, *, now: datetime, before: Evidence | None = None) -> list[Result]:
-    """Give the result of every control of a machine, in the order of the profiles."""
+    """Give the result of every control of a machine, in the order of the profiles.
+
+    A profile that this version does not know has a result of its own, MISSING: what it should check is not known.
+    """
     role = clusterpb.Role.Value(evidence.role)
     selection = select(specpb.Compliance(profiles=evidence.profiles), role)
     known: dict[str, Control | None] = dict(selection.met)
     observed = _worst(evidence)
     known |= {name: find_control(name) for name in observed if name not in known}
     earlier = {result.control: result.result for result in results_of(before, now=now)} if before else {}
-    return [_with_change(_result(name, control, evidence, observed, now), earlier) for name, control in known.items()]
+    results = [_result(name, control, evidence, observed, now) for name, control in known.items()]
+    results += [
+        Result(profile, "", "", MISSING, note="this version of slipway does not know the profile")
+        for profile in evidence.profiles
+        if profile not in profile_ids()
+    ]
+    return [_with_change(result, earlier) for result in results]
 
 
 def counts(results: Sequence[Result]) -> Mapping[str, int]:

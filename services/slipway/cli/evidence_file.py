@@ -43,7 +43,7 @@ class Evidence(_Part):
     hostname: str = Field(max_length=_LONGEST)
     time: AwareDatetime
     role: Literal["ROLE_INIT", "ROLE_CONTROL_PLANE", "ROLE_WORKER"]
-    profiles: tuple[str, ...] = Field(max_length=_MOST)
+    profiles: tuple[str, ...] = Field(min_length=1, max_length=_MOST)
     waivers: tuple[EvidenceWaiver, ...] = Field(max_length=_MOST)
     controls: tuple[Observation, ...] = Field(max_length=_MOST)
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,7 @@ def test_junit_can_be_read_whatever_a_machine_wrote(file: Path) -> None:
         (evidence(version=2), "version"),
         (evidence(more=1), "more"),
         (evidence(role="ROLE_OTHER"), "role"),
+        (evidence(profiles=[]), "profiles"),
         (evidence(controls=[{"control": "x", "result": "good", "observed": ""}]), "controls.0.result"),
     ],
 )
@@ -178,8 +180,16 @@ def test_a_control_of_a_newer_release_is_shown(file: Path) -> None:
     assert f"{CIS}/9.9.9" in run("-f", file).stdout
 
 
+def test_a_profile_of_a_newer_release_is_no_pass(file: Path) -> None:
+    """What it should check is not known here, so that nothing of it counts as met."""
+    file.write_text(evidence(profiles=["cis-kubernetes-9.9/level-1"], controls=[]))
+    made = run("-f", file)
+    assert made.exit_code == 1
+    assert "cis-kubernetes-9.9/level-1" in made.stdout
+
+
 async def test_log_bundles_of_a_server_are_read(tmp_path: Path) -> None:
-    """Each machine has its evidence; one without is noted, and counts for nothing."""
+    """A machine that the server knows has its evidence; of one that it does not know there is none."""
     async with serving(tmp_path) as served:
         store = served.reports.store
         for source, data in ((reportspb.REPORT_SOURCE_SINK, COMPLETE),):
@@ -191,6 +201,38 @@ async def test_log_bundles_of_a_server_are_read(tmp_path: Path) -> None:
         assert made.stdout.startswith("harbour/worker-1 (")
         absent = await asyncio.to_thread(CliRunner().invoke, cli, [*arguments, "worker-9"])
         assert (absent.exit_code, "no evidence" in absent.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("logs", "reason"),
+    [({}, "there is no log bundle of this machine"), ({"kubelet.log": b"x\n"}, "holds no evidence")],
+)
+async def test_a_machine_without_evidence_is_no_pass(tmp_path: Path, logs: dict[str, bytes], reason: str) -> None:
+    """It is listed with the reason and fails the report, unless that is allowed; alone it fails in any case."""
+    target = tmp_path / "controls.xml"
+    silent = replace(KEY, machine="worker-2")
+    async with serving(tmp_path) as served:
+        store = served.reports.store
+        for key in (KEY, silent):
+            await store.add_events(key, reportspb.REPORT_SOURCE_SINK, COMPLETE)
+        await store.add_logs(KEY, bundle_of({PATH: evidence().encode()}))
+        if logs:
+            await store.add_logs(silent, bundle_of(logs))
+
+        async def report(*more: str) -> Result:
+            arguments = ["--server", served.address, "--insecure", "--junit", str(target), *more]
+            return await asyncio.to_thread(run, *arguments)
+
+        made = await report()
+        assert made.exit_code == 1, made.output
+        assert f"harbour/worker-2: no evidence: {reason}" in made.stdout
+        assert "/var/lib/slipway/evidence.json" in made.stderr
+        errors = [suite.attrib["errors"] for suite in ET.fromstring(target.read_text(encoding="utf-8"))]
+        assert sorted(errors) == ["0", "1"]
+        tree = {machine["machine"]: machine for machine in json.loads((await report("-o", "json")).stdout)}
+        assert tree["harbour/worker-2"].keys() == {"machine", "absence"}
+        assert (await report("--allow-no-evidence")).exit_code == 0
+        assert (await report("--allow-no-evidence", "worker-2")).exit_code == 1
 
 
 SPEC = """
