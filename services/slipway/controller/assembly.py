@@ -120,7 +120,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     native = _reconciler(calls, bootstrapper, watches, workloads, timeouts or Timeouts())
     native = replace(native, renderer=replace(native.renderer, reports=reports, payloads=payloads))
     if payloads is not None:
-        watches.payload_gone = payloads.forget
+        watches.payload_gone = lambda url, namespace: payloads.forget(url, namespace=namespace)
     theirs: Watches | None = None
     if opt_in:
         theirs = watches.of_kubeadm_configs(api, namespaces=namespaces, watch_filter=watch_filter)

@@ -44,13 +44,13 @@ class PayloadKeeper:
         """
         if self.payloads is None or not record.payload or not self.payloads.is_own(record.payload):
             return None
-        peers = await self.payloads.fetches(record.payload)
+        peers = await self.payloads.fetches(record.payload, namespace=facts.namespace)
         if len(peers) > 1:
             await self.reporter.warn(facts, Reason.PAYLOAD_FETCHED_AGAIN, _repeated(peers))
         remaining = await self._remaining(facts, record)
         if remaining > timedelta(0):
             return remaining.total_seconds()
-        await self.payloads.delete(record.payload)
+        await self.payloads.delete(record.payload, namespace=facts.namespace)
         await self._annotate(facts, {PAYLOAD: None, NODE_SEEN: None})
         return None
 

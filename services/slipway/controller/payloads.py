@@ -2,6 +2,9 @@
 
 The name of a payload follows from the config, the rotation and its content. So a controller that takes over in the
 middle comes to the same object for the same content, and never changes the one that a stub names.
+
+Who may write Secrets chooses their annotations, but not their namespace: a payload is that of the namespace for which
+it was stored, and nothing of another namespace reads its notes or deletes it.
 """
 
 import asyncio
@@ -30,6 +33,9 @@ from slipway.reports.objects import Objects
 
 NOTES = "fetched"
 """Where the node gateway notes each fetch, below the name of the payload."""
+
+OWNERS = "owners"
+"""Where the namespace of a payload is noted, below its name: for the controller alone, no machine reads it."""
 
 SIGNED_FOR = timedelta(hours=25)
 """How long a pre-signed address is valid: longer than a payload is kept."""
@@ -99,36 +105,37 @@ class Payloads:
         """Whether an address is that of a payload at this controller's gateway."""
         return bool(_NAME.fullmatch(_name(url))) and url == self.fetching.url(_name(url))
 
-    async def store(self, payload: Payload) -> None:
-        """Store a payload.
+    async def store(self, payload: Payload, *, namespace: str) -> None:
+        """Store a payload of a namespace.
 
         Raises:
             Halt: the store failed.
         """
-        await self._run(lambda: self.objects.put(_path(payload.url), payload.data))
+        await self._run(lambda: self._store(payload, namespace))
 
-    async def fetches(self, url: str) -> list[str]:
+    async def fetches(self, url: str, *, namespace: str) -> list[str]:
         """Give the peer of each fetch of a payload that a gateway noted, at most so many that they can be read.
 
         Raises:
             Halt: the store failed.
         """
-        return await self._run(lambda: self._peers(_name(url)))
+        return await self._run(lambda: self._peers(_name(url), namespace))
 
-    async def delete(self, url: str) -> None:
-        """Delete a payload and the notes about it; one that is not there is no error.
+    async def delete(self, url: str, *, namespace: str) -> None:
+        """Delete a payload of a namespace and the notes about it; one that is not there is no error.
 
-        Nothing is deleted for any other address: the annotations of a Secret are chosen by those who may write it.
+        Nothing is deleted for any other address, nor for another namespace's payload: the annotations of a Secret are
+        chosen by those who may write it.
 
         Raises:
             Halt: the store failed.
         """
         if self.is_own(url):
-            await self._run(lambda: self._delete(url))
+            await self._run(lambda: self._delete(_name(url), namespace))
 
-    def forget(self, url: str) -> None:
+    def forget(self, url: str, *, namespace: str) -> None:
         """Delete a payload in the background. Where that fails, the bucket's lifecycle rule deletes it."""
-        task = asyncio.get_running_loop().create_task(self._forget(url))
+        task = asyncio.get_running_loop().create_task(self._forget(url, namespace))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -137,9 +144,9 @@ class Payloads:
         await asyncio.gather(*self._tasks)
         self.objects.close()
 
-    async def _forget(self, url: str) -> None:
+    async def _forget(self, url: str, namespace: str) -> None:
         try:
-            await self.delete(url)
+            await self.delete(url, namespace=namespace)
         except Halt as halt:
             _log.warning("payload not deleted", reason=halt.reason)
 
@@ -149,14 +156,29 @@ class Payloads:
     def _notes(self, name: str) -> list[str]:
         return [path for path, _ in islice(self.objects.paths(f"{NOTES}/{name}"), MOST_FETCHES)]
 
-    def _peers(self, name: str) -> list[str]:
-        notes = (self.objects.get(path) for path in self._notes(name))
+    def _store(self, payload: Payload, namespace: str) -> None:
+        # The owner first: each payload that is there can be deleted.
+        self.objects.put(_owner_path(_name(payload.url)), namespace.encode())
+        self.objects.put(_path(_name(payload.url)), payload.data)
+
+    def _is_of(self, name: str, namespace: str) -> bool:
+        return self.objects.get(_owner_path(name)) == namespace.encode()
+
+    def _peers(self, name: str, namespace: str) -> list[str]:
+        paths = self._notes(name)
+        if not paths or not self._is_of(name, namespace):
+            return []
+        notes = map(self.objects.get, paths)
         return [note.decode("ascii", "replace")[:_LONGEST_PEER] for note in notes if note is not None]
 
-    def _delete(self, url: str) -> None:
-        self.objects.delete(_path(url))
-        for path in self._notes(_name(url)):
+    def _delete(self, name: str, namespace: str) -> None:
+        if not self._is_of(name, namespace):
+            return
+        self.objects.delete(_path(name))
+        for path in self._notes(name):
             self.objects.delete(path)
+        # The owner last: where this ends before, it can be done again.
+        self.objects.delete(_owner_path(name))
 
     async def _run(self, work: Callable[[], A]) -> A:
         try:
@@ -187,5 +209,9 @@ def _name(url: str) -> str:
     return url.rpartition("/")[2]
 
 
-def _path(url: str) -> str:
-    return f"{FOLDER}/{_name(url)}"
+def _path(name: str) -> str:
+    return f"{FOLDER}/{name}"
+
+
+def _owner_path(name: str) -> str:
+    return f"{OWNERS}/{name}"

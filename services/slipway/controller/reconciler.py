@@ -122,7 +122,7 @@ class Reconciler:
         payload = rendered.payload
         if payload is not None and self.renderer.payloads is not None:
             with span("store payload"):
-                await self.renderer.payloads.store(payload)
+                await self.renderer.payloads.store(payload, namespace=facts.namespace)
         record = Record.of_answer(
             rendered.answer,
             generation=facts.generation,
@@ -177,7 +177,7 @@ class Reconciler:
         made, stored = Record.of_secret(body), Record.of_secret(kept)
         is_other = made is not None and made.payload and (stored is None or stored.payload != made.payload)
         if made is not None and is_other and self.renderer.payloads is not None:
-            await self.renderer.payloads.delete(made.payload)
+            await self.renderer.payloads.delete(made.payload, namespace=body["metadata"]["namespace"])
 
     async def _refresh(self, facts: Facts, decision: Refresh) -> Next:
         keeper = PayloadKeeper(self.objects, self.renderer.payloads, self.clock, self.timeouts, self.reporter)

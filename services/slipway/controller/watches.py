@@ -60,7 +60,7 @@ class Watches:
     gone: Callable[[Json], None] = lambda _: None
     cluster_gone: Callable[[Key], None] = lambda _: None
     secret_gone: Callable[[Key], None] = lambda _: None
-    payload_gone: Callable[[str], None] = lambda _: None
+    payload_gone: Callable[[str, str], None] = lambda _url, _namespace: None
     report_of: Callable[[str, str, str], MachineReport | None] = lambda _namespace, _cluster, _machine: None
     halted: dict[Key, str] = field(default_factory=dict)
     _dependents: dict[tuple[str, Place], set[Key]] = field(default_factory=dict)
@@ -275,7 +275,8 @@ class Watches:
     def _release_payload(self, secret: Json) -> None:
         """Release the payload of a data Secret that is gone. One that moves with its Cluster, paused then, stays.
 
-        A Secret that no config controls has no payload, although its annotations may name one.
+        A Secret that no config controls has no payload, although its annotations may name one; and only a payload of
+        the Secret's own namespace is released.
         """
         controller = controller_of(secret)
         if controller is None or (controller.get("kind"), controller.get("name")) not in {
@@ -283,11 +284,10 @@ class Watches:
         }:
             return
         record = Record.of_secret(secret)
-        cluster = self.clusters.get(
-            secret["metadata"]["namespace"], (secret["metadata"].get("labels") or {}).get(CLUSTER_LABEL) or ""
-        )
+        namespace = secret["metadata"]["namespace"]
+        cluster = self.clusters.get(namespace, (secret["metadata"].get("labels") or {}).get(CLUSTER_LABEL) or "")
         if record is not None and record.payload and cluster is not None and not ClusterObject(cluster).paused:
-            self.payload_gone(record.payload)
+            self.payload_gone(record.payload, namespace)
 
     def _on_config_map(self, old: Json | None, new: Json | None) -> None:
         config_map = new if new is not None else old

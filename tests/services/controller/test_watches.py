@@ -212,8 +212,8 @@ def test_a_payload_goes_with_its_secret(
     copies: Told, paused: bool, there: bool, of_config: bool, released: bool
 ) -> None:
     """Not with that of a cluster that moves: its machine may still have to fetch, from the same store."""
-    payloads: list[str] = []
-    copies.watches.payload_gone = payloads.append
+    payloads: list[tuple[str, str]] = []
+    copies.watches.payload_gone = lambda url, namespace: payloads.append((url, namespace))
     record = Record(
         1,
         0,
@@ -242,4 +242,4 @@ def test_a_payload_goes_with_its_secret(
     if not there:
         copies.gone(cluster_object())
     copies.gone(secret)
-    assert payloads == (["https://g/p"] if released else [])
+    assert payloads == ([("https://g/p", "default")] if released else [])
