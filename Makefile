@@ -37,7 +37,7 @@ demo: .venv/ready ## Run the main job: four provisioners, every example machine
 
 # Bytecode is kept also where the environment asks for none: else each program that a test starts compiles everything.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: .venv/ready ## Run the tests of the sources; those of real programs, and what takes long, are left to test-affected and test-all
+test: .venv/ready ## Run the tests of the sources, and of programs that are built; what takes long is left to test-affected and test-all
 	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup --quick $(TEST_OPTIONS)
 
 engines: .venv/ready ## Build the real engines (Debian packages, Go)

@@ -364,8 +364,8 @@ def _says(message: Message, name: str, value: Any) -> bool:
     return any(descriptor.name == name and other == value for descriptor, other in message.ListFields())
 
 
-def _is_device(mount: Any) -> bool:
-    return mount.source.startswith(("/dev/", *_TAGS))
+def _is_device(mount: Message) -> bool:
+    return isinstance(mount, ospb.Mount) and mount.source.startswith(("/dev/", *_TAGS))
 
 
 def _drive(path: str) -> str:

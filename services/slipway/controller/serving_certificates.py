@@ -96,7 +96,7 @@ class ServingCertificates:
             # What a kubelet asks for cannot be changed afterwards: what is malformed stays so.
             judged = [(item, before.get(item["metadata"]["uid"])) for item in requests]
             again = [item for item, known in judged if known is not Doubt.MALFORMED]
-            fresh = await asyncio.to_thread(lambda again=again: [doubt(item, machines) for item in again])
+            fresh = await asyncio.to_thread(_doubts, again, machines)
             doubts |= {item["metadata"]["uid"]: known for item, known in judged if known is Doubt.MALFORMED}
             for request, why in zip(again, fresh, strict=True):
                 uid = request["metadata"]["uid"]
@@ -109,6 +109,10 @@ class ServingCertificates:
                 if before.get(uid) != why:
                     _log.warning("kubelet certificate not approved", cluster="/".join(place), why=why.value)
         self._known[place] = doubts
+
+
+def _doubts(requests: Collection[Json], machines: Collection[Json]) -> list[Doubt | None]:
+    return [doubt(request, machines) for request in requests]
 
 
 async def _open_requests(connected: Connected) -> AsyncIterator[list[Json]]:
