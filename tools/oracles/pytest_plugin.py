@@ -1,11 +1,11 @@
 """The ``engine`` fixture: a test names the engine that it runs, and is skipped without it.
 
-``engine("root-trixie")`` skips where the engine was not built; with ``SLIPWAY_REQUIRE_ENGINES=1`` it fails,
-so that a complete run cannot pass by leaving things out. With ``--quick``, as ``make test`` runs, only engines are used
-that are one program, and each test is skipped that is marked ``engine``, ``boots`` or ``long``: a newcomer's test takes
-the same few minutes whatever is built. The end of a run has one line for each reason to skip, with the number of its tests: a thousand
-places would hide the few reasons. Load it with ``pytest_plugins =
-["tools.oracles.pytest_plugin"]`` or ``-p tools.oracles.pytest_plugin``.
+``engine("root-trixie")`` skips where the engine was not built; with ``SLIPWAY_REQUIRE_ENGINES=1`` it fails, so that a
+complete run cannot pass by leaving things out. With ``--quick``, as ``make test`` runs, only engines are used that are
+one program, and each test is skipped that is marked ``engine``, ``boots`` or ``long``: a newcomer's test takes the same
+few minutes whatever is built. The end of a run has one line for each reason to skip, with the number of its tests: a
+thousand places would hide the few reasons. Load it with ``pytest_plugins = ["tools.oracles.pytest_plugin"]`` or
+``-p tools.oracles.pytest_plugin``.
 """
 
 from __future__ import annotations
