@@ -225,13 +225,13 @@ class WorkloadReports:
                             machines[key].bundle_id: value for key, value in read[item.text].items() if key in machines
                         }
                         # A machine that joins has two objects: that of its token, and then that of its Node.
-                        news = {
+                        newer = {
                             bundle: report
                             for bundle, report in own.items()
                             if not report.precedes(reports.get(bundle) or known.reports.get(bundle))
                         }
-                        reports |= news
-                        if not self._forward(item.text, [machines[bundle] for bundle in news]):
+                        reports |= newer
+                        if not self._forward(item.text, [machines[bundle] for bundle in newer]):
                             # There is no room yet: it is read again.
                             continue
                         self._texts.keep(place, item.digest, own)
@@ -249,11 +249,11 @@ class WorkloadReports:
     def _forward(self, text: str, machines: Iterable[ReportingMachine]) -> bool:
         if self._forwarding is None:
             return True
-        taken = True
+        has_room = True
         for machine in machines:
             place = reportspb.ReportedMachine(namespace=machine.namespace, cluster=machine.cluster, name=machine.name)
-            taken &= self._forwarding.take(place, machine.bundle_id, text)
-        return taken
+            has_room &= self._forwarding.take(place, machine.bundle_id, text)
+        return has_room
 
 
 def _read_all(texts: Iterable[str]) -> dict[str, dict[str, MachineReport]]:
