@@ -54,3 +54,27 @@ def test_a_partition_beyond_those_of_an_overwritten_disk_never_comes(
     disk.overwrite = overwrite
     system = ospb.OperatingSystem(disks=[disk], filesystems=[ospb.Filesystem(**filesystem)])  # type: ignore[arg-type]
     assert len(list(violations(system, "os", []))) == count
+
+
+@pytest.mark.parametrize(
+    ("whole", "other", "count"),
+    [
+        ("/dev/sdc", ospb.Filesystem(device="/dev/sdc1"), 1),
+        ("/dev/nvme0n1", ospb.Filesystem(device="/dev/nvme0n1p2"), 1),
+        ("/dev/sdc", ospb.Mount(source="/dev/sdc1", path="/data"), 1),
+        ("/dev/sdc1", ospb.Filesystem(device="/dev/sdc2"), 0),
+        ("/dev/sdc", ospb.Filesystem(device="/dev/sdd1"), 0),
+        ("/dev/sdc", ospb.Mount(source="/dev/sdc", path="/data"), 0),
+    ],
+)
+def test_a_disk_with_a_filesystem_on_its_whole_has_no_partitions(
+    whole: str, other: ospb.Filesystem | ospb.Mount, count: int
+) -> None:
+    """Without an entry of disks nothing divides it: the partition never comes, or what is on it is lost."""
+    system = ospb.OperatingSystem(filesystems=[ospb.Filesystem(device=whole, format="ext4")])
+    (system.filesystems if isinstance(other, ospb.Filesystem) else system.mounts).append(other)  # type: ignore[arg-type]
+    assert len(list(violations(system, "os", []))) == count
+    searched = json.dumps([{"device": whole, "filesystem": "ext4", "partition": "auto"}])
+    entry = specpb.Extension(id=SEARCH)
+    entry.content.text = searched
+    assert not list(violations(system, "os", [entry]))

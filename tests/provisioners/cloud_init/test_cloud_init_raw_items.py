@@ -108,6 +108,7 @@ def test_what_would_be_lost_is_refused(contents: list[object]) -> None:
         {"key": "mounts", "item": []}, {"key": "mounts", "item": ["secret", 1]},
         {"key": "disk_setup", "item": {"layout": True}},
         {"key": "disk_setup", "item": {"device": "secret\n", "layout": True}},
+        {"key": "users", "item": {"name": "secret\ud800"}}, {"key": "users", "item": {"\udc00": "secret"}},
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_by_its_path(content: object) -> None:

@@ -6,6 +6,7 @@ ever. Of an imported config they stay as they are.
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from slipway.bootstrapper.assembly.partitions import device_of
 from slipway.contract.bounded_json import read_json
@@ -27,6 +28,7 @@ def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.
         *((f"{path}.filesystems[{index}]", "device", each) for index, each in enumerate(os.filesystems)),
         *((f"{path}.mounts[{index}]", "source", each) for index, each in enumerate(os.mounts)),
     ]
+    yield from _undivided(named, {disk.device for disk in os.disks}, searched)
     for number, disk in enumerate(os.disks):
         place = person_path(f"spec.{path}.disks[{number}]")
         for where, field, each in named:
@@ -40,6 +42,28 @@ def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.
                 )
             elif disk.overwrite and _number(disk, device) > len(disk.partitions):
                 yield Violation(here, f"is a partition that {place} does not make", remedy="name one that it makes")
+
+
+def _undivided(
+    named: Sequence[tuple[str, str, ospb.Filesystem | ospb.Mount]],
+    divided: AbstractSet[str],
+    searched: AbstractSet[str],
+) -> Iterator[Violation]:
+    """Give what is on a partition of a disk that another item formats as a whole, and that no entry divides."""
+    wholes = {
+        each.device: person_path(f"spec.{where}")
+        for where, _, each in named
+        if isinstance(each, ospb.Filesystem) and each.device and each.device not in divided | searched
+    }
+    for where, field, each in named:
+        device = getattr(each, field)
+        match = _NUMBER.search(device)
+        for whole in wholes if match else ():
+            if match and device == partition_device(whole, int(match[0])):
+                why = f"is a partition of the disk that {wholes[whole]} makes a filesystem on as a whole"
+                yield Violation(
+                    f"{where}.{field}", why, remedy="divide the disk by an entry of disks, or leave one out"
+                )
 
 
 def _number(disk: ospb.Disk, device: str) -> int:

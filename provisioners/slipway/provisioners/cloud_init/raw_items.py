@@ -20,6 +20,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
 _FEATURE = f"ext.{ITEM}"
 _MARKS = re.compile(r"\{[{%#]")
+_HALVES = re.compile("[\ud800-\udfff]")
 _LAST = 1 << 31
 _KEYS = frozenset({"key", "item", "position"})
 
@@ -148,7 +149,8 @@ def _fits(entry: Any) -> bool:
 def _is_plain(value: Any) -> bool:
     """Return whether a value has nothing but what a document of cloud-config can hold."""
     if isinstance(value, dict):
-        return all(_is_plain(entry) for entry in value.values())
+        return all(_is_plain(key) and _is_plain(entry) for key, entry in value.items())
     if isinstance(value, list):
         return all(_is_plain(entry) for entry in value)
-    return isinstance(value, str | int)
+    # Half a character, which JSON can hold, has no form in UTF-8.
+    return isinstance(value, int) or (isinstance(value, str) and not _HALVES.search(value))
