@@ -24,6 +24,8 @@ COMPONENTS = {
 }
 """The programs of the control plane, by the names that the components have in a spec."""
 Series = tuple[int, int]
+_OF_WINDOWS = frozenset({"windows-priorityclass", "windows-service"})
+"""Flags of the kubelet for Windows alone. Source: Kubernetes, cmd/kubelet/app/options/osflags_windows.go."""
 _REMEDY = "remove it, or write the flag that replaces it in this version"
 _KUBELET_REMEDY = "remove it, or set the field that replaces it in kubernetes.node.kubeletConfiguration"
 
@@ -51,16 +53,19 @@ def flag_status(program: str, flag: str, series: Series) -> FlagStatus:
     return FlagStatus.KNOWN if all(name in flags for flags in neighbours) else FlagStatus.UNCERTAIN
 
 
-def check_kubelet_flags(request: PlanRequest, reject: _Reject) -> None:
+def check_kubelet_flags(request: PlanRequest, reject: _Reject, *, windows: bool = False) -> None:
     """Reject arguments that the kubelet of this version does not have; warn where that is not certain.
 
     Args:
-        request: a machine for Linux: the table has no flags of Windows.
+        request: a machine.
         reject: takes feature, field path, reason and remedy of an argument with which the kubelet does not start.
+        windows: the machine is for Windows, where the kubelet has some flags beside those of the table.
     """
     feature = "kubernetes.node.kubelet_arguments"
     for index, argument in enumerate(request.kubernetes.node.kubelet_arguments):
         path = f"{NODE}.kubelet_arguments[{index}]"
+        if windows and argument.name in _OF_WINDOWS:
+            continue
         _check(request, reject, (KUBELET, argument.name), (feature, path), _KUBELET_REMEDY)
 
 

@@ -145,3 +145,13 @@ def test_swap_needs_a_kubelet_that_accepts_it(machines: Any, text: str, path: st
 def test_swap_is_allowed_where_the_kubelet_accepts_it(machines: Any, tolerance: str) -> None:
     """By flag, field, or a patch of whose content nothing is known."""
     assert machines.plan("ROLE_WORKER", SWAP, tolerance).refusals == ()
+
+
+def test_the_kubelet_of_windows_has_a_few_flags_more(machines: Any) -> None:
+    """It is the same program beside these: what the one does not have, the other does not have, either."""
+    own = NODE % "kubelet_arguments { name: 'windows-service' value: 'true' } kubelet_arguments { name: 'v' value: '2' }"
+    assert machines.plan("ROLE_WORKER", own, windows=True, format_id="cloudbase-init").refusals == ()
+    foreign = NODE % "kubelet_arguments { name: 'container-runtime' value: 'remote' }"
+    (refusal,) = machines.plan("ROLE_WORKER", foreign, windows=True, format_id="cloudbase-init").refusals
+    assert refusal.path == "intent.kubernetes.node.kubelet_arguments[0]"
+    assert machines.plan("ROLE_WORKER", own, windows=False).refusals[0].path == refusal.path

@@ -56,8 +56,8 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
     check_tokens(request)
     if request.creates_cluster:
         check_component_flags(request, request.remarks.reject)
+    check_kubelet_flags(request, request.remarks.reject, windows=request.layout.windows)
     if not request.layout.windows:
-        check_kubelet_flags(request, request.remarks.reject)
         check_swap(request, bundle.os)
 
 

@@ -97,8 +97,8 @@ def _check_labels(request: EngineRequest, arguments: Sequence[Arg]) -> None:
             request.remarks.reject(
                 feature,
                 path,
-                "the kubelet does not start with a label of the domains kubernetes.io and k8s.io that a node must not "
-                "set on itself",
+                "has a label with which the kubelet does not start: one of the domains kubernetes.io and k8s.io that a "
+                "node must not set on itself",
                 remedy="remove the label here, and set it in the metadata of the Machine's template, from where "
                 "Cluster API copies node-role.kubernetes.io and node-restriction.kubernetes.io to the node, or with "
                 "kubectl label",
