@@ -31,7 +31,7 @@ class Approving:
     machines: list[Json] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        reader = SecretReader(self.scene.api, self.scene.api.lookup("Secret"))
+        reader = SecretReader(self.scene.api, self.scene.api.lookup("Secret"), self.scene.api.lookup("Cluster"))
         workloads = Workloads(reader, lambda _: self.scene.workload, monotonic=lambda: 0.0)
         self.work = ServingCertificates(workloads, self._clusters, lambda _: self.machines)
 

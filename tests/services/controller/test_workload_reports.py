@@ -41,7 +41,7 @@ class Reading:
     changes: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        reader = SecretReader(self.scene.api, self.scene.api.lookup("Secret"))
+        reader = SecretReader(self.scene.api, self.scene.api.lookup("Secret"), self.scene.api.lookup("Cluster"))
         workloads = Workloads(reader, lambda _: self.scene.workload, monotonic=lambda: 0.0)
         self.workloads = workloads
         self.seconds = 0.0
