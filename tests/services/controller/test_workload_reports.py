@@ -253,7 +253,7 @@ async def test_silent_clusters_hold_up_no_other_one(
         while clusters.calls[CLUSTER] < 3:
             await reports.look()
     if known:
-        assert sum(clusters.calls[name] for name in dead) == 4
+        assert sum(clusters.calls[name] for name in dead) == 3
 
 
 @dataclass
