@@ -114,7 +114,7 @@ def assemble(  # noqa: PLR0913  # keyword-only settings
     """
     calls = objects or api
     watches = Watches.of(api, namespaces=namespaces, watch_filter=watch_filter)
-    reader = SecretReader(calls, watches.secrets)
+    reader = SecretReader(calls, watches.secrets, watches.clusters)
     watches.secret_gone = lambda key: reader.forget(*key)
     workloads = Workloads(reader, dial or connect_to(Destinations()))
     native = _reconciler(calls, bootstrapper, watches, workloads, timeouts or Timeouts())

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from weakref import WeakValueDictionary
 
 from slipway.controller.cluster_object import CLUSTER_LABEL
@@ -27,13 +27,17 @@ _CLUSTER_SUFFIXES = (
 (cluster-api-control-plane-provider-talos), and the seed of our tokens."""
 
 
-class SecretReader:
-    """Reads them; `metadata` is the local copy of the metadata of all Secrets."""
+_CONTROL_PLANE_GROUP = "controlplane.cluster.x-k8s.io"
 
-    def __init__(self, objects: Objects, metadata: Lookup) -> None:
+
+class SecretReader:
+    """Reads them; `metadata` is the local copy of the metadata of all Secrets, `clusters` that of all Clusters."""
+
+    def __init__(self, objects: Objects, metadata: Lookup, clusters: Lookup) -> None:
         """Read by an API, and remember values as long as the metadata tell that they are the same."""
         self._objects = objects
         self._metadata = metadata
+        self._clusters = clusters
         self._kept: dict[tuple[str, str], tuple[tuple[str, str], Values, bool]] = {}
         self._marks: dict[tuple[str, str], tuple[Mapping[str, str], Mapping[str, str]]] = {}
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
@@ -119,9 +123,9 @@ class SecretReader:
         """Return the values of a user's Secret as they are now, or None when it is not there.
 
         Who may write a config is not for that reason one who may read the keys of a cluster: a Secret that belongs to
-        one is refused. Its type says so, or its name where a person made it, that of any cluster to which it refers.
-        A label or an owner alone says nothing: infrastructure providers label Secrets that users refer to, and users
-        have theirs move with a Cluster.
+        one is refused. Its type says so, an owner that is a control plane, or its name where a person made it, that of
+        any Cluster in the namespace or to which it refers. A label or a Cluster as owner alone says nothing:
+        infrastructure providers label Secrets that users refer to, and users have theirs move with a Cluster.
 
         Raises:
             Halt: it belongs to a cluster.
@@ -130,12 +134,19 @@ class SecretReader:
             body = await self._objects.get(SECRETS, namespace, name)
         except NotFound:
             return None
-        clusters = {cluster, *_clusters(body["metadata"])}
-        own_names = {f"{entry}-{suffix}" for entry in clusters for suffix in _CLUSTER_SUFFIXES}
-        if body.get("type") in _CLUSTER_TYPES or name in own_names:
+        metadata = body["metadata"]
+        if (
+            body.get("type") in _CLUSTER_TYPES
+            or _is_of_control_plane(metadata)
+            or self._has_clusters_name(namespace, name, {cluster, *_clusters(metadata)})
+        ):
             problem = f"the spec refers to the Secret {name}, which belongs to a cluster"
             raise Halt(Reason.CLUSTER_SECRET_REFERENCED, f"{problem}; refer to a Secret of your own")
         return decoded(body.get("data") or {})
+
+    def _has_clusters_name(self, namespace: str, name: str, clusters: Collection[str]) -> bool:
+        prefixes = (name.removesuffix(f"-{suffix}") for suffix in _CLUSTER_SUFFIXES if name.endswith(f"-{suffix}"))
+        return any(prefix in clusters or self._clusters.get(namespace, prefix) is not None for prefix in prefixes)
 
     async def config_map(self, namespace: str, name: str) -> Values | None:
         """Give the values of a ConfigMap as they are now, or None when it is not there."""
@@ -153,8 +164,17 @@ def _clusters(metadata: Json) -> Iterator[str]:
     if label:
         yield label
     for owner in metadata.get("ownerReferences") or ():
-        if owner.get("kind") == CLUSTERS.kind and str(owner.get("apiVersion", "")).startswith(f"{CLUSTERS.group}/"):
+        if owner.get("kind") == CLUSTERS.kind and _group(owner) == CLUSTERS.group:
             yield str(owner.get("name"))
+
+
+def _is_of_control_plane(metadata: Json) -> bool:
+    """Whether a control plane owns a Secret, of whichever provider: they adopt authorities that people made."""
+    return any(_group(owner) == _CONTROL_PLANE_GROUP for owner in metadata.get("ownerReferences") or ())
+
+
+def _group(owner: Json) -> str:
+    return str(owner.get("apiVersion", "")).partition("/")[0]
 
 
 def decoded(data: Mapping[str, str | None]) -> Values:

@@ -6,11 +6,14 @@ for other approvers.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from dataclasses import dataclass, field
 
 import structlog
 
 from slipway.controller.cluster_object import ClusterObject
+from slipway.controller.cluster_turns import ClusterTurns, Responsiveness
 from slipway.controller.halt import Halt
 from slipway.controller.serving_request import SIGNER, Doubt, doubt, is_open
 from slipway.controller.workload import Connected, Workloads
@@ -24,58 +27,86 @@ MOST = 2000
 
 _PAGE = 100
 _LOOK_SECONDS = 10.0
-_CLUSTERS = 4
-"""Clusters that are looked at at a time, each with one page of its requests in memory."""
-
-_CLUSTER_SECONDS = 30.0
 _log = structlog.get_logger("slipway.controller")
 
 
+@dataclass(slots=True)
+class _Cluster:
+    """What is known of a cluster: the doubts about its requests by uid, and how it answers."""
+
+    doubts: dict[str, Doubt] = field(default_factory=dict)
+    looking: asyncio.Task[None] | None = None
+    responsiveness: Responsiveness = field(default_factory=Responsiveness)
+    problem: str = ""
+
+
 class ServingCertificates:
-    """Looks at the requests of every cluster again and again."""
+    """Looks at the requests of every cluster again and again, of each in its turn with one page in memory."""
 
     def __init__(
         self,
         workloads: Workloads,
         clusters: Callable[[], Iterable[ClusterObject]],
         machines_of: Callable[[ClusterObject], Collection[Json]],
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Look at the clusters that there are, and compare with their Machines."""
         self._workloads = workloads
         self._clusters = clusters
         self._machines_of = machines_of
-        self._known: dict[tuple[str, str], dict[str, Doubt]] = {}
-        self._problems: dict[tuple[str, str], str] = {}
-        self._turn = asyncio.Semaphore(_CLUSTERS)
+        self._monotonic = monotonic
+        self._known: dict[tuple[str, str], _Cluster] = {}
+        self._turns = ClusterTurns(monotonic=monotonic)
 
     async def run(self) -> None:
         """Approve until cancelled."""
-        while True:
-            try:
-                await self.look()
-            except Exception as error:  # noqa: BLE001  # a defect here must not end the controller
-                _log.error("approval of kubelet certificates failed, begun anew", **describe_exception(error))
-            await asyncio.sleep(_LOOK_SECONDS)
+        try:
+            while True:
+                begun = self._monotonic()
+                try:
+                    await self.look()
+                except Exception as error:  # noqa: BLE001  # a defect here must not end the controller
+                    _log.error("approval of kubelet certificates failed, begun anew", **describe_exception(error))
+                await asyncio.sleep(max(_LOOK_SECONDS - (self._monotonic() - begun), 0.0))
+        finally:
+            for place in list(self._known):
+                self._forget(place)
 
     async def look(self) -> None:
-        """Look at each cluster once that can be asked, and is not paused."""
-        clusters = [cluster for cluster in self._clusters() if cluster.control_plane_initialized and not cluster.paused]
-        places = {(cluster.namespace, cluster.name) for cluster in clusters}
-        for gone in self._known.keys() - places:
-            del self._known[gone]
-        for gone in self._problems.keys() - places:
-            del self._problems[gone]
-        await asyncio.gather(*map(self._look_at, clusters))
+        """Look at each cluster once that can be asked, and is not paused.
 
-    async def _look_at(self, cluster: ClusterObject) -> None:
+        After a while, the clusters that have not answered are left to answer in the background.
+        """
+        clusters = {
+            (cluster.namespace, cluster.name): cluster
+            for cluster in self._clusters()
+            if cluster.control_plane_initialized and not cluster.paused
+        }
+        for gone in self._known.keys() - clusters.keys():
+            self._forget(gone)
+        for place, cluster in clusters.items():
+            known = self._known.setdefault(place, _Cluster())
+            if known.looking is None and not self._turns.rests(known.responsiveness):
+                known.looking = asyncio.create_task(self._look_at(cluster, known))
+        looking = [known.looking for known in self._known.values() if known.looking is not None]
+        if looking:
+            await asyncio.wait(looking, timeout=_LOOK_SECONDS)
+
+    def _forget(self, place: tuple[str, str]) -> None:
+        looking = self._known.pop(place).looking
+        if looking is not None:
+            looking.cancel()
+
+    async def _look_at(self, cluster: ClusterObject, known: _Cluster) -> None:
         place = cluster.namespace, cluster.name
         problem = ""
         try:
-            async with self._turn, asyncio.timeout(_CLUSTER_SECONDS):
-                connected = await self._workloads.connected(*place)
-                if connected is None:
-                    return
-                await self._decide(connected, cluster)
+            connected = await self._workloads.connected(*place)
+            if connected is None:
+                return
+            async with self._turns.turn(cluster.namespace, known.responsiveness):
+                await self._decide(connected, cluster, known)
         except Halt as halt:
             problem = halt.reason
         except (ApiFailure, TimeoutError) as error:
@@ -83,21 +114,23 @@ class ServingCertificates:
         except Exception as error:  # noqa: BLE001  # what one cluster answers must not keep others waiting
             problem = type(error).__name__
             _log.error("a cluster's kubelet certificates could not be judged", **describe_exception(error))
-        if problem and problem != self._problems.get(place):
+        finally:
+            known.looking = None
+        if problem and problem != known.problem:
             _log.warning("kubelet certificates out of reach", cluster="/".join(place), failure=problem)
-        self._problems[place] = problem
+        known.problem = problem
 
-    async def _decide(self, connected: Connected, cluster: ClusterObject) -> None:
+    async def _decide(self, connected: Connected, cluster: ClusterObject, known: _Cluster) -> None:
         """Judge page by page, so that a cluster's requests are never all in memory."""
         place = cluster.namespace, cluster.name
         machines = self._machines_of(cluster)
-        before, doubts = self._known.get(place, {}), dict[str, Doubt]()
+        before, doubts = known.doubts, dict[str, Doubt]()
         async for requests in _open_requests(connected):
             # What a kubelet asks for cannot be changed afterwards: what is malformed stays so.
             judged = [(item, before.get(item["metadata"]["uid"])) for item in requests]
-            again = [item for item, known in judged if known is not Doubt.MALFORMED]
+            again = [item for item, why in judged if why is not Doubt.MALFORMED]
             fresh = await asyncio.to_thread(_doubts, again, machines)
-            doubts |= {item["metadata"]["uid"]: known for item, known in judged if known is Doubt.MALFORMED}
+            doubts |= {item["metadata"]["uid"]: why for item, why in judged if why is Doubt.MALFORMED}
             for request, why in zip(again, fresh, strict=True):
                 uid = request["metadata"]["uid"]
                 if why is None:
@@ -108,10 +141,10 @@ class ServingCertificates:
                 doubts[uid] = why
                 if before.get(uid) != why:
                     _log.warning("kubelet certificate not approved", cluster="/".join(place), why=why.value)
-        self._known[place] = doubts
+        known.doubts = doubts
 
 
-def _doubts(requests: Collection[Json], machines: Collection[Json]) -> list[Doubt | None]:
+def _doubts(requests: Iterable[Json], machines: Collection[Json]) -> list[Doubt | None]:
     return [doubt(request, machines) for request in requests]
 
 

@@ -4,7 +4,7 @@ A Node can write the object of its own name only, and a bootstrap token that of 
 like every report: each field has its grammar, and it counts for the machine whose bundle it names.
 
 What a cluster answers, and when, is in the hands of its tenant. So what is kept of it is bounded, and each cluster is
-read by itself: one that did not answer is left alone for a while that grows, and takes no place of those that did.
+read by itself, in its turn (cluster_turns.py).
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from itertools import groupby
 
 import structlog
 
+from slipway.controller.cluster_turns import ClusterTurns, Responsiveness
 from slipway.controller.halt import Halt
 from slipway.controller.machine_report import MachineReport
 from slipway.controller.read_texts import ReadTexts, digest_of
@@ -41,18 +42,8 @@ _PAGE = 50
 """A page of such objects is well below what a workload cluster may answer."""
 
 _LOOK_SECONDS = 5.0
-_CLUSTERS = 4
-"""Clusters that are read at a time, of those that answer, and of the others."""
-
-_CLUSTER_SECONDS = 30.0
 _ANSWER_SECONDS = 5.0
 """For each page."""
-
-_FIRST_REST = 5.0
-_LONGEST_REST = 60.0
-"""Seconds for which a cluster is left alone that did not answer."""
-
-_MOST_OWED = 9
 
 _KEPT = timedelta(days=1)
 """How long an object stays that is of no Machine."""
@@ -82,17 +73,12 @@ class ReportingMachine:
 
 @dataclass(slots=True)
 class _Cluster:
-    """What is known of a cluster: the report of each bundle that a Machine has, and how it answers.
-
-    `owed`: answers until it counts as a cluster that answers; each failure adds two, so that one that answers now and
-    then takes no place of those that do.
-    """
+    """What is known of a cluster: the report of each bundle that a Machine has, and how it answers."""
 
     reports: dict[str, MachineReport] = field(default_factory=dict)
     bundles: frozenset[str] = frozenset()
     reading: asyncio.Task[None] | None = None
-    owed: int = 1
-    rest_until: float = 0.0
+    responsiveness: Responsiveness = field(default_factory=Responsiveness)
     problem: str = ""
 
 
@@ -119,7 +105,7 @@ class WorkloadReports:
         self._bundles: dict[tuple[str, str, str], str] = {}
         self._waiting: set[_Place] = set()
         self._texts: ReadTexts[_Place] = ReadTexts()
-        self._turns = {answers: asyncio.Semaphore(_CLUSTERS) for answers in (True, False)}
+        self._turns = ClusterTurns(monotonic=monotonic)
 
     def get(self, namespace: str, cluster: str, machine: str) -> MachineReport | None:
         """Give the last report of a machine; None where none is known."""
@@ -163,7 +149,7 @@ class WorkloadReports:
         }
         for place in self._waiting | self._clusters.keys():
             known = self._clusters.setdefault(place, _Cluster())
-            if known.reading is None and known.rest_until <= self._monotonic():
+            if known.reading is None and not self._turns.rests(known.responsiveness):
                 known.reading = asyncio.create_task(self._read(place, known, clusters.get(place, [])))
             elif known.reading is None and place not in self._waiting:
                 self._forget(place)
@@ -177,14 +163,8 @@ class WorkloadReports:
             connected = await self._workloads.connected(*place)
             if connected is None:
                 return
-            try:
-                async with self._turns[known.owed == 0], asyncio.timeout(_CLUSTER_SECONDS):
-                    await self._take(connected, place, known, {machine.bundle_id: machine for machine in machines})
-                known.owed = max(known.owed - 1, 0)
-            except (ApiFailure, TimeoutError):
-                known.rest_until = self._monotonic() + min(_FIRST_REST * 2 ** (known.owed // 2), _LONGEST_REST)
-                known.owed = min(known.owed + 2, _MOST_OWED)
-                raise
+            async with self._turns.turn(place[0], known.responsiveness):
+                await self._take(connected, place, known, {machine.bundle_id: machine for machine in machines})
         except Halt as halt:
             problem = halt.reason
         except (ApiFailure, TimeoutError) as error:

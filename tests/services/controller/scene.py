@@ -130,7 +130,7 @@ class Scene:
 
     def restart(self) -> None:
         """Forget everything that a process knows, as a new one would."""
-        reader = SecretReader(self.api, self.api.lookup("Secret"))
+        reader = SecretReader(self.api, self.api.lookup("Secret"), self.api.lookup("Cluster"))
         workloads = Workloads(reader, lambda _: self.workload, monotonic=self._seconds)
         renderer = Renderer(
             objects=self.api,

@@ -27,7 +27,7 @@ def store_of(api: MemoryApi) -> ClusterStore:
     """Return the store of the first machine of the cluster."""
     return ClusterStore(
         objects=api,
-        reader=SecretReader(api, api.lookup("Secret")),
+        reader=SecretReader(api, api.lookup("Secret"), api.lookup("Cluster")),
         clock=lambda: NOW,
         cluster=ClusterObject(api.put(cluster_object())),
         role=clusterpb.ROLE_INIT,

@@ -13,6 +13,7 @@ from tests.services.kubernetes_api.memory_api import MemoryApi
 
 _MANY = 32
 OTHER = {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "other", "uid": "u"}
+PLANE = {"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "K0sControlPlane", "name": "p", "uid": "u"}
 
 
 async def test_who_waited_for_a_call_that_failed_does_not_try_again_in_turn() -> None:
@@ -27,7 +28,7 @@ async def test_who_waited_for_a_call_that_failed_does_not_try_again_in_turn() ->
                 raise Unreachable("GET", kind.kind, name)
             return {"metadata": {"namespace": namespace, "name": name, "uid": "u", "resourceVersion": "1"}, "data": {}}
 
-    reader = SecretReader(Slow(), api.lookup("Secret"))  # type: ignore[arg-type]
+    reader = SecretReader(Slow(), api.lookup("Secret"), api.lookup("Cluster"))  # type: ignore[arg-type]
     found = await asyncio.gather(*(reader.shared("n", "ca") for _ in range(_MANY)), return_exceptions=True)
     assert [type(one) for one in found] == [Unreachable] * _MANY
     assert asked == ["ca"]
@@ -59,7 +60,7 @@ async def test_a_clusters_secret_is_no_users_content(name: str, kind: str, refus
     """Whoever may write a config does not read a cluster's keys by it, on any role's machine."""
     api = MemoryApi()
     api.put({"kind": "Secret", "type": kind, "metadata": {"name": name}, "data": {"k": "dg=="}})
-    reader = SecretReader(api, api.lookup("Secret"))
+    reader = SecretReader(api, api.lookup("Secret"), api.lookup("Cluster"))
     if refused:
         with pytest.raises(Halt, match="belongs to a cluster"):
             await reader.secret("default", name, cluster="c")
@@ -73,15 +74,27 @@ async def test_a_clusters_secret_is_no_users_content(name: str, kind: str, refus
         ("other-ca", {"labels": {CLUSTER_LABEL: "other"}}, True),
         ("other-kubeconfig", {"ownerReferences": [OTHER]}, True),
         ("other-ca", {}, False),
+        ("neighbour-ca", {}, True),
+        ("neighbour-settings", {}, False),
+        ("authority", {"ownerReferences": [PLANE]}, True),
         ("settings", {"labels": {CLUSTER_LABEL: "other"}, "ownerReferences": [OTHER]}, False),
     ],
-    ids=["labelled", "owned", "a name alone", "a user's that moves with the cluster"],
+    ids=[
+        "labelled",
+        "owned",
+        "the name of no cluster that is there",
+        "a name alone, of a cluster that is there",
+        "a user's for a cluster",
+        "adopted by a control plane",
+        "a user's that moves with the cluster",
+    ],
 )
 async def test_a_secret_of_another_cluster_is_no_users_content(name: str, metadata: Json, refused: bool) -> None:
     """People bring authorities of their own, of any type: that of a neighbour in the namespace is its, too."""
     api = MemoryApi()
+    api.put({"kind": "Cluster", "metadata": {"name": "neighbour"}, "spec": {}})
     api.put({"kind": "Secret", "type": "Opaque", "metadata": {"name": name, **metadata}, "data": {"k": "dg=="}})
-    reader = SecretReader(api, api.lookup("Secret"))
+    reader = SecretReader(api, api.lookup("Secret"), api.lookup("Cluster"))
     if refused:
         with pytest.raises(Halt, match="belongs to a cluster"):
             await reader.secret("default", name, cluster="c")

@@ -1,6 +1,9 @@
 """Approvals in workload clusters: what is approved, what is left, and what a cluster that fails costs."""
 
+import asyncio
+from collections import Counter
 from dataclasses import dataclass, field
+from typing import cast
 
 import pytest
 from structlog.testing import capture_logs
@@ -29,11 +32,14 @@ class Approving:
 
     scene: Scene
     machines: list[Json] = field(default_factory=list)
+    seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        reader = SecretReader(self.scene.api, self.scene.api.lookup("Secret"))
+        reader = SecretReader(self.scene.api, self.scene.api.lookup("Secret"), self.scene.api.lookup("Cluster"))
         workloads = Workloads(reader, lambda _: self.scene.workload, monotonic=lambda: 0.0)
-        self.work = ServingCertificates(workloads, self._clusters, lambda _: self.machines)
+        self.work = ServingCertificates(
+            workloads, self._clusters, lambda _: self.machines, monotonic=lambda: self.seconds
+        )
 
     def _clusters(self) -> list[ClusterObject]:
         return [ClusterObject(item) for item in self.scene.api.all("Cluster")]
@@ -138,12 +144,45 @@ async def test_a_cluster_that_fails_is_told_once(approving: Approving) -> None:
 
     approving.scene.workload.before = fail
     with capture_logs() as logs:
-        await approving.work.look()
-        await approving.work.look()
+        for _ in range(2):
+            await approving.work.look()
+            approving.seconds += 60
     assert [entry["failure"] for entry in logs] == ["Unreachable"]
     approving.scene.workload.before = lambda _: None
     await approving.work.look()
     assert approving.conditions() == APPROVED
+
+
+async def test_silent_clusters_hold_up_no_other_one(approving: Approving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty of one tenant: the clusters of others are looked at as ever, and no look waits for those."""
+    monkeypatch.setattr(serving_certificates, "_LOOK_SECONDS", 0.05)
+    looks: Counter[str] = Counter()
+
+    class Line:
+        def __init__(self, namespace: str) -> None:
+            self.namespace = namespace
+
+        async def page(self, *_: object, **__: object) -> tuple[list[Json], str]:
+            looks[self.namespace] += 1
+            if self.namespace == "silent":
+                await asyncio.Event().wait()
+            return [], ""
+
+    class Lines:
+        async def connected(self, namespace: str, _: str) -> Line:
+            return Line(namespace)
+
+    ready = approving.scene.api.all("Cluster")[0]
+    clusters = [
+        ClusterObject({**ready, "metadata": {**ready["metadata"], "namespace": namespace, "name": f"c{number}"}})
+        for namespace, count in (("silent", 40), ("default", 1))
+        for number in range(count)
+    ]
+    work = ServingCertificates(cast(Workloads, Lines()), lambda: clusters, lambda _: [])
+    async with asyncio.timeout(10):
+        for _ in range(4):
+            await work.look()
+    assert looks == {"default": 4, "silent": 3}
 
 
 async def test_many_requests_are_read_in_pages(approving: Approving) -> None:
@@ -157,7 +196,7 @@ async def test_many_requests_are_read_in_pages(approving: Approving) -> None:
 async def test_a_page_of_requests_is_all_that_is_held(approving: Approving, monkeypatch: pytest.MonkeyPatch) -> None:
     """However large the requests of a cluster are, the next page is read when the last has been judged."""
     held: list[int] = []
-    monkeypatch.setattr(serving_certificates, "doubt", lambda request, _: held.append(request["number"]) or None)
+    monkeypatch.setattr(serving_certificates, "doubt", lambda request, _: held.append(request["number"]))
     for index in range(250):
         approving.scene.workload.put({**request_object(name=f"csr-{index:03}"), "number": index})
     pages: list[int] = []

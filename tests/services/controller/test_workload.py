@@ -36,7 +36,7 @@ class Lines:
         self.there = MemoryApi()
         self.seconds = 0.0
         self.put(kubeconfig)
-        reader = SecretReader(self.management, self.management.lookup("Secret"))
+        reader = SecretReader(self.management, self.management.lookup("Secret"), self.management.lookup("Cluster"))
         self.workloads = Workloads(reader, lambda _: self.there, monotonic=lambda: self.seconds)
 
     def put(self, kubeconfig: bytes) -> None:
