@@ -1,5 +1,6 @@
 """Reports of a machine to its cluster: a real server with TLS, real shells, and a bootstrap that never notices them."""
 
+import base64
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,6 +116,28 @@ def test_a_failure_before_the_join_arrives_by_the_token(dash: LinuxMachine, serv
     assert server.objects == {TOKEN_OBJECT: dash.path(EVENTS).read_text()}
     assert server.refused == 0
     assert not any("0123456789abcdef" in call for call in dash.calls)
+
+
+def test_the_token_stays_where_the_user_data_put_it(dash: LinuxMachine, server: ApiServer) -> None:
+    """It is in no argument of a program, no event, no report, no log and no further file, be it in base64."""
+    server.token = TOKEN_TEXT.decode()
+    dash.fake("curl", 'exec /usr/bin/curl "$@"')
+    step = "/var/lib/slipway/steps/report"
+    prepare(dash, server.kubelet(USER), script("m", "exit 3"), token=TOKEN_TEXT, server=server)
+    assert dash.run(ENTRY) == 1
+    wait_for(lambda: "EVENT_STATE_FAILED" in server.objects.get(TOKEN_OBJECT, ""))
+    assert any(call.startswith("curl ") for call in dash.calls)
+    texts = {"calls": "\n".join(dash.calls), "objects": str(server.objects), "requests": str(server.requests)}
+    for folder in ("dev", "etc", "run", "tmp", "var"):
+        paths = [path for path in (dash.root / folder).rglob("*") if path.is_file() and not path.is_symlink()]
+        texts |= {f"/{path.relative_to(dash.root)}": path.read_text() for path in paths}
+    texts["/reporter.log"] = dash.path("/reporter.log").read_text()
+    secret = TOKEN_TEXT.partition(b".")[2]
+    forms = [secret.decode(), base64.b64encode(TOKEN_TEXT).decode()]
+    assert [name for name, text in texts.items() if any(form in text for form in forms)] == [step]
+    assert dash.path(step).stat().st_mode & 0o777 == 0o600
+    kept = dash.path("/var/lib/slipway/report")
+    assert [path.name for path in (kept, *kept.iterdir()) if path.stat().st_mode & 0o077] == []
 
 
 def test_after_the_join_the_node_writes(dash: LinuxMachine, server: ApiServer) -> None:
