@@ -122,7 +122,7 @@ def event_of(text: str) -> reportpb.BootstrapEvent | None:
         tree, _ = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    return _message(tree)
+    return _message(tree) if isinstance(tree, dict) else None
 
 
 def _message(tree: Any) -> reportpb.BootstrapEvent | None:

@@ -53,7 +53,8 @@ def test_no_command_takes_what_is_left_for_a_value(
     result = slipway(command, *files, "--no-substitution", "--set-missing")
     assert result.exit_code == 1, result.output
     assert "nothing changes" not in result.stdout
-    for field in ("spec.os.users[0].passwordHash.value", "spec.engineOptions.kubeadm.bootstrapTokens[0].token.value"):
+    token = "spec.init.engineOptions.kubeadm.bootstrapTokens[0].token.value"
+    for field in ("spec.os.users[0].passwordHash.value", token):
         (line,) = [one for one in result.stderr.splitlines() if f": {field}: " in one]
         assert line.startswith(f"{left}:")
         assert "--show-secrets" in line

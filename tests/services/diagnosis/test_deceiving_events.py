@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slipway.diagnosis.bootstrap_events import MOST, event_of
@@ -13,6 +13,7 @@ from tests.services.diagnosis.event_lines import RUN, line, read, short
 
 
 @given(st.text(max_size=400), st.integers(0, 400))
+@example("0", 0)
 def test_any_text_behind_the_beginning_is_no_error(text: str, at: int) -> None:
     """Whatever follows, and whatever is put into the middle of an event, is an event or none."""
     for candidate in ('{"bundleId":' + text, RUN[3][:at] + text + RUN[3][at:]):

@@ -18,8 +18,8 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-# What no literal block can hold, or others on the way may change. A first line of blanks has no indentation.
-_NEVER_BLOCK = re.compile(rf"{UNSAFE.pattern}|\A\n* +(?:\n|\Z)")
+# A first line of blanks has no indentation, by which a block would begin.
+_BLANK_FIRST = re.compile(r"\n*+ ++(?:\n|\Z)")
 # What the emitter does not write as a literal block.
 _NO_BLOCK = re.compile(rf"[^\n{PRINTABLE}]| \n| \Z")
 
@@ -98,7 +98,7 @@ def _joined(pieces: list[str | Template]) -> Text | None:
     around = "".join(piece if isinstance(piece, str) else "x" for piece in pieces)
     if any(isinstance(piece, Template) and UNSAFE.search(piece.text) for piece in pieces):
         return None
-    return Templated(tuple(_merged(pieces)), quoted=_NEVER_BLOCK.search(around) is not None)
+    return Templated(tuple(_merged(pieces)), quoted=bool(UNSAFE.search(around) or _BLANK_FIRST.match(around)))
 
 
 def _merged(pieces: list[str | Template]) -> Iterator[str | Template]:

@@ -149,7 +149,9 @@ def test_swap_is_allowed_where_the_kubelet_accepts_it(machines: Any, tolerance: 
 
 def test_the_kubelet_of_windows_has_a_few_flags_more(machines: Any) -> None:
     """It is the same program beside these: what the one does not have, the other does not have, either."""
-    own = NODE % "kubelet_arguments { name: 'windows-service' value: 'true' } kubelet_arguments { name: 'v' value: '2' }"
+    own = (
+        NODE % "kubelet_arguments { name: 'windows-service' value: 'true' } kubelet_arguments { name: 'v' value: '2' }"
+    )
     assert machines.plan("ROLE_WORKER", own, windows=True, format_id="cloudbase-init").refusals == ()
     foreign = NODE % "kubelet_arguments { name: 'container-runtime' value: 'remote' }"
     (refusal,) = machines.plan("ROLE_WORKER", foreign, windows=True, format_id="cloudbase-init").refusals
