@@ -121,7 +121,8 @@ def test_the_component_goes_with_an_overlay(engine: Callable[..., None], tmp_pat
     shutil.copytree(DEPLOY, tmp_path / "deploy")
     own = tmp_path / "deploy" / "own"
     own.mkdir()
-    components = ["../kubernetes/node-gateway", "../kubernetes/reports", "../kubernetes/reports-web", "../monitoring"]
+    names = ("node-gateway", "reports", "reports-web", "directory")
+    components = [*(f"../kubernetes/{name}" for name in names), "../monitoring"]
     tree = {"resources": ["../kubernetes/overlays/separate/own-certificates"], "components": components}
     (own / "kustomization.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
     kubectl = programs.link(tmp_path / "bin") / "kubectl"

@@ -3,7 +3,10 @@
 That machines become members is shown by tests/services/directory/test_real_members.py.
 """
 
+import shlex
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,7 +82,7 @@ def test_packages_are_installed_where_programs_are_missing(lower: LowerSystem) -
     assert script.splitlines()[-1].startswith("lacking 'net sssd' env ")
 
 
-@pytest.mark.parametrize("distribution", ["rhel", "centos", "rocky", "almalinux", "ol", "fedora"])
+@pytest.mark.parametrize("distribution", ["rhel", "centos", "rocky", "almalinux", "ol", "fedora", "amzn"])
 def test_the_tools_of_red_hat_are_used(lower: LowerSystem, distribution: str) -> None:
     """Packages by dnf, then authselect for NSS and PAM, and oddjobd for home directories, before sssd starts."""
     done = lower(system(users=["alice"]), distribution=distribution)
@@ -93,7 +96,43 @@ def test_the_tools_of_red_hat_are_used(lower: LowerSystem, distribution: str) ->
     assert "samba-common-tools" in lower(system(BLOB), distribution=distribution).scripts[INSTALL]
 
 
-@pytest.mark.parametrize("distribution", ["amzn", "sles", "opensuse-leap", "fedora-coreos", "photon"])
+@pytest.mark.parametrize("distribution", ["sles", "opensuse-leap"])
+def test_the_tools_of_suse_are_used(lower: LowerSystem, distribution: str) -> None:
+    """Packages by zypper, pam-config for PAM, and an edit for NSS, which has no tool there; then sssd starts."""
+    done = lower(system(users=["alice"]), distribution=distribution)
+    assert "install adcli openldap2-client sssd sssd-ad pam-config\n" in done.scripts[INSTALL]
+    calls = done.scripts[JOIN].splitlines()
+    at = calls.index("pam-config --add --sss --mkhomedir")
+    assert calls[at + 1].startswith("sed -i -E ")
+    assert calls[at + 2].startswith("login ")
+    assert "samba-client" in lower(system(BLOB), distribution=distribution).scripts[INSTALL]
+
+
+NAMES = [
+    ("passwd: compat\n", "passwd: compat sss\n", "the line of SLES"),
+    ("group:  files systemd \n", "group:  files systemd sss\n", "more sources, and a blank at the end"),
+    ("shadow:\tfiles sss\n", "shadow:\tfiles sss\n", "it is there already"),
+    ("passwd: files sss systemd\n", "passwd: files sss systemd\n", "it is there, and not last"),
+    ("# passwd: files\nhosts: files dns\n", "# passwd: files\nhosts: files dns\n", "other lines stay"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "reason"), NAMES)
+def test_names_of_accounts_come_from_sssd_once(
+    lower: LowerSystem, tmp_path: Path, before: str, after: str, reason: str
+) -> None:
+    """The call of the script adds sssd to what lists accounts; run again it changes nothing."""
+    calls = lower(system(users=["alice"]), distribution="sles").scripts[JOIN].splitlines()
+    (call,) = [shlex.split(line) for line in calls if line.startswith("sed ")]
+    assert call[-1] == "/etc/nsswitch.conf"
+    file = tmp_path / "nsswitch.conf"
+    file.write_text(before)
+    for _ in range(2):
+        subprocess.run([*call[:-1], str(file)], check=True)
+        assert file.read_text() == after, reason
+
+
+@pytest.mark.parametrize("distribution", ["opensuse-microos", "sle-micro", "sl-micro", "fedora-coreos", "photon"])
 def test_a_distribution_without_an_entry_is_refused(lower: LowerSystem, distribution: str) -> None:
     """What its packages and tools are is not guessed; an operator's profile may have it."""
     (refusal,) = lower(system(), distribution=distribution).result.refusals
