@@ -92,12 +92,18 @@ def test_a_hostile_value_is_a_value(family: str, provisioner: str, engine: Calla
 
 @pytest.mark.parametrize("provisioner", PROVISIONERS)
 def test_a_rule_that_sudo_can_not_read_is_no_command(provisioner: str, engine: Callable[..., None]) -> None:
-    """It stands in sudo's file as it is, or visudo ends the bootstrap before kubeadm; nothing of it is executed."""
+    """A native spec is refused.
+
+    That of an import stands in sudo's file as it is, or visudo ends the bootstrap before kubeadm; nothing is executed.
+    """
     engine("root-trixie", "ignition")
     question = linux()
     rules = [hostile.SHELL.replace("@", str(number)) for number, _ in enumerate(question.subject.spec.os.users)]
     for user, rule in zip(question.subject.spec.os.users, rules, strict=True):
         user.sudo.append(rule)
+    with pytest.raises(SlipwayError):
+        ours.render(question, provisioner)
+    question.subject.spec.imported.kind = "KubeadmConfig"
     state = boot(provisioner, ours.render(question, provisioner).user_data)
     assert canaries(state) == []
     if SENTINEL in state.run:
