@@ -103,7 +103,7 @@ class Subject:
     Attributes:
         endpoint: where it is.
         credentials: what is shown to it.
-        hung: how many renders did not end in the time that the contract gives them.
+        hung: how many times renders did not end in the time that the contract gives them.
         exchanges: the last renders.
     """
 
@@ -122,6 +122,7 @@ class Subject:
         """
         self._overloaded_seconds = overloaded_seconds
         self.hung = 0
+        self._counted = 0.0
         self.exchanges = Exchanges()
         self._heartbeat = heartbeat or Heartbeat()
         self.endpoint = endpoint
@@ -132,7 +133,7 @@ class Subject:
     def reopened(self) -> "Subject":
         """Give the same endpoint by a new connection, with what is remembered of it."""
         again = Subject(self.endpoint, self.credentials, heartbeat=self._heartbeat)
-        again.hung, again.exchanges = self.hung, self.exchanges
+        again.hung, again._counted, again.exchanges = self.hung, self._counted, self.exchanges
         return again
 
     async def close(self) -> None:
@@ -159,10 +160,17 @@ class Subject:
         since = time.monotonic()
         deadline = RENDER_SECONDS if seconds is None else seconds
         got = await self._answer(self._stub.Render, request, seconds=deadline)
-        if got.code == "DEADLINE_EXCEEDED" and deadline >= RENDER_SECONDS and not self._heartbeat.said(since):
-            self.hung += 1
+        if got.code == "DEADLINE_EXCEEDED" and deadline >= RENDER_SECONDS:
+            self._count_hung(since)
         self.exchanges.add(request, got)
         return got
+
+    def _count_hung(self, since: float) -> None:
+        """Count a render that did not end: not on a machine too busy to judge it, and those of one time as one."""
+        if since < self._counted or self._heartbeat.said(since) or self._heartbeat.unjudged(since):
+            return
+        self.hung += 1
+        self._counted = time.monotonic()
 
     @property
     def hangs(self) -> bool:

@@ -1,11 +1,14 @@
 """A slow machine: what takes longer there than the contract gives is not judged; what is far too long still fails."""
 
+import asyncio
+
 import pytest
 
-from slipway.conformance import yardstick
+from slipway.conformance import subject, yardstick
 from slipway.conformance.outcome import Broken, Unverified
 from slipway.conformance.runner import Ending, result
 from slipway.conformance.yardstick import judge, judge_as_usual
+from tests.services.conformance.bent import Bent, Request
 from tests.services.conformance.mutants import lease, limits
 from tests.services.conformance.runs import CHECKS, session
 
@@ -46,6 +49,30 @@ async def test_a_slow_render(factor: float, ending: Ending) -> None:
         opened.heartbeat.slowness = lambda: factor
         ended = await result(opened, CHECKS["LIM-006.in-time"])
     assert ended.ending is ending, ended.found
+
+
+@pytest.mark.parametrize(
+    ("factor", "together", "hangs", "reason"),
+    [
+        (1.0, 1, True, "a machine as usual: three renders, one after the other"),
+        (9.0, 1, False, "a machine on which no time can be judged"),
+        (1.0, 3, False, "renders of one time are one that did not end: the machine may have stood still"),
+    ],
+)
+async def test_renders_that_do_not_end(
+    monkeypatch: pytest.MonkeyPatch, factor: float, together: int, hangs: bool, reason: str
+) -> None:
+    """No more are asked for after three times on a machine that is not the cause."""
+    monkeypatch.setattr(subject, "RENDER_SECONDS", 0.1)
+
+    async def never(_request: Request, _context: object) -> None:
+        await asyncio.Event().wait()
+
+    async with session(Bent(before=never)) as opened:
+        opened.heartbeat.slowness = lambda: factor
+        for _ in range(subject.MOST_HUNG // together):
+            await asyncio.gather(*(opened.subject.render(Request()) for _ in range(together)))
+        assert opened.subject.hangs is hangs, reason
 
 
 @pytest.mark.parametrize(
