@@ -40,7 +40,8 @@ OTHER = "spiffe://slipway/client/b"
 
 def policy(**settings: Any) -> Callers:
     """The policy of a server with these settings."""
-    return Callers(BootstrapperSettings(listen_address="127.0.0.1:0", **settings).allowed_callers)
+    chosen = BootstrapperSettings(listen_address="127.0.0.1:0", **settings)
+    return Callers(chosen.allowed_callers, trust_domain=chosen.trust_domain)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,10 @@ def policy(**settings: Any) -> Callers:
         ({}, ("spiffe://slipway/node-gateway/x",), PermissionDenied, "a role that nobody knows"),
         ({}, ("spiffe://client/x/y",), PermissionDenied, "a domain that is called as a role is"),
         ({}, ("spiffe://slipway",), PermissionDenied, "no role at all"),
+        ({}, ("spiffe://elsewhere/client/b",), PermissionDenied, "a client of another trust domain"),
+        ({"trust_domain": "elsewhere"}, ("spiffe://elsewhere/client/b",), None, "a client of the server's own domain"),
+        ({"callers": "spiffe://elsewhere/ci/x"}, ("spiffe://elsewhere/ci/x",), None, "another domain that was named"),
+        ({}, (OTHER, "spiffe://slipway/reports/r"), PermissionDenied, "a server of reports with a second name"),
         ({"callers": "spiffe://slipway/ci/x"}, ("spiffe://slipway/ci/x",), None, "any role that was named"),
         ({}, (), Unauthenticated, "a certificate that names nobody, such as one with a DNS name only"),
         ({}, ("spiffe://slipway/provisioner/x",), PermissionDenied, "a provisioner"),
@@ -120,7 +125,7 @@ def test_an_entry_that_means_nothing_stops_the_start(entry: str) -> None:
         BootstrapperSettings(listen_address="127.0.0.1:0", insecure=True, callers=frozenset({entry}))
 
 
-@pytest.mark.parametrize("role", ["provisioner", "registry", "bootstrapper"])
+@pytest.mark.parametrize("role", ["provisioner", "registry", "bootstrapper", "reports", "node-gateway", "directory"])
 @pytest.mark.parametrize("allowed", [None, "{id}", "{id}=*", "{id}=team-a"])
 def test_a_certificate_of_a_service_never_calls(role: str, allowed: str | None) -> None:
     """Not by default, and not when the operator names it: a provisioner would get the keys of clusters."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from slipway.contract.errors import PermissionDenied, Unauthenticated, Violation
 from slipway.contract.grammars import grammars
+from slipway.contract.roles import REPORTS, SPIFFE
 from slipway.rpc.call import Call
 from slipway.rpc.identity import Identity
 
@@ -17,6 +18,9 @@ ALL = "*"
 """Stands for every namespace, and for clusters that have none."""
 
 _SERVICES = ("/provisioner/", "/registry/", "/bootstrapper/")
+
+_NODE_FACING = frozenset({REPORTS, "node-gateway", "directory"})
+"""Roles of the services that have no business with a bootstrapper: machines, and domain controllers, talk to them."""
 
 _CALLERS = frozenset({"client", "controller", "infrastructure"})
 """Roles of callers that are allowed by default: people, controllers, and infrastructure providers."""
@@ -43,13 +47,19 @@ def namespaces_by_caller(entries: Iterable[str]) -> dict[str, frozenset[str]]:
 class Callers:
     """The policy of the bootstrapper's server."""
 
-    def __init__(self, allowed: Iterable[str] | None) -> None:
+    def __init__(self, allowed: Iterable[str] | None, *, trust_domain: str | None = None) -> None:
         """Allow these entries (see namespaces_by_caller); None means every one of a role that calls.
+
+        Args:
+            allowed: the operator's list.
+            trust_domain: without a list, only callers of this domain may call: one authority can serve several of them,
+                and a role means something in its own domain only. None where another check follows.
 
         Raises:
             ValueError: an entry cannot be read.
         """
         self._allowed = None if allowed is None else namespaces_by_caller(allowed)
+        self._trust_domain = trust_domain
 
     def __call__(self, call: Call, identity: Identity | None) -> None:
         """Return when the call is allowed. Without TLS there are no identities, and only this machine calls.
@@ -63,16 +73,20 @@ class Callers:
             return
         if not identity.spiffe_ids:
             raise Unauthenticated("the caller's certificate has no SPIFFE id: it needs a URI spiffe://...")
-        if any(service in identifier for identifier in identity.spiffe_ids for service in _SERVICES):
+        if any(_is_service(identifier) for identifier in identity.spiffe_ids):
             raise PermissionDenied("a service may not call the bootstrapper")
         if self._allowed is None:
-            if not any(_role(identifier) in _CALLERS for identifier in identity.spiffe_ids):
+            if not any(self._has_calling_role(identifier) for identifier in identity.spiffe_ids):
                 raise PermissionDenied(
-                    f"this identity has none of the roles that call ({', '.join(sorted(_CALLERS))}), and there is no "
-                    "operator's list of callers (--callers)"
+                    f"this identity has none of the roles that call ({', '.join(sorted(_CALLERS))}) in this server's "
+                    "trust domain, and there is no operator's list of callers (--callers)"
                 )
         elif not any(identifier in self._allowed for identifier in identity.spiffe_ids):
             raise PermissionDenied("this identity is not on the operator's list of callers (--callers)")
+
+    def _has_calling_role(self, spiffe_id: str) -> bool:
+        is_ours = self._trust_domain is None or _parts(spiffe_id)[0] == self._trust_domain
+        return is_ours and _parts(spiffe_id)[1] in _CALLERS
 
     def check_cluster(self, identity: Identity | None, namespace: str) -> None:
         """Return when the caller may ask about clusters of a namespace, "" for a cluster that has none.
@@ -92,10 +106,14 @@ class Callers:
             )
 
 
-def _role(spiffe_id: str) -> str:
-    """Give the first part of the path: spiffe://DOMAIN/ROLE/NAME."""
-    _, _, path = spiffe_id.removeprefix("spiffe://").partition("/")
-    return path.partition("/")[0]
+def _is_service(spiffe_id: str) -> bool:
+    return any(service in spiffe_id for service in _SERVICES) or _parts(spiffe_id)[1] in _NODE_FACING
+
+
+def _parts(spiffe_id: str) -> tuple[str, str]:
+    """Give trust domain and role, the first part of the path: spiffe://DOMAIN/ROLE/NAME."""
+    domain, _, path = spiffe_id.removeprefix(SPIFFE).partition("/")
+    return domain, path.partition("/")[0]
 
 
 EVERYBODY = Callers(None)

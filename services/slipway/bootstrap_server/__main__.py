@@ -45,7 +45,7 @@ def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
 
 
 async def _serve(settings: EmbeddedSettings) -> None:
-    callers = Callers(settings.allowed_callers)
+    callers = Callers(settings.allowed_callers, trust_domain=settings.trust_domain)
     channels = ChannelPool.of(settings)
     directory = ProvisionerDirectory(channels, settings.registry_address) if settings.registry_address else None
     store = None

@@ -45,7 +45,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
     reports = settings.report_addresses(utc_now)
     report_server = settings.report_server()
     payloads = settings.payloads()
-    callers = Callers(settings.allowed_callers)
+    callers = Callers(settings.allowed_callers, trust_domain=settings.trust_domain)
     channels = ChannelPool.of(settings)
     directory = ProvisionerDirectory(channels, settings.registry_address) if settings.registry_address else None
     provisioners = provisioners_of(settings, directory, channels)
