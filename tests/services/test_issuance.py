@@ -50,6 +50,22 @@ def test_a_new_installation_gets_all_it_needs() -> None:
     assert names.value.get_values_for_type(x509.DNSName) == ["talos.provisioner.slipway"]
 
 
+@pytest.mark.parametrize(
+    ("role", "name"),
+    [
+        ("registry", "registry.slipway"),
+        ("bootstrapper", "bootstrapper.slipway"),
+        ("controller", "bootstrapper.slipway"),
+        ("reports", "reports.slipway"),
+    ],
+)
+def test_a_server_can_prove_its_role(role: str, name: str) -> None:
+    """Each name that clients demand of a server is issued by its role, without a host."""
+    issued = _issuance({}, NOW).certificate({}, Subject(role, "x"))[CERTIFICATE]
+    names = x509.load_pem_x509_certificate(issued).extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    assert names.value.get_values_for_type(x509.DNSName) == [name]
+
+
 def test_what_is_good_stays() -> None:
     """A second run, and one of every day until ten days before the end, change nothing at all."""
     first = _issuance({}, NOW)

@@ -20,10 +20,10 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from slipway.contract.roles import BOOTSTRAPPER, REGISTRY, provisioner_host, service_host
+from slipway.contract.roles import BOOTSTRAPPER, REGISTRY, REPORTS, provisioner_host, service_host
 
 PROVISIONER = "provisioner"
-_SERVICES = {REGISTRY: REGISTRY, BOOTSTRAPPER: BOOTSTRAPPER, "controller": BOOTSTRAPPER}
+_SERVICES = {REGISTRY: REGISTRY, BOOTSTRAPPER: BOOTSTRAPPER, REPORTS: REPORTS, "controller": BOOTSTRAPPER}
 """What a process of a role serves; the controller serves what a bootstrapper does."""
 _SKEW = timedelta(minutes=5)
 
