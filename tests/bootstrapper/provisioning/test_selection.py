@@ -193,9 +193,13 @@ def test_versions_are_compared_as_semantic_versions(version: str, rule: str, all
 
 
 @pytest.mark.parametrize(
-    "texts", [("x",), ("x=1.0.0",), ("x>=1.0",), ("==1.0.0",), ("x==",), ("x>1.0.0",), ("x>=1.0.0", "x==1.0.0")]
+    "texts",
+    [
+        *(("x",), ("x=1.0.0",), ("x>=1.0",), ("==1.0.0",), ("x==",), ("x>1.0.0",), ("x>=1.0.0", "x==1.0.0")),
+        *(("x>==1.0.0",), ("X>=1.0.0",), ("*>=1.0.0",), ("x.>=1.0.0",), ("a x==1.0.0",), ("a/x==1.0.0",)),
+    ],
 )
 def test_malformed_rules_are_refused(texts: tuple[str, ...]) -> None:
-    """A rule that could be read in two ways is refused: also the word that a shell leaves of an unquoted >=."""
+    """A rule that could be read in two ways, or that is for no possible name, would limit nothing in silence."""
     with pytest.raises(ValueError, match=r"NAME>=VERSION|more than one rule"):
         rules(*texts)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from slipway.bootstrapper.artifacts.version import Version
+from slipway.contract.grammars import grammars
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 RULE = 'must be NAME>=VERSION or NAME==VERSION, such as "acme>=0.1.0" or "acme==0.2.1" (quoted in a shell)'
@@ -55,7 +56,8 @@ class VersionRules:
         rules: dict[str, VersionRule] = {}
         for text in texts:
             name, operator, version = _split(text)
-            if not name or _parse(version) is None:
+            # No provisioner has another name: such a rule would limit nothing, although the operator relies on it.
+            if not grammars()["dns-subdomain"].check(name) or _parse(version) is None:
                 raise ValueError(RULE)
             if name in rules:
                 raise ValueError(f"{name} has more than one rule: give one version, pinned or minimum")
