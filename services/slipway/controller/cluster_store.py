@@ -30,7 +30,7 @@ from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.data_secret import TYPE
 from slipway.controller.halt import Halt
 from slipway.controller.reasons import Reason
-from slipway.controller.secret_reader import SecretReader, Values
+from slipway.controller.secret_reader import NAME_ANNOTATION, SecretReader, Values
 from slipway.kubernetes_api.failures import Conflict, NotFound
 from slipway.kubernetes_api.objects import Objects
 from slipway.kubernetes_api.resources import CLUSTERS, SECRETS, Json
@@ -46,9 +46,6 @@ SUFFIXES = {
 }
 """Suffixes of the names of Cluster API's own Secrets (util/secret/consts.go)."""
 
-NAME_ANNOTATION = "bootstrap.slipway.dev/secret-name"
-"""Annotation of a Secret that a provisioner declared: the declared name, of which the Secret's is made."""
-
 SEED_SUFFIX = "slipway-token-seed"
 _OWN = "slipway.dev/"
 _TRIES = 3
@@ -58,7 +55,8 @@ def secret_name(cluster: str, name: str) -> str:
     """Give the name of the Secret that holds a secret of a cluster.
 
     Within a cluster it is unique: of what is declared, the part behind the slash has no dot (policy.py). Between
-    clusters it is not (cluster "a" with domain "b-x.dev", cluster "a-b" with "x.dev"), so the owner is checked as well.
+    clusters it is not (cluster "a" with domain "b-x.dev", cluster "a-b" with "x.dev"; "a" with "x.dev/m-ca", cluster
+    "a-x.dev.m" with its own authority), so owner and declared name are checked as well.
     """
     return f"{cluster}-{SUFFIXES.get(name) or name.replace('/', '.')}"
 
@@ -146,7 +144,8 @@ class ClusterStore:
 
     async def _read(self, declaration: secretpb.SecretDeclaration) -> list[secretpb.Secret]:
         name = secret_name(self.cluster.name, declaration.name)
-        values = await self.reader.shared(self.cluster.namespace, name)
+        declared = _declared_name(declaration)
+        values = await self.reader.shared(self.cluster.namespace, name, declared=declared)
         if values is not None:
             self._check_owner(declaration, name)
         if values is None or self._expired(declaration, values):
@@ -209,21 +208,22 @@ class ClusterStore:
     def _check_owner(self, declaration: secretpb.SecretDeclaration, name: str) -> None:
         """Check that a Secret which was just read holds what was declared, and for this cluster.
 
-        Cluster API's own Secrets may come from people, who need not label them. Those that version 0.1.0 made have no
-        annotation.
+        Cluster API's own Secrets may come from people, who need not label them; but none of them has the annotation.
+        Those that version 0.1.0 made have no annotation either.
 
         Raises:
             Halt: it belongs to another cluster, or holds another secret.
         """
-        if declaration.name in SUFFIXES:
-            return
-        labels, annotations = self.reader.labels_and_annotations(self.cluster.namespace, name)
-        if (
-            labels.get(CLUSTER_LABEL) != self.cluster.name
-            or annotations.get(NAME_ANNOTATION, declaration.name) != declaration.name
-        ):
+        self.reader.check_name(self.cluster.namespace, name, declared=_declared_name(declaration))
+        labels, _ = self.reader.labels_and_annotations(self.cluster.namespace, name)
+        if declaration.name not in SUFFIXES and labels.get(CLUSTER_LABEL) != self.cluster.name:
             problem = f"the Secret {name} does not belong to the cluster, or holds another secret than the declared one"
             raise Halt(Reason.DATA_SECRET_TAKEN, f"{problem}; rename the cluster, or delete the Secret", retry=True)
+
+
+def _declared_name(declaration: secretpb.SecretDeclaration) -> str:
+    """Give the name that stands in the annotation of a declared secret, "" for one that has no annotation."""
+    return "" if declaration.name in SUFFIXES else declaration.name
 
 
 def _is_ours(declaration: secretpb.SecretDeclaration) -> bool:

@@ -27,6 +27,9 @@ _CLUSTER_SUFFIXES = (
 (cluster-api-control-plane-provider-talos), and the seed of our tokens."""
 
 
+NAME_ANNOTATION = "bootstrap.slipway.dev/secret-name"
+"""Annotation of a Secret that a provisioner declared: the declared name, of which the Secret's is made."""
+
 _CONTROL_PLANE_GROUP = "controlplane.cluster.x-k8s.io"
 
 
@@ -43,12 +46,18 @@ class SecretReader:
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._failed: dict[tuple[str, str], ApiFailure] = {}
 
-    async def shared(self, namespace: str, name: str) -> Values | None:
+    async def shared(self, namespace: str, name: str, *, declared: str = "") -> Values | None:
         """Give the values of a Secret of a cluster, or None when it is not there.
+
+        Args:
+            namespace: of the Secret.
+            name: of the Secret.
+            declared: the name by which a provisioner declared what it holds, "" for one that every cluster has.
 
         Raises:
             ApiFailure: it cannot be read. Those who waited while somebody tried fail with them: each trying in turn
                 would take as long as all of them together.
+            Halt: it holds what was declared by another name.
         """
         before = self._failed.get((namespace, name))
         async with self.lock(namespace, name):
@@ -61,7 +70,22 @@ class SecretReader:
                 self._failed[namespace, name] = error
                 raise
             self._failed.pop((namespace, name), None)
+            if values is not None:
+                self.check_name(namespace, name, declared=declared)
             return values
+
+    def check_name(self, namespace: str, name: str, *, declared: str) -> None:
+        """Check that a Secret which was just read or made holds what was declared by a name, "" for none.
+
+        Clusters have dots in their names, too: "a-x.dev.m" with the suffix "-ca" is as "a" with "x.dev/m-ca".
+
+        Raises:
+            Halt: it says that it holds another one.
+        """
+        _, annotations = self.labels_and_annotations(namespace, name)
+        if annotations.get(NAME_ANNOTATION, declared) != declared:
+            problem = f"the Secret {name} does not belong to the cluster, or holds another secret than the declared one"
+            raise Halt(Reason.DATA_SECRET_TAKEN, f"{problem}; rename the cluster, or delete the Secret", retry=True)
 
     def lock(self, namespace: str, name: str) -> asyncio.Lock:
         """Give the lock of a Secret: many machines of a cluster ask for the same at once, and one of them makes it."""

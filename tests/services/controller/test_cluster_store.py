@@ -11,9 +11,9 @@ from slipway.bootstrapper.credentials.store import ClusterKey, KeySettings
 from slipway.bootstrapper.policy import check_declarations
 from slipway.contract.errors import ProvisionerNotAllowed
 from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
-from slipway.controller.cluster_store import NAME_ANNOTATION, SUFFIXES, ClusterStore, secret_name
+from slipway.controller.cluster_store import SUFFIXES, ClusterStore, secret_name
 from slipway.controller.halt import Halt
-from slipway.controller.secret_reader import SecretReader
+from slipway.controller.secret_reader import NAME_ANNOTATION, SecretReader
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
@@ -33,6 +33,13 @@ def store_of(api: MemoryApi) -> ClusterStore:
         role=clusterpb.ROLE_INIT,
         token="",
     )
+
+
+def named_store(api: MemoryApi, cluster: str) -> ClusterStore:
+    """Return the store of the first machine of a cluster of any name."""
+    tree = cluster_object()
+    metadata = {**tree["metadata"], "name": cluster, "uid": f"uid of {cluster}"}
+    return replace(store_of(api), cluster=ClusterObject({**tree, "metadata": metadata}))
 
 
 def is_allowed(provisioner: str, secret: str) -> bool:
@@ -62,6 +69,34 @@ def test_no_two_secrets_of_a_cluster_share_a_secret() -> None:
     assert "talos.slipway/dev.machine-ca" not in allowed
     places = [secret_name("c", name) for name in (*sorted(allowed), *SUFFIXES)]
     assert len(places) == len(set(places))
+
+
+async def test_no_cluster_is_given_a_secret_of_another() -> None:
+    """Over all pairs of cluster and name: what one has stored is given to no other, whatever their names hold."""
+    clusters = [
+        *("a", "a-b", "a-b.dev", "a-x.dev", "a-x.dev.m", "a-x.dev.m-etcd", "a-b-x.dev.m", "a-slipway.dev.encryption"),
+        *(f"a-x.dev.m-{suffix}" for suffix in SUFFIXES.values()),
+    ]
+    names = [
+        *SUFFIXES,
+        ENCRYPTION_KEY,
+        *(f"{domain}/{label}" for domain in ("x.dev", "b-x.dev") for label in ("m", "ca", "m-ca", "m-etcd-ca")),
+        *(f"x.dev/m-{suffix}" for suffix in SUFFIXES.values()),
+    ]
+    places = list(product(clusters, names))
+    met = set()
+    for cluster, name in places:
+        api = MemoryApi()
+        declared = secretpb.SecretDeclaration(name=name, kind=secretpb.SECRET_KIND_KEY_PAIR)
+        await named_store(api, cluster)._store(declared, [secretpb.Secret(name=name, key="tls.key", value=b"kept")])
+        stored = secret_name(cluster, name)
+        for other in [place for place in places if place != (cluster, name) and secret_name(*place) == stored]:
+            met.add(frozenset([(cluster, name), other]))
+            declared = secretpb.SecretDeclaration(name=other[1], kind=secretpb.SECRET_KIND_KEY_PAIR)
+            with pytest.raises(Halt, match="does not belong"):
+                await named_store(api, other[0])._read(declared)
+    assert {("a", "x.dev/m-ca"), ("a-x.dev.m", CLUSTER_CA)} in met
+    assert {("a", "b-x.dev/m"), ("a-b", "x.dev/m")} in met
 
 
 @pytest.mark.parametrize(
