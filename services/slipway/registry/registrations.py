@@ -166,6 +166,16 @@ class Registrations:
         if observed != current:
             self._put(observed)
 
+    def others(self, info: provisionerpb.GetProvisionerInfoResponse) -> list[Instance]:
+        """Give the instances with which an advertisement must agree, and does not."""
+        return [
+            other
+            for other in self._store.all()
+            if (other.name, other.info.implementation_version) == (info.name, info.implementation_version)
+            and other.state == READY
+            and other.info != info
+        ]
+
     def add_static(self, *, name: str, endpoint: str) -> None:
         """List an endpoint of the operator's file, NOT_READY until it was dialled; harmless when it is listed."""
         place = canonical_endpoint(endpoint)
@@ -213,9 +223,10 @@ class Registrations:
     def _check_agreement(
         self, info: provisionerpb.GetProvisionerInfoResponse, *, apart_from: Sequence[Instance]
     ) -> None:
-        for other in self._store.all():
-            same = (other.name, other.info.implementation_version) == (info.name, info.implementation_version)
-            if not same or other.state == EXPIRED or other in apart_from or other.info == info:
+        # One that is not called has no say: it may be gone, and its successor would wait for the end of its lease.
+        # Should it come back, it has to agree with those that are called by then.
+        for other in self.others(info):
+            if other in apart_from:
                 continue
             differing = differences(info, other.info)
             raise CapabilitiesDisagree(

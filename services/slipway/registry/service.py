@@ -1,18 +1,22 @@
 """RegistryService: the registrations behind gRPC."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import structlog
 from google.protobuf.duration_pb2 import Duration
 
+from slipway.contract.errors import CapabilitiesDisagree, SlipwayError
 from slipway.registry.announcement import Gate
-from slipway.registry.dialback import Dialler
+from slipway.registry.dialback import Dialler, Finding
+from slipway.registry.instance import Instance
 from slipway.registry.registrations import Registrations
 from slipway.rpc import ServicerContext
 from slipway.rpc.identity import identity_of
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1.registry_service_pb2_grpc import RegistryServiceServicer
 
+_AT_ONCE = 16
 _log = structlog.get_logger("slipway.registry")
 
 
@@ -34,7 +38,12 @@ class RegistryServicer(RegistryServiceServicer):
             name=request.name, instance_id=request.instance_id, endpoint=request.endpoint
         )
         finding = await self._dialler.dial(name=request.name, endpoint=request.endpoint)
-        instance = self._registrations.register(request, finding, holders=holders)
+        try:
+            instance = self._registrations.register(request, finding, holders=holders)
+        except CapabilitiesDisagree:
+            # A restarted instance at another address must not wait until the lease of its former process has ended.
+            await self._dial_others(finding)
+            instance = self._registrations.register(request, finding, holders=holders)
         _log.info(
             "provisioner registered",
             provisioner=instance.name,
@@ -90,6 +99,19 @@ class RegistryServicer(RegistryServiceServicer):
                 instances=self._instances(), registry_epoch=self._registrations.epoch
             )
             await change.wait()
+
+    async def _dial_others(self, finding: Finding) -> None:
+        """Dial the instances that advertise something else: one of them may be gone without a farewell."""
+        others = self._registrations.others(finding.info)[:_AT_ONCE]
+        await asyncio.gather(*(self._dial(other) for other in others))
+
+    async def _dial(self, instance: Instance) -> None:
+        outcome: Finding | SlipwayError
+        try:
+            outcome = await self._dialler.dial(name=instance.name, endpoint=instance.endpoint)
+        except SlipwayError as error:
+            outcome = error
+        self._registrations.observe(instance, outcome)
 
     def _instances(self) -> list[registrypb.ProvisionerInstance]:
         return [instance.to_message() for instance in self._registrations.snapshot()]

@@ -229,3 +229,34 @@ async def test_a_restarted_instance_takes_the_place_of_its_old_lease_at_once(
                 assert (listed.instance_id, listed.info) == (f"new-{number}", endpoint.advertised)
         with pytest.raises(LeaseNotFound):
             await registry.renew(old.lease_id)
+
+
+@pytest.mark.parametrize("farewell", [False, True])
+async def test_a_restarted_instance_does_not_wait_for_its_old_lease_elsewhere(
+    provisioning: Provisioning, registering: Registering, *, farewell: bool
+) -> None:
+    """A new pod has another address: the old one, killed or about to stop, has no say in what the new one can do."""
+    async with registering() as registry:
+        async with provisioning(info("x", "1.0.0", "os.files")) as endpoint:
+            old = await registry.register(endpoint.address, instance_id="old")
+            if farewell:
+                await registry.renew(old.lease_id, draining=True)
+        async with provisioning(info("x", "1.0.0", "os.users")) as endpoint:
+            await registry.register(endpoint.address, instance_id="new")
+            states = {instance.instance_id: instance.state for instance in await registry.listing()}
+            assert states["new"] == registrypb.INSTANCE_STATE_READY
+            assert states["old"] != registrypb.INSTANCE_STATE_READY
+
+
+async def test_of_two_that_disagree_one_is_called(provisioning: Provisioning, registering: Registering) -> None:
+    """One that was away, and comes back with other features than those that took its place, is not called."""
+    async with registering(probe_seconds=0.02) as registry, provisioning(info("x", "1.0.0", "os.users")) as second:
+        async with provisioning(info("x", "1.0.0", "os.files")) as first:
+            port = int(first.address.rpartition(":")[2])
+            await registry.register(first.address)
+        await registry.register(second.address, instance_id="i2")
+        async with provisioning(info("x", "1.0.0", "os.files"), port=port):
+            await registry.until(lambda states: states == ["NOT_READY", "READY"])
+            (away, _) = await registry.listing()
+            while "advertises other" not in away.state_reason:
+                (away, _) = await registry.listing()
