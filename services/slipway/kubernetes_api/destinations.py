@@ -9,6 +9,7 @@ import socket
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from string import hexdigits
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -78,6 +79,11 @@ class Destinations:
                 )
             return
         name = host.lower().rstrip(".")
+        # Clients read "127.1" as an address, and take signs of other scripts for digits.
+        if not name.isascii() or _ends_as_number(name):
+            raise KubeconfigRefused(
+                "the kubeconfig's server is neither a name in ASCII nor an address in its usual form"
+            )
         if not self.names(name) and ("." not in name or f".{name}".endswith(_IN_CLUSTER) or ".svc." in name):
             raise KubeconfigRefused(
                 "the kubeconfig's server has a name of the management cluster's own; the operator can allow it "
@@ -173,6 +179,12 @@ def _meant(address: Address) -> Address:
     if embedded is None and any(address in network for network in _TRANSLATED):
         embedded = IPv4Address(int(address) & 0xFFFFFFFF)
     return embedded or address
+
+
+def _ends_as_number(name: str) -> bool:
+    """Return whether a name is an address to a client: its last label is a number (WHATWG URL, "ends in a number")."""
+    last = name.rpartition(".")[2]
+    return last.isdigit() or (last.startswith("0x") and all(sign in hexdigits for sign in last[2:]))
 
 
 def _is_address(text: str) -> bool:

@@ -27,7 +27,8 @@ from tests.services.certificates import Authority
         "64:ff9b::127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::7f00:1", "2002:7f00:1::", "2002:a9fe:a9fe::1",
         "::7f00:1", "fd00:ec2::254", "fd00:c1::a9fe:a9fe", "fd00:42::42", "fd20:ce::254", "100.100.100.200",
         "168.63.129.16", "192.0.0.192", "::ffff:168.63.129.16", "a.b.svc.example.com", "a.b.svc.cluster.local",
-        "LOCALHOST.", "metadata.local",
+        "LOCALHOST.", "metadata.local", "127.1", "127.0.0.01", "0177.0.0.1", "2130706433", "127.0.0.0x1",
+        "169.254.43518", "127.0.0.1.", "\uff11\uff12\uff17.0.0.1", "127\u30020\u30020\u30021.x",
     ],
 )  # fmt: skip
 def test_what_only_the_controller_reaches_is_refused(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
