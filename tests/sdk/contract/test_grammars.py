@@ -114,7 +114,10 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "node-name": (["node-1.example"], ["", "Node", "a_b"]),
     "one-line": (["", "a 'b' $(c) ü"], ["a\nb", "a\r", "a\0", "a\u2028b", "a\x85b", "a\x7f"]),
     "one-word": (["a", "it's", "x=$(y)", "a-b"], ["", "-r", "--help", "-", "a b", "a\tb", "a\u00a0b", "a\n"]),
-    "package-name": (["curl", "lib6+x.y", "@group", "a:amd64"], ["", "-a", "a b", "--force", "a;b"]),
+    "package-name": (
+        ["curl", "g++", "lib6+x.y", "@group", "a:amd64"],
+        ["", "-a", "a b", "--force", "a;b", "curl-", "a:amd64-", "curl.", "a/"],
+    ),
     "package-version": (["1:1.2-3~deb"], ["", "-1", "a b"]),
     "partition-type": (["linux", "ntfs", "0FC63DAF-8483-4772-8E79-3D69D8477DE4"], ["", "Linux", "83", "0fc63daf"]),
     "reason": (["CommandFailed", "X"], ["", "commandFailed", "A b", "A-b", "A\n", "{{ x }}"]),

@@ -258,7 +258,8 @@ _GRAMMARS = [
     ),
     Grammar("one-line", "one line without control characters", _one_line),
     Grammar("one-word", "one word without white space, control characters and a dash in front", _one_word),
-    _regular("package-name", "the name of a package", r"[A-Za-z0-9@][A-Za-z0-9+._:/@-]*"),
+    # To apt, "curl-" is an order to remove curl, and "curl." a regular expression.
+    _regular("package-name", "the name of a package", r"[A-Za-z0-9@]([A-Za-z0-9+._:/@-]*[A-Za-z0-9+_])?"),
     _regular("package-version", "the version of a package", r"[A-Za-z0-9][A-Za-z0-9+._:~-]*"),
     _regular(
         "partition-type",
