@@ -86,8 +86,22 @@ def keep_file(context: Context, place: Place, file: File, spec: specpb.MachineBo
 def keep_user(context: Context, place: Place, user: User, spec: specpb.MachineBootstrapSpec) -> bool:
     """Add an entry of users as it is written, where a text of it is Jinja; else return False."""
     where = _jinja(context, place, user, _USER)
-    if where is None:
-        return False
+    if where is not None:
+        _add_user(context, place, where, user, spec)
+    return where is not None
+
+
+def keep_repeated_user(context: Context, place: Place, user: User, spec: specpb.MachineBootstrapSpec) -> bool:
+    """Add another entry for a name that has one, which cloud-init merges in their order; else return False.
+
+    Source: cloud-init, cloudinit/distros/ug_util.py (_normalize_users).
+    """
+    if _stays(context):
+        _add_user(context, place, place.at("name"), user, spec)
+    return _stays(context)
+
+
+def _add_user(context: Context, place: Place, where: Place, user: User, spec: specpb.MachineBootstrapSpec) -> None:
     item = _written(context, place, user, _USER)
     if user.sudo and user.sudo.lower() in NO_RULE:
         del item["sudo"]
@@ -99,7 +113,6 @@ def keep_user(context: Context, place: Place, user: User, spec: specpb.MachineBo
         source = user.passwd_from.secret
         secret = ("passwd", secretpb.SecretReference(name=source.name, key=source.key))
     _add(spec, where, {"key": "users", "position": len(spec.os.users), "item": item}, secret=secret)
-    return True
 
 
 def keep_partition(context: Context, place: Place, partition: Partition, spec: specpb.MachineBootstrapSpec) -> bool:
