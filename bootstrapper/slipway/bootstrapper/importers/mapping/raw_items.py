@@ -27,6 +27,8 @@ _Secret = tuple[str, secretpb.SecretReference]
 _NO_SECRET: _Secret | None = None
 
 _ITEM = "cloud-init.slipway.dev/item"
+_TEXT_ENCODINGS = frozenset({"base64", "gzip+base64"})
+"""Encodings whose encoded form is text."""
 _FILE = {"path": "path", "owner": "owner", "permissions": "permissions", "append": "append"}
 _USER = {
     "name": "name",
@@ -74,7 +76,13 @@ def keep_file(context: Context, place: Place, file: File, spec: specpb.MachineBo
         text = file_text(context, place.at("content"), file)
         item["content"] = context.content_as_jinja(place.at("content"), text)
     else:
-        content = file_content(context, place, file)
+        is_template = file.content_format == "Template"
+        if file.content_from is not None and file.encoding in _TEXT_ENCODINGS and not is_template:
+            # cloud-init decodes it as today; decoded, it would be rendered as a text of the document.
+            source, item["encoding"] = file.content_from.secret, file.encoding
+            content = contentpb.Content(secret_ref=secretpb.SecretReference(name=source.name, key=source.key))
+        else:
+            content = file_content(context, place, file, rendered=True)
         if content.HasField("secret_ref"):
             secret = ("content", content.secret_ref)
         else:
