@@ -153,3 +153,43 @@ def test_contents_are_what_yaml_reads(text: str) -> None:
         read = None
     lines = read["inline"] if isinstance(read, dict) and read.keys() == {"inline", "mode"} else text
     assert import_kubeadm_config(escaped).spec.os.files[0].content.text == lines
+
+
+FROM_SECRET = "contentFrom: {secret: {name: s, key: k}}"
+RENDERED = [
+    (f"path: /a, {FROM_SECRET}", b"{{ x }}", ["SECRET_NOT_RENDERED"], "here it is taken as it is"),
+    (f"path: '/{{{{ x }}}}', {FROM_SECRET}", b"{{ x }}", [], "kept as written, it is rendered as today"),
+    (f"path: /a, contentFormat: Template, {FROM_SECRET}", b"{{ .controlPlane.version }}", [], "rendered before"),
+    (f"path: /a, contentFormat: Template, {FROM_SECRET}", b"{{ `{{ x }}` }}", ["SECRET_NOT_RENDERED"], "made by it"),
+    (f"path: /a, encoding: base64, {FROM_SECRET}", b"e3sgeCB9fQ==", [], "what is encoded is no text to cloud-init"),
+]
+
+
+@pytest.mark.parametrize(("file", "value", "expected", "reason"), RENDERED, ids=[case[3] for case in RENDERED])
+def test_jinja_of_a_secret_is_a_remark_where_it_is_not_rendered(
+    file: str, value: bytes, expected: list[str], reason: str
+) -> None:
+    """Only where cloud-init renders the value today, and does not here."""
+    got = carried(f"files: [{{{file}}}]", secrets={("s", "k"): value}, control_plane_version="v1.33.1")
+    assert codes(got) == expected, reason
+
+
+def test_a_value_that_is_not_known_is_rendered_in_an_item_that_is_kept() -> None:
+    """Its remark says so: its bytes stand in the document as today."""
+    (remark,) = carried(f"files: [{{path: '/{{{{ x }}}}', {FROM_SECRET}}}]").diagnostics
+    assert (remark.code, "Jinja in them rendered as today" in remark.message) == ("SECRET_AS_IT_IS", True)
+
+
+@pytest.mark.parametrize("encoding", ["base64", "gzip+base64"])
+@pytest.mark.parametrize("known", [{}, {("s", "k"): b"e3sgeCB9fQ=="}], ids=["unknown", "known"])
+def test_an_encoded_secret_of_an_item_that_is_kept_is_decoded_by_cloud_init(
+    encoding: str, known: dict[tuple[str, str], bytes]
+) -> None:
+    """As today: decoded here, its Jinja would be rendered, which it is not today."""
+    spec = f"files: [{{path: '/{{{{ x }}}}', encoding: {encoding}, {FROM_SECRET}}}]"
+    got = carried(spec, secrets=known)
+    (extension,) = got.spec.extensions
+    head, secret, tail = extension.content.segments
+    item = json.loads(head.text + '"x"' + tail.text)["item"]
+    assert (secret.secret_ref.key, item) == ("k", {"path": "/{{ x }}", "encoding": encoding, "content": "x"})
+    assert (codes(got), got.secrets) == ([], ())

@@ -111,3 +111,43 @@ def test_ignition_knows_no_jinja() -> None:
     assert carried(IGNITION + "users: [{name: u, gecos: '{{ x }}'}]").spec.os.users[0].gecos == "{{ x }}"
     with pytest.raises(SourceError, match="a mount needs what and where"):
         carried(IGNITION + "mounts: [[ephemeral0]]")
+
+
+REPEATED = "users: [{name: a, sudo: ALL}, {name: b}, {name: a, gecos: x, passwdFrom: {secret: {name: s, key: k}}}]"
+
+
+def test_another_entry_of_a_user_stays_as_it_is_written() -> None:
+    """cloud-init merges the entries of a name in their order: none may be lost, and none may be refused."""
+    for whole in (False, True):
+        spec = carried(REPEATED, whole=whole).spec
+        assert [user.name for user in spec.os.users] == ["a", "b"]
+        (extension,) = spec.extensions
+        assert (extension.id, extension.origin.path) == (ID, "spec.users[2].name")
+        head, secret, tail = extension.content.segments
+        entry = json.loads(head.text + '"$6$"' + tail.text)
+        assert secret.secret_ref.key == "k"
+        assert entry == {"key": "users", "position": 2, "item": {"name": "a", "gecos": "x", "passwd": "$6$"}}
+
+
+def test_the_images_own_user_may_be_named_twice() -> None:
+    """A bare entry of it says nothing; two that say something are merged as those of any other name."""
+    spec = carried("users: [{name: default}, {name: default, gecos: x}, {name: default, shell: /bin/sh}]").spec
+    assert ([user.name for user in spec.os.users], len(spec.extensions)) == (["default"], 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        (IGNITION + "users: [{name: a}, {name: b}, {name: a, gecos: x}]", clusterpb.Target()),
+        (REPEATED, clusterpb.Target(os_family=clusterpb.OS_FAMILY_WINDOWS)),
+        (REPEATED, clusterpb.Target(infrastructure="equinix")),
+    ],
+    ids=["ignition", "windows", "executed"],
+)
+def test_where_nothing_merges_them_another_entry_is_refused(text: str, target: clusterpb.Target) -> None:
+    """By its own field, with what helps in every format."""
+    with pytest.raises(SourceError) as error:
+        carried(text, target=target)
+    (problem,) = error.value.problems
+    assert problem.path == "spec.users[2].name"
+    assert problem.message == "another entry has the same name: write what both say into one entry"

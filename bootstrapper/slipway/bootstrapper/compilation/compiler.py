@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from slipway.bootstrapper.compilation.compiled import Compiled, class_of, of_class
 from slipway.bootstrapper.compilation.completion import complete
 from slipway.bootstrapper.compilation.engine_plan import make_plan
+from slipway.bootstrapper.compilation.intent_flags import check_flags
 from slipway.bootstrapper.compilation.machine_classes import (
     MAX_BYTES,
     CompiledClass,
@@ -96,6 +97,8 @@ class Compiler:
             result.refusals += self._system_refusals(bundle, info, optional_features)
             return result
         takes_intent = info.kubernetes_input == provisionerpb.KUBERNETES_INPUT_INTENT
+        if takes_intent and bundle.HasField("intent"):
+            check_flags(result, info, optional_features)
         target = bundle.machine.target
         profile = None if takes_intent else self._profile(target, info)
         draft = Draft(bundle=bundle, known_profile=profile, target=target, ntp_clients=self.profiles.ntp_clients())

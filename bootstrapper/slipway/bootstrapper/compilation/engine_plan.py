@@ -61,7 +61,7 @@ def make_plan(
         check_machine(engine, bundle)
         with span("build plan", {"engine": engine.name}):
             made = engine.build_plan(bundle, info)
-        while _omit_refused(bundle, made.refusals, optional_features, result):
+        while omit_refused(bundle, made.refusals, optional_features, result):
             made = engine.build_plan(bundle, info)
     except SlipwayError as error:
         result.refusals += problems_of_error(error, bundle)
@@ -108,10 +108,10 @@ def _broken_rules(engine: Engine, made: EngineResult) -> list[Problem]:
     ]
 
 
-def _omit_refused(
+def omit_refused(
     bundle: bundlepb.BootstrapBundle, refusals: Sequence[Problem], optional: Collection[str], result: Compiled
 ) -> bool:
-    """Take out what an engine has refused and the spec says may be left out; return whether there was any."""
+    """Take out what was refused of an intent and the spec says may be left out; return whether there was any."""
     optional_refusals = list(locate((problem for problem in refusals if problem.feature in optional), bundle))
     omitted = [problem for problem in reversed(optional_refusals) if take_out(bundle, problem.path)]
     result.omitted += reversed(omitted)

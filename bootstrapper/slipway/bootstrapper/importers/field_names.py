@@ -18,7 +18,12 @@ Keys are paths of fields within an item, as a person writes them, without indice
 from collections.abc import Mapping
 
 _STOP = "."
-_COMPONENT = {"arguments": "extraArgs", "volumes": "extraVolumes", "environment": "extraEnvs"}
+_COMPONENT = {
+    "arguments": "extraArgs",
+    "arguments.segments": _STOP,
+    "volumes": "extraVolumes",
+    "environment": "extraEnvs",
+}
 _CONTENT = {"text": _STOP, "data": _STOP, "segments": _STOP, "secretRef": "<contentFrom.secret"}
 
 
@@ -57,7 +62,13 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "partition.number": _STOP,
         "partition.label": _STOP,
     },
-    "NodeRegistration": {"kubeletArguments": "kubeletExtraArgs", "name.value": _STOP, "taints.items": "[]"},
+    "NodeRegistration": {
+        "kubeletArguments": "kubeletExtraArgs",
+        "kubeletArguments.segments": _STOP,
+        "name.value": _STOP,
+        "name.segments": _STOP,
+        "taints.items": "[]",
+    },
     "Discovery": {
         "token": "bootstrapToken",
         "token.endpoint": "apiServerEndpoint",
@@ -73,6 +84,8 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         **_below("controllerManager", _COMPONENT),
         **_below("scheduler", _COMPONENT),
         "apiServerSans": "/clusterConfiguration.apiServer.certSANs",
+        "advertiseAddress.value": _STOP,
+        "advertiseAddress.segments": _STOP,
     },
     "Etcd": _below("local", _COMPONENT),
     "Certificates": {

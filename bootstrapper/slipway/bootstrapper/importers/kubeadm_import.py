@@ -102,13 +102,14 @@ class _Import:
         self.set_os()
         self.set_kubernetes()
         self.set_provenance()
+        cluster = self.endpoint()
         if self.findings.problems:
             raise SourceError(self.findings.problems)
         for name in ("os", "kubernetes"):
             if not getattr(self.spec, name).ByteSize():
                 self.spec.ClearField(name)
         findings, derived = tuple(self.findings.diagnostics), tuple(self.context.derived)
-        return ImportResult(self.spec, findings, self.endpoint(), derived, self.written())
+        return ImportResult(self.spec, findings, cluster, derived, self.written())
 
     def written(self) -> dict[str, str]:
         """Give where the plain values of the spec stand; what Slipway added stands for the whole config."""
@@ -303,10 +304,13 @@ class _Import:
         cluster = clusterpb.Cluster()
         config = self.foreign.cluster_configuration
         if config is not None and config.control_plane_endpoint:
-            here = self.place.at("clusterConfiguration", "controlPlaneEndpoint")
-            match = _ENDPOINT.fullmatch(config.control_plane_endpoint)
+            here, text = self.place.at("clusterConfiguration", "controlPlaneEndpoint"), config.control_plane_endpoint
+            if self.is_worker() and self.context.is_of_machine(text):
+                return cluster  # kubeadm never reads it on a worker.
+            match = _ENDPOINT.fullmatch(self.context.plain_in_kubeadm(here, text))
             if match is None:
-                raise SourceError([here.problem("must be a host, with a port if need be")])
+                self.findings.refuse(here, "must be a host, with a port if need be")
+                return cluster
             cluster.endpoint.host = match["ipv6"] or match["host"] or match["bare"]
             if match["port"]:
                 cluster.endpoint.port = int(match["port"])

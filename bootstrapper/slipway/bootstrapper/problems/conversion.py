@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from slipway.bootstrapper.field_index import FieldIndex, enclosing, item_index
+from slipway.bootstrapper.problems.imported_items import is_of_config
 from slipway.bootstrapper.problems.places import bundle_path, field_name
 from slipway.bootstrapper.problems.problem import Problem, Severity
 from slipway.bootstrapper.problems.remedies import remedy_of_error
@@ -89,11 +90,17 @@ def unsupported_feature(
 ) -> UnsupportedFeature:
     """Return the error of a machine that a format cannot have; `imported` has it name fields within items."""
     features = sorted({problem.feature for problem in problems if problem.feature})
+    names = sorted({_wish(problem) for problem in problems if problem.feature})
     return UnsupportedFeature(
-        f"{candidate.name} {candidate.version}, format {candidate.format.format}, cannot honour {', '.join(features)}",
+        f"{candidate.name} {candidate.version}, format {candidate.format.format}, cannot honour {', '.join(names)}",
         violations=[violation_of(problem, imported=imported) for problem in problems],
         metadata={"features": ",".join(features), "provisioner": candidate.name},
     )
+
+
+def _wish(problem: Problem) -> str:
+    """Name what is asked for: the field of a config, where an import has made an extension of it."""
+    return problem.origin.path if is_of_config(problem.feature, problem.origin) else problem.feature
 
 
 def violation_of(problem: Problem, *, imported: bool) -> Violation:

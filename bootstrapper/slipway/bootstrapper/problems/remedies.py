@@ -11,6 +11,7 @@ from enum import Enum
 
 from google.protobuf.descriptor import EnumDescriptor
 
+from slipway.bootstrapper.problems.imported_items import words_of
 from slipway.contract.errors import SlipwayError
 from slipway.contract.feature_uses import Use
 from slipway.contract.features import Supports, Unsupported
@@ -80,6 +81,9 @@ def reason_of(entry: Unsupported) -> str:
     """Say why a use is not supported, beginning with its feature."""
     if entry.use.id == _CONTROL_PLANE:
         return "the control plane of the cluster is made by something else, and this format's machines cannot join it"
+    words = words_of(entry.use)
+    if words is not None:
+        return words[0]
     return f"{entry.use.id} {entry.why}"
 
 
@@ -102,7 +106,8 @@ def remedy_of(use: Use, supports: Supports, *, item_path: str = "") -> str:
     if use.id.startswith("kubernetes.role."):
         return "choose this format for machines of another role only"
     if use.id.startswith("ext.") and not use.path.endswith(_OF_TEXT):
-        return "leave it out"
+        words = words_of(use)
+        return "leave it out" if words is None else f"{words[1]}, or leave it out"
     part = next((entry for entry in _Part if f"{entry.value}." in f"{use.id}."), None)
     if part is _Part.FACTS:
         return _without_fact(use, supports)

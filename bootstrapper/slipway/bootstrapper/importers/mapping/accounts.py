@@ -4,11 +4,12 @@ from slipway.bootstrapper.assembly.structure import IMAGES_OWN_USER
 from slipway.bootstrapper.importers.kubeadm_config.os_items import User
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from slipway.bootstrapper.importers.mapping.place import Place
-from slipway.bootstrapper.importers.mapping.raw_items import NO_RULE, keep_user
+from slipway.bootstrapper.importers.mapping.raw_items import NO_RULE, keep_repeated_user, keep_user
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
+_REPEATED = "another entry has the same name: write what both say into one entry"
 _IGNITION_LOCKS = {
     True: ("LOCK_HONOURED", "today's ignition output leaves the password usable; here it is locked"),
     False: ("SSH_LEFT_ALONE", "today's ignition output replaces sshd_config to let it in; here that is left alone"),
@@ -19,10 +20,16 @@ def set_accounts(context: Context, place: Place, users: list[User], spec: specpb
     """Carry over users; give the features that may be left out where a system does not have them."""
     os = spec.os
     own = [user for user in users if user.name == IMAGES_OWN_USER and context.format == CLOUD_CONFIG]
+    named: set[str] = set()
     for index, user in enumerate(users):
-        is_bare = user in own and user.model_fields_set == {"name"}
-        if not is_bare and not keep_user(context, place.at(index), user, spec):
-            os.users.append(_user(context, place.at(index), user))
+        here, is_bare = place.at(index), user in own and user.model_fields_set == {"name"}
+        if not is_bare and user.name in named:
+            if not keep_repeated_user(context, here, user, spec):
+                context.findings.refuse(here.at("name"), _REPEATED)
+        elif not is_bare and not keep_user(context, here, user, spec):
+            os.users.append(_user(context, here, user))
+        if not is_bare:
+            named.add(user.name)
     # Today's renderer gives no machine an account that has ended: where a system cannot, the machine is not refused.
     ended = ["os.users.inactive"] if any(user.inactive for user in os.users) else []
     if not users or context.format != CLOUD_CONFIG:

@@ -131,7 +131,8 @@ class Context:
         return contentpb.MachineText(segments=_text_segments(parts))
 
     def argument(self, place: Place, name: str, value: str) -> kubernetespb.Argument:
-        """Read an argument."""
+        """Read an argument, which is named by its value's place: in v1beta1 its name is a key."""
+        name = self.plain_in_kubeadm(place, name)
         text = self.machine_text(place, value)
         if text.segments:
             return kubernetespb.Argument(name=name, segments=text.segments)

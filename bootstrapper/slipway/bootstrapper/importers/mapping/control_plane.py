@@ -28,7 +28,7 @@ def set_cluster_configuration(
     if config.api_server is not None:
         here = place.at("apiServer")
         _set_component(plane.api_server, _component(context, here, config.api_server))
-        plane.api_server_sans.extend(_texts(context, here.at("certSANs"), config.api_server.cert_sans))
+        plane.api_server_sans.extend(plain_texts(context, here.at("certSANs"), config.api_server.cert_sans))
     if config.controller_manager is not None:
         item = _component(context, place.at("controllerManager"), config.controller_manager)
         _set_component(plane.controller_manager, item)
@@ -54,7 +54,8 @@ def set_cluster_configuration(
 def _options(context: Context, place: Place, config: ClusterConfiguration) -> specpb.KubeadmOptions:
     options = specpb.KubeadmOptions()
     for name, enabled in config.feature_gates.items():
-        options.feature_gates.add(name=name, enabled=enabled)
+        gate = context.plain_in_kubeadm(place.at("featureGates", name), name)
+        options.feature_gates.add(name=gate, enabled=enabled)
     if config.certificates_dir:
         options.certificates_directory = context.plain_in_kubeadm(place.at("certificatesDir"), config.certificates_dir)
     if config.certificate_validity_period_days is not None:
@@ -62,8 +63,8 @@ def _options(context: Context, place: Place, config: ClusterConfiguration) -> sp
     local = config.etcd.local if config.etcd is not None and config.etcd.external is None else None
     if local is not None:
         here = place.at("etcd", "local")
-        options.etcd_server_sans.extend(_texts(context, here.at("serverCertSANs"), local.server_cert_sans))
-        options.etcd_peer_sans.extend(_texts(context, here.at("peerCertSANs"), local.peer_cert_sans))
+        options.etcd_server_sans.extend(plain_texts(context, here.at("serverCertSANs"), local.server_cert_sans))
+        options.etcd_peer_sans.extend(plain_texts(context, here.at("peerCertSANs"), local.peer_cert_sans))
     return options
 
 
@@ -91,14 +92,14 @@ def arguments(context: Context, place: Place, args: list[Arg]) -> list[kubernete
 
 def _volume(context: Context, place: Place, volume: HostPathMount) -> kubernetespb.HostPathVolume:
     item = kubernetespb.HostPathVolume(
-        name=volume.name,
+        name=context.plain_in_kubeadm(place.at("name"), volume.name),
         host_path=context.plain_in_kubeadm(place.at("hostPath"), _volume_path(volume.host_path)),
         mount_path=context.plain_in_kubeadm(place.at("mountPath"), _volume_path(volume.mount_path)),
     )
     if volume.read_only is not None:
         item.read_only = volume.read_only
     if volume.path_type:
-        item.path_type = volume.path_type
+        item.path_type = context.plain_in_kubeadm(place.at("pathType"), volume.path_type)
     return item
 
 
@@ -108,8 +109,9 @@ def _environment(context: Context, place: Place, variables: list[EnvVar]) -> lis
         here = place.at(index)
         if variable.value_from is not None:
             context.findings.refuse(here.at("valueFrom"), "only a value in place can be carried over")
+        name = context.plain_in_kubeadm(here.at("name"), variable.name)
         value = context.plain_in_kubeadm(here.at("value"), variable.value)
-        result.append(kubernetespb.EnvironmentVariable(name=variable.name, value=value))
+        result.append(kubernetespb.EnvironmentVariable(name=name, value=value))
     return result
 
 
@@ -117,7 +119,7 @@ def _set_etcd(context: Context, place: Place, etcd: Etcd, kubernetes: kubernetes
     if etcd.external is not None:
         external = kubernetes.etcd.external
         here = place.at("external")
-        external.endpoints.extend(_texts(context, here.at("endpoints"), etcd.external.endpoints))
+        external.endpoints.extend(plain_texts(context, here.at("endpoints"), etcd.external.endpoints))
         files = {
             "ca_file": etcd.external.ca_file,
             "cert_file": etcd.external.cert_file,
@@ -158,7 +160,8 @@ def _days(days: int) -> duration_pb2.Duration:
     return duration_pb2.Duration(seconds=days * 24 * 60 * 60)
 
 
-def _texts(context: Context, place: Place, texts: list[str]) -> list[str]:
+def plain_texts(context: Context, place: Place, texts: list[str]) -> list[str]:
+    """Read a list of texts of kubeadm's file that have to be known now."""
     return [context.plain_in_kubeadm(place.at(index), text) for index, text in enumerate(texts)]
 
 

@@ -25,6 +25,10 @@ _AS_IT_IS = (
     "the Secret's value is not known here, and the file will have exactly its bytes; today's provider makes LF of every"
     " line break and puts one newline at the end: write the value so"
 )
+_AS_IT_IS_RENDERED = (
+    "the Secret's value is not known here, and the file will have its bytes, Jinja in them rendered as today; today's "
+    "provider makes LF of every line break and puts one newline at the end: write the value so"
+)
 
 
 class _DecodeError(ValueError):
@@ -78,10 +82,13 @@ def file_text(context: Context, place: Place, file: File) -> str:
     return _rendered(context, place, text) if file.content_format == "Template" else text
 
 
-def file_content(context: Context, place: Place, file: File) -> contentpb.Content:
-    """Give what a file holds: text, the bytes that encoded text stands for, or a secret."""
+def file_content(context: Context, place: Place, file: File, *, rendered: bool = False) -> contentpb.Content:
+    """Give what a file holds: text, the bytes that encoded text stands for, or a secret.
+
+    `rendered`: the file stands in the document as it is written, so cloud-init renders a secret of it, too.
+    """
     if file.content_from is not None:
-        return _from_secret(context, place, file, file.content_from)
+        return _from_secret(context, place, file, file.content_from, rendered=rendered)
     text = file_text(context, place.at("content"), file)
     if not file.encoding:
         return context.file_content(place.at("content"), text)
@@ -92,20 +99,24 @@ def file_content(context: Context, place: Place, file: File) -> contentpb.Conten
         return contentpb.Content()
 
 
-def _from_secret(context: Context, place: Place, file: File, source: SecretSource) -> contentpb.Content:
+def _from_secret(
+    context: Context, place: Place, file: File, source: SecretSource, *, rendered: bool
+) -> contentpb.Content:
     """Refer to the Secret; where its value is to be changed first, make a secret of the result."""
     name, key = source.secret.name, source.secret.key
     value = context.secrets.get((name, key))
     place = place.at("contentFrom")
-    if value is not None and context.format == CLOUD_CONFIG and has_jinja(value.decode(errors="replace")):
-        message = "the Secret's value holds marks of Jinja, which cloud-init renders today; here it is taken as it is"
-        context.findings.warn(place, "SECRET_NOT_RENDERED", message)
     if value is None and not context.set_missing:
         if file.encoding or file.content_format == "Template":
             context.findings.refuse(place, _KNOWN_SECRET)
             return contentpb.Content()
-        context.findings.warn(place, "SECRET_AS_IT_IS", _AS_IT_IS)
+        context.findings.warn(place, "SECRET_AS_IT_IS", _AS_IT_IS_RENDERED if rendered else _AS_IT_IS)
     changed = value if value is None else _changed(context, place, file, value)
+    # What is encoded is no text to cloud-init, and a template of Go is rendered before it.
+    is_text = context.format == CLOUD_CONFIG and not rendered and not file.encoding
+    if is_text and changed is not None and has_jinja(changed.decode(errors="replace")):
+        message = "the Secret's value holds marks of Jinja, which cloud-init renders today; here it is taken as it is"
+        context.findings.warn(place, "SECRET_NOT_RENDERED", message)
     if changed is not None and changed != value:
         key = _derived_key(context, file, name, key)
         if all((entry.name, entry.key) != (name, key) for entry in context.derived):

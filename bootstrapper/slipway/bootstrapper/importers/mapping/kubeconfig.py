@@ -82,12 +82,16 @@ def _user(context: Context, place: Place, user: KubeConfigUser) -> dict[str, Any
         here = place.at("exec")
         texts = [context.plain_in_kubeadm(here.at("args", index), text) for index, text in enumerate(program.args)]
         env = [
-            {"name": each.name, "value": context.plain_in_kubeadm(here.at("env", index, "value"), each.value)}
+            {
+                "name": context.plain_in_kubeadm(here.at("env", index, "name"), each.name),
+                "value": context.plain_in_kubeadm(here.at("env", index, "value"), each.value),
+            }
             for index, each in enumerate(program.env)
         ]
+        version = context.plain_in_kubeadm(here.at("apiVersion"), program.api_version)
         return {
             "exec": {
-                "apiVersion": program.api_version or "client.authentication.k8s.io/v1",
+                "apiVersion": version or "client.authentication.k8s.io/v1",
                 "args": texts or None,
                 "command": context.plain_in_kubeadm(here.at("command"), program.command),
                 "env": env or None,
@@ -97,7 +101,11 @@ def _user(context: Context, place: Place, user: KubeConfigUser) -> dict[str, Any
         }
     if user.auth_provider is not None:
         here = place.at("authProvider", "config")
-        config = {key: context.plain_in_kubeadm(here.at(key), text) for key, text in user.auth_provider.config.items()}
-        return {"auth-provider": {"config": config or None, "name": user.auth_provider.name}}
+        config = {
+            context.plain_in_kubeadm(here.at(key), key): context.plain_in_kubeadm(here.at(key), text)
+            for key, text in user.auth_provider.config.items()
+        }
+        name = context.plain_in_kubeadm(place.at("authProvider", "name"), user.auth_provider.name)
+        return {"auth-provider": {"config": config or None, "name": name}}
     context.findings.refuse(place, "needs authProvider or exec")
     return {}

@@ -17,6 +17,9 @@ from slipway.bootstrapper.importers.jinja import Piece
 _INDENT = " " * 6
 _UNUSUAL = re.compile("^[ \n]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 """Where more than the end can change: an indentation of its own, a line break of another kind, what YAML forbids."""
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no document of YAML may hold."""
+_OTHER_BREAK = re.compile("[\r\x85\u2028\u2029]")
 
 
 def from_literal_block(text: str) -> str:
@@ -24,6 +27,36 @@ def from_literal_block(text: str) -> str:
     if not _UNUSUAL.search(text):
         lines = text.rstrip("\n")
         return f"{lines}\n" if lines else ""
+    if _FORBIDDEN.search(text):
+        return text
+    plain = read_without_parser(text)
+    return _read_with_yaml(text) if plain is None else plain
+
+
+def read_without_parser(text: str) -> str | None:
+    """Read a text whose every line belongs to the block; None where that takes a parser.
+
+    A parser of YAML takes seconds for a large text. The block is as deep as its first line that is not blank. A line
+    that is less deep ends it, one of spaces alone that is deeper before it makes it deeper, and a line break of another
+    kind has no indentation behind it. Source: PyYAML 6, scanner.py (scan_block_scalar).
+    """
+    text = text.replace("\r\n", "\n")
+    if _OTHER_BREAK.search(text):
+        return None
+    lines = text.split("\n")
+    first = next((index for index, line in enumerate(lines) if line.strip(" ")), None)
+    if first is None:
+        return ""
+    depth = len(lines[first]) - len(lines[first].lstrip(" "))
+    if any(len(line) > depth for line in lines[:first]):
+        return None
+    margin = " " * depth
+    if any(not line.startswith(margin) and line.strip(" ") for line in lines[first:]):
+        return None
+    return "\n".join(line[depth:] for line in lines).rstrip("\n") + "\n"
+
+
+def _read_with_yaml(text: str) -> str:
     document = "content: |\n" + _INDENT + text.replace("\n", f"\n{_INDENT}") + "\nend: here\n"
     try:
         tree = yaml.safe_load(document)

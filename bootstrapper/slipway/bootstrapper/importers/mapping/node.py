@@ -14,7 +14,7 @@ from slipway.bootstrapper.importers.kubeadm_config.v1beta2 import (
     Timeouts,
 )
 from slipway.bootstrapper.importers.mapping.context import Context
-from slipway.bootstrapper.importers.mapping.control_plane import arguments
+from slipway.bootstrapper.importers.mapping.control_plane import arguments, plain_texts
 from slipway.bootstrapper.importers.mapping.kubeconfig import kubeconfig
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
@@ -40,7 +40,8 @@ def set_init(context: Context, place: Place, config: InitConfiguration, spec: sp
     """Carry over initConfiguration."""
     if config.local_api_endpoint is not None:
         _set_endpoint(context, place.at("localAPIEndpoint"), config.local_api_endpoint, spec.kubernetes)
-    tokens = [_token(place.at("bootstrapTokens", index), token) for index, token in enumerate(config.bootstrap_tokens)]
+    here = place.at("bootstrapTokens")
+    tokens = [_token(context, here.at(index), token) for index, token in enumerate(config.bootstrap_tokens)]
     _set_shared(context, place, config, spec, specpb.KubeadmOptions(bootstrap_tokens=tokens))
 
 
@@ -50,7 +51,8 @@ def set_join(context: Context, place: Place, config: JoinConfiguration, spec: sp
     if config.discovery is not None:
         _set_discovery(context, place.at("discovery"), config.discovery, spec.kubernetes)
         if config.discovery.tls_bootstrap_token:
-            options.tls_bootstrap_token.value = config.discovery.tls_bootstrap_token
+            here = place.at("discovery", "tlsBootstrapToken")
+            options.tls_bootstrap_token.value = context.plain_in_kubeadm(here, config.discovery.tls_bootstrap_token)
     if config.ca_cert_path:
         options.ca_path = context.plain_in_kubeadm(place.at("caCertPath"), config.ca_cert_path)
     if config.control_plane is not None and config.control_plane.local_api_endpoint is not None:
@@ -66,10 +68,12 @@ def _set_shared(
     spec: specpb.RoleOverrides,
     options: specpb.KubeadmOptions,
 ) -> None:
-    options.skipped_phases.extend(config.skip_phases)
+    options.skipped_phases.extend(plain_texts(context, place.at("skipPhases"), config.skip_phases))
     if config.node_registration is not None:
-        _set_node(context, place.at("nodeRegistration"), config.node_registration, spec.kubernetes)
-        options.ignored_preflight_errors.extend(config.node_registration.ignore_preflight_errors)
+        here = place.at("nodeRegistration")
+        _set_node(context, here, config.node_registration, spec.kubernetes)
+        ignored = config.node_registration.ignore_preflight_errors
+        options.ignored_preflight_errors.extend(plain_texts(context, here.at("ignorePreflightErrors"), ignored))
         if config.node_registration.image_pull_serial is not None:
             options.image_pull_serial = config.node_registration.image_pull_serial
     if config.patches is not None and config.patches.directory:
@@ -93,10 +97,12 @@ def _set_node(context: Context, place: Place, config: NodeRegistration, kubernet
         node.cri_socket = context.plain_in_kubeadm(place.at("criSocket"), config.cri_socket)
     if config.taints is not None:
         node.taints.SetInParent()
-        for taint in config.taints:
-            item = node.taints.items.add(key=taint.key, effect=_EFFECTS[taint.effect])
+        for index, taint in enumerate(config.taints):
+            here = place.at("taints", index)
+            key = context.plain_in_kubeadm(here.at("key"), taint.key)
+            item = node.taints.items.add(key=key, effect=_EFFECTS[taint.effect])
             if taint.value:
-                item.value = taint.value
+                item.value = context.plain_in_kubeadm(here.at("value"), taint.value)
     node.kubelet_arguments.extend(arguments(context, place.at("kubeletExtraArgs"), config.kubelet_extra_args))
     if config.image_pull_policy:
         node.image_pull_policy = config.image_pull_policy
@@ -105,11 +111,15 @@ def _set_node(context: Context, place: Place, config: NodeRegistration, kubernet
         kubernetes.node.CopyFrom(node)
 
 
-def _token(place: Place, token: BootstrapToken) -> specpb.KubeadmBootstrapToken:
-    item = specpb.KubeadmBootstrapToken(usages=token.usages, groups=token.groups, origin=place.origin())
+def _token(context: Context, place: Place, token: BootstrapToken) -> specpb.KubeadmBootstrapToken:
+    item = specpb.KubeadmBootstrapToken(
+        usages=plain_texts(context, place.at("usages"), token.usages),
+        groups=plain_texts(context, place.at("groups"), token.groups),
+        origin=place.origin(),
+    )
     item.token.value = token.token
     if token.description:
-        item.description = token.description
+        item.description = context.plain_in_kubeadm(place.at("description"), token.description)
     if token.ttl_seconds is not None:
         item.ttl.CopyFrom(duration_pb2.Duration(seconds=token.ttl_seconds))
     if token.expires is not None:
@@ -148,10 +158,10 @@ def _set_token_discovery(
     context: Context, place: Place, config: BootstrapTokenDiscovery, token: kubernetespb.TokenDiscovery
 ) -> None:
     if config.token:
-        token.token.value = config.token
+        token.token.value = context.plain_in_kubeadm(place.at("token"), config.token)
     if config.api_server_endpoint:
         token.endpoint = context.plain_in_kubeadm(place.at("apiServerEndpoint"), config.api_server_endpoint)
-    token.ca_hashes.extend(config.ca_cert_hashes)
+    token.ca_hashes.extend(plain_texts(context, place.at("caCertHashes"), config.ca_cert_hashes))
     if config.unsafe_skip_ca_verification is not None:
         token.unsafe_skip_ca_verification = config.unsafe_skip_ca_verification
 

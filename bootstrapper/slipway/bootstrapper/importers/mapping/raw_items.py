@@ -27,6 +27,8 @@ _Secret = tuple[str, secretpb.SecretReference]
 _NO_SECRET: _Secret | None = None
 
 _ITEM = "cloud-init.slipway.dev/item"
+_TEXT_ENCODINGS = frozenset({"base64", "gzip+base64"})
+"""Encodings whose encoded form is text."""
 _FILE = {"path": "path", "owner": "owner", "permissions": "permissions", "append": "append"}
 _USER = {
     "name": "name",
@@ -74,7 +76,13 @@ def keep_file(context: Context, place: Place, file: File, spec: specpb.MachineBo
         text = file_text(context, place.at("content"), file)
         item["content"] = context.content_as_jinja(place.at("content"), text)
     else:
-        content = file_content(context, place, file)
+        is_template = file.content_format == "Template"
+        if file.content_from is not None and file.encoding in _TEXT_ENCODINGS and not is_template:
+            # cloud-init decodes it as today; decoded, it would be rendered as a text of the document.
+            source, item["encoding"] = file.content_from.secret, file.encoding
+            content = contentpb.Content(secret_ref=secretpb.SecretReference(name=source.name, key=source.key))
+        else:
+            content = file_content(context, place, file, rendered=True)
         if content.HasField("secret_ref"):
             secret = ("content", content.secret_ref)
         else:
@@ -86,8 +94,22 @@ def keep_file(context: Context, place: Place, file: File, spec: specpb.MachineBo
 def keep_user(context: Context, place: Place, user: User, spec: specpb.MachineBootstrapSpec) -> bool:
     """Add an entry of users as it is written, where a text of it is Jinja; else return False."""
     where = _jinja(context, place, user, _USER)
-    if where is None:
-        return False
+    if where is not None:
+        _add_user(context, place, where, user, spec)
+    return where is not None
+
+
+def keep_repeated_user(context: Context, place: Place, user: User, spec: specpb.MachineBootstrapSpec) -> bool:
+    """Add another entry for a name that has one, which cloud-init merges in their order; else return False.
+
+    Source: cloud-init, cloudinit/distros/ug_util.py (_normalize_users).
+    """
+    if _stays(context):
+        _add_user(context, place, place.at("name"), user, spec)
+    return _stays(context)
+
+
+def _add_user(context: Context, place: Place, where: Place, user: User, spec: specpb.MachineBootstrapSpec) -> None:
     item = _written(context, place, user, _USER)
     if user.sudo and user.sudo.lower() in NO_RULE:
         del item["sudo"]
@@ -99,7 +121,6 @@ def keep_user(context: Context, place: Place, user: User, spec: specpb.MachineBo
         source = user.passwd_from.secret
         secret = ("passwd", secretpb.SecretReference(name=source.name, key=source.key))
     _add(spec, where, {"key": "users", "position": len(spec.os.users), "item": item}, secret=secret)
-    return True
 
 
 def keep_partition(context: Context, place: Place, partition: Partition, spec: specpb.MachineBootstrapSpec) -> bool:
