@@ -39,6 +39,7 @@ _ZONES = {
 }  # fmt: skip
 """The zones that the suite asks for, by their names in Windows. Source: windowsZones.xml of CLDR."""
 
+_AS_CLIENT = ",0x8"
 _ANSWERS = "{urn:schemas-microsoft-com:unattend}"
 
 
@@ -166,7 +167,8 @@ def _member(state: statepb.MachineState, values: list[str | bool]) -> None:
 def _time(state: statepb.MachineState, values: list[str | bool]) -> None:
     state.os.ntp.enabled = bool(values)
     for peers in values:
-        state.os.ntp.servers.extend(peer.partition(",")[0] for peer in str(peers).split())
+        # Only with this flag a peer is asked as a server; without it Windows offers to be its equal.
+        state.os.ntp.servers.extend(peer.removesuffix(_AS_CLIENT) for peer in str(peers).split())
 
 
 def _start(state: statepb.MachineState, values: list[str | bool]) -> None:
