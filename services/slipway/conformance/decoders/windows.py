@@ -167,8 +167,10 @@ def _member(state: statepb.MachineState, values: list[str | bool]) -> None:
 def _time(state: statepb.MachineState, values: list[str | bool]) -> None:
     state.os.ntp.enabled = bool(values)
     for peers in values:
-        # Only with this flag a peer is asked as a server; without it Windows offers to be its equal.
-        state.os.ntp.servers.extend(peer.removesuffix(_AS_CLIENT) for peer in str(peers).split())
+        for peer in str(peers).split():
+            # Only with this flag a peer is asked as a server; without it Windows offers to be its equal.
+            name = peer.removesuffix(_AS_CLIENT)
+            state.os.ntp.servers.append(name if name != peer else f"equal {peer}")
 
 
 def _start(state: statepb.MachineState, values: list[str | bool]) -> None:
