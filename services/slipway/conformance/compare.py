@@ -7,6 +7,7 @@ from slipway.conformance.compare_node import compare_node
 from slipway.conformance.comparison import Comparer, Comparison
 from slipway.conformance.contents import extension_features
 from slipway.conformance.decoders.words import starts
+from slipway.conformance.labels import is_too_long
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -30,6 +31,7 @@ def compare(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, wi
     _units(comparer, bundle)
     _packages(comparer, bundle)
     _disks(comparer, bundle)
+    _labels(comparer, bundle)
     _Programs(comparer, bundle).compare()
     if bundle.WhichOneof("kubernetes") == "intent":
         compare_node(comparer, bundle.intent)
@@ -114,6 +116,14 @@ def _disks(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
             if is_another_share or made.size_mib:
                 where = f"os.disks[{index}].partitions[{number}], which is the rest of the disk,"
                 comparer.wrong(where, "os.storage.disks.partitions")
+
+
+def _labels(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
+    """See that no label is written that its filesystem does not hold: it had to be refused."""
+    for index, filesystem in enumerate(bundle.os.filesystems):
+        if is_too_long(filesystem):
+            where = f"os.filesystems[{index}].label, which is longer than its kind of filesystem holds,"
+            comparer.wrong(where, "os.storage.filesystems.label")
 
 
 def _extensions(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:

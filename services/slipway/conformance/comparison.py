@@ -71,6 +71,9 @@ _ORDERED = {"kernel_arguments"}
 _OF_SYSTEMD = {"_netdev", "nofail"}
 """Options of a mount that the filesystem never sees."""
 
+_NO_OPTIONS = {"defaults", "sw"}
+"""Words of fstab that stand for no option; source: fstab(5)."""
+
 _OF_SYSTEMS = frozenset({"auto", "comment=cloudconfig", "defaults", "nofail", "sw", "_netdev"})
 """Options of a mount that systems give one of which nothing is said."""
 
@@ -350,7 +353,7 @@ def _listed(name: tuple[str, str], values: Sequence[Any]) -> list[Any]:
         return list(dict.fromkeys(values))
     if name == ("Mount", "options"):
         # Those of the filesystem come in order; the others are for systemd, wherever and however often they stand.
-        others = [option for option in values if option not in _OF_SYSTEMD]
+        others = [option for option in values if option not in _OF_SYSTEMD | _NO_OPTIONS]
         return [*others, *sorted(_OF_SYSTEMD & set(values))]
     return list(values)
 

@@ -12,6 +12,7 @@ from google.protobuf.message import Message
 
 from slipway.conformance import credentials, requests
 from slipway.conformance.faults import faults, fits
+from slipway.conformance.labels import LONGEST
 from slipway.conformance.trial import Trial
 from slipway.conformance.variations import Variation
 from slipway.contract.field_plans import plan
@@ -25,6 +26,9 @@ _SPELLINGS = ("{}", "{}/")
 
 _ALWAYS = frozenset({"group", "mode", "owner"})
 """Fields that every item of a kind has."""
+
+_LABEL = "Label-1_"
+"""What labels are made of."""
 
 _KEYS = ("path", "name", "device", "host", "argument")
 """The name of an item in its list."""
@@ -100,6 +104,27 @@ def clashes(trials: Sequence[Trial]) -> Iterator[Variation]:
             bundle.os.systemd_units[-1].name = service
             if fits(bundle, trial.request.bundle, faults(trial.request.bundle)):
                 yield Variation("unit of the entry point's name", bundle, trial.request.bundle)
+
+
+def labels(trials: Sequence[Trial]) -> Iterator[Variation]:
+    """Give bundles with a label as long as each kind of filesystem holds, and with a longer one, which is to blame."""
+    for trial in trials:
+        filesystems = trial.request.bundle.os.filesystems
+        if len(filesystems) != 1 or not filesystems[0].label or trial.case.bundle.extensions:
+            continue
+        for kind, longest in LONGEST.items():
+            for overwrite in (False, True):
+                before = trial.request.bundle
+                for length in (longest, longest + 1):
+                    bundle = _copy(before)
+                    item = bundle.os.filesystems[0]
+                    item.format, item.label = kind, (_LABEL * length)[:length]
+                    item.ClearField("overwrite")
+                    if overwrite:
+                        item.overwrite = True
+                    yield Variation("Filesystem.label", bundle, before)
+                    before = bundle
+        return
 
 
 def _places(item: Message) -> Iterator[tuple[str, str]]:

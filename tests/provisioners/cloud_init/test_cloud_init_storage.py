@@ -131,6 +131,18 @@ def test_a_dotted_device_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "longest"), [("ext4", 16), ("ext2", 16), ("xfs", 12), ("vfat", 11), ("swap", 15), ("btrfs", 255)]
+)
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_a_label_that_a_filesystem_does_not_hold_is_refused(kind: str, longest: int, *, overwrite: bool) -> None:
+    """A program makes no filesystem of it, or one of another label; as long as it may be, it is taken."""
+    filesystem = ospb.Filesystem(device="/dev/sdb1", format=kind, overwrite=overwrite, label="ü" + "x" * (longest - 2))
+    assert document(ospb.OperatingSystem(filesystems=[filesystem]))["fs_setup"]
+    filesystem.label += "x"
+    assert refusals(ospb.OperatingSystem(filesystems=[filesystem])) == ["os.filesystems[0].label"]
+
+
+@pytest.mark.parametrize(
     ("mount", "row", "reason"),
     [
         ({}, ["LABEL=x", "/x"], "cloud-init's own defaults, nofail among them"),

@@ -46,6 +46,17 @@ def test_users(bundle: dict, state: dict, problem: str, reason: str) -> None:
     assert problem in " ".join(found.problems), reason
 
 
+@pytest.mark.parametrize(("kind", "longest"), [("ext4", 16), ("xfs", 12), ("vfat", 11), ("swap", 15), ("btrfs", 255)])
+def test_labels_that_a_filesystem_does_not_hold(kind: str, longest: int) -> None:
+    """A label that a program would cut is wrong, even where the user data has it as it is; bytes count."""
+    seen = ("os.storage.filesystems", "os.storage.filesystems.label")
+    for label, holds in (("x" * longest, True), ("x" * longest + "x", False), ("x" * (longest - 1) + "ü", False)):
+        filesystem = {"device": "/dev/sdb1", "format": kind, "label": label}
+        state = _state(*seen, os={"filesystems": [filesystem]})
+        found = compare(_bundle(os={"filesystems": [filesystem]}), state, windows=False)
+        assert (not found.problems) == holds, label
+
+
 @pytest.mark.parametrize(
     ("programs", "holds", "reason"),
     [

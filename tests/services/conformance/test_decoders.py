@@ -336,3 +336,55 @@ def test_labels_of_filesystems_in_cloud_config(entry: str, want: str | None, rea
             cloud_config.decode(text.encode(), {})
         return
     assert cloud_config.decode(text.encode(), {}).os.filesystems[0].label == want, reason
+
+
+def test_peers_of_windows_time() -> None:
+    """A peer that is not asked as a client has the machine offer its own time, so it is no time server."""
+    script = "#ps1_sysnative\nfunction Enable-TimeSync {\n}\nEnable-TimeSync 'a.example.com,0x8 b.example.com'\n"
+    servers = list(windows.decode(script.encode(), {}).os.ntp.servers)
+    assert servers == ["a.example.com", "equal b.example.com"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "owners"),
+    [
+        ({}, ("root", "root")),
+        ({"user": {"id": 1234}, "group": {"name": "staff"}}, ("1234", "staff")),
+        ({"user": {"name": "1234"}, "group": {"id": 0}}, ("account 1234", "root")),
+    ],
+)
+def test_owners_of_ignition(entry: dict, owners: tuple[str, str]) -> None:
+    """A name of digits is not the number."""
+    document = {"ignition": {"version": "3.4.0"}, "storage": {"files": [{"path": "/a", **entry}]}}
+    (file,) = ignition.decode(json.dumps(document).encode(), {}).os.files
+    assert (file.owner, file.group) == owners
+
+
+@pytest.mark.parametrize(
+    ("what", "source", "reason"),
+    [
+        ("data", "LABEL=data", "a plain label"),
+        ("my\\x20data", "LABEL=my data", "a blank is escaped"),
+        ("d\u00e4ta", "LABEL=d\u00e4ta", "a letter beyond ASCII is not"),
+        ("d\\xc3\\xa4ta", "", "udev makes no such link"),
+        ("d\\xe4ta", "", "nor one of half a letter"),
+        ("my data", "", "nor one with a blank"),
+    ],
+)
+@pytest.mark.parametrize(("after", "checked"), [("After", True), ("Before", False)])
+def test_mounts_of_ignition(what: str, source: str, reason: str, after: str, *, checked: bool) -> None:
+    """A device is named as udev names it, and a check counts where the mount waits for it."""
+    path = f"/dev/disk/by-label/{what}"
+    fsck = "systemd-fsck@dev-x.service"
+    contents = f"[Unit]\nRequires={fsck}\n{after}={fsck}\n[Mount]\nWhat={path}\nWhere=/.data\n"
+    unit = {"name": "\\x2edata.mount", "enabled": True, "contents": contents}
+    document = {"ignition": {"version": "3.4.0"}, "systemd": {"units": [unit]}}
+    (mount,) = ignition.decode(json.dumps(document).encode(), {}).os.mounts
+    assert (mount.source, mount.check) == (source or path, checked), reason
+
+
+def test_mounts_of_cloud_init() -> None:
+    """A row without options has those of cloud-init; one that says so lets the boot fail."""
+    text = b"#cloud-config\nmounts: [[LABEL=a, /a], [LABEL=b, /b, ext4, defaults]]\n"
+    options = [list(mount.options) for mount in cloud_config.decode(text, {}).os.mounts]
+    assert options == [["defaults", "nofail"], ["defaults"]]

@@ -15,6 +15,7 @@ BAD = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
 RUN = (
     "ignition", "cloud_init", "windows", "talos", "cloud_init_again", "windows_again", "talos_again", "ignition_again",
     "cloud_init_third", "ignition_fifth", "cloud_init_sixth", "cloud_init_tenth", "ignition_tenth",
+    "cloud_init_eleventh", "ignition_eleventh", "talos_eleventh", "windows_eleventh",
 )  # fmt: skip
 """Those that are run here: a build for each edit in Go takes too long, and that in shell has tests of its own."""
 

@@ -18,8 +18,8 @@ _TYPES = {
     "fat32": "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7",
     "ntfs": "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7",
 }
-# Formats with the longest label that Ignition takes for each.
-_FORMATS = {"ext4": 16, "btrfs": 256, "xfs": 12, "vfat": 11, "swap": 15}
+# Formats with the longest label of each, in bytes. Ignition itself takes one more for btrfs, which mkfs.btrfs does not.
+_FORMATS = {"ext4": 16, "btrfs": 255, "xfs": 12, "vfat": 11, "swap": 15}
 _DEVICE = "name the device by its path in /dev"
 _TAGS = {"LABEL": "label", "UUID": "uuid", "PARTLABEL": "partlabel", "PARTUUID": "partuuid"}
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "ceph", "glusterfs", "9p"})
@@ -181,12 +181,15 @@ def _mount_problem(mount: ospb.Mount, what: str) -> str:
 
 
 def _what(source: str) -> str:
-    """Give a source as a path where it has one, since a unit is named after it."""
+    """Give a source as a path where it has one, since a unit is named after it.
+
+    udev keeps what is beyond ASCII. Source: encode_devnode_name of systemd's device-nodes.c.
+    """
     tag, separator, value = source.partition("=")
     if not separator or tag not in _TAGS:
         return source
     kept = "".join(
-        char if char.isalnum() or char in "#+-.:=@_" else "".join(f"\\x{byte:02x}" for byte in char.encode())
+        char if char.isalnum() or not char.isascii() or char in "#+-.:=@_" else f"\\x{ord(char):02x}"
         for char in value
     )
     return f"/dev/disk/by-{_TAGS[tag]}/{kept}"

@@ -12,7 +12,7 @@ from slipway.conformance.compare import compare
 from slipway.conformance.comparison import SYSTEMS_OWN
 from slipway.conformance.decoders import decoded
 from slipway.conformance.outcome import all_hold
-from slipway.conformance.pairs import clashes, namesakes, pairs, places, twins
+from slipway.conformance.pairs import clashes, labels, namesakes, pairs, places, twins
 from slipway.conformance.refusal import REFUSALS, wrong
 from slipway.conformance.session import Session
 from slipway.conformance.subject import Answer
@@ -45,6 +45,7 @@ async def other_values(session: Session, info: provisionerpb.FormatInfo) -> None
     made += [values(trial.request.bundle, most) for trial in reversed(trials)]
     special = set[str]()
     made += [words(trial.request.bundle, special) for trial in trials]
+    made += [labels(trials)]
     all_hold(await _tried(session, info, made))
 
 

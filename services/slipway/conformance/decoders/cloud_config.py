@@ -191,8 +191,8 @@ def _storage(document: dict[str, Any], system: ospb.OperatingSystem) -> None:
     for row in document.get("mounts", []):
         fields = [*map(str, row), *[""] * 6][:6]
         mount = system.mounts.add(source=fields[0], path=fields[1], type=fields[2])
-        mount.options.extend(fields[3].split(",") if fields[3] else [])
         # Source: the key mount_default_fields.
+        mount.options.extend(fields[3].split(",") if fields[3] else ["defaults", "nofail"])
         mount.check = int(fields[5] or 2) > 0
     if document.get("swap"):
         system.swaps.add(path=document["swap"]["filename"], size_mib=_mib(str(document["swap"]["size"])))

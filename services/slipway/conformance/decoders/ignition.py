@@ -131,7 +131,9 @@ def _owners(entry: dict[str, Any]) -> tuple[str, str]:
     owners = []
     for key in ("user", "group"):
         owner = entry.get(key) or {}
-        owners.append(owner.get("name") or ("root" if not owner.get("id") else str(owner["id"])))
+        # A name of digits is no number: Ignition looks for an account that is called so, and fails the boot.
+        name = owner.get("name") or ""
+        owners.append(f"account {name}" if name.isdecimal() else name or str(owner.get("id") or "root"))
     return owners[0], owners[1]
 
 
@@ -281,8 +283,10 @@ def _source(what: str) -> str:
     tag = re.fullmatch(r"/dev/disk/by-(label|uuid|partlabel|partuuid)/([^/]*)", what)
     if tag is None:
         return what
-    value = re.sub(r"\\x([0-9a-f]{2})", lambda match: chr(int(match[1], 16)), tag[2])
-    return f"{_TAGS[tag[1]]}={value}"
+    data = re.sub(rb"\\x([0-9a-f]{2})", lambda match: bytes([int(match[1], 16)]), tag[2].encode())
+    value = data.decode(errors="replace")
+    # udev makes no link of another spelling.
+    return f"{_TAGS[tag[1]]}={value}" if units.of_tag(value) == tag[2] else what
 
 
 def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
@@ -293,8 +297,8 @@ def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
     install = sections.get("Install", {})
     targets = " ".join([*install.get("WantedBy", []), *install.get("RequiredBy", [])]).split()
     mount.options.extend(option for option in options.split(",") if option and _is_effective(option, targets))
-    # A unit is checked by what it requires.
-    checked = any(one.startswith("systemd-fsck@") for one in sections.get("Unit", {}).get("Requires", []))
-    mount.check = checked
+    # A unit is checked by what it requires, if it waits for that.
+    required = " ".join(sections.get("Unit", {}).get("Requires", [])).split()
+    mount.check = any(one.startswith("systemd-fsck@") and units.waits_for(sections, one) for one in required)
     if sections.get("Install", {}).get("WantedBy"):
         mount.options.append("nofail")

@@ -21,6 +21,7 @@ from slipway.v1alpha1 import os_pb2 as ospb
 _SEES = "talos"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ROLES = {"worker": clusterpb.ROLE_WORKER, "controlplane": clusterpb.ROLE_CONTROL_PLANE}
+_USUAL_TAINT = "node-role.kubernetes.io/control-plane"
 _EFFECTS = {
     "NoSchedule": kubernetespb.TAINT_EFFECT_NO_SCHEDULE,
     "PreferNoSchedule": kubernetespb.TAINT_EFFECT_PREFER_NO_SCHEDULE,
@@ -74,6 +75,9 @@ def _state(
         node.labels.add(name=name, value=value)
     for taint in (machine["kubelet"].get("extraConfig") or {}).get("registerWithTaints") or []:
         node.taints.add(key=taint["key"], value=taint.get("value", ""), effect=_EFFECTS[taint["effect"]])
+    # Talos itself gives a control plane its usual taint.
+    if node.role != clusterpb.ROLE_WORKER and not cluster.get("allowSchedulingOnControlPlanes"):
+        node.taints.add(key=_USUAL_TAINT, effect=kubernetespb.TAINT_EFFECT_NO_SCHEDULE)
     return state
 
 

@@ -9,6 +9,7 @@ from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 
 Sections = dict[str, dict[str, list[str]]]
 _UNIT_NAME, _SLASH = frozenset((string.ascii_letters + string.digits + ":_.").encode()), ord("/")
+_OF_LINKS, _ASCII = frozenset(string.ascii_letters + string.digits + "#+-.:=@_"), 0x7F
 
 _BLANKS = " \t\r\n"
 """What systemd takes for blanks; source: WHITESPACE in its string-util.h."""
@@ -17,13 +18,14 @@ _BLANKS = " \t\r\n"
 def programs(said: Sections) -> Iterator[statepb.Program]:
     """Give the programs that a unit starts on every boot, when it is enabled, or at the first one only."""
     unit = said.get("Unit", {})
+    required, ordered = (" ".join(unit.get(key, [])).split() for key in ("Requires", "After"))
     only_first = not {"1", "on", "true", "yes"}.isdisjoint(unit.get("ConditionFirstBoot", []))
     for line in said.get("Service", {}).get("ExecStart", []):
         words = systemd_words(line)
         if words:
             yield statepb.Program(
                 argv=words,
-                after_units=" ".join(unit.get("Requires", [])).split(),
+                after_units=[one for one in required if one in ordered],
                 start=statepb.START_FIRST_BOOT if only_first else statepb.START_EVERY_BOOT,
             )
 
@@ -49,6 +51,14 @@ def waits_for(unit_file: Sections, unit: str) -> bool:
     about = unit_file.get("Unit", {})
     wanted = " ".join([*about.get("Wants", []), *about.get("Requires", []), *about.get("BindsTo", [])]).split()
     return unit in wanted and unit in " ".join(about.get("After", [])).split()
+
+
+def of_tag(value: str) -> str:
+    """Give a label as the name of udev's link has it; source: encode_devnode_name of systemd's device-nodes.c."""
+    return "".join(
+        char if char in _OF_LINKS or ord(char) > _ASCII else "".join(f"\\x{byte:02x}" for byte in char.encode())
+        for char in value
+    )
 
 
 def of_path(path: str) -> str:

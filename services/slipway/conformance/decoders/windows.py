@@ -39,6 +39,7 @@ _ZONES = {
 }  # fmt: skip
 """The zones that the suite asks for, by their names in Windows. Source: windowsZones.xml of CLDR."""
 
+_AS_CLIENT = ",0x8"
 _ANSWERS = "{urn:schemas-microsoft-com:unattend}"
 
 
@@ -166,7 +167,10 @@ def _member(state: statepb.MachineState, values: list[str | bool]) -> None:
 def _time(state: statepb.MachineState, values: list[str | bool]) -> None:
     state.os.ntp.enabled = bool(values)
     for peers in values:
-        state.os.ntp.servers.extend(peer.partition(",")[0] for peer in str(peers).split())
+        for peer in str(peers).split():
+            # Only with this flag a peer is asked as a server; without it Windows offers to be its equal.
+            name = peer.removesuffix(_AS_CLIENT)
+            state.os.ntp.servers.append(name if name != peer else f"equal {peer}")
 
 
 def _start(state: statepb.MachineState, values: list[str | bool]) -> None:
