@@ -11,6 +11,7 @@ import structlog
 from slipway.node_gateway.application import Gateway
 from slipway.node_gateway.downloads import Downloads, DownloadsCollector
 from slipway.node_gateway.http_server import http_server
+from slipway.node_gateway.leftovers import warn_of_leftovers
 from slipway.node_gateway.notes import Notes
 from slipway.node_gateway.rates import Rates
 from slipway.node_gateway.reports import Reports, keeping
@@ -22,7 +23,19 @@ from slipway.rpc.logs import configure_logging
 from slipway.rpc.renewed_context import RenewedContext
 
 NAME = "slipway-node-gateway"
-_LOG_KEYS = ("method", "kind", "status", "peer", "port", "tls", "namespace", "machine", "events", "foreign_events")
+_LOG_KEYS = (
+    "method",
+    "kind",
+    "status",
+    "peer",
+    "port",
+    "tls",
+    "namespace",
+    "machine",
+    "events",
+    "foreign_events",
+    "count",
+)
 _log = structlog.get_logger("slipway.node_gateway")
 
 
@@ -48,7 +61,9 @@ async def serve_gateway(settings: GatewaySettings, store: Store, reports: Report
             listening(settings, store, uploads, downloads) as port,
         ):
             _log.info("serving", port=port, tls=settings.tls_cert_dir is not None)
+            looking = asyncio.create_task(warn_of_leftovers(store))
             await stopping.wait()
+            looking.cancel()
             _log.info("draining", seconds=settings.drain_grace_seconds)
     _log.info("stopped")
 
