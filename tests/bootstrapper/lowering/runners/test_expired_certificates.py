@@ -6,7 +6,8 @@ import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,12 @@ import yaml
 from slipway.bootstrapper.delivery.stubs.source import Source
 from slipway.bootstrapper.delivery.stubs.table import STUBS
 from slipway.bootstrapper.lowering.runners.wave import Wave
-from slipway.certificates.authority import Authority, Subject
 from slipway.contract.content import literal
 from slipway.diagnosis.bootstrap_events import event_of
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import lowered
+from tests.bootstrapper.lowering.runners.test_own_authorities import server_certificate
 
 CONTENT = b"#cloud-config\nruncmd: [x]\n"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -49,14 +50,25 @@ class Server(http.server.ThreadingHTTPServer):
         """Say nothing."""
 
 
+@dataclass(frozen=True)
+class Place:
+    """A server.
+
+    Attributes:
+        address: its address.
+        authority: what vouches for it, PEM.
+    """
+
+    address: str
+    authority: bytes
+
+
 @contextmanager
-def serving(folder: Path, authority: Authority, *, made: datetime) -> Iterator[str]:
-    """Serve the content with a certificate that was made at a time, for a day; give the address."""
-    pair = authority.pair
-    signer = Authority(trust_domain="expiry", now=made, validity=timedelta(days=1), kept=pair)
-    issued = signer.issue(Subject(role="server", name="files", hosts=("127.0.0.1",)))
-    file = folder / f"{made.timestamp()}.pem"
-    file.write_bytes(issued.certificate + issued.key)
+def serving(folder: Path, age: timedelta) -> Iterator[Place]:
+    """Serve the content with a certificate that was made so long ago, for a day."""
+    certificate, key = server_certificate(age=age)
+    file = folder / f"{age.days}.pem"
+    file.write_bytes(certificate + key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     with Server(("127.0.0.1", 0), Handler) as server:
@@ -64,17 +76,10 @@ def serving(folder: Path, authority: Authority, *, made: datetime) -> Iterator[s
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            yield f"https://127.0.0.1:{server.server_address[1]}"
+            yield Place(f"https://127.0.0.1:{server.server_address[1]}", certificate)
         finally:
             server.shutdown()
             thread.join()
-
-
-@pytest.fixture
-def authority() -> Authority:
-    """Give the authority of all servers, which is valid itself."""
-    now = datetime.now(UTC)
-    return Authority(trust_domain="expiry", now=now - timedelta(days=5), validity=timedelta(days=30))
 
 
 @pytest.fixture(autouse=True)
@@ -92,18 +97,13 @@ def run(machine: LinuxMachine, argv: list[str]) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("ages", [[EXPIRED], [EXPIRED, VALID]], ids=["the only mirror", "the first mirror"])
-def test_a_mirror_gives_nothing(
-    machine: LinuxMachine, authority: Authority, tmp_path: Path, ages: list[timedelta]
-) -> None:
+def test_a_mirror_gives_nothing(machine: LinuxMachine, tmp_path: Path, ages: list[timedelta]) -> None:
     """Not even the right content; the next mirror serves, and after the last one host and reason are in the log."""
-    now = datetime.now(UTC)
-    with (
-        serving(tmp_path, authority, made=now - ages[0]) as first,
-        serving(tmp_path, authority, made=now - ages[-1] + timedelta(seconds=1)) as last,
-    ):
+    with serving(tmp_path, EXPIRED) as first, serving(tmp_path, ages[-1]) as last:
+        places = (first, last)[: len(ages)]
         remote = ospb.RemoteContent(
-            urls=[f"{base}/file" for base in (first, last)[: len(ages)]],
-            sha256=DIGEST, ca=literal(authority.certificate),
+            urls=[f"{place.address}/file" for place in places],
+            sha256=DIGEST, ca=literal(b"".join(place.authority for place in places)),
         )  # fmt: skip
         file = ospb.File(path="/opt/agent", owner="root", group="root", mode=0o755, remote=remote)
         plan = lowered([Wave(id="files", files=(file,))])
@@ -111,18 +111,18 @@ def test_a_mirror_gives_nothing(
         code, _ = run(machine, list(plan.entrypoint.argv))
     log = machine.path("/run/slipway/log").read_text()
     assert "certificate has expired" in log
-    assert f"{first.removeprefix('https://')}: no answer, or another content" in log
+    assert f"{first.address.removeprefix('https://')}: no answer, or another content" in log
     assert (code == 0) is (len(ages) == 2)
     assert machine.path("/opt/agent").exists() is (len(ages) == 2)
 
 
 @pytest.mark.parametrize("age", [EXPIRED, VALID], ids=["expired", "valid"])
-def test_a_stub_takes_no_payload(machine: LinuxMachine, authority: Authority, tmp_path: Path, age: timedelta) -> None:
+def test_a_stub_takes_no_payload(machine: LinuxMachine, tmp_path: Path, age: timedelta) -> None:
     """It tries on for its time, gives the reason each time, then writes its event; cloud-init is handed nothing."""
     machine.fake("cloud-init")
     machine.path("/var/lib/cloud/instance").mkdir(parents=True)
-    with serving(tmp_path, authority, made=datetime.now(UTC) - age) as base:
-        source = Source(f"{base}/payload", DIGEST, "t" * 43, authority.certificate.decode(), "4f0c2f6a9d1be377")
+    with serving(tmp_path, age) as place:
+        source = Source(f"{place.address}/payload", DIGEST, "t" * 43, place.authority.decode(), "4f0c2f6a9d1be377")
         (command,) = yaml.safe_load(STUBS["cloud-config"].write(source))["bootcmd"]
         # Two tries in place of an hour's.
         machine.path("/stub").write_text(command.replace("!= 85", "!= 2"))
