@@ -13,7 +13,7 @@ PAGE = (ROOT / "docs/how-to/monitor.md").read_text(encoding="utf-8")
 
 def test_every_metric_has_its_row() -> None:
     """A histogram is one metric, whose buckets and sums are not listed."""
-    rows = re.findall(r"^\| `(slipway_(?:controller|reports)_\w+)` \| ([^|]*)\|", PAGE, flags=re.MULTILINE)
+    rows = re.findall(r"^\| `(slipway_(?:controller|node_gateway|reports)_\w+)` \| ([^|]*)\|", PAGE, flags=re.MULTILINE)
     reported = {
         name.removesuffix("_bucket"): labels - {"le"}
         for name, labels in labelled().items()

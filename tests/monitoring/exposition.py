@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from slipway.cli.processes import LOOPBACK
 from slipway.controller.metrics import Load, Metrics, MetricsCollector
+from slipway.node_gateway.downloads import Downloads, DownloadsCollector, Transfer
 from slipway.reports.outcomes import Outcomes, OutcomesCollector
 from slipway.rpc.addresses import free_port
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -71,6 +72,9 @@ def labelled() -> Families:
     outcomes = Outcomes()
     outcomes.count(reportspb.REPORT_STATE_COMPLETE, "", before=(), phases=lambda: {"bootstrap": 1.0})
     registry.register(OutcomesCollector(outcomes))
+    downloads = Downloads()
+    downloads.count("payload", 200, Transfer(bytes=1), seconds=1.0)
+    registry.register(DownloadsCollector(downloads))
     return samples(generate_latest(registry).decode())
 
 

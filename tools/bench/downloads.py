@@ -1,4 +1,4 @@
-"""Measure how machines download from one node gateway, and how large stubs are; `make bench-downloads`.
+"""Measure how machines download from one node gateway, and what fetching costs; `make bench-downloads`.
 
 Each download is a file of 8 MiB, as machineadm is. The clients are on the same machine, and compare nothing.
 """
@@ -20,6 +20,7 @@ from slipway.bootstrapper.bootstrapper import utc_now
 from slipway.bootstrapper.delivery.stubs.source import MOST_BYTES, Source
 from slipway.bootstrapper.delivery.stubs.table import STUBS
 from slipway.certificates.authority import Authority
+from tools.bench.fetched import Delivered, fetched_rows, table
 from tools.bench.process_figures import cpu_seconds, machine, peak_mib
 from tools.bench.reports import free_port, wait_for_gateway
 from tools.bench.sections import DOWNLOADS, PAGE, with_section
@@ -105,7 +106,7 @@ def stub_sizes() -> dict[str, tuple[int, int]]:
     return {id_: (len(stub.write(sources[0])), len(stub.write(sources[1]))) for id_, stub in STUBS.items()}
 
 
-def section(rows: list[Downloads], sizes: dict[str, tuple[int, int]]) -> str:
+def section(rows: list[Downloads], sizes: dict[str, tuple[int, int]], delivered: list[Delivered]) -> str:
     """Give the section of the page."""
     return "\n".join(
         [
@@ -119,7 +120,9 @@ def section(rows: list[Downloads], sizes: dict[str, tuple[int, int]]) -> str:
             f"A stub of delivery `Fetch` has at most {MOST_BYTES} bytes:", "",
             "| format | bytes | with an authority of ECDSA |",
             "| --- | --- | --- |",
-            *(f"| `{id_}` | {plain} | {trusting} |" for id_, (plain, trusting) in sorted(sizes.items())),
+            *(f"| `{id_}` | {plain} | {trusting} |" for id_, (plain, trusting) in sorted(sizes.items())), "",
+            "The machines of `examples/native.yaml` by both deliveries, with the processor's time for one of them:", "",
+            *table(delivered),
         ]
     )  # fmt: skip
 
@@ -132,7 +135,7 @@ def _row(figures: Downloads) -> str:
 
 def main() -> None:
     """Measure, and write the section of the page."""
-    text = section(asyncio.run(downloads()), stub_sizes())
+    text = section(asyncio.run(downloads()), stub_sizes(), asyncio.run(fetched_rows()))
     print(text)
     PAGE.write_text(with_section(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
 

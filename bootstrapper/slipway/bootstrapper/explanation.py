@@ -13,6 +13,7 @@ from slipway.bootstrapper.assembly.layers import Layers
 from slipway.bootstrapper.assembly.subject import CheckedSubject, check
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.bootstrapper import Bootstrapper
+from slipway.bootstrapper.deliveries import deliveries
 from slipway.bootstrapper.delivery.fetching import PLACEHOLDER_TICKET, check_fetched, fetched, is_fetched
 from slipway.bootstrapper.delivery.infrastructure import check_carried
 from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES
@@ -107,6 +108,8 @@ async def explain_subject(
         )
     response.diagnostics.extend(subject.diagnostics)
     response.diagnostics.extend(_delivery(bootstrapper, subject))
+    is_stub = is_fetched(subject.spec) and bootstrapper.fetching is not None
+    response.diagnostics.extend(deliveries(columns, is_fetched=is_stub))
     if engines:
         response.diagnostics.extend(_unusable(bootstrapper))
     response.diagnostics.extend(_refused_versions(bootstrapper))

@@ -56,7 +56,9 @@ def explain(formats: tuple[str, ...], provisioner: str, engines: tuple[str, ...]
     native: supported as it is. lowered: rewritten into something that the provisioner supports. omitted: left out, as
     spec.optionalFeatures, or the importer of a template, allows. refused: not supported; reason and remedy are below
     the matrix. Formats with equal results share a column. With --engine, or --provisioner all, the first table shows
-    which bootstrap engine can be used with which provisioner. Nothing is created and no secret is needed.
+    which bootstrap engine can be used with which provisioner. Below the matrix is how the user data of each format
+    reach the machine: inline, compressed, or fetched, with their size and the limit. Nothing is created and no secret
+    is needed.
 
     \b
     Examples:

@@ -5,13 +5,14 @@ out. The whole of it is in the JSON.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from slipway.bootstrapper.assembly.paths import describe
+from slipway.bootstrapper.deliveries import DELIVERY
 from slipway.bootstrapper.explanation import HIDDEN, NOT_CHOSEN, counts_fields
 from slipway.cli.entry_table import short_field
 from slipway.cli.output import style_of
@@ -84,11 +85,13 @@ def reasons(answer: bootstrappb.ExplainResponse, shown: Sequence[int]) -> Iterat
         for fields, indices in _same_fields(by_format):
             where = _few(fields) if len(fields) < everything or len(fields) == 1 else ""
             yield f"{kind} by {names(answer, indices)}: {where}{reason}"
-    yield from _of_the_whole(answer)
+    yield from _of_the_whole(answer, {answer.columns[index].format for index in shown})
 
 
-def _of_the_whole(answer: bootstrappb.ExplainResponse) -> Iterator[str]:
+def _of_the_whole(answer: bootstrappb.ExplainResponse, formats: Collection[str]) -> Iterator[str]:
     for one in answer.diagnostics:
+        if one.code == DELIVERY and one.message.partition(": ")[0] not in formats:
+            continue
         if one.code in NOT_CHOSEN:
             yield f"refused, although another provisioner may support it: {describe(one.origin)}: {one.message}"
         elif not one.field_path:

@@ -45,14 +45,15 @@ def all_fits(
         unchanged: the machine's target says that its provider passes user data on unchanged.
     """
     return {
-        name: _fit(clusterpb.Target(infrastructure=name, user_data_unchanged=unchanged), answer, info)
+        name: fit(clusterpb.Target(infrastructure=name, user_data_unchanged=unchanged), answer, info)
         for name in infrastructures()
     }
 
 
-def _fit(
+def fit(
     target: clusterpb.Target, answer: bootstrappb.GetUserDataResponse, info: provisionerpb.FormatInfo | None
 ) -> Fit:
+    """Give the fit for the infrastructure of a machine; that of a data Secret where it is not known."""
     row = infrastructure(target, verbatim=info is not None and info.verbatim)
     limit = row.larger.limit_bytes if row.larger else row.limit_bytes
     raw = row.count(answer.user_data)

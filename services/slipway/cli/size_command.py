@@ -11,14 +11,14 @@ from rich.text import Text
 
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.delivery.fetching import is_fetched
-from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.placeholders import user_placeholders
 from slipway.bootstrapper.target import stated
 from slipway.cli.connecting import connected
+from slipway.cli.deliveries import fetched_delivery, inline_delivery
 from slipway.cli.exit_codes import FAILED
 from slipway.cli.failures import reported
-from slipway.cli.fits import all_fits
+from slipway.cli.fits import all_fits, fit
 from slipway.cli.loading import Loaded, load
 from slipway.cli.options import (
     Connection,
@@ -50,10 +50,11 @@ _MOST_FIELDS = 12
 def size(provisioner: str, output: str, **values: Any) -> None:
     """Show how large the user data of every machine is, which items make it so, and where it fits.
 
-    The first table shows which items of the bundle are large, the second whether the user data fits each
-    infrastructure, by the rules of slipway render: "gzip" means that it fits only compressed. Where an infrastructure
-    has a higher limit for a format, since it keeps it in an object store, that limit applies, and a line below says
-    so.
+    The line "delivery" says how the user data reach the machine: inline, compressed, or fetched, with their size, as
+    its infrastructure counts, and the limit. The first table shows which items of the bundle are large, the second
+    whether the user data fits each infrastructure, by the rules of slipway render: "gzip" means that it fits only
+    compressed. Where an infrastructure has a higher limit for a format, since it keeps it in an object store, that
+    limit applies, and a line below says so.
 
     Without --server, secrets are generated for this call and discarded: keys have real sizes, and nothing is stored.
     A server counts with the cluster's own secrets, which it creates if none exist. Where a Secret that a spec refers
@@ -102,7 +103,11 @@ async def _sizes(loaded: Loaded, connection: Connection, provisioner: str) -> li
                     request.subject.spec.provisioner.Clear()
                     request.subject.spec.provisioner.name = name
                 try:
-                    trees.append(_tree(question, await backend.user_data(request), instances))
+                    tree = _tree(question, await backend.user_data(request), instances)
+                    if is_fetched(question.subject.spec):
+                        request.subject.spec.delivery.CopyFrom(question.subject.spec.delivery)
+                        tree["delivered"] = await fetched_delivery(backend, request)
+                    trees.append(tree)
                 except SlipwayError as error:
                     note_error(loaded, question, error, whose=name if len(names) > 1 else "")
     return trees
@@ -124,14 +129,15 @@ def _tree(
     answer: bootstrappb.GetUserDataResponse,
     instances: Sequence[registrypb.ProvisionerInstance],
 ) -> dict[str, Any]:
-    subject = question.subject
-    unchanged = stated(subject.spec.target, subject.machine.target).user_data_unchanged
-    fits = all_fits(answer, _info(answer, instances), unchanged=unchanged)
+    subject, info = question.subject, _info(answer, instances)
+    target = stated(subject.spec.target, subject.machine.target)
+    fits = all_fits(answer, info, unchanged=target.user_data_unchanged)
     return {
         "machine": question.name,
         "provisioner": answer.provisioner.name,
         "format": answer.format,
         "delivery": "Fetch" if is_fetched(subject.spec) else "Inline",
+        "delivered": inline_delivery(target, fit(target, answer, info)),
         "raw_bytes": answer.size.raw_bytes,
         "gzip_bytes": answer.size.gzip_bytes,
         "items": [
@@ -160,8 +166,7 @@ def _info(
 def _show(tree: dict[str, Any]) -> None:
     head = f"{tree['machine']} by {tree['provisioner']} ({tree['format']}): {tree['raw_bytes']} bytes"
     show(Text(f"{head}, {tree['gzip_bytes']} after gzip", style="bold"))
-    if tree["delivery"] == "Fetch":
-        say(f"delivery: Fetch, as spec.delivery.mode asks: the user data is a stub of at most {MOST_BYTES} bytes")
+    say(f"delivery: {tree['delivered']['words']}")
     show(table("what it is made of, in bytes of the bundle", ["bytes", "item"], _largest(tree["items"])))
     fits = [
         [name, str(fit["limit"]), str(fit["raw"]), "" if fit["gzip"] is None else str(fit["gzip"]), str(fit["fits"])]

@@ -23,6 +23,10 @@ PAYLOAD = f"{_PREFIX}payload"
 NODE_SEEN = f"{_PREFIX}node-seen"
 """Annotation with the time at which the controller first saw the machine's node, while there is a payload."""
 
+CONFIG_UID = f"{_PREFIX}config-uid"
+"""Annotation with the uid that the config had when its Secret was made. A config that moves to another management
+cluster, or is restored, gets another one; what its machine has was made of the first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -40,6 +44,8 @@ class Record:
             "" where it is not known.
         no_room: the machine was to get addresses to report to, and its user data had no room for them.
         payload: where the machine fetches its user data, as long as they are kept there; "" for inline ones.
+        config_uid: uid that the config had at the render, of which token and ticket are made; "" in Secrets that were
+            made before there was such an annotation.
     """
 
     generation: int
@@ -54,11 +60,12 @@ class Record:
     engine: str
     no_room: bool = False
     payload: str = ""
+    config_uid: str = ""
 
     @classmethod
     def of_answer(  # noqa: PLR0913  # keyword-only facts of a render
         cls, answer: bootstrappb.GetUserDataResponse, *, generation: int, rotation: int, role: str, token: bool,
-        engine: str, no_room: bool, payload: str = "",
+        engine: str, no_room: bool, payload: str = "", config_uid: str = "",
     ) -> Self:  # fmt: skip
         """Describe a render."""
         return cls(
@@ -74,6 +81,7 @@ class Record:
             engine=engine,
             no_room=no_room,
             payload=payload,
+            config_uid=config_uid,
         )
 
     @classmethod
@@ -95,9 +103,14 @@ class Record:
                 engine=own.get("engine", ""),
                 no_room=own.get("no-room-for-address") == _YES,
                 payload=own.get("payload", ""),
+                config_uid=own.get("config-uid", ""),
             )
         except (KeyError, ValueError):
             return None
+
+    def is_of_another(self, config_uid: str) -> bool:
+        """Whether the config had another uid when its Secret was made."""
+        return self.config_uid not in {"", config_uid}
 
     def annotations(self) -> dict[str, str]:
         """Give the annotations that say it."""
@@ -114,6 +127,7 @@ class Record:
             f"{_PREFIX}engine": self.engine,
             **({f"{_PREFIX}no-room-for-address": _YES} if self.no_room else {}),
             **({PAYLOAD: self.payload} if self.payload else {}),
+            **({CONFIG_UID: self.config_uid} if self.config_uid else {}),
         }
 
 

@@ -26,14 +26,21 @@ class PayloadKeeper:
     timeouts: Timeouts
     reporter: Reporter
 
-    def check(self, facts: Facts, record: Record) -> None:
+    async def check(self, facts: Facts, record: Record) -> None:
         """Check that a machine which has not joined can still fetch its user data.
 
         Raises:
-            Halt: they are at an address that is not this controller's.
+            Halt: they are at an address that is not this controller's, or are not in its store after a move; or the
+                store failed.
         """
-        joined = facts.owner is not None and facts.owner.joined
-        if record.payload and not joined and (self.payloads is None or not self.payloads.is_own(record.payload)):
+        if not record.payload or (facts.owner is not None and facts.owner.joined):
+            return
+        if self.payloads is None or not self.payloads.is_own(record.payload):
+            raise Halt(Reason.PAYLOAD_ELSEWHERE)
+        if not record.is_of_another(facts.uid):
+            return
+        # The address is the same where both management clusters have a gateway of that name, each with its own store.
+        if not await self.payloads.has(record.payload, namespace=facts.namespace):
             raise Halt(Reason.PAYLOAD_ELSEWHERE)
 
     async def keep(self, facts: Facts, record: Record) -> float | None:

@@ -113,6 +113,14 @@ class Payloads:
         """
         await self._run(lambda: self._store(payload, namespace))
 
+    async def has(self, url: str, *, namespace: str) -> bool:
+        """Whether the payload of an address is in the store, as one of the namespace.
+
+        Raises:
+            Halt: the store failed.
+        """
+        return await self._run(lambda: self._has(_name(url), namespace))
+
     async def fetches(self, url: str, *, namespace: str) -> list[str]:
         """Give the peer of each fetch of a payload that a gateway noted, at most so many that they can be read.
 
@@ -160,6 +168,9 @@ class Payloads:
         # The owner first: each payload that is there can be deleted.
         self.objects.put(_owner_path(_name(payload.url)), namespace.encode())
         self.objects.put(_path(_name(payload.url)), payload.data)
+
+    def _has(self, name: str, namespace: str) -> bool:
+        return self._is_of(name, namespace) and self.objects.has(_path(name))
 
     def _is_of(self, name: str, namespace: str) -> bool:
         return self.objects.get(_owner_path(name)) == namespace.encode()

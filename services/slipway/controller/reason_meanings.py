@@ -231,10 +231,10 @@ MEANINGS: dict[Reason, Meaning] = {
         waits=True,
     ),
     Reason.PAYLOAD_ELSEWHERE: Meaning(
-        "The user data is a stub that fetches from another address than this controller's, as after a move, and no "
-        "node has joined: the payload may not be there any more.",
-        "Set --payload-url-base to the address of before, where its store still has the payload. Else delete the "
-        "Machine, so that a new one gets user data from here.",
+        "The user data is a stub that fetches from another address than this controller's, as after a move, or from "
+        "this one, whose store does not have the payload, and no node has joined.",
+        "Set --payload-url-base and --payload-store to those of before, where they still have the payload. Else delete "
+        "the Machine, so that a new one gets user data from here.",
     ),
     Reason.PAYLOAD_FETCHED_AGAIN: Meaning(
         "A Warning event: the payload of a machine was fetched more than once. The machine itself does so when it is "

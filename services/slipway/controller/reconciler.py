@@ -132,6 +132,7 @@ class Reconciler:
             engine=rendered.engine,
             no_room=rendered.no_room,
             payload="" if payload is None else payload.url,
+            config_uid=facts.uid,
         )
         body = secret_object(
             facts,
@@ -181,7 +182,7 @@ class Reconciler:
 
     async def _refresh(self, facts: Facts, decision: Refresh) -> Next:
         keeper = PayloadKeeper(self.objects, self.renderer.payloads, self.clock, self.timeouts, self.reporter)
-        keeper.check(facts, decision.record)
+        await keeper.check(facts, decision.record)
         following = await self._refresh_token(facts, decision)
         after = await keeper.keep(facts, decision.record)
         times = [seconds for seconds in (following.after, after) if seconds is not None]
@@ -210,7 +211,7 @@ class Reconciler:
             # The machine must not wait for a refresh.
             await self.reporter.write(facts, conditions.ready(), record=record)
         role = clusterpb.Role.Value(f"ROLE_{record.role}")
-        token = await self.renderer.token(facts, cluster, role, rotation=record.rotation, engine=record.engine)
+        token = await self.renderer.token_of(facts, cluster, role, record)
         if owner.is_pool and owner.joined:
             return await self._rotate(facts, cluster, record, token)
         await self._ensure_token(cluster, token, expected=True)

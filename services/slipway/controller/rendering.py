@@ -14,7 +14,7 @@ from slipway.contract.errors import SlipwayError, UserDataTooLarge
 from slipway.contract.source_position import SourceError
 from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.cluster_store import SEED_SUFFIX, ClusterStore, owned_secret
-from slipway.controller.data_secret import LIMIT_BYTES
+from slipway.controller.data_secret import LIMIT_BYTES, Record
 from slipway.controller.decision import Render
 from slipway.controller.engines import Engines
 from slipway.controller.facts import Facts
@@ -100,7 +100,33 @@ class Renderer:
         Raises:
             Halt: it is not known by which mechanism the machine joins.
         """
-        drawn = derived_token(await self._seed(cluster), config_uid=facts.uid, rotation=rotation)
+        return await self._token(facts, cluster, role, config_uid=facts.uid, rotation=rotation, engine=engine)
+
+    async def token_of(
+        self, facts: Facts, cluster: ClusterObject, role: clusterpb.Role.ValueType, record: Record
+    ) -> JoinToken:
+        """Give the token that the machine has got in its data Secret, whatever uid its config had then.
+
+        A new render never uses that uid: who may write Secrets chooses their annotations, and would get the token of
+        another config.
+
+        Raises:
+            Halt: as token().
+        """
+        uid = record.config_uid or facts.uid
+        return await self._token(facts, cluster, role, config_uid=uid, rotation=record.rotation, engine=record.engine)
+
+    async def _token(  # noqa: PLR0913  # keyword-only facts of a token
+        self,
+        facts: Facts,
+        cluster: ClusterObject,
+        role: clusterpb.Role.ValueType,
+        *,
+        config_uid: str,
+        rotation: int,
+        engine: str,
+    ) -> JoinToken:
+        drawn = derived_token(await self._seed(cluster), config_uid=config_uid, rotation=rotation)
         description = f"Slipway, for {facts.namespace}/{facts.name}"
         request = TokenRequest(role=role, drawn=drawn, description=description)
         return JoinToken(self.engines.join_tokens(facts, cluster, engine=engine), request)

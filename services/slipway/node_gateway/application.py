@@ -9,11 +9,12 @@ import hashlib
 import hmac
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 from aiohttp import hdrs, web
 
+from slipway.node_gateway.downloads import Downloads, Transfer
 from slipway.node_gateway.notes import Notes
 from slipway.node_gateway.ranges import ByteRange, Unsatisfiable, parse_range
 from slipway.node_gateway.rates import Rates, peer_of
@@ -23,6 +24,7 @@ from slipway.node_gateway.uploads import ROUTE, Uploads, expect_nothing
 HEALTH = "/healthz"
 _PATIENCE_SECONDS = 5.0
 _STALLED_SECONDS = 30.0
+_TRANSFER = web.RequestKey("slipway-transfer", Transfer)
 _NAMES = {"digest", "name", "bundle"}
 _RETRY_AFTER = {"Retry-After": "5"}
 _IMMUTABLE = "public, max-age=31536000, immutable"
@@ -41,6 +43,7 @@ class Gateway:
         max_bytes: larger objects are not served.
         uploads: takes reports; without it none are taken.
         notes: notes which payloads were fetched; without it none are noted.
+        downloads: counts what is downloaded.
     """
 
     store: Store
@@ -49,6 +52,7 @@ class Gateway:
     max_bytes: int
     uploads: Uploads | None = None
     notes: Notes | None = None
+    downloads: Downloads = field(default_factory=Downloads)
 
     def application(self) -> web.Application:
         """Give the application that a runner serves."""
@@ -70,8 +74,10 @@ class Gateway:
         if request.path == HEALTH:
             return await handler(request)
         started, status, sent = time.monotonic(), 499, 0
+        transfer = request[_TRANSFER] = Transfer()
         try:
             if self.request_rates.is_exceeded(peer_of(request.remote), 1, patience=_PATIENCE_SECONDS):
+                transfer.is_busy = True
                 raise web.HTTPServiceUnavailable(headers=_RETRY_AFTER, text="too many requests\n")
             response = await handler(request)
         except web.HTTPException as error:
@@ -86,9 +92,12 @@ class Gateway:
             return response
         finally:
             kind = request.path.split("/")[1] if request.match_info.keys() & _NAMES else ""
+            seconds = time.monotonic() - started
+            if request.method == hdrs.METH_GET:
+                self.downloads.count(kind, status, transfer, seconds=seconds)
             _log.info(
                 "request answered", method=request.method, kind=kind, digest=request.match_info.get("digest", ""),
-                status=status, bytes=sent, peer=request.remote, milliseconds=round(1000 * (time.monotonic() - started)),
+                status=status, bytes=sent, peer=request.remote, milliseconds=round(1000 * seconds),
             )  # fmt: skip
 
     async def _blob(self, request: web.Request) -> web.StreamResponse:
@@ -146,17 +155,20 @@ class Gateway:
 
         A peer that takes nothing for too long, or a store that fails, ends the connection.
         """
-        peer = peer_of(request.remote)
+        peer, transfer = peer_of(request.remote), request[_TRANSFER]
+        transfer.is_aborted = True
         try:
             async for chunk in self.store.read(key, part):
                 await self.byte_rates.take(peer, len(chunk))
                 async with asyncio.timeout(_STALLED_SECONDS):
                     await response.write(chunk)
+                transfer.bytes += len(chunk)
         except (TimeoutError, StoreUnavailable) as error:
             _log.warning("download aborted", error=type(error).__name__)
             if request.transport is not None:
                 request.transport.abort()
             return False
+        transfer.is_aborted = False
         return True
 
 

@@ -2,9 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from slipway.bootstrapper.callers import EVERYBODY
 from slipway.kubernetes_api.access_reviews import AccessReviews
@@ -88,11 +89,11 @@ class Reports:
 
 @asynccontextmanager
 async def keeping(
-    reports: Reports | None, stopping: asyncio.Event, *, on_start: OnStart | None = None
+    reports: Reports | None, stopping: asyncio.Event, *, on_start: OnStart | None = None, collectors: Sequence[Any] = ()
 ) -> AsyncIterator[None]:
     """Keep reports as long as the block lasts: serve and show them, look for new ones, delete old ones.
 
-    A gRPC server that ends sets `stopping`.
+    A gRPC server that ends sets `stopping`. Its metrics have those of `collectors` beside them.
 
     Raises:
         ServerStartError, TlsFilesError, OSError: a server could not start.
@@ -108,7 +109,7 @@ async def keeping(
     end = asyncio.Event()
     try:
         async with _access(reports.settings) as access, web_listening(reports.settings, reports.store, access):
-            serving = asyncio.create_task(_serve(reports, access, end, on_start))
+            serving = asyncio.create_task(_serve(reports, access, end, on_start, collectors))
             serving.add_done_callback(lambda _: stopping.set() if reports.management is not None else None)
             try:
                 yield
@@ -125,7 +126,9 @@ async def keeping(
             reports.inbox.close()
 
 
-async def _serve(reports: Reports, access: ReportAccess, end: asyncio.Event, on_start: OnStart | None) -> None:
+async def _serve(
+    reports: Reports, access: ReportAccess, end: asyncio.Event, on_start: OnStart | None, collectors: Sequence[Any]
+) -> None:
     settings = reports.management
     if settings is None:
         return
@@ -136,7 +139,7 @@ async def _serve(reports: Reports, access: ReportAccess, end: asyncio.Event, on_
     )
     await serve(
         settings, [service], name=NAME, policy=EVERYBODY, on_start=[on_start] if on_start else [], stop=end,
-        collectors=[OutcomesCollector(reports.outcomes)],
+        collectors=[OutcomesCollector(reports.outcomes), *collectors],
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 
 import obstore
 from obstore.exceptions import BaseError
@@ -57,6 +58,22 @@ class Store:
             return int((await loop.run_in_executor(self.threads, obstore.head, self.objects, key))["size"])
         except FileNotFoundError:
             return None
+        except (BaseError, OSError) as error:
+            raise StoreUnavailable(type(error).__name__) from None
+
+    async def modified(self, folder: str, *, most: int) -> list[float]:
+        """Give when each object in a folder and below was written, in seconds since 1970 (UTC); of the first ones.
+
+        Raises:
+            StoreUnavailable: the store failed, or does not list.
+        """
+
+        def listed() -> list[float]:
+            entries = (entry for chunk in obstore.list(self.objects, folder) for entry in chunk)
+            return [entry["last_modified"].timestamp() for entry in islice(entries, most)]
+
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.threads, listed)
         except (BaseError, OSError) as error:
             raise StoreUnavailable(type(error).__name__) from None
 

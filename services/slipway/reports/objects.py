@@ -85,6 +85,14 @@ class Objects:
         except FileNotFoundError:
             return None
 
+    def has(self, path: str) -> bool:
+        """Whether there is such an object."""
+        try:
+            obstore.head(self.store, path)
+        except FileNotFoundError:
+            return False
+        return True
+
     def signed_address(self, path: str, valid: timedelta) -> str:
         """Give an address by which an object can be read without a credential; a secret, as long as it is valid.
 

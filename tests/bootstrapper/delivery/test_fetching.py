@@ -200,7 +200,10 @@ async def test_explain_says_what_is_fetched() -> None:
     assert renderable["cloud-config"]
     assert renderable["ignition/3.3.0"]
     assert not renderable["ignition/2.3.0"]
-    assert [remark.code for remark in answer.diagnostics if remark.code.startswith("DELIVERY")] == ["DELIVERY_FETCH"]
+    assert [remark.code for remark in answer.diagnostics if remark.code == "DELIVERY_FETCH"] == ["DELIVERY_FETCH"]
+    sizes = [remark.message for remark in answer.diagnostics if remark.code == "DELIVERY"]
+    assert {size.partition(": ")[0] for size in sizes} == {name for name, rendered in renderable.items() if rendered}
+    assert all(": fetched: a stub of " in size for size in sizes)
     refused = await explain(allowing(None), request)
     assert not any(column.renderable for column in refused.columns)
 

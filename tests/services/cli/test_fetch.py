@@ -95,3 +95,28 @@ def test_standard_output_takes_no_stub(allowed: Slipway, write: Callable[..., Pa
     assert result.exit_code == 1
     assert result.stdout == ""
     assert "-o DIR" in result.stderr
+
+
+def test_explain_and_size_show_the_stub(allowed: Slipway, write: Callable[..., Path], tmp_path: Path) -> None:
+    """Both have the bytes of stub and payload against their limits; the stub is as large as that of render."""
+    document, out = write(DOCUMENT), tmp_path / "out"
+    (tree,) = json.loads(allowed("size", "-f", document, "-o", "json").stdout)
+    delivered = tree["delivered"]
+    assert (delivered["how"], delivered["limit"], delivered["payload_limit"]) == ("fetched", 2048, 1_048_576)
+    allowed("render", "-f", document, "-o", out)
+    (entry,) = json.loads((out / "summary.json").read_text())
+    assert delivered["bytes"] == len((out / entry["file"]).read_bytes())
+    words = f"fetched: a stub of {delivered['bytes']} bytes of at most 2048, a payload of "
+    assert f"delivery: {words}{delivered['payload_bytes']} of at most 1048576" in " ".join(
+        allowed("size", "-f", document).stdout.split()
+    )
+    explained = " ".join(allowed("explain", "-f", document, "--format", "cloud-config").stdout.split())
+    assert f"cloud-config: {words}" in explained
+
+
+def test_size_says_why_it_cannot_be_fetched(slipway: Slipway, write: Callable[..., Path]) -> None:
+    """Where the operator allows nothing, the tables are there still."""
+    (tree,) = json.loads(slipway("size", "-f", write(DOCUMENT), "-o", "json").stdout)
+    assert tree["delivered"]["how"] == "refused"
+    assert "does not allow delivery Fetch on infrastructure metal" in tree["delivered"]["words"]
+    assert tree["fits"]["metal"]["fits"] == "yes"

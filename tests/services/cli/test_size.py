@@ -125,3 +125,33 @@ def test_sizes_are_those_of_real_keys(slipway: Slipway) -> None:
             assert abs(told["raw_bytes"] - entry["bytes"]) < 100
             assert abs(told["gzip_bytes"] - entry["gzip_bytes"]) < entry["gzip_bytes"] / 20
     assert not sizes
+
+
+NOISE = CONTENTS[1][0]
+DELIVERIES = [
+    (NOISE[:10], "metal", "inline", "what is small"),
+    (NOISE[:5_000], "aws", "inline", "what fits as it is"),
+    (CONTENTS[0][0], "linode", "compressed", "what fits compressed alone"),
+    (NOISE, "hetzner", "refused", "what does not fit at all"),
+]
+
+
+@pytest.mark.parametrize("row", DELIVERIES, ids=[row[-1] for row in DELIVERIES])
+def test_the_delivery_has_size_and_limit(
+    slipway: Slipway, write: Callable[..., Path], row: tuple[bytes, str, str, str]
+) -> None:
+    """The line is that of the machine's own infrastructure, as its row says; explain has the same words."""
+    content, infrastructure, how, reason = row
+    file = write(with_worker_os(FILE.format(data=base64.b64encode(content).decode())))
+    machine = ("-f", file, "--machine", "harbour-worker", "--target", infrastructure)
+    told = slipway("size", *machine, "--provisioner", "cloud-init", "-o", "json")
+    (tree,) = json.loads(told.stdout)
+    delivered, fit = tree["delivered"], tree["fits"][infrastructure]
+    counted = fit["gzip"] if how == "compressed" else fit["raw"]
+    assert (delivered["how"], delivered["bytes"], delivered["limit"]) == (how, counted, fit["limit"]), reason
+    limit = f"bytes of at most {fit['limit']} that {infrastructure} takes"
+    assert f"{counted} {limit}" in delivered["words"]
+    explained = slipway("explain", *machine, "--format", "cloud-config").stdout
+    word = {"inline": "inline", "compressed": "inline, compressed"}.get(how, "none")
+    assert (f"  cloud-config: {word}: " in explained, limit in explained) == (how != "refused",) * 2
+    assert "ignition/3.3.0: inline" not in explained

@@ -8,6 +8,7 @@ from typing import Any
 
 import aiohttp
 
+from slipway.node_gateway.downloads import Downloads
 from slipway.node_gateway.server import listening
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.node_gateway.store import Store
@@ -27,7 +28,9 @@ def fill(folder: Path) -> Path:
 
 
 @asynccontextmanager
-async def gateway(folder: Path, **settings: Any) -> AsyncIterator[aiohttp.ClientSession]:
+async def gateway(
+    folder: Path, *, downloads: Downloads | None = None, **settings: Any
+) -> AsyncIterator[aiohttp.ClientSession]:
     """Serve a folder; give a client of it."""
     transport = {} if "tls_cert_dir" in settings else {"insecure": True}
     loaded = GatewaySettings.load(
@@ -36,7 +39,7 @@ async def gateway(folder: Path, **settings: Any) -> AsyncIterator[aiohttp.Client
         drain_grace_seconds=1.0,
         **settings,
     )
-    async with listening(loaded, Store.of(loaded.store)) as port:
+    async with listening(loaded, Store.of(loaded.store), downloads=downloads) as port:
         scheme = "https" if "tls_cert_dir" in settings else "http"
         async with aiohttp.ClientSession(f"{scheme}://127.0.0.1:{port}", auto_decompress=False) as client:
             yield client

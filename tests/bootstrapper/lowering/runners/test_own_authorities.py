@@ -36,9 +36,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
-def server_certificate() -> tuple[bytes, bytes]:
-    """Give a certificate of this machine that is its own authority, and its key, PEM."""
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+def server_certificate(*, age: timedelta = timedelta(0)) -> tuple[bytes, bytes]:
+    """Give a certificate of this machine that is its own authority, made so long ago for a day, and its key, PEM."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC) - age
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "files")])
     address = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
     made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
