@@ -35,7 +35,7 @@ def entry_table(entries: Sequence[Entry], screen: Console, *, most_fields: int =
     parts: list[RenderableType] = [_grid(widths, [[Text(name, style="bold") for name in widths]])]
     for machine in dict.fromkeys(entry.machine for entry in entries):
         group = [entry for entry in entries if entry.machine == machine]
-        parts.append(Text.assemble((machine, "bold cyan"), (f"  {group[0].role}", "dim")))
+        parts.append(Text.assemble((machine, "bold cyan"), (f"  {group[0].role}{_bundles(group)}", "dim")))
         parts.append(_grid(widths, [_row(entry, most_fields, widths) for entry in group]))
     return Group(*parts)
 
@@ -45,6 +45,17 @@ def by(entry: Entry) -> str:
     name = entry.provisioner or "(the spec's choice)"
     form = entry.format.removeprefix(f"{entry.provisioner}/")
     return name if form in {"", name, "cloud-config"} else f"{name} {form}"
+
+
+def _bundles(group: Sequence[Entry]) -> str:
+    """Give the id that the machine's events have, so that a report is matched to a render; of several, whose it is."""
+    by_id: dict[str, list[str]] = {}
+    for entry in group:
+        if entry.bundle_id:
+            by_id.setdefault(entry.bundle_id, []).append(by(entry))
+    several = len(by_id) > 1
+    ids = ", ".join(f"{bundle} ({', '.join(names)})" if several else bundle for bundle, names in by_id.items())
+    return f"  bundle {ids}" if ids else ""
 
 
 def _widths(longest: int, screen: int) -> dict[str, int]:

@@ -44,6 +44,8 @@ def render(provisioner: str, format_id: str, output: str, summary: str, **values
     alone; DIR/summary.json has the result of each machine. User data holds keys and tokens: protect it. With
     delivery.mode Fetch, PROVISIONER.EXT is a stub; the user data is in DIR/MACHINE/payload, for you to store.
 
+    The summary has the id of each machine's bundle: events on its console and its reports carry the same id.
+
     Machines of one cluster that are rendered in several calls agree on its authorities only with --credentials DIR, and
     with it the same files give the same bytes again.
 

@@ -34,6 +34,7 @@ class Entry:
     provisioner: str
     provisioner_version: str = ""
     format: str = ""
+    bundle_id: str = ""
     status: str = "failed"
     file: str = ""
     bytes: int = 0
@@ -203,7 +204,7 @@ def _foretell(entry: Entry, subject: bootstrappb.Subject, instances: Sequence[re
 
 def _answered(entry: Entry, answer: bootstrappb.GetUserDataResponse) -> None:
     entry.provisioner, entry.provisioner_version = answer.provisioner.name, answer.provisioner.version
-    entry.format, entry.status = answer.format, "rendered"
+    entry.format, entry.bundle_id, entry.status = answer.format, answer.bundle_id, "rendered"
     entry.bytes, entry.gzip_bytes = answer.size.raw_bytes, answer.size.gzip_bytes
     entry.sha256 = answer.sha256.hex()
     entry.payload_url = next((attachment.url for attachment in answer.attachments if attachment.url), "")

@@ -51,3 +51,26 @@ def test_nothing_is_said_twice() -> None:
 def test_short_names_leave_the_table_as_it_is() -> None:
     """The names of ours fit into the column that everybody knows."""
     assert shown(100, "talos")[0].index("status") == 25
+
+
+def bundled(*bundles: str) -> str:
+    """Give the line of a machine whose entries have these ids."""
+    screen = Console(file=io.StringIO(), width=160, no_color=True)
+    entries = [Entry("machine", "worker", f"p{index}", bundle_id=bundle) for index, bundle in enumerate(bundles)]
+    with screen.capture() as captured:
+        screen.print(entry_table(entries, screen))
+    return captured.get().splitlines()[1].rstrip()
+
+
+@pytest.mark.parametrize(
+    ("bundles", "line"),
+    [
+        (("", ""), "machine  worker"),
+        (("0f", "", "0f"), "machine  worker  bundle 0f"),
+        (("0f", "1e", ""), "machine  worker  bundle 0f (p0), 1e (p1)"),
+    ],
+    ids=["refused by all", "one for all", "one for each"],
+)
+def test_a_machine_has_the_ids_of_its_bundles(bundles: tuple[str, ...], line: str) -> None:
+    """Where provisioners have different ones, it says whose each is."""
+    assert bundled(*bundles) == line

@@ -13,7 +13,7 @@ from tests.services.cli.conftest import EXAMPLES, Slipway, with_worker_os
 NATIVE, AWS, FLATCAR = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml", EXAMPLES / "cluster-flatcar.yaml"
 KEYS = {
     "machine", "role", "provisioner", "provisioner_version", "format", "status", "file", "bytes", "gzip_bytes",
-    "sha256", "milliseconds", "lowered", "diagnostics", "refusals", "payload_file", "payload_url",
+    "sha256", "milliseconds", "lowered", "diagnostics", "refusals", "payload_file", "payload_url", "bundle_id",
 }  # fmt: skip
 
 
@@ -52,6 +52,25 @@ def test_a_folder_gets_a_file_for_each_machine_and_provisioner(slipway: Slipway,
             assert entry["file"] == ""
             assert all(set(refusal) == {"field", "feature", "reason", "remedy"} for refusal in entry["refusals"])
             assert all(refusal["field"] and refusal["feature"] and refusal["reason"] for refusal in entry["refusals"])
+
+
+def test_the_summary_has_the_id_that_events_of_the_machine_have(slipway: Slipway, tmp_path: Path) -> None:
+    """Table and JSON name the bundle of each machine, by which a console log or a report is matched to a render."""
+    call = ("render", "-f", NATIVE, "--machine", "harbour-worker", "--provisioner", "cloud-init")
+    (entry,) = json.loads(
+        slipway(*call, "--credentials", tmp_path / "kept", "-o", tmp_path / "out", "--summary", "json").stdout
+    )
+    assert entry["bundle_id"] in content(tmp_path / "out" / entry["file"]), "as on the machine"
+    assert (
+        f"\nharbour-worker  worker  bundle {entry['bundle_id']}\n"
+        in slipway(*call, "--credentials", tmp_path / "kept").stdout
+    )
+
+
+def test_a_machine_that_is_refused_has_no_bundle(slipway: Slipway) -> None:
+    """Its line in the table has name and role alone."""
+    result = slipway("render", "-f", NATIVE, "--machine", "harbour-worker", "--provisioner", "windows")
+    assert "\nharbour-worker  worker\n" in result.stdout
 
 
 def test_the_field_of_a_refusal_is_what_the_user_wrote(slipway: Slipway) -> None:

@@ -16,6 +16,7 @@ FAILED = "\nJan 01 10:00:09 node-1 systemd[1]: Failed to start kubeadm-join.serv
 WRITTEN: list[dict[str, str]] = yaml.safe_load((HERE / "cases.yaml").read_text(encoding="utf-8"))
 WEAK = [case for case in WRITTEN if case.get("weak")]
 CASES = [{**case, "log": case["log"] + FAILED} if case in WEAK else case for case in WRITTEN]
+FAILED_RUNS = sorted((HERE / "failed").glob("*.log"))
 HEALTHY = sorted((HERE / "healthy").glob("*.log"))
 JOINED = "\nThis node has joined the cluster:\n"
 
@@ -67,6 +68,12 @@ def test_every_rule_has_a_case() -> None:
 def test_without_its_rule_a_failure_is_not_found(case: dict[str, str]) -> None:
     """Each rule is needed: with it removed, its reason is gone."""
     assert case["reason"] not in reasons(case["log"], matcher=Without(case["reason"]))
+
+
+@pytest.mark.parametrize("path", FAILED_RUNS, ids=lambda path: path.stem)
+def test_what_real_programs_printed_when_broken_on_purpose_has_its_reason(path: Path) -> None:
+    """The output of kubeadm, kubelet and containerd of 1.34, each run with one thing broken; the name is the reason."""
+    assert reasons(path.read_text(encoding="utf-8")) == [path.stem]
 
 
 @pytest.mark.parametrize("path", HEALTHY, ids=lambda path: path.name)
