@@ -180,6 +180,6 @@ def _evaluate(path: str, node: ast.expr) -> object:
     parts = Path(path).with_suffix("").parts
     name = ".".join(parts[parts.index("slipway") :]).removesuffix(".__init__")
     try:
-        return eval(compile(ast.Expression(node), path, "eval"), vars(importlib.import_module(name)))  # noqa: S307
+        return eval(compile(ast.Expression(node), path, "eval"), vars(importlib.import_module(name)))  # noqa: S307  # source of this project
     except NameError:
         return None
