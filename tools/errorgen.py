@@ -173,12 +173,12 @@ def classes(table: Mapping[str, Any]) -> str:
         *tree,
         '"""',
         "",
-        "# ruff: noqa: N818  # the classes carry the names of the contract's reasons",
+        "# ruff: noqa: N818, PLC0414  # the names of the contract's reasons, and what else an importer of errors needs",
         "",
-        "from slipway.contract.slipway_error import ForeignStatus as ForeignStatus  # noqa: PLC0414",
-        "from slipway.contract.slipway_error import SlipwayError as SlipwayError  # noqa: PLC0414",
-        "from slipway.contract.slipway_error import Violation as Violation  # noqa: PLC0414",
-        "from slipway.contract.slipway_error import error_class as error_class  # noqa: PLC0414",
+        "from slipway.contract.slipway_error import ForeignStatus as ForeignStatus",
+        "from slipway.contract.slipway_error import SlipwayError as SlipwayError",
+        "from slipway.contract.slipway_error import Violation as Violation",
+        "from slipway.contract.slipway_error import error_class as error_class",
         "from slipway.v1alpha1.reasons import Reason",
     ]
     for code, group in groups.items():

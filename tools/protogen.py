@@ -23,7 +23,7 @@ def generate(*, root: Path, out: Path) -> list[Path]:
         RuntimeError: protoc refused a file; its own message is on standard error.
     """
     import grpc_tools  # noqa: PLC0415  # only present where code is generated
-    from grpc_tools import protoc  # noqa: PLC0415
+    from grpc_tools import protoc  # noqa: PLC0415  # only the build has it
 
     shutil.rmtree(out / "slipway", ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)

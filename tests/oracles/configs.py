@@ -81,7 +81,11 @@ def corpus() -> Iterator[Config]:
 def documents() -> dict[str, dict[str, Any]]:
     """The documents of `corpus/` by name; one that notes `spec-of` has the spec of another one."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob("*.yaml"))]
-    found = {document["metadata"]["name"]: document for text in texts for document in yaml.safe_load_all(text)}
+    found = {
+        document["metadata"]["name"]: document
+        for text in texts
+        for document in yaml.load_all(text, Loader=yaml.CSafeLoader)
+    }
     for one in found.values():
         one.setdefault("spec", found.get(one["metadata"]["annotations"].get("spec-of"), {}).get("spec"))
     return found
@@ -141,7 +145,12 @@ def example(name: str) -> list[Config]:
 def of_manifests(texts: Mapping[str, str]) -> Iterator[Config]:
     """The Linux machines of Cluster API manifests, moved to bare metal, and all of them in the same cluster."""
     expanded = expand_all(texts, variables={}, set_missing=True)
-    documents = [document for each in expanded.values() for document in yaml.safe_load_all(each.text) if document]
+    documents = [
+        document
+        for each in expanded.values()
+        for document in yaml.load_all(each.text, Loader=yaml.CSafeLoader)
+        if document
+    ]
     by_name = {f"{document['kind']}/{document['metadata']['name']}": document for document in documents}
     found = read_manifests(texts, set_missing=True)
     for machine in found.machines:

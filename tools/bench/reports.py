@@ -142,7 +142,7 @@ async def wait_for_gateway(client: aiohttp.ClientSession, base: str) -> None:
     for _ in range(600):
         try:
             async with client.get(f"{base}/healthz") as answer:
-                if answer.status == 200:  # noqa: PLR2004
+                if answer.status == 200:  # noqa: PLR2004  # a code of HTTP
                     return
         except aiohttp.ClientError:
             await asyncio.sleep(0.1)

@@ -99,7 +99,7 @@ def address() -> Iterator[str]:
     """Give a loopback address that nobody else has, for the time of the block; errors as of ``reserve``."""
     for _ in range(_ATTEMPTS):
         # Not 127.0.0.0/16, where everybody else's servers are.
-        numbers = (127, random.randint(1, 254), random.randint(0, 255), random.randint(1, 254))  # noqa: S311
+        numbers = (127, random.randint(1, 254), random.randint(0, 255), random.randint(1, 254))  # noqa: S311  # an address, no secret
         chosen = ".".join(map(str, numbers))
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as held:
             try:

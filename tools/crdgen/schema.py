@@ -67,7 +67,7 @@ def prose(full_name: str) -> str:
     return "\n\n".join(block.replace("\n", " ") for block in comment(full_name).split("\n\n"))
 
 
-def _field_schema(field: FieldDescriptor, instances: int, described: bool) -> Schema:  # noqa: FBT001
+def _field_schema(field: FieldDescriptor, instances: int, described: bool) -> Schema:  # noqa: FBT001  # passed through a recursion
     description = {"description": prose(field.full_name)} if described else {}
     rules = _rules(field)
     if not field.is_repeated:
@@ -90,7 +90,7 @@ def _field_schema(field: FieldDescriptor, instances: int, described: bool) -> Sc
     return schema
 
 
-def _single_schema(field: FieldDescriptor, instances: int, described: bool) -> Schema:  # noqa: FBT001
+def _single_schema(field: FieldDescriptor, instances: int, described: bool) -> Schema:  # noqa: FBT001  # passed through a recursion
     if field.message_type is not None:
         time = _TIMES.get(field.message_type.full_name)
         return dict(time) if time else message_schema(field.message_type, instances=instances, described=described)

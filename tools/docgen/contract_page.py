@@ -228,7 +228,7 @@ def _options(field: FieldDescriptor) -> str:
 
 
 def _value_feature(value: object) -> str:
-    feature: str = value.GetOptions().Extensions[optionspb.value_feature]  # type: ignore[attr-defined]
+    feature: str = value.GetOptions().Extensions[optionspb.value_feature]  # type: ignore[attr-defined]  # a descriptor of an enum value
     return code(feature)
 
 

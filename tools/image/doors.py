@@ -54,7 +54,7 @@ class Caller:
         subject: bootstrappb.Subject,
         provisioner: str = "",
         *,
-        timeout: float = CALL_SECONDS,  # noqa: ASYNC109
+        timeout: float = CALL_SECONDS,  # noqa: ASYNC109  # gRPC's own limit
     ) -> bootstrappb.GetUserDataResponse:
         """Ask for a machine's user data, by a provisioner where one is named.
 

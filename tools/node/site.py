@@ -56,7 +56,7 @@ class Site:
         if name in self.machines:
             self.machines[name].destroy()
         number = max((machine.number for machine in self.machines.values()), default=0) + 1
-        first = FirstDisk(name=name, number=number, flavour=kind, **wishes)  # type: ignore[arg-type]
+        first = FirstDisk(name=name, number=number, flavour=kind, **wishes)  # type: ignore[arg-type]  # the caller names attributes of FirstDisk
         self.machines[name] = Machine(self.folder, self.init, first)
         return self.machines[name]
 

@@ -16,18 +16,18 @@ from typing import Any
 from unittest import mock
 
 # Programs in this file run under the root's own Python; its packages are not those of the project.
-from cloudbaseinit import conf  # type: ignore[import-not-found]
-from cloudbaseinit.metadata.services import base as metadata  # type: ignore[import-not-found]
-from cloudbaseinit.osutils import factory  # type: ignore[import-not-found]
-from cloudbaseinit.plugins.common import execcmd, userdata  # type: ignore[import-not-found]
-from cloudbaseinit.plugins.common.userdataplugins.cloudconfigplugins import (  # type: ignore[import-not-found]
+from cloudbaseinit import conf  # type: ignore[import-not-found]  # it is only in the oracle
+from cloudbaseinit.metadata.services import base as metadata  # type: ignore[import-not-found]  # it is only in the oracle
+from cloudbaseinit.osutils import factory  # type: ignore[import-not-found]  # it is only in the oracle
+from cloudbaseinit.plugins.common import execcmd, userdata  # type: ignore[import-not-found]  # it is only in the oracle
+from cloudbaseinit.plugins.common.userdataplugins.cloudconfigplugins import (  # type: ignore[import-not-found]  # it is only in the oracle
     write_files,
 )
 
 Record = list[dict[str, Any]]
 
 
-class Cloud(metadata.BaseMetadataService):  # type: ignore[misc]
+class Cloud(metadata.BaseMetadataService):  # type: ignore[misc]  # it is only in the oracle
     """The cloud that hands out the user data under test."""
 
     def __init__(self, user_data: bytes, meta_data: dict[str, str]) -> None:

@@ -138,7 +138,7 @@ def _same(node: Node, place: Path, below: Path) -> bool:
 
 def _target(link: Path) -> str:
     """The text of a link; a Path would make one slash of two."""
-    return os.readlink(link)  # noqa: PTH115
+    return os.readlink(link)  # noqa: PTH115  # a Path would normalise the target
 
 
 def _run_files(tree: Path, names: accounts.Accounts, noise: tuple[str, ...]) -> dict[str, Node]:

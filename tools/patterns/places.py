@@ -18,6 +18,7 @@ from tools.repository import ROOT
 ROOTS = ("sdk/python", "bootstrapper", "provisioners", "services")
 _AT_THE_BEGINNING = frozenset({"match", "fullmatch"})
 _METHODS = _AT_THE_BEGINNING | {"search", "sub", "subn", "split", "findall", "finditer"}
+_IMPORT = re.compile(r"\b(?:from|import)\b.*\bre\b")
 _ATTRIBUTES = _METHODS | {"pattern", "groups", "flags", "groupindex"}
 
 
@@ -43,16 +44,16 @@ class Place:
         return f"{self.path}: {self.source}"
 
 
+def files_with_patterns(root: Path = ROOT) -> list[str]:
+    """Give the files of the product that may have a regular expression, without a look at their syntax."""
+    return [path for path, text in _texts(root).items() if _may_have_patterns(text)]
+
+
 def places(root: Path = ROOT) -> list[Place]:
     """Give every regular expression of the product."""
-    texts = {
-        str(path.relative_to(root)): path.read_text(encoding="utf-8")
-        for folder in ROOTS
-        for path in sorted((root / folder).rglob("*.py"))
-        if "v1alpha1" not in path.parts
-    }
-    # Most files neither have a pattern nor use one by its name; to parse all takes each process of a test run seconds.
-    trees = {path: list(ast.walk(ast.parse(text))) for path, text in texts.items() if "import re" in text}
+    texts = _texts(root)
+    # Most files neither have a pattern nor use one by its name; to parse all takes seconds.
+    trees = {path: list(ast.walk(ast.parse(text))) for path, text in texts.items() if _may_have_patterns(text)}
     calls = {path: list(_calls(nodes)) for path, nodes in trees.items()}
     shared = {name for made in calls.values() for _, _, name in made if name and not name.startswith("_")}
     methods = {
@@ -74,16 +75,33 @@ def places(root: Path = ROOT) -> list[Place]:
     return result
 
 
-def unknown_imports(root: Path = ROOT) -> list[str]:
-    """Give the files that take names out of `re`, or give it another name, where no call would be seen."""
-    return [
-        str(path.relative_to(root))
+def _texts(root: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(root)): path.read_text(encoding="utf-8")
         for folder in ROOTS
         for path in sorted((root / folder).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if "v1alpha1" not in path.parts
+    }
+
+
+def _may_have_patterns(text: str) -> bool:
+    return "import re\n" in text
+
+
+def unknown_imports(root: Path = ROOT) -> list[str]:
+    """Give the files that import `re` in another way than alone and by its name, where no call would be seen."""
+    return [
+        path
+        for path, text in _texts(root).items()
+        if _IMPORT.search(text)
+        for node in ast.walk(ast.parse(text))
         if (isinstance(node, ast.ImportFrom) and node.module == "re")
-        or (isinstance(node, ast.Import) and any(alias.name == "re" and alias.asname for alias in node.names))
+        or (isinstance(node, ast.Import) and _imports_re(node.names) and (len(node.names) > 1 or node.names[0].asname))
     ]
+
+
+def _imports_re(names: list[ast.alias]) -> bool:
+    return any(alias.name == "re" for alias in names)
 
 
 def _body(nodes: list[ast.AST]) -> list[ast.stmt]:
@@ -162,6 +180,6 @@ def _evaluate(path: str, node: ast.expr) -> object:
     parts = Path(path).with_suffix("").parts
     name = ".".join(parts[parts.index("slipway") :]).removesuffix(".__init__")
     try:
-        return eval(compile(ast.Expression(node), path, "eval"), vars(importlib.import_module(name)))  # noqa: S307
+        return eval(compile(ast.Expression(node), path, "eval"), vars(importlib.import_module(name)))  # noqa: S307  # source of this project
     except NameError:
         return None

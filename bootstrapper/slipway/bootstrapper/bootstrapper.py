@@ -28,7 +28,8 @@ from slipway.bootstrapper.delivery.infrastructure import check_assumption, check
 from slipway.bootstrapper.delivery.largest import largest_parts
 from slipway.bootstrapper.importers.document_words import in_words_of_document
 from slipway.bootstrapper.judgement import judge, negotiate
-from slipway.bootstrapper.preparer import Prepared, Preparer, utc_now
+from slipway.bootstrapper.prepared import Prepared
+from slipway.bootstrapper.preparer import Preparer, utc_now
 from slipway.bootstrapper.problems.conversion import unsupported_feature
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.bootstrapper.problems.request_words import in_words_of, words_of_subject

@@ -19,7 +19,7 @@ from slipway.bootstrapper.delivery.infrastructure import check_carried
 from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES
 from slipway.bootstrapper.importers.document_words import DocumentWords, in_words_of_document, is_of_document
 from slipway.bootstrapper.judgement import judge
-from slipway.bootstrapper.preparer import Prepared
+from slipway.bootstrapper.prepared import Prepared
 from slipway.bootstrapper.problems.conversion import violation_of
 from slipway.bootstrapper.problems.places import spec_path
 from slipway.bootstrapper.problems.problem import OF_MACHINE

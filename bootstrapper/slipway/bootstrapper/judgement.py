@@ -13,7 +13,8 @@ from functools import partial
 
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.lowering.omission import SPEC_FIELDS, take_out
-from slipway.bootstrapper.preparer import Prepared, Preparer
+from slipway.bootstrapper.prepared import Prepared
+from slipway.bootstrapper.preparer import Preparer
 from slipway.bootstrapper.problems.conversion import problems_of_answer, problems_of_error
 from slipway.bootstrapper.problems.places import bundle_path
 from slipway.bootstrapper.problems.problem import OF_MACHINE, Problem, in_order

@@ -1,7 +1,7 @@
 """Makes a machine's bundle and lowers it for a format: what every question about a machine begins with."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -10,7 +10,7 @@ from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.assembly.membership_secret import check_membership_secret
 from slipway.bootstrapper.assembly.neutral import neutral_bundle
 from slipway.bootstrapper.assembly.report_addresses import Addresses, AddressesOf, address_secrets, operators_reporting
-from slipway.bootstrapper.assembly.report_items import asks_for_events, check_addresses, check_reporting
+from slipway.bootstrapper.assembly.report_items import check_addresses, check_reporting
 from slipway.bootstrapper.assembly.secret_uses import check_secrets, secrets_field
 from slipway.bootstrapper.assembly.secrets import collect
 from slipway.bootstrapper.assembly.subject import CheckedSubject, as_seen_by
@@ -26,29 +26,28 @@ from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
 from slipway.bootstrapper.delivery.fetching import Fetching
 from slipway.bootstrapper.delivery.largest import breakdown, described, largest_parts
 from slipway.bootstrapper.key_settings import key_settings
-from slipway.bootstrapper.needs import needed, user_secrets
-from slipway.bootstrapper.policy import Policy, check_declarations
-from slipway.bootstrapper.problems.conversion import diagnostic, omission, place_error
-from slipway.bootstrapper.problems.places import as_written, place_diagnostics
+from slipway.bootstrapper.needs import user_secrets
+from slipway.bootstrapper.policy import Policy
+from slipway.bootstrapper.prepared import Prepared
+from slipway.bootstrapper.problems.conversion import place_error
 from slipway.bootstrapper.provisioning.imported_layout import bound_to_other_format
 from slipway.bootstrapper.provisioning.provisioners import Provisioners
 from slipway.bootstrapper.provisioning.rendering import RENDER_TIMEOUT, render
 from slipway.bootstrapper.provisioning.selection import Candidate, all_candidates, choose, reaches
 from slipway.bootstrapper.provisioning.wish import Wish
-from slipway.bootstrapper.target import resolve, stated
+from slipway.bootstrapper.setting import Setting, setting_for
+from slipway.bootstrapper.target import stated
 from slipway.contract.errors import BundleTooLarge, SlipwayError, UnsupportedFeature, UserDataTooLarge, Violation
 from slipway.contract.secret_references import MAX_REFERENCED_BYTES, referenced_bytes
 from slipway.contract.wire_entries import MAX_ENTRIES, check_entries
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
-from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-KUBELET_CONFIGURATION = "kubernetes.node.kubelet_configuration"
 _SMALLER = "move content into remote files with a hash, or into the image"
 _UNKNOWN = Addresses("", "")
 """What stands for addresses as long as there is no bundle to sign them for."""
@@ -60,68 +59,6 @@ MAX_BUNDLE = 2 * 1024 * 1024
 def utc_now() -> datetime:
     """Give the time: the only clock of the bootstrapper, used to find expired secrets."""
     return datetime.now(UTC)
-
-
-@dataclass(slots=True)
-class Prepared:
-    """A machine whose provisioner is chosen and whose bundle is lowered for it."""
-
-    subject: CheckedSubject
-    candidate: Candidate
-    compiled: Compiled
-    available: Sequence[secretpb.Secret]
-    neutral: bundlepb.BootstrapBundle
-    diagnostics: list[diagnosticpb.Diagnostic] = field(default_factory=list)
-    request_secrets: Sequence[secretpb.Secret] = ()
-    """The secrets of the request."""
-
-    def all_diagnostics(self, further: Iterable[diagnosticpb.Diagnostic] = ()) -> Iterator[diagnosticpb.Diagnostic]:
-        """Return what a person should know of the machine: what was left out too, and a provisioner's `further`.
-
-        Each has the place where its field was written, so that every answer about the machine reports the same.
-        """
-        subject, compiled = self.subject, self.compiled
-        omitted = (
-            diagnostic(omission(problem, subject.spec)) for problem in as_written(compiled.omitted, subject.layers)
-        )
-        together = [*self.diagnostics, *compiled.diagnostics, *omitted, *further]
-        return place_diagnostics(together, subject.layers)
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What a neutral bundle owes to the format that it is made for; formats often have it in common.
-
-    Attributes:
-        target: the machine's target, complete as far as it is known.
-        declared: the secrets that the format declares.
-        needed: the cluster's secrets that the machine needs besides, by its engine.
-        diagnostics: remarks on what was assumed.
-        reports: the machine reports to the operator's addresses.
-        takes_plan: the machine is set up by steps.
-        kubelet_configuration: its engine takes a configuration of the kubelet.
-        literal_events: the spec has literal commands, and asks for their events.
-    """
-
-    target: clusterpb.Target
-    declared: tuple[secretpb.SecretDeclaration, ...] = ()
-    needed: tuple[secretpb.SecretDeclaration, ...] = ()
-    diagnostics: tuple[diagnosticpb.Diagnostic, ...] = ()
-    reports: bool = False
-    takes_plan: bool = True
-    kubelet_configuration: bool = True
-    literal_events: bool = False
-
-    def key(self) -> tuple[bytes, ...]:
-        """Give what tells the bundles of two settings apart; remarks do not."""
-        parts = (self.target, *self.declared, *self.needed)
-        flags = (
-            b"reports" if self.reports else b"",
-            b"plan" if self.takes_plan else b"intent",
-            b"arguments" * (not self.kubelet_configuration),
-            b"events" * self.literal_events,
-        )
-        return (*(part.SerializeToString(deterministic=True) for part in parts), *flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,43 +119,14 @@ class Preparer:
         """Give what the neutral bundle of a machine owes to a candidate; None for no candidate in particular.
 
         Raises:
-            SlipwayError: SPEC_INVALID for its engine, UNSUPPORTED_TARGET, PROVISIONER_NOT_ALLOWED for what it declares.
+            SlipwayError: as setting_for().
         """
-        said = stated(subject.spec.target, subject.machine.target)
-        takes_plan = candidate is None or candidate.takes_plan
-        wanted = needed(subject, self.compiler.engines, takes_plan=takes_plan)
-        configurable = not takes_plan or self._takes_kubelet_configuration(subject)
-        if candidate is None:
-            return Setting(said, needed=wanted, kubelet_configuration=configurable)
-        check_declarations(candidate.name, candidate.format)
-        target, diagnostics = resolve(said, candidate.format)
-        reports = candidate.takes_plan and self._reports(subject, target)
-        literal_events = (
-            candidate.takes_plan
-            and target.os_family == clusterpb.OS_FAMILY_LINUX
-            and asks_for_events(subject.spec)
-            and not self.policy.denies_reporting
-        )
-        return Setting(
-            target, tuple(candidate.format.secrets), wanted, tuple(diagnostics),
-            reports=reports, takes_plan=takes_plan, kubelet_configuration=configurable, literal_events=literal_events,
-        )  # fmt: skip
-
-    def _takes_kubelet_configuration(self, subject: CheckedSubject) -> bool:
-        """Return whether the engine of a machine with compliance profiles takes a configuration of the kubelet."""
-        if subject.compliance is None:
-            return True
-        engine = self.compiler.engines.choose(subject.spec.kubernetes, subject.cluster)
-        return KUBELET_CONFIGURATION in {support.id for support in engine.features}
-
-    def _reports(self, subject: CheckedSubject, target: clusterpb.Target) -> bool:
-        """Whether a machine reports to the operator's addresses unasked: its spec says nothing, and it is able to."""
-        return (
-            self.addresses is not None
-            and not subject.spec.HasField("reporting")
-            and not subject.spec.execution.literal_commands
-            and target.os_family == clusterpb.OS_FAMILY_LINUX
-            and not self.policy.denies_reporting
+        return setting_for(
+            subject,
+            candidate,
+            engines=self.compiler.engines,
+            policy=self.policy,
+            has_addresses=self.addresses is not None,
         )
 
     async def neutral(
@@ -317,7 +225,7 @@ class Preparer:
         with span("compile", {"format": prepared.candidate.format.format, "bundle_id": prepared.neutral.id}):
             prepared.compiled = await beside(prepared.compiled.bundle.ByteSize(), work)
 
-    def seal(self, prepared: "Prepared") -> None:
+    def seal(self, prepared: Prepared) -> None:
         """Put the secrets in that are referred to, and no others; refuse oversize."""
         bundle = prepared.compiled.bundle
         collect(bundle, prepared.available)

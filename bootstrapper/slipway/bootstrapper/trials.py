@@ -13,7 +13,8 @@ from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.judgement import TRIAL_TIMEOUT, Trial, judge
 from slipway.bootstrapper.placeholders import hidden, user_placeholders
-from slipway.bootstrapper.preparer import Prepared, Preparer
+from slipway.bootstrapper.prepared import Prepared
+from slipway.bootstrapper.preparer import Preparer
 from slipway.bootstrapper.problems.places import as_written
 from slipway.bootstrapper.problems.problem import Problem, in_order
 from slipway.bootstrapper.provisioning.selection import Candidate

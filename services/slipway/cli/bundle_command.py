@@ -34,7 +34,7 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 )  # fmt: skip
 @connection_options
 @reported
-def bundle(lowered_for: str, show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FBT001
+def bundle(lowered_for: str, show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FBT001  # click gives options by name
     """Show the bootstrap bundle of every machine: what crosses to a provisioner.
 
     In place of every secret and of every file's content stands its size. Without --show-secrets no secret is needed or

@@ -148,7 +148,7 @@ def run(**values: Any) -> None:
       3  it breaks nothing, but what every user data must hold could not all be read, or the time was over
     """  # noqa: D301  # click's mark for lines that stay
     # The suite brings grpc and cryptography, which no other command needs to wait for.
-    from slipway.conformance import (  # noqa: PLC0415
+    from slipway.conformance import (  # noqa: PLC0415  # loaded only by who uses it: it takes long
         figures,
         junit,
         known_failures,
@@ -158,7 +158,7 @@ def run(**values: Any) -> None:
         session,
         verdict,
     )
-    from slipway.conformance.options import Options  # noqa: PLC0415
+    from slipway.conformance.options import Options  # noqa: PLC0415  # loaded only by who uses it: it takes long
 
     if values["insecure"] and values["tls_cert_dir"]:
         raise click.UsageError("--insecure and --tls-cert-dir exclude each other")
@@ -201,7 +201,7 @@ def run(**values: Any) -> None:
 
 def _exit_code(made: Any, *, some: bool) -> int:
     from slipway.conformance import report  # noqa: PLC0415  # as above
-    from slipway.conformance.v1alpha1 import report_pb2 as reportpb  # noqa: PLC0415
+    from slipway.conformance.v1alpha1 import report_pb2 as reportpb  # noqa: PLC0415  # loaded only by who uses it: it takes long
 
     if not report.as_expected(made):
         return FAILED

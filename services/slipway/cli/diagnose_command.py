@@ -31,7 +31,7 @@ _MOST_BOOTSTRAPS = 5
 @click.option("--bundle-id", default="", metavar="ID", help="Count only the events of this bundle.")
 @output_option()
 @reported
-def diagnose(files: tuple[Path, ...], separate: bool, bundle_id: str, output: str) -> None:  # noqa: FBT001
+def diagnose(files: tuple[Path, ...], separate: bool, bundle_id: str, output: str) -> None:  # noqa: FBT001  # click gives options by name
     """Find in logs why a machine did not become a node: the reason, the line that shows it, and a remedy.
 
     FILE is any log, console dump, or log bundle (tar, gzip) of any cluster, with or without Slipway; - is standard

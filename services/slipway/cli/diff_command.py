@@ -38,7 +38,7 @@ _KEYS = ("path", "name", "device", "argument", "host", "id")
 @click.option("--exit-code", is_flag=True, help="End with 1 when something changes, as diff does.")
 @output_option()
 @reported
-def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001
+def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001  # click gives options by name
     """Show what changes on the machines when the specs of BEFORE become those of AFTER.
 
     Files, users, sysctls, node settings and so on, each by its name; secrets and file contents are compared but never

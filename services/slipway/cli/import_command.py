@@ -47,7 +47,7 @@ _LONE_KINDS = frozenset({"KubeadmConfig", "KubeadmConfigTemplate"})
 )  # fmt: skip
 @connection_options
 @reported
-def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FBT001
+def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FBT001  # click gives options by name
     """Print the native documents for a Cluster API manifest: a SlipwayCluster and a SlipwayConfig for every machine.
 
     A single KubeadmConfig or KubeadmConfigTemplate becomes a single SlipwayConfig; with --server the server does that.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from slipway.controller.api_object import ApiObject
-from slipway.kubernetes_api.resources import CLUSTER_API_GROUP, GROUP, Json, Resource
+from slipway.kubernetes_api.resources import CLUSTER_API_GROUP, GROUP, KUBEADM_GROUP, Json, Resource
 
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
 MACHINE = "Machine"
@@ -69,6 +69,11 @@ class Owner(ApiObject):
     def is_control_plane(self) -> bool:
         """Whether it is a control-plane machine."""
         return not self.is_pool and CONTROL_PLANE_LABEL in (self.tree["metadata"].get("labels") or {})
+
+    def relevant(self) -> tuple[object, ...]:
+        """Give what configs depend on: when it is the same before and after, nothing has to be looked at."""
+        configs = tuple(self.config_name_in(group) for group in (GROUP, KUBEADM_GROUP))
+        return self.uid, configs, self.version, self.joined, self.deleting, self.data_secret_name
 
     @property
     def joined(self) -> bool:

@@ -9,17 +9,16 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 
 from slipway.controller.cluster_object import ClusterObject
-from slipway.controller.cluster_turns import ClusterTurns, Responsiveness
-from slipway.controller.halt import Halt
+from slipway.controller.cluster_visits import ClusterVisits
 from slipway.controller.serving_request import SIGNER, Doubt, doubt, is_open
 from slipway.controller.workload import Connected, Workloads
-from slipway.kubernetes_api.failures import ApiFailure, Conflict, NotFound
+from slipway.kubernetes_api.failures import Conflict, NotFound
 from slipway.kubernetes_api.resources import CERTIFICATE_REQUESTS, Json
-from slipway.rpc.error_mapping import describe_exception
 
 REASON = "SlipwayMachineAddresses"
 MOST = 2000
@@ -32,12 +31,9 @@ _log = structlog.get_logger("slipway.controller")
 
 @dataclass(slots=True)
 class _Cluster:
-    """What is known of a cluster: the doubts about its requests by uid, and how it answers."""
+    """What is known of a cluster: the doubts about its requests by uid."""
 
     doubts: dict[str, Doubt] = field(default_factory=dict)
-    looking: asyncio.Task[None] | None = None
-    responsiveness: Responsiveness = field(default_factory=Responsiveness)
-    problem: str = ""
 
 
 class ServingCertificates:
@@ -52,26 +48,13 @@ class ServingCertificates:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Look at the clusters that there are, and compare with their Machines."""
-        self._workloads = workloads
         self._clusters = clusters
         self._machines_of = machines_of
-        self._monotonic = monotonic
-        self._known: dict[tuple[str, str], _Cluster] = {}
-        self._turns = ClusterTurns(monotonic=monotonic)
+        self._visits = ClusterVisits(workloads, _Cluster, work="kubelet certificates", monotonic=monotonic)
 
     async def run(self) -> None:
         """Approve until cancelled."""
-        try:
-            while True:
-                begun = self._monotonic()
-                try:
-                    await self.look()
-                except Exception as error:  # noqa: BLE001  # a defect here must not end the controller
-                    _log.error("approval of kubelet certificates failed, begun anew", **describe_exception(error))
-                await asyncio.sleep(max(_LOOK_SECONDS - (self._monotonic() - begun), 0.0))
-        finally:
-            for place in list(self._known):
-                self._forget(place)
+        await self._visits.repeat(self.look, seconds=_LOOK_SECONDS)
 
     async def look(self) -> None:
         """Look at each cluster once that can be asked, and is not paused.
@@ -83,44 +66,13 @@ class ServingCertificates:
             for cluster in self._clusters()
             if cluster.control_plane_initialized and not cluster.paused
         }
-        for gone in self._known.keys() - clusters.keys():
-            self._forget(gone)
+        for gone in self._visits.places() - clusters.keys():
+            self._visits.forget(gone)
         for place, cluster in clusters.items():
-            known = self._known.setdefault(place, _Cluster())
-            if known.looking is None and not self._turns.rests(known.responsiveness):
-                known.looking = asyncio.create_task(self._look_at(cluster, known))
-        looking = [known.looking for known in self._known.values() if known.looking is not None]
-        if looking:
-            await asyncio.wait(looking, timeout=_LOOK_SECONDS)
+            self._visits.start(place, partial(self._decide, cluster))
+        await self._visits.wait(seconds=_LOOK_SECONDS)
 
-    def _forget(self, place: tuple[str, str]) -> None:
-        looking = self._known.pop(place).looking
-        if looking is not None:
-            looking.cancel()
-
-    async def _look_at(self, cluster: ClusterObject, known: _Cluster) -> None:
-        place = cluster.namespace, cluster.name
-        problem = ""
-        try:
-            connected = await self._workloads.connected(*place)
-            if connected is None:
-                return
-            async with self._turns.turn(cluster.namespace, known.responsiveness):
-                await self._decide(connected, cluster, known)
-        except Halt as halt:
-            problem = halt.reason
-        except (ApiFailure, TimeoutError) as error:
-            problem = type(error).__name__
-        except Exception as error:  # noqa: BLE001  # what one cluster answers must not keep others waiting
-            problem = type(error).__name__
-            _log.error("a cluster's kubelet certificates could not be judged", **describe_exception(error))
-        finally:
-            known.looking = None
-        if problem and problem != known.problem:
-            _log.warning("kubelet certificates out of reach", cluster="/".join(place), failure=problem)
-        known.problem = problem
-
-    async def _decide(self, connected: Connected, cluster: ClusterObject, known: _Cluster) -> None:
+    async def _decide(self, cluster: ClusterObject, connected: Connected, known: _Cluster) -> None:
         """Judge page by page, so that a cluster's requests are never all in memory."""
         place = cluster.namespace, cluster.name
         machines = self._machines_of(cluster)

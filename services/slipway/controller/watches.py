@@ -10,20 +10,19 @@ from dataclasses import dataclass, field, replace
 from slipway.controller import ownership
 from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.data_secret import Record, controller_of
+from slipway.controller.dependents import Dependents
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
-from slipway.controller.opt_in.reporting import reports_to_cluster
-from slipway.controller.owner import MACHINE, Owner, owner_reference
+from slipway.controller.owner import Owner, owner_reference
 from slipway.controller.references import Place
+from slipway.controller.reporting_configs import ReportingConfigs
 from slipway.controller.workload_reports import ReportingMachine
 from slipway.kubernetes_api.api import Api
 from slipway.kubernetes_api.informer import Informer, Key
 from slipway.kubernetes_api.resources import (
     CLUSTERS,
     CONFIG_MAPS,
-    GROUP,
     KUBEADM_CONFIGS,
-    KUBEADM_GROUP,
     MACHINE_POOLS,
     MACHINES,
     SECRETS,
@@ -63,9 +62,8 @@ class Watches:
     payload_gone: Callable[[str, str], None] = lambda _url, _namespace: None
     report_of: Callable[[str, str, str], MachineReport | None] = lambda _namespace, _cluster, _machine: None
     halted: dict[Key, str] = field(default_factory=dict)
-    _dependents: dict[tuple[str, Place], set[Key]] = field(default_factory=dict)
-    _depends: dict[Key, frozenset[Place]] = field(default_factory=dict)
-    _reporting: dict[Key, str] = field(default_factory=dict)
+    _dependents: Dependents = field(default_factory=Dependents)
+    _reporting: ReportingConfigs = field(default_factory=ReportingConfigs)
 
     @classmethod
     def of(cls, api: Api, *, namespaces: Collection[str] = (), watch_filter: str = "") -> "Watches":
@@ -136,12 +134,7 @@ class Watches:
 
     def reporting_machines(self) -> Iterator[ReportingMachine]:
         """Give the Machines whose configs have them report to their own cluster, once their user data are stored."""
-        for key, name in self._reporting.items():
-            machine, secret = self.machines.get(key[0], name), self.secrets.get(*key)
-            record = None if secret is None else Record.of_secret(secret)
-            if machine is not None and record is not None:
-                owner = Owner(machine)
-                yield ReportingMachine(key[0], owner.cluster_name, name, record.bundle_id, owner.joined)
+        return self._reporting.machines(self.machines, self.secrets)
 
     def own_clusters(self) -> Iterator[ClusterObject]:
         """Give the Clusters with a Machine whose config is worked on, each once."""
@@ -165,12 +158,7 @@ class Watches:
 
     def depend(self, facts: Facts, places: frozenset[Place]) -> None:
         """Remember what a config's spec refers to."""
-        key = (facts.namespace, facts.name)
-        for place in self._depends.get(key, frozenset()) - places:
-            self._dependents.get((key[0], place), set()).discard(key)
-        for place in places:
-            self._dependents.setdefault((key[0], place), set()).add(key)
-        self._depends[key] = places
+        self._dependents.update((facts.namespace, facts.name), places)
 
     def _latecomer(self, key: Key) -> Json | None:
         latecomer = None if self.latecomers is None else self.latecomers.get(*key)
@@ -198,31 +186,15 @@ class Watches:
 
     def _on_config(self, old: Json | None, new: Json | None) -> None:
         if new is not None:
-            self._remember_reporting(new)
-        if new is None:
-            if old is not None:
-                key = _key(old)
-                self._reporting.pop(key, None)
-                self.halted.pop(key, None)
-                for place in self._depends.pop(key, frozenset()):
-                    self._dependents.get((key[0], place), set()).discard(key)
-                self.gone(old)
-        elif old is None or _desired_state(old) != _desired_state(new):
-            self.changed(_key(new))
-
-    def _remember_reporting(self, config: Json) -> None:
-        """Remember the Machine of a config that reports to its cluster: no spec has to be read again for that."""
-        reference = owner_reference(config)
-        if reference is not None and reference[0] == MACHINE and self._reports_to_cluster(config):
-            self._reporting[_key(config)] = reference[1]
-        else:
-            self._reporting.pop(_key(config), None)
-
-    def _reports_to_cluster(self, config: Json) -> bool:
-        if self.configs.resource == KUBEADM_CONFIGS:
-            return reports_to_cluster(config)
-        reporting = (config.get("spec") or {}).get("reporting") or {}
-        return any("workloadCluster" in sink for sink in reporting.get("sinks") or ())
+            self._reporting.update(new, self.configs.resource)
+            if old is None or _desired_state(old) != _desired_state(new):
+                self.changed(_key(new))
+        elif old is not None:
+            key = _key(old)
+            self._reporting.forget(key)
+            self.halted.pop(key, None)
+            self._dependents.forget(key)
+            self.gone(old)
 
     def _on_latecomer(self, old: Json | None, new: Json | None) -> None:
         if old is None and new is not None:
@@ -230,7 +202,7 @@ class Watches:
 
     def _on_owner(self, old: Json | None, new: Json | None) -> None:
         changed = new if new is not None else old
-        if changed is None or (old is not None and new is not None and _owner_asked(old) == _owner_asked(new)):
+        if changed is None or (old is not None and new is not None and Owner(old).relevant() == Owner(new).relevant()):
             return
         owner = Owner(changed)
         namespace = changed["metadata"]["namespace"]
@@ -258,9 +230,7 @@ class Watches:
         if new is None:
             self.secret_gone((namespace, name))
             self._release_payload(secret)
-        for key in list(self._dependents.get((namespace, ("Secret", name)), ())):
-            if key in self.halted:
-                self.changed(key)
+        self._look_at_dependents(namespace, ("Secret", name))
         controller = controller_of(secret)
         if controller is not None and controller.get("kind") in _CONFIG_KINDS:
             if controller.get("kind") == self.configs.resource.kind and (
@@ -294,9 +264,7 @@ class Watches:
         if config_map is None:
             return
         namespace, name = _key(config_map)
-        for key in list(self._dependents.get((namespace, ("ConfigMap", name)), ())):
-            if key in self.halted:
-                self.changed(key)
+        self._look_at_dependents(namespace, ("ConfigMap", name))
 
     def _config_names(self, namespace: str, cluster: str) -> list[str]:
         owners = [
@@ -311,6 +279,11 @@ class Watches:
     def _handed_back(self, namespace: str, name: str) -> bool:
         config = self.configs.get(namespace, name)
         return config is not None and ownership.released(config)
+
+    def _look_at_dependents(self, namespace: str, place: Place) -> None:
+        for key in self._dependents.on(namespace, place):
+            if key in self.halted:
+                self.changed(key)
 
     def _look_at_halted(self, namespace: str, cluster: str) -> None:
         if self.halted:
@@ -345,9 +318,3 @@ def _desired_state(config: Json) -> tuple[object, ...]:
         # A status that somebody removed has to be written again.
         bool(config.get("status")),
     )
-
-
-def _owner_asked(item: Json) -> tuple[object, ...]:
-    owner = Owner(item)
-    configs = tuple(owner.config_name_in(group) for group in (GROUP, KUBEADM_GROUP))
-    return owner.uid, configs, owner.version, owner.joined, owner.deleting, owner.data_secret_name

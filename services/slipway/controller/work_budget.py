@@ -72,9 +72,9 @@ class Share:
         """
         self._check(size)
         self.size += size
-        self._budget._in_progress += size  # noqa: SLF001
+        self._budget._in_progress += size  # noqa: SLF001  # a share is a part of its budget
 
     def _check(self, size: int) -> None:
-        in_progress = self._budget._in_progress  # noqa: SLF001
-        if in_progress > self.size and in_progress + size > self._budget._limit:  # noqa: SLF001
+        in_progress = self._budget._in_progress  # noqa: SLF001  # a share is a part of its budget
+        if in_progress > self.size and in_progress + size > self._budget._limit:  # noqa: SLF001  # a share is a part of its budget
             raise BudgetExceeded

@@ -4,30 +4,26 @@ A Node can write the object of its own name only, and a bootstrap token that of 
 like every report: each field has its grammar, and it counts for the machine whose bundle it names.
 
 What a cluster answers, and when, is in the hands of its tenant. So what is kept of it is bounded, and each cluster is
-read by itself, in its turn (cluster_turns.py).
+read by itself, in its turn (cluster_visits.py).
 """
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import groupby
 
-import structlog
-
-from slipway.controller.cluster_turns import ClusterTurns, Responsiveness
-from slipway.controller.halt import Halt
+from slipway.controller.cluster_visits import ClusterVisits, Place
 from slipway.controller.machine_report import MachineReport
 from slipway.controller.read_texts import ReadTexts, digest_of
 from slipway.controller.report_forwarding import ReportForwarding
 from slipway.controller.workload import Connected, Workloads
 from slipway.diagnosis.bootstrap_events import events_of
 from slipway.diagnosis.log_files import Log
-from slipway.kubernetes_api.failures import ApiFailure
 from slipway.kubernetes_api.resources import CONFIG_MAPS, Json
 from slipway.reports.summary import merged, summary
-from slipway.rpc.error_mapping import describe_exception
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 
 NAMESPACE = "slipway-reports"
@@ -47,9 +43,6 @@ _ANSWER_SECONDS = 5.0
 
 _KEPT = timedelta(days=1)
 """How long an object stays that is of no Machine."""
-
-_Place = tuple[str, str]
-_log = structlog.get_logger("slipway.controller")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +66,10 @@ class ReportingMachine:
 
 @dataclass(slots=True)
 class _Cluster:
-    """What is known of a cluster: the report of each bundle that a Machine has, and how it answers."""
+    """What is known of a cluster: the report of each bundle that a Machine has."""
 
     reports: dict[str, MachineReport] = field(default_factory=dict)
     bundles: frozenset[str] = frozenset()
-    reading: asyncio.Task[None] | None = None
-    responsiveness: Responsiveness = field(default_factory=Responsiveness)
-    problem: str = ""
 
 
 class WorkloadReports:
@@ -96,49 +86,32 @@ class WorkloadReports:
     ) -> None:
         """Read the clusters of the machines that there are; `changed` gets each with news, `forwarding` the text."""
         self.changed: Callable[[str, str], None] = lambda _namespace, _machine: None
-        self._workloads = workloads
         self._machines = machines
         self._clock = clock
         self._forwarding = forwarding
-        self._monotonic = monotonic
-        self._clusters: dict[_Place, _Cluster] = {}
+        self._visits = ClusterVisits(workloads, _Cluster, work="reports", monotonic=monotonic)
         self._bundles: dict[tuple[str, str, str], str] = {}
-        self._waiting: set[_Place] = set()
-        self._texts: ReadTexts[_Place] = ReadTexts()
-        self._turns = ClusterTurns(monotonic=monotonic)
+        self._waiting: set[Place] = set()
+        self._texts: ReadTexts[Place] = ReadTexts()
 
     def get(self, namespace: str, cluster: str, machine: str) -> MachineReport | None:
         """Give the last report of a machine; None where none is known."""
-        known = self._clusters.get((namespace, cluster))
+        known = self._visits.state((namespace, cluster))
         return None if known is None else known.reports.get(self._bundles.get((namespace, cluster, machine), ""))
 
     async def run(self) -> None:
         """Read until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._look_again_and_again())
+            tasks.create_task(self._visits.repeat(self.look, seconds=_LOOK_SECONDS))
             if self._forwarding is not None:
                 tasks.create_task(self._forwarding.run())
-
-    async def _look_again_and_again(self) -> None:
-        try:
-            while True:
-                begun = self._monotonic()
-                try:
-                    await self.look()
-                except Exception as error:  # noqa: BLE001  # a defect here must not end the controller
-                    _log.error("reading of reports failed, begun anew", **describe_exception(error))
-                await asyncio.sleep(max(_LOOK_SECONDS - (self._monotonic() - begun), 0.0))
-        finally:
-            for known in self._clusters.values():
-                if known.reading is not None:
-                    known.reading.cancel()
 
     async def look(self) -> None:
         """Read each cluster once in which a machine waits to join, and once more when no machine does any longer.
 
         After a while, the clusters that have not answered are left to answer in the background.
         """
-        clusters: dict[_Place, list[ReportingMachine]] = {}
+        clusters: dict[Place, list[ReportingMachine]] = {}
         for machine in self._machines():
             clusters.setdefault((machine.namespace, machine.cluster), []).append(machine)
         self._waiting = {place for place, machines in clusters.items() if not all(each.joined for each in machines)}
@@ -147,44 +120,20 @@ class WorkloadReports:
             for machines in clusters.values()
             for machine in machines
         }
-        for place in self._waiting | self._clusters.keys():
-            known = self._clusters.setdefault(place, _Cluster())
-            if known.reading is None and not self._turns.rests(known.responsiveness):
-                known.reading = asyncio.create_task(self._read(place, known, clusters.get(place, [])))
-            elif known.reading is None and place not in self._waiting:
-                self._forget(place)
-        reading = [known.reading for known in self._clusters.values() if known.reading is not None]
-        if reading:
-            await asyncio.wait(reading, timeout=_LOOK_SECONDS)
+        for place in self._waiting | self._visits.places():
+            bundles = {machine.bundle_id: machine for machine in clusters.get(place, [])}
+            visit = partial(self._take, place=place, machines=bundles)
+            if not self._visits.start(place, visit, ended=partial(self._forget_unless_waiting, place)):
+                self._forget_unless_waiting(place)
+        await self._visits.wait(seconds=_LOOK_SECONDS)
 
-    async def _read(self, place: _Place, known: _Cluster, machines: Collection[ReportingMachine]) -> None:
-        problem = ""
-        try:
-            connected = await self._workloads.connected(*place)
-            if connected is None:
-                return
-            async with self._turns.turn(place[0], known.responsiveness):
-                await self._take(connected, place, known, {machine.bundle_id: machine for machine in machines})
-        except Halt as halt:
-            problem = halt.reason
-        except (ApiFailure, TimeoutError) as error:
-            problem = type(error).__name__
-        except Exception as error:  # noqa: BLE001  # a defect with one cluster must not end the reading of others
-            _log.error("reading of reports failed, begun anew", **describe_exception(error))
-        finally:
-            known.reading = None
-            if place not in self._waiting:
-                self._forget(place)
-        if problem and problem != known.problem:
-            _log.info("reports in the cluster out of reach", cluster="/".join(place), failure=problem)
-        known.problem = problem
-
-    def _forget(self, place: _Place) -> None:
-        self._clusters.pop(place, None)
-        self._texts.retain(place, ())
+    def _forget_unless_waiting(self, place: Place) -> None:
+        if place not in self._waiting and not self._visits.is_visited(place):
+            self._visits.forget(place)
+            self._texts.retain(place, ())
 
     async def _take(
-        self, connected: Connected, place: _Place, known: _Cluster, machines: Mapping[str, ReportingMachine]
+        self, connected: Connected, known: _Cluster, *, place: Place, machines: Mapping[str, ReportingMachine]
     ) -> None:
         if not machines.keys() <= known.bundles:
             # What was read may hold a report of a machine that was not known then.

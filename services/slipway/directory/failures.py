@@ -26,43 +26,43 @@ class ConfigurationInvalid(DirectoryError):  # noqa: N818  # the names are reaso
     reason = "InvalidConfiguration"
 
 
-class ServerUnavailable(DirectoryError):  # noqa: N818
+class ServerUnavailable(DirectoryError):  # noqa: N818  # named as the errors of the contract are
     """There is no connection to the domain controller that can be trusted."""
 
     reason = "ServerUnavailable"
 
 
-class LoginFailed(DirectoryError):  # noqa: N818
+class LoginFailed(DirectoryError):  # noqa: N818  # named as the errors of the contract are
     """The domain refuses the account's name or password."""
 
     reason = "LoginFailed"
 
 
-class AdministratorRefused(DirectoryError):  # noqa: N818
+class AdministratorRefused(DirectoryError):  # noqa: N818  # named as the errors of the contract are
     """The account is an administrator, or it cannot be seen that it is not."""
 
     reason = "AdministratorRefused"
 
 
-class ComputerRefused(DirectoryError):  # noqa: N818
+class ComputerRefused(DirectoryError):  # noqa: N818  # named as the errors of the contract are
     """There is a computer object of that name, and it belongs to something else."""
 
     reason = "ComputerNotOwned"
 
 
-class ComputerExists(DirectoryError):  # noqa: N818
+class ComputerExists(DirectoryError):  # noqa: N818  # named as the errors of the contract are
     """The machine has its computer object already."""
 
     reason = "ComputerExists"
 
 
-class PermissionMissing(DirectoryError):  # noqa: N818
+class PermissionMissing(DirectoryError):  # noqa: N818  # named as the errors of the contract are
     """The account lacks a right in the organisational unit."""
 
     reason = "PermissionMissing"
 
 
-class RequestFailed(DirectoryError):  # noqa: N818
+class RequestFailed(DirectoryError):  # noqa: N818  # named as the errors of the contract are
     """The domain did not do what it was asked for."""
 
     reason = "RequestFailed"

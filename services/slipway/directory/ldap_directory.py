@@ -90,7 +90,7 @@ def _verifying_tls(ldap3: ModuleType, settings: Settings) -> Any:
         raise ConfigurationInvalid("CA file: does not exist, or holds no certificate") from None
 
     class VerifyingTls(ldap3.Tls):  # type: ignore[misc,name-defined]  # a class of a module that is imported late
-        def wrap_socket(self, connection: Any, do_handshake: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
+        def wrap_socket(self, connection: Any, do_handshake: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002  # the signature of the class above
             connection.socket = context.wrap_socket(connection.socket, server_hostname=settings.host)
 
     return VerifyingTls(validate=ssl.CERT_REQUIRED)

@@ -29,7 +29,7 @@ Read = Callable[[bytes], Any]
 def tree(status: int, data: bytes, read: Read = json.loads) -> Json:
     """Read an answer; ValueError when it is no JSON object, or another kind of answer than a success."""
     answer = read(data)
-    if not isinstance(answer, dict) or status >= 300:  # noqa: PLR2004
+    if not isinstance(answer, dict) or status >= 300:  # noqa: PLR2004  # a code of HTTP
         raise ValueError("no JSON object")
     return answer
 

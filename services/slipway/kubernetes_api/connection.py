@@ -207,7 +207,7 @@ class Connection:
             raise Unreachable(verb, kind, name) from None
         finally:
             self._count(verb, kind, status)
-        if status >= 400:  # noqa: PLR2004
+        if status >= 400:  # noqa: PLR2004  # a code of HTTP
             raise failure_of(status, data, self._read_json, verb=verb, kind=kind, name=name)
         try:
             return tree(status, data, self._read_json)
@@ -228,7 +228,7 @@ class Connection:
             await self._rate_limiter.acquire()
             response = await self._request("GET", path, query, None, JSON, accept, timeout)
             status = response.status
-            if status >= 400:  # noqa: PLR2004
+            if status >= 400:  # noqa: PLR2004  # a code of HTTP
                 raise failure_of(status, await self._read(response), self._read_json, verb="watch", kind=kind, name="")
             try:
                 async for line in response.content:

@@ -81,10 +81,10 @@ def failure(  # noqa: PLR0913  # the parts of an answer
     status: int, reason: str, *, verb: str, kind: str, name: str, fields: str = ""
 ) -> ApiFailure:
     """Give the failure that an HTTP status and the API's own reason mean; `fields` are paths, never values."""
-    if status == 409:  # noqa: PLR2004
+    if status == 409:  # noqa: PLR2004  # a code of HTTP
         kind_of_failure: type[ApiFailure] = AlreadyExists if reason == "AlreadyExists" else Conflict
     else:
-        kind_of_failure = _BY_STATUS.get(status, Unreachable if status >= 500 else Invalid)  # noqa: PLR2004
+        kind_of_failure = _BY_STATUS.get(status, Unreachable if status >= 500 else Invalid)  # noqa: PLR2004  # a code of HTTP
     return kind_of_failure(verb, kind, name, fields or (f"HTTP {status}" if kind_of_failure is Unreachable else ""))
 
 

@@ -157,7 +157,7 @@ async def _reviews(settings: GatewaySettings) -> AsyncIterator[AccessReviews | N
         yield None
         return
     from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # costs memory
-    from slipway.kubernetes_api.connection import Connection  # noqa: PLC0415
+    from slipway.kubernetes_api.connection import Connection  # noqa: PLC0415  # loaded only by who uses it: it takes long
 
     connection = await Connection.of_process(settings.kubeconfig)
     try:

@@ -79,6 +79,6 @@ class _Worker:
             self._process = await start(self._command, limit=self._limits.answer_bytes)
             self._draining = asyncio.ensure_future(drain(self._process, self._errors))
         self._process.stdin.write(self._wire.frame(name, request))  # type: ignore[union-attr]  # it is a pipe
-        await self._process.stdin.drain()  # type: ignore[union-attr]
-        reader: asyncio.StreamReader = self._process.stdout  # type: ignore[assignment]
+        await self._process.stdin.drain()  # type: ignore[union-attr]  # it is a pipe
+        reader: asyncio.StreamReader = self._process.stdout  # type: ignore[assignment]  # it is a pipe
         return await self._wire.read_frame(reader, limit=self._limits.answer_bytes)

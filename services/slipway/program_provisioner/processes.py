@@ -152,10 +152,10 @@ async def _feed(process: asyncio.subprocess.Process, request: bytes) -> None:
     # A program that does not need its input may close it.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         process.stdin.write(request)  # type: ignore[union-attr]  # it is a pipe
-        await process.stdin.drain()  # type: ignore[union-attr]
+        await process.stdin.drain()  # type: ignore[union-attr]  # it is a pipe
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        process.stdin.close()  # type: ignore[union-attr]
-        await process.stdin.wait_closed()  # type: ignore[union-attr]
+        process.stdin.close()  # type: ignore[union-attr]  # it is a pipe
+        await process.stdin.wait_closed()  # type: ignore[union-attr]  # it is a pipe
 
 
 def _environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -76,7 +76,7 @@ def machine(tmp_path: Path) -> Iterator[LinuxMachine]:
 
 @pytest.mark.engine
 @pytest.mark.parametrize(("reason", "old", "new", "test"), DEFECTS, ids=[one[0] for one in DEFECTS])
-def test_the_runners_own_tests_show_a_defect(  # noqa: PLR0913, PLR0917
+def test_the_runners_own_tests_show_a_defect(  # noqa: PLR0913, PLR0917  # each is a fact of its own
     reason: str,
     old: str,
     new: str,

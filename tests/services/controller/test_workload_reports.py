@@ -310,7 +310,7 @@ async def test_what_a_cluster_holds_is_not_held_here(
     workloads = cast(Workloads, Endless(text))
     reports = WorkloadReports(workloads, lambda: reading.machines, lambda: reading.scene.now)
     await reports.look()
-    kept = pickle.dumps([reports._texts, *reports._clusters.values()])
+    kept = pickle.dumps([reports._texts, *map(reports._visits.state, reports._visits.places())])
     assert 500 * 16 < len(kept) < 500 * 100
 
 

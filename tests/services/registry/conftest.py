@@ -72,14 +72,14 @@ class Endpoint(ProvisionerServiceServicer):
         self.answer.set()
         self.server: RpcServer | None = None
 
-    async def GetProvisionerInfo(self, request: Any, context: ServicerContext) -> Any:  # noqa: N802
+    async def GetProvisionerInfo(self, request: Any, context: ServicerContext) -> Any:  # noqa: N802  # a name of gRPC
         self.asked += 1
         if self.hang:
             await asyncio.Event().wait()
         await self.answer.wait()
         return self.advertised
 
-    async def Render(self, request: Any, context: ServicerContext) -> Any:  # noqa: N802
+    async def Render(self, request: Any, context: ServicerContext) -> Any:  # noqa: N802  # a name of gRPC
         return provisionerpb.RenderResponse()
 
     @property

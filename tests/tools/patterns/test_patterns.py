@@ -1,6 +1,7 @@
 """Every regular expression of the product takes time in proportion to the text, whatever the text is."""
 
 import re
+from functools import cache
 
 import pytest
 
@@ -8,7 +9,7 @@ from slipway.bootstrapper.importers import placeholders
 from slipway.contract import grammars
 from tools.patterns.automaton import NotProvenError, build, is_plain_loop
 from tools.patterns.memory import keeps_rounds
-from tools.patterns.places import Place, places, unknown_imports
+from tools.patterns.places import Place, files_with_patterns, places, unknown_imports
 from tools.patterns.proof import reason_not_linear
 from tools.patterns.work import attacks, openings, steps
 
@@ -77,7 +78,16 @@ _SHORT = {
     ("services/slipway/conformance/decoders/windows.py", '"\\\\(\\\\[System'): _SUITE,
 }
 
-_PLACES = places()
+
+# One process has all tests, and parses the product once.
+pytestmark = pytest.mark.xdist_group("patterns")
+
+of_each_file = pytest.mark.parametrize("path", files_with_patterns())
+_places = cache(places)
+
+
+def _known(path: str) -> list[Place]:
+    return [place for place in _places() if place.path == path and place.pattern is not None]
 
 
 def _entry(place: Place, *tables: object) -> tuple[str, str] | None:
@@ -88,34 +98,34 @@ def _entry(place: Place, *tables: object) -> tuple[str, str] | None:
     return None
 
 
-_KNOWN = [place for place in _PLACES if place.pattern is not None]
-
-
 def test_no_call_is_hidden() -> None:
     """No file has a name for what is in `re`, so that the list of patterns is all that there are."""
     assert unknown_imports() == []
-    assert len(_PLACES) > 200
+    assert len(_places()) > 200
+    assert {place.path for place in _places()} <= set(files_with_patterns())
 
 
-@pytest.mark.parametrize("place", _KNOWN, ids=lambda place: f"{place.path}:{place.line}")
-def test_pattern_is_linear(place: Place) -> None:
+@of_each_file
+def test_pattern_is_linear(path: str) -> None:
     """No text takes more than its own length in steps, up to a factor."""
-    if _entry(place, _REVIEWED):
-        return
-    searched = place.searched and not _entry(place, _SCANNED)
-    assert place.pattern is not None
-    assert not reason_not_linear(place.pattern, place.flags, searched=searched, whole=place.whole), (
-        f"{place.path}:{place.line}: use google-re2, a pattern without the ambiguity, or a scanner: {place.source}"
-    )
+    for place in _known(path):
+        if _entry(place, _REVIEWED):
+            continue
+        searched = place.searched and not _entry(place, _SCANNED)
+        assert place.pattern is not None
+        assert not reason_not_linear(place.pattern, place.flags, searched=searched, whole=place.whole), (
+            f"{place.path}:{place.line}: use google-re2, a pattern without the ambiguity, or a scanner: {place.source}"
+        )
 
 
-@pytest.mark.parametrize("place", _KNOWN, ids=lambda place: f"{place.path}:{place.line}")
-def test_pattern_keeps_nothing_for_each_round(place: Place) -> None:
+@of_each_file
+def test_pattern_keeps_nothing_for_each_round(path: str) -> None:
     """No long text makes the matcher use a hundred times its own size."""
-    assert place.pattern is not None
-    assert keeps_rounds(place.pattern, place.flags) == bool(_entry(place, _SHORT)), (
-        f"{place.path}:{place.line}: make the repeat possessive, or use a class of characters: {place.source}"
-    )
+    for place in _known(path):
+        assert place.pattern is not None
+        assert keeps_rounds(place.pattern, place.flags) == bool(_entry(place, _SHORT)), (
+            f"{place.path}:{place.line}: make the repeat possessive, or use a class of characters: {place.source}"
+        )
 
 
 @pytest.mark.parametrize(
@@ -131,25 +141,24 @@ def test_repeats_that_are_remembered(pattern: str, expected: bool) -> None:
     assert keeps_rounds(pattern, 0) is expected
 
 
-@pytest.mark.parametrize("place", [place for place in _PLACES if place.pattern is None], ids=lambda place: place.key)
-def test_pattern_of_run_time_is_linear(place: Place) -> None:
+def test_pattern_of_run_time_is_linear() -> None:
     """What a pattern can become is listed here, and linear, or its text is short."""
-    if _entry(place, _BOUNDED):
-        return
-    entry = _entry(place, _BUILT)
-    assert entry, f"list what the pattern can become: {place.key}"
-    for pattern in _BUILT[entry]:
-        reason = reason_not_linear(pattern, re.ASCII, searched=entry[1] != "expression", whole=True)
-        assert not reason, f"{place.key}: {pattern}"
+    for place in _places():
+        if place.pattern is not None or _entry(place, _BOUNDED):
+            continue
+        entry = _entry(place, _BUILT)
+        assert entry, f"list what the pattern can become: {place.key}"
+        for pattern in _BUILT[entry]:
+            reason = reason_not_linear(pattern, re.ASCII, searched=entry[1] != "expression", whole=True)
+            assert not reason, f"{place.key}: {pattern}"
 
 
 def test_every_review_is_needed() -> None:
     """No entry outlives its pattern, nor excuses one that is proven."""
     for path, source in [*_SCANNED, *_REVIEWED, *_BUILT, *_BOUNDED, *_SHORT]:
-        assert [place for place in _PLACES if _entry(place, {(path, source)})], (path, source)
-    for place in _KNOWN:
-        if _entry(place, _SCANNED, _REVIEWED):
-            assert place.pattern is not None
+        assert [place for place in _places() if _entry(place, {(path, source)})], (path, source)
+    for place in _places():
+        if place.pattern is not None and _entry(place, _SCANNED, _REVIEWED):
             assert reason_not_linear(place.pattern, place.flags, searched=place.searched, whole=place.whole), place.key
     assert placeholders.placeholder("_" * 257 + "PORT") != "6443"
     assert placeholders.placeholder("_" * 200 + "PORT") == "6443"
@@ -203,14 +212,15 @@ def _growth(pattern: str, flags: int, *, searched: bool) -> float:
     return worst
 
 
-@pytest.mark.parametrize("place", _KNOWN, ids=lambda place: f"{place.path}:{place.line}")
-def test_attack_costs_what_its_length_is(place: Place) -> None:
+@of_each_file
+def test_attack_costs_what_its_length_is(path: str) -> None:
     """Repeats of all that a pattern distinguishes, twice as long, take at most twice the steps."""
-    assert place.pattern is not None
-    if _entry(place, _REVIEWED) or is_plain_loop(place.pattern, place.flags):
-        return
-    searched = place.searched and not _entry(place, _SCANNED)
-    assert _growth(place.pattern, place.flags, searched=searched) <= 2.2
+    for place in _known(path):
+        assert place.pattern is not None
+        if _entry(place, _REVIEWED) or is_plain_loop(place.pattern, place.flags):
+            continue
+        searched = place.searched and not _entry(place, _SCANNED)
+        assert _growth(place.pattern, place.flags, searched=searched) <= 2.2, f"{place.path}:{place.line}"
 
 
 @pytest.mark.parametrize(

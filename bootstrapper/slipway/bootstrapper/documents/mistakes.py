@@ -73,7 +73,7 @@ class Mistakes:
         beside = path[len(holder) :]
         shape = self._source.shape(holder)
         written = shape is not None and beside[0] in shape.children
-        return not written or len(beside) == 1 or (len(beside) == 2 and isinstance(beside[1], int))  # noqa: PLR2004
+        return not written or len(beside) == 1 or (len(beside) == 2 and isinstance(beside[1], int))  # noqa: PLR2004  # a key and an index
 
 
 def _holds_entries(wrong: FieldPath) -> bool:

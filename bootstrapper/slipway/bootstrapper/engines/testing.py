@@ -175,7 +175,7 @@ def idle_features(engine: Engine, machines: Iterable[bundlepb.BootstrapBundle]) 
 def accepted_features(engine: Engine) -> Iterator[str]:
     """Give the features that the engine does not declare, and that are not refused where a machine of it uses them."""
     declaring = copy(engine)
-    declaring.build_plan = lambda *_: EngineResult(engine=engine.name)  # type: ignore[method-assign]
+    declaring.build_plan = lambda *_: EngineResult(engine=engine.name)  # type: ignore[method-assign]  # a stand-in for one method
     compiler = Compiler(engines=EngineTable([declaring]), profiles=ProfileTable.shipped(), passes=all_passes())
     declared, tried = {support.id for support in engine.features}, set[str]()
     bare = machine(engine, clusterpb.ROLE_INIT)

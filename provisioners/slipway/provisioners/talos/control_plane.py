@@ -159,7 +159,7 @@ class ControlPlane:
         kubeconfig = self.ctx.content(webhook.kubeconfig, f"{path}.kubeconfig")
         self._file(component, "api_server", prefix, kubeconfig, argument=f"{prefix}-config-file", path=path)
 
-    def _file(  # noqa: PLR0913
+    def _file(  # noqa: PLR0913  # each is a fact of its own
         self,
         component: Component,
         component_name: str,

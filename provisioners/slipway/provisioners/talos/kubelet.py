@@ -26,13 +26,13 @@ _CONTROL_PLANE_LABELS = {"node.kubernetes.io/exclude-from-external-load-balancer
 _OWN_LABELS = frozenset(
     """kubernetes.io/hostname kubernetes.io/os kubernetes.io/arch beta.kubernetes.io/os
     beta.kubernetes.io/arch beta.kubernetes.io/instance-type topology.kubernetes.io/zone topology.kubernetes.io/region
-    failure-domain.beta.kubernetes.io/zone failure-domain.beta.kubernetes.io/region""".split()  # noqa: SIM905
+    failure-domain.beta.kubernetes.io/zone failure-domain.beta.kubernetes.io/region""".split()  # noqa: SIM905  # a list of that many quotes cannot be read
 )
 _OWN_LABEL_DOMAINS = ("kubelet.kubernetes.io", "node.kubernetes.io")
 _RESERVED_DOMAINS = (".kubernetes.io", ".k8s.io")
 
 
-def kubelet(  # noqa: PLR0913
+def kubelet(  # noqa: PLR0913  # each is a fact of its own
     node: kubernetespb.NodeRegistration,
     *,
     tag: str,

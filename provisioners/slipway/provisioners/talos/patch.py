@@ -42,7 +42,7 @@ def apply_patch(documents: list[Any], patch: list[Any]) -> list[Any]:
     result = list(documents)
     for right in patch:
         if not isinstance(right, dict):
-            raise ValueError(  # noqa: TRY004
+            raise ValueError(  # noqa: TRY004  # a value of the user, not a defect of the caller
                 "must be a strategic merge patch: mappings, not a list of operations"
             )
         index = next((i for i, left in enumerate(result) if _identity(left) == _identity(right)), None)
@@ -77,7 +77,7 @@ def _merge(left: Any, right: Any, path: Path) -> Any:
     if isinstance(left, list) and isinstance(right, list):
         return _merge_lists(left, right, path)
     if isinstance(left, dict | list) or isinstance(right, dict | list):
-        raise ValueError(  # noqa: TRY004
+        raise ValueError(  # noqa: TRY004  # a value of the user, not a defect of the caller
             f"puts another type of value at {'.'.join(path)}"
         )
     return left if _is_zero(right) else right

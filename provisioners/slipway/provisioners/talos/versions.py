@@ -36,12 +36,12 @@ class TalosVersion:
     @property
     def network_documents(self) -> bool:
         """Host name, time and registries are documents of their own."""
-        return self.minor >= 12  # noqa: PLR2004
+        return self.minor >= 12  # noqa: PLR2004  # a minor version of Talos
 
     @property
     def environment_document(self) -> bool:
         """The environment is a document of its own."""
-        return self.minor >= 13  # noqa: PLR2004
+        return self.minor >= 13  # noqa: PLR2004  # a minor version of Talos
 
 
 VERSIONS = (

@@ -51,12 +51,12 @@ SlipwayError
 └── ForeignStatus (any code: the transport's, or a reason newer than this code)
 """
 
-# ruff: noqa: E501, N818  # the classes carry the names of the contract's reasons
+# ruff: noqa: E501, N818, PLC0414  # the names of the contract's reasons, and what else an importer of errors needs
 
-from slipway.contract.slipway_error import ForeignStatus as ForeignStatus  # noqa: PLC0414
-from slipway.contract.slipway_error import SlipwayError as SlipwayError  # noqa: PLC0414
-from slipway.contract.slipway_error import Violation as Violation  # noqa: PLC0414
-from slipway.contract.slipway_error import error_class as error_class  # noqa: PLC0414
+from slipway.contract.slipway_error import ForeignStatus as ForeignStatus
+from slipway.contract.slipway_error import SlipwayError as SlipwayError
+from slipway.contract.slipway_error import Violation as Violation
+from slipway.contract.slipway_error import error_class as error_class
 from slipway.v1alpha1.reasons import Reason
 
 

@@ -110,14 +110,14 @@ def _host(text: str) -> bool:
 
 
 def _name(text: str) -> bool:
-    return len(text) <= 253 and re.fullmatch(rf"(\*\.)?({_NAME})", text) is not None and ".." not in text  # noqa: PLR2004
+    return len(text) <= 253 and re.fullmatch(rf"(\*\.)?({_NAME})", text) is not None and ".." not in text  # noqa: PLR2004  # the longest name in DNS
 
 
 def _host_port(text: str) -> bool:
     host, separator, port = text.rpartition(":")
     # An IPv6 address without brackets cannot be told from one with a port.
     known = bool(separator) and (":" not in host or host.startswith("[")) and _host(host)
-    return known and _PORT.fullmatch(port) is not None and int(port) < 65536  # noqa: PLR2004
+    return known and _PORT.fullmatch(port) is not None and int(port) < 65536  # noqa: PLR2004  # the number of ports
 
 
 def _pem_labels(text: str) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _openpgp_public_key(text: str) -> bool:
     except ValueError:
         return False
     # The first packet is a public key, which has the number 6 in the old form and in the new one.
-    return bool(packets) and (packets[0] & 0b11111100 == 0b10011000 or packets[0] == 0b11000110)  # noqa: PLR2004
+    return bool(packets) and (packets[0] & 0b11111100 == 0b10011000 or packets[0] == 0b11000110)  # noqa: PLR2004  # tags of OpenPGP packets
 
 
 def _one_line(text: str) -> bool:

@@ -63,10 +63,10 @@ def _value(field: FieldDescriptor, value: Any) -> Any:  # one return for each ki
 class _Dumper(yaml.SafeDumper):
     """A dumper that people like to read."""
 
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002  # the signature of the class above
         super().increase_indent(flow, False)
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  # the signature of the class above
         return True
 
 

@@ -57,4 +57,4 @@ def server_options(command: _Command) -> _Command:
     decorated: Any = gathered
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]
+    return decorated  # type: ignore[no-any-return]  # click's decorators give Any

@@ -46,10 +46,10 @@ class OtlpRecorder:
             ImportError: the extra ``slipway-sdk[otlp]`` is not installed.
         """
         try:
-            from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import (  # noqa: PLC0415
+            from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import (  # noqa: PLC0415  # an optional dependency
                 OTLPMetricExporter,
             )
-            from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (  # noqa: PLC0415
+            from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (  # noqa: PLC0415  # an optional dependency
                 OTLPSpanExporter,
             )
         except ImportError:

@@ -172,7 +172,7 @@ POLICIES = [
 @pytest.mark.parametrize(
     ("reason", "policy", "failing", "expected", "sentinel"), POLICIES, ids=[row[0] for row in POLICIES]
 )
-def test_legacy_policies(  # noqa: PLR0913, PLR0917
+def test_legacy_policies(  # noqa: PLR0913, PLR0917  # each is a fact of its own
     machine: LinuxMachine,
     reason: str,
     policy: planpb.ExecutionPolicy | None,

@@ -105,7 +105,7 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 def _reads_as_another_type(dumper: yaml.SafeDumper, text: str) -> bool:
-    tag = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    tag = dumper.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]  # PyYAML has no types there
     return (
         tag not in _TEXT_TAGS
         or text in _GO_BOOLEANS

@@ -114,7 +114,7 @@ def _etcd_files(request: K0sRequest) -> Iterator[ospb.File]:
         (credentials.etcd_client, "certificate", external.cert_file, GROUP_READABLE),
         (credentials.etcd_client, "private_key", external.key_file, PRIVATE),
     ):
-        if pair.HasField(name):  # type: ignore[arg-type]
+        if pair.HasField(name):  # type: ignore[arg-type]  # the fields of a message of that kind are fixed
             yield _secret_file(getattr(pair, name), path, mode)
 
 
