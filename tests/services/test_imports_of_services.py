@@ -20,7 +20,7 @@ _OF_CONTROLLER = frozenset({"aiohttp", "jinja2", "re2"})
 @pytest.mark.parametrize(
     ("module", "never"),
     [
-        ("slipway.controller.__main__", _LARGE | {"grpc_tools", "jinja2"}),
+        ("slipway.controller.__main__", _LARGE | {"jinja2"}),
         ("slipway.registry.__main__", _LARGE | _OF_CONTROLLER),
         ("slipway.bootstrap_server.__main__", _LARGE | {"aiohttp", "jinja2"}),
         *(
