@@ -138,8 +138,7 @@ def _collect(message: Message, steps: dict[int, _Step], above: str, path: str, i
         if holds_items:
             if repeated:
                 into.extend(
-                    Item(own, f"{place}[{index}]", entry, message, name, True)
-                    for index, entry in enumerate(value)
+                    Item(own, f"{place}[{index}]", entry, message, name, True) for index, entry in enumerate(value)
                 )
             else:
                 into.append(Item(own, place, value, message, name, repeated=False))
