@@ -28,9 +28,9 @@ from slipway.bootstrapper.provisioning.imported_layout import bound_to_other_for
 from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.bootstrapper.size_doubts import size_doubts
 from slipway.bootstrapper.trials import Takers, Trials, stand_ins
-from slipway.bootstrapper.verdicts import Column, Verdicts
+from slipway.bootstrapper.verdicts import Column, Row, Verdicts
 from slipway.contract.errors import SlipwayError, SpecInvalid, Violation
-from slipway.contract.feature_uses import Use, uses
+from slipway.contract.feature_uses import uses
 from slipway.contract.items import origin_of
 from slipway.contract.source_position import with_remedy
 from slipway.contract.yaml_names import person_path
@@ -263,16 +263,16 @@ def _name_as_in_document(spec: specpb.MachineBootstrapSpec, columns: Iterable[Co
                 problems[number] = replace(problem, **renamed)
 
 
-def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> Sequence[Use]:
+def _fields(neutral: bundlepb.BootstrapBundle, verdicts: Sequence[Verdicts]) -> Sequence[Row]:
     """Give the fields of the spec, and of the facts those that are refused by any check.
 
     That a spec has commands at all is no field of its own: each of them is.
     """
     return [
-        use
-        for use in uses(neutral)
-        if not (use.id.startswith(HIDDEN) or use.path == "commands")
-        or any(one.cell(use).verdict == bootstrappb.VERDICT_REFUSED for one in verdicts if one.names_fields)
+        row
+        for row in map(Row.of, uses(neutral))
+        if not (row.use.id.startswith(HIDDEN) or row.use.path == "commands")
+        or any(one.cell(row).verdict == bootstrappb.VERDICT_REFUSED for one in verdicts if one.names_fields)
     ]
 
 
@@ -313,8 +313,8 @@ def _matrix(
     verdicts = [Verdicts(column) for column in columns]
     fields = _fields(neutral, verdicts)
     size = 0
-    for number, use in enumerate(fields):
-        row = _row(use, verdicts, layers.control(use.path))
+    for number, each in enumerate(fields):
+        row = _row(each, verdicts, layers.control(each.use.path))
         size += row.ByteSize()
         if size > MAX_ROWS_BYTES:
             response.diagnostics.append(_left_out(len(fields) - number))
@@ -332,8 +332,9 @@ def _left_out(rows: int) -> diagnosticpb.Diagnostic:
     )
 
 
-def _row(use: Use, verdicts: Iterable[Verdicts], control: diagnosticpb.Origin | None) -> bootstrappb.ExplainRow:
-    row = bootstrappb.ExplainRow(feature=use.id, cells=[one.cell(use) for one in verdicts])
+def _row(field: Row, verdicts: Iterable[Verdicts], control: diagnosticpb.Origin | None) -> bootstrappb.ExplainRow:
+    use = field.use
+    row = bootstrappb.ExplainRow(feature=use.id, cells=[one.cell(field) for one in verdicts])
     row.origin.CopyFrom(origin_of(use.item) if control is None else control)
     if not row.origin.path:
         row.origin.path = spec_path(use.path)

@@ -17,9 +17,9 @@ T = TypeVar("T")
 def enclosing(path: str) -> Iterator[str]:
     """Give the path, then every path that it lies in, the innermost first: those that items.within() is true of."""
     yield path
-    for at in range(len(path) - 1, 0, -1):
-        if path[at] in ".[":
-            yield path[:at]
+    at = len(path)
+    while (at := max(path.rfind(".", 1, at), path.rfind("[", 1, at))) > 0:
+        yield path[:at]
 
 
 def by_outer(entries: Iterable[tuple[str, T]]) -> dict[str, list[T]]:

@@ -38,7 +38,7 @@ from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.setting import Setting, setting_for
 from slipway.bootstrapper.target import stated
 from slipway.contract.errors import BundleTooLarge, SlipwayError, UnsupportedFeature, UserDataTooLarge, Violation
-from slipway.contract.secret_references import MAX_REFERENCED_BYTES, referenced_bytes
+from slipway.contract.secret_references import MAX_REFERENCED_BYTES
 from slipway.contract.wire_entries import MAX_ENTRIES, check_entries
 from slipway.rpc.spans import span
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -228,13 +228,13 @@ class Preparer:
     def seal(self, prepared: Prepared) -> None:
         """Put the secrets in that are referred to, and no others; refuse oversize."""
         bundle = prepared.compiled.bundle
-        collect(bundle, prepared.available)
+        referenced = collect(bundle, prepared.available)
         size = bundle.ByteSize()
         _check_size(prepared, size, MAX_BUNDLE, "what the machine is to become has {} bytes", spliced=False)
         if size > MAX_ENTRIES:
             check_entries(bundle.SerializeToString(), bundle.DESCRIPTOR, name="the bundle")
         text = "the secrets of the machine have {} bytes at all the places that refer to them"
-        _check_size(prepared, referenced_bytes(bundle), MAX_REFERENCED_BYTES, text, spliced=True)
+        _check_size(prepared, referenced, MAX_REFERENCED_BYTES, text, spliced=True)
 
     async def ask(
         self, prepared: Prepared, *, accept_attachments: bool, validate_only: bool, most: float = math.inf

@@ -6,7 +6,7 @@ lowered: nothing is searched for.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.compilation.compiled import Compiled
@@ -54,6 +54,30 @@ class Column:
         return [*self.rejected, *(self.compiled.refusals if self.compiled else [])]
 
 
+class Row(NamedTuple):
+    """A field, and every name that it is looked up by: they are the same in all columns, and made once.
+
+    Attributes:
+        use: the field.
+        place: where the user wrote its item.
+        enclosing: its path, and every path that it lies in.
+        holders: its path, its item's, those of the messages that it is in, and its name in errors.
+        named: its name in errors.
+    """
+
+    use: Use
+    place: _Place | None
+    enclosing: tuple[str, ...]
+    holders: tuple[str, ...]
+    named: str
+
+    @classmethod
+    def of(cls, use: Use) -> Self:
+        """Look at a field."""
+        outer, named = tuple(enclosing(use.path)), _named(use)
+        return cls(use, _place_of(use), outer, (*_holders(use, outer), named), named)
+
+
 class Verdicts:
     """The cells of a column. Make it when nothing of the column changes any more."""
 
@@ -75,9 +99,10 @@ class Verdicts:
         """Whether its refusals are those of fields; else the whole of the spec cannot be judged."""
         return self._column.compiled is not None
 
-    def cell(self, use: Use) -> bootstrappb.ExplainCell:
+    def cell(self, row: Row) -> bootstrappb.ExplainCell:
         """Say what became of a field."""
-        refusal = self._refused.find(use)
+        use = row.use
+        refusal = self._refused.find(row)
         if refusal is not None:
             return _refused_cell(refusal.reason, refusal.advice)
         if use.id == _ENGINE and self._engine_refuses is not None and self._column.candidate.takes_plan:
@@ -89,13 +114,13 @@ class Verdicts:
                 raise AssertionError("a format was neither compiled nor is it said why not")
             remedy = next((entry.remedy for entry in error.violations if entry.remedy), "")
             return _refused_cell(error.message, remedy or remedy_of_error(error))
-        omitted = self._omitted.find(use)
+        omitted = self._omitted.find(row)
         if omitted is not None:
             return bootstrappb.ExplainCell(verdict=bootstrappb.VERDICT_OMITTED, reason=omitted.reason)
-        violation = self._violations.get(_named(use)) if self._violations else None
+        violation = self._violations.get(row.named) if self._violations else None
         if violation is not None and error is not None:
             return _refused_cell(violation.description, violation.remedy or remedy_of_error(error))
-        lowered = self._lowered.find(use)
+        lowered = self._lowered.find(row)
         if lowered is not None:
             return bootstrappb.ExplainCell(verdict=bootstrappb.VERDICT_LOWERED, into=lowered.into)
         if self._column.candidate.takes_plan and _is_executed(use):
@@ -125,12 +150,12 @@ class _ByField(Generic[T]):
             else:
                 self._by_place.setdefault(place, number)
 
-    def find(self, use: Use) -> T | None:
+    def find(self, row: Row) -> T | None:
         if not self._things:
             return None
-        place = _place_of(use)
+        place = row.place
         by_path = self._without_place if self._by_item and place is not None else self._by_path
-        holders = enclosing(use.path) if self._by_item else (*_holders(use), _named(use))
+        holders = row.enclosing if self._by_item else row.holders
         numbers = [by_path[path] for path in holders if path in by_path]
         if place is not None and place in self._by_place:
             numbers.append(self._by_place[place])
@@ -149,12 +174,12 @@ def _is_executed(use: Use) -> bool:
     return use.id.startswith(ENGINE_NAMESPACES) or any(within(use.path, part) for part in _EXECUTED)
 
 
-def _holders(use: Use) -> Iterator[str]:
+def _holders(use: Use, outer_paths: Iterable[str]) -> Iterator[str]:
     """Give the field's path, its item's, and those of the messages that it is in. A whole list is none of them."""
     yield use.path
     if use.item_path:
         yield use.item_path
-    for outer in enclosing(use.path):
+    for outer in outer_paths:
         if use.path.startswith(f"{outer}."):
             yield outer
 

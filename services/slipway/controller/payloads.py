@@ -18,18 +18,18 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
-from obstore.exceptions import BaseError
-from obstore.store import GCSStore
 
 from slipway.bootstrapper.delivery.fetching import FOLDER, Fetching, Payload
 from slipway.contract.errors import ReportsUnavailable
 from slipway.controller.halt import Halt
 from slipway.controller.reasons import Reason
 from slipway.controller.tokens import derived_ticket
-from slipway.reports.objects import Objects
+
+if TYPE_CHECKING:
+    from slipway.reports.objects import Objects
 
 NOTES = "fetched"
 """Where the node gateway notes each fetch, below the name of the payload."""
@@ -70,7 +70,7 @@ class Payloads:
         presigned: machines fetch from the bucket itself, by addresses that are signed for one object.
     """
 
-    objects: Objects
+    objects: "Objects"
     fetching: Fetching
     presigned: bool = False
     _tasks: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
@@ -90,6 +90,9 @@ class Payloads:
         Raises:
             ValueError: it does not; the text has no address.
         """
+        from obstore.exceptions import BaseError  # noqa: PLC0415  # 5 MiB, which only a store of payloads needs
+        from obstore.store import GCSStore  # noqa: PLC0415
+
         if isinstance(self.objects.store, GCSStore) and not _has_google_key(os.environ):
             raise ValueError(_EXPIRES)
         try:

@@ -19,7 +19,6 @@ from slipway.embedded.settings import EmbeddedSettings
 from slipway.kubernetes_api.access_reviews import AUDIENCE
 from slipway.kubernetes_api.destinations import Destinations
 from slipway.reports.capability import Capabilities, KeyFileInvalid
-from slipway.reports.objects import Objects
 from slipway.rpc.addresses import is_endpoint, is_loopback
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.tls import CertificateFiles
@@ -124,6 +123,8 @@ class ControllerSettings(EmbeddedSettings):
         fetching = self.fetching()
         if fetching is None or self.payload_store is None:
             return None
+        from slipway.reports.objects import Objects  # noqa: PLC0415  # its library has 5 MiB
+
         try:
             objects = Objects.of(self.payload_store, "--payload-store")
             payloads = Payloads(objects, fetching, presigned=self.payload_presigned)

@@ -11,24 +11,23 @@ from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
 import aiohttp
+from aiohttp.abc import AbstractResolver
 from aiohttp.http_exceptions import HttpProcessingError
-from kubernetes.aio.client.configuration import Configuration
-from kubernetes.aio.client.rest import RESTClientObject
-from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
 from yaml import YAMLError
 
 from slipway.contract.bounded_json import read_json
-from slipway.kubernetes_api.answers import Read, drop, event, failure_of, tree, without_redirects
+from slipway.kubernetes_api.answers import Read, drop, event, failure_of, tree
+from slipway.kubernetes_api.configuration import ApiConfiguration
 from slipway.kubernetes_api.destinations import CheckedResolver, Destinations
 from slipway.kubernetes_api.environment_proxy import environment_proxy
 from slipway.kubernetes_api.failures import Unreachable
 from slipway.kubernetes_api.kubeconfig import ClusterAccess
 from slipway.kubernetes_api.rate_limiter import RateLimiter
 from slipway.kubernetes_api.resources import Json
+from slipway.kubernetes_api.session import Session
 
 JSON = "application/json"
 _CONNECT_SECONDS = 10.0
-_IDLE_CONNECTIONS = 200
 _MANAGEMENT_BYTES = 256 * 2**20
 """Longest answer of the cluster that we serve: a page of 500 objects of half a MiB. It is trusted; an accident ends."""
 
@@ -45,22 +44,24 @@ class KubeconfigUnusable(Exception):  # noqa: N818  # reads as what it is
     """A kubeconfig file cannot be used."""
 
 
-class _Checked(RESTClientObject):  # type: ignore[misc]  # the client has no types
-    """A client that looks at each address before it is called.
+class _Checked(Session):
+    """A session that looks at each address before it is called.
 
     A proxy would resolve a name by itself, without a check. So it is given an address; only of a
     name that the operator allows it is given the name.
     """
 
-    def __init__(self, configuration: Any, destinations: Destinations) -> None:
+    def __init__(self, configuration: ApiConfiguration, destinations: Destinations) -> None:
         host = urlsplit(configuration.host).hostname or ""
         self._by_address = bool(configuration.proxy) and not destinations.names(host)
         if self._by_address:
             configuration.tls_server_name = configuration.tls_server_name or host
         self._resolver = CheckedResolver(destinations)
-        super().__init__(configuration)
+        super().__init__(configuration, decompresses=False)
 
-    async def request(self, method: str, url: str, headers: Mapping[str, str], **rest: Any) -> Any:
+    async def request(
+        self, method: str, url: str, *, headers: Mapping[str, str], **rest: Any
+    ) -> aiohttp.ClientResponse:
         if self._by_address:
             parts = urlsplit(url)
             address = await self._resolver.address(parts.hostname or "")
@@ -69,13 +70,9 @@ class _Checked(RESTClientObject):  # type: ignore[misc]  # the client has no typ
             url, headers = parts._replace(netloc=authority).geturl(), {**headers, "Host": parts.netloc}
         return await super().request(method, url, headers=headers, **rest)
 
-    def _create_connector(self) -> aiohttp.TCPConnector:
-        if self.proxy:  # it is the operator's
-            connector: aiohttp.TCPConnector = super()._create_connector()
-            return connector
-        return aiohttp.TCPConnector(
-            limit=self.maxsize, ssl=self.ssl_context, resolver=self._resolver, use_dns_cache=False
-        )
+    def connector(self, resolver: AbstractResolver | None = None) -> aiohttp.TCPConnector:
+        # The proxy is the operator's.
+        return super().connector(None if self.configuration.proxy else resolver or self._resolver)
 
 
 class Connection:
@@ -83,14 +80,14 @@ class Connection:
 
     def __init__(
         self,
-        configuration: Any,
+        configuration: ApiConfiguration,
         *,
         rate_limiter: RateLimiter | None = None,
         seconds: float = 30.0,
         most_bytes: int = _MANAGEMENT_BYTES,
         destinations: Destinations | None = None,
     ) -> None:
-        """Use a configuration of the client; each call has so many `seconds`, and its answer at most so many bytes.
+        """Use a configuration; each call has so many `seconds`, and its answer at most so many bytes.
 
         Redirects are not followed: they would take credentials and bodies to an address that is not checked.
         The longest line of a watch is the client's own limit, 4 MiB. A server that a user's kubeconfig names is
@@ -98,14 +95,11 @@ class Connection:
         not expanded.
         """
         is_trusted = destinations is None
-        configuration.trace_configs = [without_redirects()]
-        # Else the client would look into the environment and the .netrc file in a thread before each call, and wait for
-        # a free one; passwords of a .netrc file are nothing for an API server.
-        configuration.client_session_kwargs = {"trust_env": False, "auto_decompress": is_trusted}
         configuration.proxy = configuration.proxy or environment_proxy(configuration.host)
-        configuration.connection_pool_maxsize = _IDLE_CONNECTIONS
-        self._configuration = configuration
-        self._rest = RESTClientObject(configuration) if destinations is None else _Checked(configuration, destinations)
+        self._host = configuration.host
+        self._session = (
+            Session(configuration, decompresses=True) if destinations is None else _Checked(configuration, destinations)
+        )
         self._rate_limiter = rate_limiter or RateLimiter.unlimited()
         self._seconds = seconds
         self._most_bytes = most_bytes
@@ -121,13 +115,10 @@ class Connection:
         """Connect to the cluster in which this process runs, or to the one that a kubeconfig file names.
 
         Raises:
-            OSError, kubernetes.config.ConfigException: there is neither.
+            OSError: there is neither.
+            KubeconfigUnusable: nothing can be made of the file.
         """
-        configuration = Configuration()
-        if kubeconfig is None:
-            load_incluster_config(client_configuration=configuration)
-        else:
-            await load_kube_config(config_file=str(kubeconfig), client_configuration=configuration)
+        configuration = ApiConfiguration.of_pod() if kubeconfig is None else await _of_file(kubeconfig)
         return cls(configuration, rate_limiter=rate_limiter, seconds=seconds)
 
     @classmethod
@@ -139,8 +130,7 @@ class Connection:
         """
         try:
             return await cls.of_process(kubeconfig)
-        # The library reads a file that is YAML and no kubeconfig without a check.
-        except (OSError, ConfigException, ValueError, TypeError, KeyError, YAMLError):
+        except (OSError, ValueError):
             raise KubeconfigUnusable("no usable kubeconfig") from None
 
     @classmethod
@@ -158,10 +148,9 @@ class Connection:
             KubeconfigRefused: its server is not one of the destinations.
         """
         destinations.check(urlsplit(access.server).hostname or "")
-        configuration = Configuration(host=access.server)
+        configuration = ApiConfiguration(host=access.server)
         configuration.ca_cert_data = access.authority or None
         configuration.tls_server_name = access.tls_server_name or None
-        configuration.retries = False
         if access.token:
             configuration.api_key["BearerToken"] = f"Bearer {access.token}"
         with tempfile.TemporaryDirectory(prefix="slipway-") as folder:
@@ -243,7 +232,7 @@ class Connection:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._rest.close()
+        await self._session.close()
 
     async def _request(  # noqa: PLR0913, PLR0917  # the parts of a request
         self,
@@ -256,12 +245,8 @@ class Connection:
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  # the client's own
     ) -> aiohttp.ClientResponse:
         headers = {"Accept": accept, "Content-Type": content_type, **self._headers}
-        for setting in (await self._configuration.auth_settings()).values():
-            headers[setting["key"]] = setting["value"]
-        url = self._configuration.host + path + (f"?{urlencode(query)}" if query else "")
-        answer = await self._rest.request(verb, url, headers=headers, body=body, _request_timeout=timeout)
-        response: aiohttp.ClientResponse = answer.response
-        return response
+        url = self._host + path + (f"?{urlencode(query)}" if query else "")
+        return await self._session.request(verb.upper(), url, headers=headers, body=body, timeout=timeout)
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         """Read an answer; ValueError when it is longer than it may be."""
@@ -280,6 +265,24 @@ class Connection:
     def _count(self, verb: str, kind: str, status: int) -> None:
         key = (verb, kind, status)
         self.calls[key] = self.calls.get(key, 0) + 1
+
+
+async def _of_file(kubeconfig: Path) -> ApiConfiguration:
+    """Read a person's kubeconfig, which may name programs and plug-ins that give the credentials.
+
+    Raises:
+        OSError: it cannot be read.
+        KubeconfigUnusable: nothing can be made of it.
+    """
+    from kubernetes.aio.config import ConfigException, load_kube_config  # noqa: PLC0415  # 25 MiB
+
+    configuration = ApiConfiguration()
+    try:
+        await load_kube_config(config_file=str(kubeconfig), client_configuration=configuration)
+    # The library reads a file that is YAML and no kubeconfig without a check.
+    except (ConfigException, ValueError, TypeError, KeyError, YAMLError):
+        raise KubeconfigUnusable("no usable kubeconfig") from None
+    return configuration
 
 
 def _write(folder: str, name: str, data: bytes) -> str:

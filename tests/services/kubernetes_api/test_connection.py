@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from kubernetes.aio.client.configuration import Configuration
 
 from slipway.kubernetes_api.api import Api
+from slipway.kubernetes_api.configuration import ApiConfiguration
 from slipway.kubernetes_api.connection import Connection
 from slipway.kubernetes_api.destinations import Destinations
 from slipway.kubernetes_api.failures import Invalid, Unreachable
@@ -49,7 +49,7 @@ async def _answering(answer: bytes | Callable[[], bytes], seen: list[bytes] | No
 
 @asynccontextmanager
 async def _api(address: str) -> AsyncIterator[Api]:
-    connection = Connection(Configuration(host=address), seconds=20.0, most_bytes=LIMIT)
+    connection = Connection(ApiConfiguration(host=address), seconds=20.0, most_bytes=LIMIT)
     try:
         yield Api(connection)
     finally:
@@ -230,7 +230,7 @@ async def test_half_an_answer_is_left_behind() -> None:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     host = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    connection = Connection(Configuration(host=host), seconds=1.0, most_bytes=LIMIT)
+    connection = Connection(ApiConfiguration(host=host), seconds=1.0, most_bytes=LIMIT)
     try:
         with pytest.raises(Unreachable):
             await Api(connection).get(SECRETS, "n", "a")

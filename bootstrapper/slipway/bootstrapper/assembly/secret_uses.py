@@ -5,6 +5,7 @@ Here a place still is the field of the request. Later, contents are joined and s
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
 
 from google.protobuf.message import Message
 
@@ -132,13 +133,13 @@ def _references(subject: CheckedSubject) -> Iterator[tuple[str, secretpb.SecretR
 
 def _values(subject: CheckedSubject, values: dict[tuple[str, str], bytes]) -> Iterator[Violation]:
     """Find values that cannot stand where they are referred to: what is checked of a text in place is checked here."""
-    fields = item_index(subject.spec)
+    fields = cache(lambda: item_index(subject.spec))
     for prefix, part in _parts(subject):
         for path, segment in _segments(part, prefix):
             value = values.get((segment.secret_ref.name, segment.secret_ref.key), b"")
             if segment.encoding == _JSON and not _is_text(value):
                 why = "refers to a secret that is no UTF-8, which cannot be spliced in as a JSON string"
-                for place in _places(subject, path, fields):
+                for place in _places(subject, path, fields()):
                     yield Violation(place, why, remedy="send a text as the secret, or choose another encoding")
     if subject.spec.imported.HasField("kind"):
         return
@@ -146,7 +147,7 @@ def _values(subject: CheckedSubject, values: dict[tuple[str, str], bytes]) -> It
         reference = user.password_hash.secret_ref
         text = values.get((reference.name, reference.key), PLACEHOLDER)
         if user.password_hash.HasField("secret_ref") and text != PLACEHOLDER and not is_hash(text.removesuffix(b"\n")):
-            for place in _places(subject, f"os.users[{index}].password_hash.secret_ref", fields):
+            for place in _places(subject, f"os.users[{index}].password_hash.secret_ref", fields()):
                 why = "refers to a secret that is no hash of crypt(3)"
                 yield Violation(place, why, remedy='make a hash, such as "$6$...", with mkpasswd')
 

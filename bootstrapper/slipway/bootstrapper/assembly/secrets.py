@@ -60,19 +60,22 @@ def _named(index: FieldIndex[Item], path: str) -> str:
     return person_path(path.removeprefix("intent."))
 
 
-def collect(bundle: bundlepb.BootstrapBundle, available: Iterable[secretpb.Secret]) -> None:
+def collect(bundle: bundlepb.BootstrapBundle, available: Iterable[secretpb.Secret]) -> int:
     """Set the bundle's SecretMaterial to what the bundle refers to, sorted by name and key.
+
+    Gives the bytes of these secrets, each counted wherever it is referred to, as referenced_bytes().
 
     Raises:
         SecretMissing: something is referred to that is not available; names the fields, never a value.
     """
     known = {(secret.name, secret.key): secret for secret in available}
     wanted: dict[tuple[str, str], secretpb.Secret] = {}
-    missing = []
+    missing, size = [], 0
     for path, reference in references(bundle):
         place = (reference.name, reference.key)
         if place in known:
             wanted[place] = known[place]
+            size += len(known[place].value)
         else:
             missing.append((path, f"refers to key {reference.key} of secret {reference.name}, which is not there"))
     if missing:
@@ -83,3 +86,4 @@ def collect(bundle: bundlepb.BootstrapBundle, available: Iterable[secretpb.Secre
         )
     bundle.ClearField("secrets")
     bundle.secrets.secrets.extend(wanted[place] for place in sorted(wanted))
+    return size

@@ -63,9 +63,10 @@ def complete(
 
 def _collisions(bundle: bundlepb.BootstrapBundle, declared: Collection[str]) -> Iterator[Problem]:
     """Give two claims of one path, as they are after lowering: an engine's, a pass's and the entry point's count."""
-    index = item_index(bundle)
-    for earlier, later in paths.collisions(bundle.os, others=entry_unit_files(bundle, declared)):
-        item = index.holder(later.where)
+    collisions = list(paths.collisions(bundle.os, others=entry_unit_files(bundle, declared)))
+    index = item_index(bundle) if collisions else None
+    for earlier, later in collisions:
+        item = index.holder(later.where) if index is not None else None
         yield Problem(
             item.feature if item is not None else "os.files",
             later.where,

@@ -24,6 +24,9 @@ def locate(problems: Iterable[Problem], bundle: bundlepb.BootstrapBundle) -> Ite
 
     The place of an error is the item's: its sentence begins with the field within it.
     """
+    problems = list(problems)
+    if not problems:
+        return
     index = item_index(bundle)
     lines = {f"plan.entrypoint.commands[{number}]": line for number, line in enumerate(bundle.plan.entrypoint.commands)}
     for problem in problems:

@@ -70,11 +70,16 @@ def unsupported(
     """
     declared = supports if isinstance(supports, Mapping) else by_id(supports)
     counts: dict[str, int] = defaultdict(int)
+    bounded: dict[str, bool] = {}
     entries = []
     for use in uses(message) if used is None else used:
         support = declared.get(use.id)
         if support is None:
             entries.append(Unsupported(use, "is not supported"))
+            continue
+        if use.id not in bounded:
+            bounded[use.id] = _is_bounded(support)
+        if not bounded[use.id]:
             continue
         counts[use.id] += 1
         why = _outside(use, support, counts[use.id])
@@ -92,6 +97,17 @@ def undeclared(
     """
     declared = {support.id for support in supports}
     return [use.id for use in required if use.id not in declared]
+
+
+def _is_bounded(support: provisionerpb.FeatureSupport) -> bool:
+    """Return whether any use can be outside the bounds of a support: most have none, and uses are many."""
+    return bool(
+        support.path_prefixes
+        or support.excluded_path_prefixes
+        or support.allowed_values
+        or support.HasField("max_items")
+        or support.HasField("max_bytes")
+    )
 
 
 def _outside(use: Use, support: provisionerpb.FeatureSupport, count: int) -> str:

@@ -1,13 +1,13 @@
 """The items of a message: the units that are taken, lowered or refused as a whole, and where they stand."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
-from slipway.contract.field_plans import FieldPlan, is_item, plan
+from slipway.contract.field_plans import is_item, join_feature, plan
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
 
@@ -19,9 +19,10 @@ def origin_of(item: Message | None) -> diagnosticpb.Origin:
     return origin
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """An item and the place that holds it, so that it can be taken out.
+
+    A tuple, since a walk through a large bundle makes thousands.
 
     Attributes:
         feature: id of the field that holds it, e.g. "os.sysctls"; "" when the field has none.
@@ -55,7 +56,7 @@ def take_all(chosen: Sequence[Item]) -> list[Item]:
     for item in chosen:
         copy = type(item.message)()
         copy.CopyFrom(item.message)
-        copies.append(replace(item, message=copy))
+        copies.append(item._replace(message=copy))
         if item.repeated:
             lists.setdefault((id(item.holder), item.field), []).append(item)
         else:
@@ -76,7 +77,9 @@ def _remove(entries: Any, gone: set[int]) -> None:
 
 def items(message: Message) -> Iterator[Item]:
     """Give the outermost items of `message`, in the order of the fields."""
-    yield from _items(message, above="", path="")
+    collected: list[Item] = []
+    _collect(message, _walk(message.DESCRIPTOR), "", "", collected)
+    return iter(collected)
 
 
 def within(path: str, outer: str) -> bool:
@@ -103,22 +106,43 @@ def path_in_item(path: str, descriptor: Descriptor) -> str:
     return inner if inside else ""
 
 
-def _items(message: Message, *, above: str, path: str) -> Iterator[Item]:
-    plans = plan(message.DESCRIPTOR)
+class _Step(NamedTuple):
+    """What the walk for items needs to know of one field that holds messages."""
+
+    name: str
+    repeated: bool
+    feature: str
+    holds_items: bool
+    message: Descriptor
+
+
+@cache
+def _walk(descriptor: Descriptor) -> dict[int, _Step]:
+    """Compile the fields of a message type, by number."""
+    return {
+        number: _Step(field.name, field.repeated, field.feature, is_item(field.message), field.message)
+        for number, field in plan(descriptor).items()
+        if field.message is not None
+    }
+
+
+def _collect(message: Message, steps: dict[int, _Step], above: str, path: str, into: list[Item]) -> None:
+    """Add the outermost items; to a list, since generators would hand each up through every level."""
     for descriptor, value in message.ListFields():
-        field = plans[descriptor.number]
-        if field.message is None:
+        step = steps.get(descriptor.number)
+        if step is None:
             continue
-        own = field.own_id(above)
-        for where, entry in _entries(field, value, path):
-            if is_item(field.message):
-                yield Item(own, where, entry, message, field.name, field.repeated)
+        name, repeated, feature, holds_items, type_ = step
+        own = join_feature(feature, above)
+        place = f"{path}.{name}" if path else name
+        if holds_items:
+            if repeated:
+                into.extend(
+                    Item(own, f"{place}[{index}]", entry, message, name, True) for index, entry in enumerate(value)
+                )
             else:
-                yield from _items(entry, above=own or above, path=where)
-
-
-def _entries(field: FieldPlan, value: Any, path: str) -> Sequence[tuple[str, Any]]:
-    where = f"{path}.{field.name}" if path else field.name
-    if field.repeated:
-        return [(f"{where}[{index}]", entry) for index, entry in enumerate(value)]
-    return ((where, value),)
+                into.append(Item(own, place, value, message, name, repeated=False))
+            continue
+        inner = _walk(type_)
+        for index, entry in enumerate(value) if repeated else ((-1, value),):
+            _collect(entry, inner, own or above, f"{place}[{index}]" if repeated else place, into)
