@@ -12,6 +12,7 @@ import click
 
 from slipway.cli.compliance_junit import as_junit
 from slipway.cli.compliance_results import RESULTS, MachineResults, Result, counts, noteworthy, results_of
+from slipway.cli.evidence_absence import absence_of
 from slipway.cli.evidence_file import Evidence, evidence_of
 from slipway.cli.exit_codes import FAILED
 from slipway.cli.failures import reported
@@ -79,6 +80,12 @@ def report(  # noqa: PLR0913  # the options of a command
       not-applicable  what it is about is not on this machine
 
     \b
+    Reasons of a machine without evidence:
+      EVIDENCE_NOT_SENT       its bootstrap is complete, and it has sent none
+      BOOTSTRAP_NOT_COMPLETE  its bootstrap has failed, or its end was not reported
+      EVIDENCE_NOT_READABLE   what it has sent is damaged, or of another version
+
+    \b
     Examples:
       slipway compliance report -f evidence.json
       slipway compliance report -f logs.tar.gz --before evidence-of-may.json
@@ -128,7 +135,7 @@ def _print(machines: Sequence[MachineResults], output: str, *, every: bool) -> N
 def _tree(machine: MachineResults) -> dict[str, Any]:
     evidence, results = machine.evidence, machine.results
     if evidence is None:
-        return {"machine": machine.name, "absence": machine.absence}
+        return {"machine": machine.name, **(asdict(machine.absence) if machine.absence else {})}
     return {
         "machine": machine.name,
         "bundleId": evidence.bundle_id,
@@ -143,7 +150,8 @@ def _tree(machine: MachineResults) -> dict[str, Any]:
 def _show(machine: MachineResults, *, every: bool) -> None:
     evidence, results = machine.evidence, machine.results
     if evidence is None:
-        say(f"{machine.name}: no evidence: {machine.absence}")
+        if machine.absence:
+            say(f"{machine.name}: {machine.absence.reason}: {machine.absence.message}")
         return
     number = counts(results)
     summary = ", ".join(f"{number[word]} {word}" for word in RESULTS if number[word])
@@ -181,7 +189,7 @@ async def _of_server(server: Server, machine: str) -> list[MachineResults]:
             try:
                 evidence = evidence_of(name, await client.log_bundle(entry.machine))
             except (SlipwayError, LogError) as error:
-                collected.append(MachineResults(name, absence=str(error).removeprefix(f"{name}: ")))
+                collected.append(MachineResults(name, absence=absence_of(entry, name, error)))
                 continue
             # The server knows the Machine's name; a host may be called otherwise.
             collected.append(MachineResults(name, evidence[0]))

@@ -11,7 +11,10 @@ _SKIPPED = (WAIVED, MANUAL, NOT_APPLICABLE)
 
 
 def as_junit(machines: Iterable[MachineResults]) -> bytes:
-    """Give a suite for each machine, with a case for each control; one with an error for a machine without evidence."""
+    """Give a suite for each machine, with a case for each control; one for a machine without evidence.
+
+    That one has an error, which is no failure, with the reason as its type.
+    """
     root = ET.Element("testsuites", name="slipway compliance")
     for machine in machines:
         number = counts(machine.results)
@@ -25,7 +28,7 @@ def as_junit(machines: Iterable[MachineResults]) -> bytes:
             _case(suite, result)
         if machine.absence:
             case = ET.SubElement(suite, "testcase", classname="slipway", name="evidence")
-            ET.SubElement(case, "error", message=machine.absence)
+            ET.SubElement(case, "error", type=machine.absence.reason, message=machine.absence.message)
     return xml_document(root)
 
 

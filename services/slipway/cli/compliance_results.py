@@ -7,6 +7,7 @@ from datetime import datetime
 from slipway.bootstrapper.compliance.profile import Control
 from slipway.bootstrapper.compliance.profile_table import find_control, profile_ids
 from slipway.bootstrapper.compliance.selection import select
+from slipway.cli.evidence_absence import Absence
 from slipway.cli.evidence_file import Evidence
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb
@@ -49,13 +50,13 @@ class MachineResults:
         name: its name, as the one who reports it says it.
         evidence: what it wrote; None if there is nothing.
         results: a result for each control.
-        absence: why there is no evidence.
+        absence: why there is no evidence; None where there is.
     """
 
     name: str
     evidence: Evidence | None = None
     results: Sequence[Result] = ()
-    absence: str = ""
+    absence: Absence | None = None
 
     @property
     def is_bad(self) -> bool:

@@ -15,6 +15,10 @@ _LONGEST = 512
 _MOST = 4096
 
 
+class EvidenceMissingError(LogError):
+    """A file can be read, and holds no evidence."""
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
 
@@ -61,12 +65,13 @@ def evidence_of(name: str, data: bytes) -> Sequence[Evidence]:
     """Give the evidence in a file: the file itself, or each such file of a log bundle.
 
     Raises:
-        LogError: the file cannot be read, holds no evidence, or evidence that is damaged.
+        EvidenceMissingError: the file holds no evidence.
+        LogError: the file cannot be read, or the evidence is damaged.
     """
     logs = [log for log in logs_of(name, data) if not log.member or log.name.endswith(_MEMBER)]
     collected = [_parsed(log.name, log.text or "") for log in logs]
     if not collected:
-        raise LogError(
+        raise EvidenceMissingError(
             f"{name}: holds no evidence; has the machine compliance profiles, and was its bootstrap complete?"
         )
     return collected

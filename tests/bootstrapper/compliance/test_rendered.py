@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from slipway.bootstrapper.compliance.profile_table import profile_ids
 from slipway.bootstrapper.explanation import explain
 from slipway.bootstrapper.policy import Policy
 from slipway.contract.errors import FeatureDenied, SpecInvalid, UnsupportedFeature, UnsupportedTarget
@@ -17,11 +18,17 @@ LINUX = "target: {osFamily: Linux, distribution: debian, osVersion: '12', infras
 WAIVER = "{control: cis-kubernetes-1.10/1.2.11, reason: images are preloaded, expireTime: '2027-06-30T00:00:00Z'}"
 
 
-def request(
-    *, role: str = "Init", more: str = "", waivers: str = "", target: str = LINUX, provisioner: str = "cloud-init"
+def request(  # noqa: PLR0913  # parts of a spec, all by name
+    *,
+    role: str = "Init",
+    more: str = "",
+    waivers: str = "",
+    target: str = LINUX,
+    provisioner: str = "cloud-init",
+    profile: str = f"{CIS}/level-1",
 ) -> bootstrappb.GetUserDataRequest:
-    """Ask for a machine with the profile of level 1."""
-    compliance = f"compliance: {{profiles: [{CIS}/level-1], waivers: [{waivers}]}}"
+    """Ask for a machine with a profile, that of level 1."""
+    compliance = f"compliance: {{profiles: [{profile}], waivers: [{waivers}]}}"
     parts = ", ".join(part for part in (target, compliance, more) if part)
     return asked(question(f"{{{parts}}}", role=role), provisioner)
 
@@ -167,9 +174,11 @@ async def test_windows_is_refused() -> None:
 
 @pytest.mark.parametrize("role", ["Init", "ControlPlane", "Worker"])
 @pytest.mark.parametrize("provisioner", ["ignition", "talos"])
-async def test_other_formats_render_it(role: str, provisioner: str) -> None:
+@pytest.mark.parametrize("profile", profile_ids())
+async def test_other_formats_render_it(role: str, provisioner: str, profile: str) -> None:
     """Ignition as cloud-init; Talos without what it does by itself, and without steps."""
-    data = await rendered(role=role, provisioner=provisioner, target="" if provisioner == "talos" else LINUX)
+    target = "" if provisioner == "talos" else LINUX
+    data = await rendered(role=role, provisioner=provisioner, target=target, profile=profile)
     assert (b"restrict" in data) is False if provisioner == "talos" else data
 
 

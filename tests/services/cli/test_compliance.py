@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from slipway.cli.command_line import cli
 from slipway.v1alpha1 import report_service_pb2 as reportspb
-from tests.services.reports.made import COMPLETE, KEY, bundle_of
+from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY, bundle_of
 from tests.services.reports.served import serving
 
 CIS = "cis-kubernetes-1.10"
@@ -203,21 +203,31 @@ async def test_log_bundles_of_a_server_are_read(tmp_path: Path) -> None:
         assert (absent.exit_code, "no evidence" in absent.stderr) == (1, True)
 
 
+ABSENT = [
+    (COMPLETE, b"", "EVIDENCE_NOT_SENT", "there is no log bundle of this machine"),
+    (COMPLETE, bundle_of({"kubelet.log": b"x\n"}), "EVIDENCE_NOT_SENT", "holds no evidence"),
+    (BEGUN, b"", "BOOTSTRAP_NOT_COMPLETE", "there is no log bundle of this machine"),
+    (FAILED, bundle_of({"kubelet.log": b"x\n"}), "BOOTSTRAP_NOT_COMPLETE", "holds no evidence"),
+    (COMPLETE, bundle_of({PATH: b"{"}), "EVIDENCE_NOT_READABLE", "is not evidence: it is not JSON"),
+]
+
+
 @pytest.mark.parametrize(
-    ("logs", "reason"),
-    [({}, "there is no log bundle of this machine"), ({"kubelet.log": b"x\n"}, "holds no evidence")],
+    ("events", "logs", "reason", "message"), ABSENT, ids=["silent", "bare", "under-way", "failed", "damaged"]
 )
-async def test_a_machine_without_evidence_is_no_pass(tmp_path: Path, logs: dict[str, bytes], reason: str) -> None:
-    """It is listed with the reason and fails the report, unless that is allowed; alone it fails in any case."""
+async def test_a_machine_without_evidence_has_a_reason(
+    tmp_path: Path, events: bytes, logs: bytes, reason: str, message: str
+) -> None:
+    """It fails the report, unless that is allowed, and alone in any case; it is no failure of a control."""
     target = tmp_path / "controls.xml"
     silent = replace(KEY, machine="worker-2")
     async with serving(tmp_path) as served:
         store = served.reports.store
-        for key in (KEY, silent):
-            await store.add_events(key, reportspb.REPORT_SOURCE_SINK, COMPLETE)
+        await store.add_events(KEY, reportspb.REPORT_SOURCE_SINK, COMPLETE)
+        await store.add_events(silent, reportspb.REPORT_SOURCE_SINK, events)
         await store.add_logs(KEY, bundle_of({PATH: evidence().encode()}))
         if logs:
-            await store.add_logs(silent, bundle_of(logs))
+            await store.add_logs(silent, logs)
 
         async def report(*more: str) -> Result:
             arguments = ["--server", served.address, "--insecure", "--junit", str(target), *more]
@@ -225,12 +235,23 @@ async def test_a_machine_without_evidence_is_no_pass(tmp_path: Path, logs: dict[
 
         made = await report()
         assert made.exit_code == 1, made.output
-        assert f"harbour/worker-2: no evidence: {reason}" in made.stdout
+        (line,) = [line for line in made.stdout.splitlines() if line.startswith("harbour/worker-2")]
+        assert line.startswith(f"harbour/worker-2: {reason}: ")
+        assert message in line
         assert "/var/lib/slipway/evidence.json" in made.stderr
-        errors = [suite.attrib["errors"] for suite in ET.fromstring(target.read_text(encoding="utf-8"))]
-        assert sorted(errors) == ["0", "1"]
+        suites = {suite.attrib["name"]: suite for suite in ET.fromstring(target.read_text(encoding="utf-8"))}
+        assert suites["harbour/worker-1"].attrib["errors"] == "0"
+        (error,) = suites["harbour/worker-2"].iter("error")
+        assert error.attrib["type"] == reason
+        assert message in error.attrib["message"]
+        assert (suites["harbour/worker-2"].attrib["errors"], suites["harbour/worker-2"].attrib["failures"]) == (
+            "1",
+            "0",
+        )
         tree = {machine["machine"]: machine for machine in json.loads((await report("-o", "json")).stdout)}
-        assert tree["harbour/worker-2"].keys() == {"machine", "absence"}
+        assert tree["harbour/worker-2"].keys() == {"machine", "reason", "message"}
+        assert tree["harbour/worker-2"]["reason"] == reason
+        assert "reason" not in tree["harbour/worker-1"]
         assert (await report("--allow-no-evidence")).exit_code == 0
         assert (await report("--allow-no-evidence", "worker-2")).exit_code == 1
 
