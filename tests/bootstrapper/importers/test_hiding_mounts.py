@@ -5,6 +5,7 @@ import pytest
 from tests.bootstrapper.importers.carrying import IGNITION, carried
 
 MADE = "diskSetup: {filesystems: [{device: /dev/sdb1, filesystem: ext4, label: data}]}\n"
+NUMBERED = MADE.replace("sdb1,", "sdb, partition: '1',")
 FILES = "files: [{path: /srv/a/b, content: x}, {path: /srv/ab, content: x}]\n"
 SNIPPET = (
     "ignition: {containerLinuxConfig: {additionalConfig: "
@@ -20,6 +21,7 @@ CASES = [
     (FILES + "mounts: [[LABEL=data, /mnt]]", [], "nothing below it"),
     (FILES + MADE + "mounts: [[data, /srv/a]]", [], "Ignition writes into what it makes"),
     (FILES + MADE + "mounts: [[LABEL=data, /srv/a]]", [], "the same by its label"),
+    (FILES + NUMBERED + "mounts: [[data, /srv/a]]", [], "on a partition by its number"),
 ]
 
 
@@ -35,3 +37,9 @@ def test_what_a_mount_hides_is_said(spec: str, expected: list[tuple[str, list[st
 def test_mounts_of_cloud_config_come_before_its_files() -> None:
     """cloud-init mounts them before it writes."""
     assert [each.code for each in carried(FILES + "mounts: [[LABEL=data, /srv/a]]").diagnostics] == []
+
+
+def test_a_mount_of_a_partition_by_number_has_a_source() -> None:
+    """Its filesystem has no device of its own: the mount was of nothing."""
+    (mount,) = carried(IGNITION + NUMBERED + "mounts: [[data, /srv/a]]").spec.os.mounts
+    assert mount.source == "LABEL=data"
