@@ -43,6 +43,7 @@ def _names(filesystem: ospb.Filesystem) -> Iterator[str]:
 def _below(path: str, os: ospb.OperatingSystem) -> Iterator[str]:
     """Give the places of the nodes that are written at or below a path."""
     above = path.rstrip("/") + "/"
-    for node in (*os.files, *os.directories, *os.links):
+    nodes: list[ospb.File | ospb.Directory | ospb.Link] = [*os.files, *os.directories, *os.links]
+    for node in nodes:
         if normal_path(node.path) == path or normal_path(node.path).startswith(above):
             yield node.origin.path
