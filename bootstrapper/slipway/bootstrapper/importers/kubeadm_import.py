@@ -20,6 +20,7 @@ from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITIO
 from slipway.bootstrapper.importers.mapping.control_plane import set_cluster_configuration
 from slipway.bootstrapper.importers.mapping.disks import set_disks, set_mounts
 from slipway.bootstrapper.importers.mapping.files import file_item, normal_path
+from slipway.bootstrapper.importers.mapping.hiding_mounts import warn_of_hidden
 from slipway.bootstrapper.importers.mapping.node import set_init, set_join
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
 from slipway.bootstrapper.importers.mapping.raw_items import keep_file, keep_ntp
@@ -171,6 +172,7 @@ class _Import:
             here = place.at("ignition", "containerLinuxConfig", "additionalConfig")
             snippet = read_container_linux_config(self.snippet_text(), source=place.source, path=here.written)
             set_snippet(context, here, snippet, self.spec)
+        warn_of_hidden(context, place.at("mounts"), os)
         leave_out_tables(context, place, self.spec)
         lists = {
             "bootCommands": foreign.boot_commands,

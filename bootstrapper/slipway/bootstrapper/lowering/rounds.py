@@ -12,9 +12,8 @@ from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.optional_fields import OptionalUses
 from slipway.bootstrapper.lowering.passes import Pass
 from slipway.bootstrapper.lowering.work import Work
-from slipway.bootstrapper.problems.imported_items import words_of
 from slipway.bootstrapper.problems.problem import Problem
-from slipway.bootstrapper.problems.remedies import reason_of, remedy_of
+from slipway.bootstrapper.problems.remedies import is_kept, reason_of, remedy_of
 from slipway.contract.errors import UnsupportedTarget, Violation
 from slipway.contract.features import Unsupported
 from slipway.contract.items import Item, items, take_all
@@ -122,7 +121,7 @@ def _lack(work: Work, item: Item, wrong_in: Mapping[str, list[Unsupported]], rem
     for entry in inside[:1] if item.feature in work.optional_features else inside:
         whole = entry.use.path == item.path and entry.use.id not in work.supports
         do = remedy if whole and remedy else remedy_of(entry.use, work.supports, item_path=item.path)
-        why = reason_of(entry) if words_of(entry.use) else work.in_vain(reason_of(entry))
+        why = reason_of(entry) if is_kept(entry.use) else work.in_vain(reason_of(entry))
         work.give_up(item, why, remedy=do, part=entry.use.id)
     if inside:
         return

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from slipway.bootstrapper.field_index import FieldIndex, enclosing, item_index
-from slipway.bootstrapper.problems.imported_items import is_of_config
+from slipway.bootstrapper.importers.kept_items import is_of_config
 from slipway.bootstrapper.problems.places import bundle_path, field_name
 from slipway.bootstrapper.problems.problem import Problem, Severity
 from slipway.bootstrapper.problems.remedies import remedy_of_error

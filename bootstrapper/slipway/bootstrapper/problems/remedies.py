@@ -11,7 +11,7 @@ from enum import Enum
 
 from google.protobuf.descriptor import EnumDescriptor
 
-from slipway.bootstrapper.problems.imported_items import words_of
+from slipway.bootstrapper.importers.kept_items import words_of
 from slipway.contract.errors import SlipwayError
 from slipway.contract.feature_uses import Use
 from slipway.contract.features import Supports, Unsupported
@@ -85,6 +85,11 @@ def reason_of(entry: Unsupported) -> str:
     if words is not None:
         return words[0]
     return f"{entry.use.id} {entry.why}"
+
+
+def is_kept(use: Use) -> bool:
+    """Return whether an import has kept an item as it was written, since nothing else can stand for it."""
+    return words_of(use) is not None
 
 
 def remedy_of(use: Use, supports: Supports, *, item_path: str = "") -> str:

@@ -165,7 +165,8 @@ def _ignition_mount(context: Context, place: Place, words: list[str], os: ospb.O
 
     A machine of today starts without the mount when it fails: its unit is wanted only (Cluster API, ignition/clc).
     """
-    labelled = {item.label: item.device for item in os.filesystems if item.label}
+    # The filesystem of a partition by number has no device of its own, and is found by its label.
+    labelled = {item.label: item.device or f"LABEL={item.label}" for item in os.filesystems if item.label}
     item = ospb.Mount(source=labelled.get(words[0], words[0]), path=words[1], origin=place.origin())
     item.options.extend(option for word in words[2:] for option in word.split(",") if option)
     if _NOT_NEEDED not in item.options:
