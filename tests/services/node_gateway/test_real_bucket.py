@@ -46,7 +46,7 @@ def signed(payloads: Payloads, name: str = NAME) -> str:
     return sign(name)
 
 
-async def asked(url: str, method: str = "GET") -> tuple[int, bytes]:
+async def fetch(url: str, method: str = "GET") -> tuple[int, bytes]:
     """Ask as a machine does, which has no credential."""
     async with aiohttp.ClientSession() as client, client.request(method, url) as answer:
         return answer.status, await answer.read()
@@ -59,7 +59,7 @@ async def test_a_signed_address_opens_one_payload(payloads: Payloads) -> None:
     for name, data in ((NAME, DATA), (other, b"another's")):
         await payloads.store(Payload(name, payloads.fetching.url(name), data), namespace="default")
     url = signed(payloads)
-    assert await asked(url) == (200, DATA)
+    assert await fetch(url) == (200, DATA)
     refused = [
         (url.replace(NAME, other), "GET", "another payload"),
         (url[:-1] + ("0" if url[-1] != "0" else "1"), "GET", "another signature"),
@@ -70,10 +70,10 @@ async def test_a_signed_address_opens_one_payload(payloads: Payloads) -> None:
         (f"{payloads.fetching.base}/?list-type=2", "GET", "a list"),
     ]
     for address, method, reason in refused:
-        status, body = await asked(address, method)
+        status, body = await fetch(address, method)
         assert status in {400, 403}, (reason, status)
         assert DATA not in body, reason
-    assert await asked(url) == (200, DATA)
+    assert await fetch(url) == (200, DATA)
 
 
 async def test_an_address_expires(payloads: Payloads) -> None:
@@ -82,10 +82,10 @@ async def test_an_address_expires(payloads: Payloads) -> None:
     await payloads.store(Payload(NAME, url, DATA), namespace="default")
     short = payloads.objects.signed_address(f"payload/{NAME}", timedelta(seconds=1))
     async with asyncio.timeout(120):
-        while (await asked(short))[0] == 200:  # noqa: ASYNC110  # the clock of the store
+        while (await fetch(short))[0] == 200:  # noqa: ASYNC110  # the clock of the store
             await asyncio.sleep(0.2)
-    assert (await asked(short))[0] in {400, 403}
-    assert await asked(signed(payloads)) == (200, DATA)
+    assert (await fetch(short))[0] in {400, 403}
+    assert await fetch(signed(payloads)) == (200, DATA)
 
 
 async def test_a_payload_that_was_deleted_is_not_there(payloads: Payloads) -> None:
@@ -95,10 +95,10 @@ async def test_a_payload_that_was_deleted_is_not_there(payloads: Payloads) -> No
     assert await payloads.has(url, namespace="default")
     assert not await payloads.has(url, namespace="elsewhere")
     await payloads.delete(url, namespace="elsewhere")
-    assert await asked(signed(payloads)) == (200, DATA)
+    assert await fetch(signed(payloads)) == (200, DATA)
     for _ in range(2):
         await payloads.delete(url, namespace="default")
-    assert (await asked(signed(payloads)))[0] == 404
+    assert (await fetch(signed(payloads)))[0] == 404
     assert not await payloads.has(url, namespace="default")
     assert [path for path, _ in payloads.objects.paths("payload")] == []
     assert [path for path, _ in payloads.objects.paths("owners")] == []
